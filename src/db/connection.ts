@@ -1,0 +1,95 @@
+// The process's two pools on one database: Sequelize's for models, mysql2's own for prepared statements.
+import mysql, { type Connection, type Pool, type PoolOptions } from 'mysql2'
+import { Sequelize } from 'sequelize'
+import { config } from '../config.js'
+import { secrets } from '../secrets.js'
+import { databaseSocket, EMBEDDED_NAME } from './embedded.js'
+import { defineModels } from './models/index.js'
+import { transactionNamespace } from './transact.js'
+
+interface Database {
+  readonly sequelize: Sequelize
+  readonly pool: Pool
+}
+
+let current: Database | undefined
+
+// Plain SQL in the same dialect everywhere: what the embedded database is started with, an outside one is told.
+const SESSION = [
+  'set session transaction isolation level read committed',
+  "set session time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY'"
+]
+
+/** `database.url` as the driver wants it; `?socket=PATH` reaches a server by its unix socket. */
+function address(): PoolOptions {
+  const { url } = config().database
+  if (url === null) {
+    return {
+      socketPath: databaseSocket(),
+      user: 'root',
+      password: secrets().database_password,
+      database: EMBEDDED_NAME
+    }
+  }
+  const parsed = new URL(url)
+  const socket = parsed.searchParams.get('socket')
+  return {
+    ...(socket ? { socketPath: socket } : { host: parsed.hostname, port: Number(parsed.port || 3306) }),
+    user: decodeURIComponent(parsed.username),
+    password: decodeURIComponent(parsed.password),
+    database: parsed.pathname.slice(1)
+  }
+}
+
+/** Opens the pools; no connection is made before the first statement. Calling it again gives the same ones. */
+export function database(): Database {
+  current ??= open()
+  return current
+}
+
+function open(): Database {
+  const { socketPath, host, port, user, password, database: name } = address()
+  Sequelize.useCLS(transactionNamespace)
+  const sequelize = new Sequelize(name ?? '', user ?? '', password ?? '', {
+    dialect: 'mysql',
+    host: host ?? 'localhost',
+    port: port ?? 3306,
+    dialectOptions: { ...(socketPath ? { socketPath } : {}), connectTimeout: 5000 },
+    timezone: '+00:00',
+    logging: false,
+    pool: { max: config().database.pool, min: 0, idle: 60_000, acquire: 10_000, evict: 30_000 },
+    define: { underscored: true, freezeTableName: true },
+    retry: { max: 1 }
+  })
+  sequelize.addHook('afterConnect', connection => prepareSession(connection as Connection))
+  defineModels(sequelize)
+  const pool = mysql.createPool({
+    ...address(),
+    connectionLimit: config().database.pool,
+    maxIdle: 2,
+    idleTimeout: 60_000,
+    connectTimeout: 5000,
+    timezone: 'Z',
+    dateStrings: false,
+    enableKeepAlive: true,
+    maxPreparedStatements: 256
+  })
+  // The pool sends these before it hands a new connection out, as one connection answers in order.
+  pool.on('connection', connection => {
+    for (const statement of SESSION) connection.query(statement, () => undefined)
+  })
+  return { sequelize, pool }
+}
+
+async function prepareSession(connection: Connection): Promise<void> {
+  for (const statement of SESSION) await connection.promise().query(statement)
+}
+
+/** Ends both pools; statements under way are finished first. */
+export async function closeDatabase(): Promise<void> {
+  const open = current
+  current = undefined
+  if (!open) return
+  await open.sequelize.close()
+  await open.pool.promise().end()
+}

@@ -1,0 +1,198 @@
+// A private MariaDB in HOME/mysql, on a unix socket without network. A kernel lock (flock) is held by the database
+// process itself, so that it can never outlive or precede its owner's death by mistake.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createConnection } from 'mysql2/promise'
+import { config } from '../config.js'
+import { Misconfigured, Unavailable } from '../errors.js'
+import { prepareHome, socketPath } from '../home.js'
+import { secrets } from '../secrets.js'
+
+export const EMBEDDED_NAME = 'gitstead'
+const SHARE = '/usr/share/mysql'
+const SYSTEM_TABLES = [
+  'mysql_system_tables.sql',
+  'mysql_performance_tables.sql',
+  'mysql_system_tables_data.sql',
+  'maria_add_gis_sp_bootstrap.sql'
+]
+const REMEDY = 'install the Debian package mariadb-server-core, or set database.url'
+
+export interface EmbeddedDatabase {
+  readonly pid: number
+  /** Resolves when the process has ended, for whatever reason. */
+  readonly ended: Promise<void>
+  stop(): Promise<void>
+}
+
+export const databaseSocket = () => socketPath('mysql.sock')
+const dataFolder = () => join(config().home, 'mysql')
+const noteFile = () => join(config().home, 'run/database.json')
+
+/**
+ * Starts the home's database, made first when there is none, and answers when it takes connections. Waits up to 20 s
+ * for one that another process is about to stop. `transient` marks a database that lives for one command.
+ */
+export async function startEmbedded(options: { transient?: boolean } = {}): Promise<EmbeddedDatabase> {
+  prepareHome()
+  requireServer()
+  if (!existsSync(dataFolder())) makeDataFolder()
+  const child = spawn(
+    'setpriv',
+    ['--pdeathsig', 'TERM', 'flock', '--no-fork', '--wait', '20', lockFile(), ...server()],
+    {
+      stdio: ['ignore', logFile(), logFile()],
+      detached: true
+    }
+  )
+  const ended = new Promise<void>(resolve => {
+    child.once('exit', () => resolve())
+    child.once('error', () => resolve())
+  })
+  await ready(child)
+  writeFileSync(noteFile(), JSON.stringify({ pid: child.pid, transient: options.transient ?? false }))
+  return { pid: child.pid ?? 0, ended, stop: () => stop(child, ended) }
+}
+
+/** Whether the home's database takes connections now, and whether it lives for one command only. */
+export async function embeddedState(): Promise<'down' | 'transient' | 'up'> {
+  if (!(await answers())) return 'down'
+  try {
+    const note = JSON.parse(readFileSync(noteFile(), 'utf8')) as { transient: boolean }
+    return note.transient ? 'transient' : 'up'
+  } catch {
+    return 'up'
+  }
+}
+
+async function stop(child: ChildProcess, ended: Promise<void>): Promise<void> {
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  await ended
+  clearTimeout(timer)
+}
+
+async function ready(child: ChildProcess): Promise<void> {
+  const limit = Date.now() + 60_000
+  while (Date.now() < limit) {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Unavailable(`the embedded database did not start: see ${config().home}/run/mysql.log`)
+    }
+    if (child.pid && ownsLock(child.pid) && (await answers())) return
+    await sleep(10)
+  }
+  child.kill('SIGKILL')
+  throw new Unavailable('the embedded database did not answer within 60 s')
+}
+
+/** flock has handed over to the server once the process runs under its name: before that another one may answer. */
+function ownsLock(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('mariadbd')
+  } catch {
+    return false
+  }
+}
+
+async function answers(): Promise<boolean> {
+  if (!existsSync(databaseSocket())) return false
+  try {
+    const connection = await createConnection({
+      socketPath: databaseSocket(),
+      user: 'root',
+      password: secrets().database_password
+    })
+    await connection.end()
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ER_ACCESS_DENIED_ERROR') {
+      throw new Misconfigured(`${config().home}/secrets.json does not fit the database in ${dataFolder()}`)
+    }
+    return false
+  }
+}
+
+const lockFile = () => join(config().home, 'run/database.lock')
+const logFile = () => openSync(join(config().home, 'run/mysql.log'), 'a', 0o600)
+
+function requireServer(): void {
+  try {
+    execFileSync('mariadbd', ['--no-defaults', '--version'], { stdio: 'ignore' })
+  } catch {
+    throw new Misconfigured(`mariadbd does not run: ${REMEDY}`)
+  }
+}
+
+/** Built beside its place and renamed into it, so that a half-made one is never taken for a database. */
+function makeDataFolder(): void {
+  const draft = `${dataFolder()}.new`
+  rmSync(draft, { recursive: true, force: true })
+  mkdirSync(draft, { mode: 0o700 })
+  let tables: string
+  try {
+    tables = SYSTEM_TABLES.map(file => readFileSync(join(SHARE, file), 'utf8')).join('\n')
+  } catch {
+    throw new Misconfigured(`${SHARE} lacks the system tables of MariaDB: ${REMEDY}`)
+  }
+  const input = `create database mysql;\nuse mysql;\nset @auth_root_socket=null;\n${tables}\n${ownAccount()}`
+  try {
+    execFileSync('mariadbd', [...common(draft), '--bootstrap'], { input, stdio: ['pipe', 'ignore', logFile()] })
+  } catch {
+    throw new Misconfigured(`the database could not be made: see ${config().home}/run/mysql.log`)
+  }
+  renameSync(draft, dataFolder())
+}
+
+/** The bootstrap leaves root without a password on several hosts; one account with a password remains. */
+function ownAccount(): string {
+  const sha1 = (input: string | Buffer) => createHash('sha1').update(input).digest()
+  const hash = `*${sha1(sha1(secrets().database_password)).toString('hex').toUpperCase()}`
+  return [
+    "delete from mysql.global_priv where not (User='root' and Host='localhost');",
+    `update mysql.global_priv set Priv=json_set(Priv,'$.plugin','mysql_native_password','$.authentication_string','${hash}');`,
+    `create database ${EMBEDDED_NAME} character set utf8mb4 collate utf8mb4_unicode_ci;`,
+    ''
+  ].join('\n')
+}
+
+const common = (folder: string) => [
+  '--no-defaults',
+  `--datadir=${folder}`,
+  '--skip-networking',
+  `--lc-messages-dir=${SHARE}/english`,
+  ...(process.getuid?.() === 0 ? [`--user=${userInfo().username}`] : [])
+]
+
+/** Sized for an appliance: 57 MB resident when idle. */
+const server = () => [
+  'mariadbd',
+  ...common(dataFolder()),
+  `--socket=${databaseSocket()}`,
+  `--pid-file=${join(config().home, 'run/mysql.pid')}`,
+  '--skip-name-resolve',
+  '--skip-symbolic-links',
+  '--skip-log-bin',
+  '--character-set-server=utf8mb4',
+  '--collation-server=utf8mb4_unicode_ci',
+  '--sql-mode=STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY',
+  '--transaction-isolation=READ-COMMITTED',
+  '--innodb-buffer-pool-size=64M',
+  '--innodb-log-file-size=32M',
+  '--innodb-log-buffer-size=4M',
+  '--innodb-flush-log-at-trx-commit=1',
+  '--innodb-flush-method=O_DIRECT',
+  '--innodb-lock-wait-timeout=10',
+  '--key-buffer-size=1M',
+  '--aria-pagecache-buffer-size=1M',
+  '--performance-schema=OFF',
+  '--query-cache-size=0',
+  '--query-cache-type=0',
+  '--max-connections=120',
+  '--max-allowed-packet=64M',
+  '--table-open-cache=400',
+  '--tmp-table-size=4M'
+]

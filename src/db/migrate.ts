@@ -1,0 +1,130 @@
+// Schema changes, by umzug. A leased row keeps two from running at once, and needs no server-wide lock, so that a
+// cluster's endpoint serves as well.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Umzug } from 'umzug'
+import { Misconfigured } from '../errors.js'
+import { database } from './connection.js'
+import { translate } from './failure.js'
+import { migrations } from './migrations/list.js'
+import { execute, rows } from './sql.js'
+
+export interface Migration {
+  /** `NUMBER-name`, unique for ever. */
+  readonly name: string
+  /** Statements, one each. */
+  readonly up: readonly string[]
+  readonly down: readonly string[]
+}
+
+export interface MigrationState {
+  name: string
+  applied_at: Date | null
+}
+
+const LEASE = 60
+
+/** Brings the schema to this version; gives the names of what was applied. Waits while another process does it. */
+export async function migrateUp(): Promise<string[]> {
+  await prepare()
+  if ((await pending()).length === 0) return []
+  return underLock(async () => {
+    const done = await umzug().up()
+    return done.map(({ name }) => name)
+  })
+}
+
+/** Takes the newest `steps` migrations back; gives their names. */
+export async function migrateDown(steps = 1): Promise<string[]> {
+  await prepare()
+  return underLock(async () => {
+    const done = await umzug().down({ step: steps })
+    return done.map(({ name }) => name)
+  })
+}
+
+/** Every migration with the time at which it was applied. Throws Misconfigured on a schema made by a newer version. */
+export async function migrationStates(): Promise<MigrationState[]> {
+  await prepare()
+  const applied = new Map((await appliedRows()).map(({ name, applied_at }) => [name, applied_at]))
+  return migrations.map(({ name }) => ({ name, applied_at: applied.get(name) ?? null }))
+}
+
+const pending = async () => (await migrationStates()).filter(({ applied_at }) => applied_at === null)
+
+/** Throws Misconfigured unless the schema is the one that this version works with. */
+export async function requireSchema(): Promise<void> {
+  const missing = await pending()
+  if (missing.length > 0)
+    throw new Misconfigured('the database schema is older than the program: run gitstead db migrate')
+}
+
+function umzug() {
+  return new Umzug({
+    migrations: migrations.map(({ name, up, down }) => ({
+      name,
+      up: () => inOrder(up),
+      down: () => inOrder(down)
+    })),
+    storage: {
+      logMigration: async ({ name }) => {
+        await execute('insert into schema_migrations (name, applied_at) values (?, ?)', [name, new Date()])
+      },
+      unlogMigration: async ({ name }) => {
+        await execute('delete from schema_migrations where name = ?', [name])
+      },
+      executed: async () => (await appliedRows()).map(({ name }) => name)
+    },
+    logger: undefined
+  })
+}
+
+async function inOrder(statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await database().sequelize.query(statement)
+}
+
+async function prepare(): Promise<void> {
+  try {
+    await inOrder([
+      `create table if not exists schema_migrations (
+        name varchar(128) character set ascii not null primary key, applied_at datetime(3) not null)`,
+      `create table if not exists schema_lock (
+        id tinyint not null primary key, holder char(36) character set ascii not null, expires_at datetime(3) not null)`
+    ])
+  } catch (error) {
+    throw translate(error)
+  }
+  const known = new Set(migrations.map(({ name }) => name))
+  const foreign = (await appliedRows()).find(({ name }) => !known.has(name))
+  if (foreign) {
+    throw new Misconfigured(
+      `the database was made by a newer version of Gitstead (it has ${foreign.name}): install that version or a newer one`
+    )
+  }
+}
+
+const appliedRows = () =>
+  rows<{ name: string; applied_at: Date }>('select name, applied_at from schema_migrations order by name')
+
+async function underLock<T>(fn: () => Promise<T>): Promise<T> {
+  const holder = randomUUID()
+  await execute("insert ignore into schema_lock (id, holder, expires_at) values (1, '', '2000-01-01')")
+  while (!(await take(holder))) await sleep(100)
+  const renew = setInterval(() => void take(holder).catch(() => undefined), (LEASE / 3) * 1000)
+  try {
+    return await fn()
+  } finally {
+    clearInterval(renew)
+    await execute("update schema_lock set expires_at = '2000-01-01' where id = 1 and holder = ?", [holder])
+  }
+}
+
+async function take(holder: string): Promise<boolean> {
+  const now = new Date()
+  const until = new Date(now.getTime() + LEASE * 1000)
+  const taken = await execute(
+    'update schema_lock set holder = ?, expires_at = ? where id = 1 and (expires_at < ? or holder = ?)',
+    [holder, until, now, holder]
+  )
+  return taken.affectedRows === 1
+}

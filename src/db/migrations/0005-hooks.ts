@@ -1,0 +1,48 @@
+import type { Migration } from '../migrate.js'
+
+export const hooks: Migration = {
+  name: '0005-hooks',
+  up: [
+    `create table system_hooks (
+      id int unsigned not null auto_increment primary key,
+      url varchar(2000) not null,
+      token_encrypted varbinary(1024) null,
+      push_events boolean not null default true,
+      tag_push_events boolean not null default false,
+      note_events boolean not null default false,
+      issues_events boolean not null default false,
+      merge_requests_events boolean not null default false,
+      enable_ssl_verification boolean not null default true,
+      created_at datetime(3) not null,
+      updated_at datetime(3) not null
+    )`,
+    // The log of deliveries. The pair of hook and event is unique: an event that is told twice is delivered once.
+    `create table hook_deliveries (
+      id bigint unsigned not null auto_increment primary key,
+      hook_id int unsigned not null,
+      event_key varchar(64) character set ascii not null,
+      event varchar(32) character set ascii not null,
+      payload mediumtext not null,
+      state varchar(16) character set ascii not null default 'pending',
+      attempts smallint unsigned not null default 0,
+      created_at datetime(3) not null,
+      finished_at datetime(3) null,
+      unique key hook_deliveries_event (hook_id, event_key),
+      key hook_deliveries_state (state, created_at)
+    )`,
+    `create table hook_attempts (
+      id bigint unsigned not null auto_increment primary key,
+      delivery_id bigint unsigned not null,
+      attempt smallint unsigned not null,
+      started_at datetime(3) not null,
+      duration_ms int unsigned not null,
+      status smallint unsigned null,
+      error varchar(500) null,
+      request_headers text not null,
+      response_headers text not null,
+      response_body mediumtext not null,
+      key hook_attempts_delivery (delivery_id, id)
+    )`
+  ],
+  down: ['drop table hook_attempts', 'drop table hook_deliveries', 'drop table system_hooks']
+}

@@ -1,0 +1,9 @@
+// All migrations in order. Append only: one that has landed is never edited.
+import type { Migration } from '../migrate.js'
+import { accounts } from './0001-accounts.js'
+import { projects } from './0002-projects.js'
+import { jobs } from './0003-jobs.js'
+import { builds } from './0004-builds.js'
+import { hooks } from './0005-hooks.js'
+
+export const migrations: readonly Migration[] = [accounts, projects, jobs, builds, hooks]

@@ -1,0 +1,63 @@
+// One transaction per piece of work, found by whoever needs it through AsyncLocalStorage: nobody passes it along.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transaction } from 'sequelize'
+import { database } from './connection.js'
+import { isRetriable, translate } from './failure.js'
+
+interface Scope {
+  transaction?: Transaction
+  readonly afterCommit: (() => void)[]
+}
+
+const scopes = new AsyncLocalStorage<Scope>()
+const TRIES = 6
+
+/** What Sequelize asks for the current transaction: the interface of a continuation-local namespace. */
+export const transactionNamespace = {
+  get: (key: string) => (key === 'transaction' ? scopes.getStore()?.transaction : undefined),
+  set: () => undefined,
+  run: (fn: () => unknown) => fn(),
+  bind: <T>(fn: T) => fn
+}
+
+/** The transaction that the caller is in, if any. */
+export const currentTransaction = () => scopes.getStore()?.transaction
+
+/**
+ * Runs `fn` in a transaction, or joins the caller's. Deadlocks and lock timeouts run it again, so it must be safe to run
+ * twice and must await all it starts. Throws Unavailable where the database is away.
+ */
+export async function transact<T>(fn: () => Promise<T>): Promise<T> {
+  if (currentTransaction()) return fn()
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await once(fn)
+    } catch (error) {
+      if (!isRetriable(error) || attempt === TRIES) throw translate(error)
+      await sleep(2 ** attempt * 5 * Math.random())
+    }
+  }
+}
+
+/** Calls `fn` once the current transaction has committed; at once when there is none. */
+export function afterCommit(fn: () => void): void {
+  const scope = scopes.getStore()
+  if (scope?.transaction) scope.afterCommit.push(fn)
+  else fn()
+}
+
+async function once<T>(fn: () => Promise<T>): Promise<T> {
+  const transaction = await database().sequelize.transaction()
+  const scope: Scope = { transaction, afterCommit: [] }
+  let result: T
+  try {
+    result = await scopes.run(scope, fn)
+  } catch (error) {
+    await transaction.rollback().catch(() => undefined)
+    throw error
+  }
+  await transaction.commit()
+  for (const call of scope.afterCommit) call()
+  return result
+}

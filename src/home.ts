@@ -1,0 +1,35 @@
+// The folders of a home, and the sockets in it.
+import { createHash } from 'node:crypto'
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { config } from './config.js'
+import { Misconfigured } from './errors.js'
+
+const folders = ['repositories', 'artifacts', 'traces', 'tmp', 'backups', 'run'] as const
+
+/** Makes the home's folders; throws Misconfigured when this user may not. */
+export function prepareHome(): void {
+  const { home } = config()
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 })
+    for (const folder of folders) mkdirSync(join(home, folder), { recursive: true, mode: 0o700 })
+    for (const folder of ['.', ...folders]) accessSync(join(home, folder), constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException
+    throw new Misconfigured(`${path ?? home}: ${code}: give this user the home, or name another with --home`)
+  }
+}
+
+/**
+ * The path of a socket in the home. The kernel takes 107 bytes at the most: a home with a longer path has its sockets
+ * in a private folder of the system's temporary one.
+ */
+export function socketPath(name: string): string {
+  const path = join(config().home, 'run', name)
+  if (Buffer.byteLength(path) <= 100) return path
+  const key = createHash('sha256').update(config().home).digest('hex').slice(0, 16)
+  const folder = join(tmpdir(), `gitstead-${process.getuid?.() ?? 0}-${key}`)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return join(folder, name)
+}

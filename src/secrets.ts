@@ -1,0 +1,86 @@
+// HOME/secrets.json: made at the first start, readable by the owner alone, never logged.
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { config } from './config.js'
+import { Misconfigured } from './errors.js'
+
+export interface Secrets {
+  /** Of the embedded database's only account. */
+  readonly database_password: string
+  /** Base64 of the 32 bytes that encrypt what must be shown again. */
+  readonly encryption_key: string
+}
+
+const cached = new Map<string, Secrets>()
+
+/** The home's secrets; made when there are none. Two processes that start at once get the same ones. */
+export function secrets(): Secrets {
+  const path = join(config().home, 'secrets.json')
+  const known = cached.get(path)
+  if (known) return known
+  const read = readSecrets(path) ?? makeSecrets(path)
+  cached.set(path, read)
+  return read
+}
+
+function readSecrets(path: string): Secrets | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new Misconfigured(
+      `${path} cannot be read (${(error as NodeJS.ErrnoException).code}): run as the home's owner`
+    )
+  }
+  try {
+    return JSON.parse(text) as Secrets
+  } catch {
+    throw new Misconfigured(`${path} is not JSON: restore it from a backup`)
+  }
+}
+
+function makeSecrets(path: string): Secrets {
+  const made = {
+    database_password: randomBytes(24).toString('base64url'),
+    encryption_key: randomBytes(32).toString('base64')
+  }
+  mkdirSync(config().home, { recursive: true, mode: 0o700 })
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
+  try {
+    // A link fails when somebody else was first: then theirs are the secrets.
+    linkSync(draft, path)
+    return made
+  } catch {
+    return readSecrets(path) as Secrets
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** SHA-256 of a token: what the database keeps of it, and what lookups compare. */
+export function tokenHash(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+/** A new token of 20 URL-safe characters, 120 bits. */
+export function newToken(): string {
+  return randomBytes(15).toString('base64url')
+}
+
+/** AES-256-GCM; the result holds nonce, tag and text. */
+export function encrypt(text: string): Buffer {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', Buffer.from(secrets().encryption_key, 'base64'), nonce)
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), body])
+}
+
+/** Throws when the box was made with another key. */
+export function decrypt(box: Buffer): string {
+  const decipher = createDecipheriv('aes-256-gcm', Buffer.from(secrets().encryption_key, 'base64'), box.subarray(0, 12))
+  decipher.setAuthTag(box.subarray(12, 28))
+  return Buffer.concat([decipher.update(box.subarray(28)), decipher.final()]).toString('utf8')
+}
