@@ -1,0 +1,104 @@
+// Taking jobs and giving them back. Every write after the claim names the process that claimed: one whose lease was
+// lost changes nothing any more.
+import { execute, marks, row, rows } from '../db/sql.js'
+import { transact } from '../db/transact.js'
+import { backOff, type JobName, jobs, type Queue } from './jobs.js'
+
+export interface ClaimedJob {
+  readonly id: number
+  readonly name: JobName
+  readonly payload: unknown
+  /** 1 on the first try. */
+  readonly attempt: number
+}
+
+interface Row {
+  id: number
+  name: string
+  payload: string
+  attempts: number
+}
+
+/** Claims up to `limit` ready jobs of a queue for a process; none of a paused queue. */
+export async function claimJobs(queue: Queue, processId: number, limit: number): Promise<ClaimedJob[]> {
+  return transact(async () => {
+    const found = await rows<Row>(
+      `select id, name, payload, attempts from jobs
+       where queue = ? and state = 'ready' and not exists (select 1 from paused_queues where queue = ?)
+       order by queue, state, priority, run_at, id limit ${Math.trunc(limit)} for update skip locked`,
+      [queue, queue]
+    )
+    if (found.length === 0) return []
+    await execute(
+      `update jobs set state = 'running', process_id = ?, attempts = attempts + 1, started_at = ?
+       where id in (${marks(found)})`,
+      [processId, new Date(), ...found.map(({ id }) => id)]
+    )
+    return found.map(({ id, name, payload, attempts }) => ({
+      id,
+      name: name as JobName,
+      payload: JSON.parse(payload) as unknown,
+      attempt: attempts + 1
+    }))
+  })
+}
+
+/** Removes jobs that are done and counts them. */
+export async function finishJobs(ids: readonly number[], processId: number): Promise<void> {
+  if (ids.length === 0) return
+  await transact(async () => {
+    const { affectedRows } = await execute(
+      `delete from jobs where id in (${marks(ids)}) and process_id = ? and state = 'running'`,
+      [...ids, processId]
+    )
+    await execute('update job_processes set processed = processed + ? where id = ?', [affectedRows, processId])
+  })
+}
+
+/** Puts a job that failed back for a later try, or among the dead. */
+export async function failJob(job: ClaimedJob, processId: number, error: unknown): Promise<void> {
+  const { attempts } = jobs[job.name] ?? { attempts: 1 }
+  const dead = job.attempt >= attempts
+  const runAt = new Date(Date.now() + backOff(job.attempt) * 1000)
+  await transact(async () => {
+    const { affectedRows } = await execute(
+      `update jobs set state = ?, run_at = ?, error = ?, process_id = null, started_at = null
+       where id = ? and process_id = ? and state = 'running'`,
+      [dead ? 'dead' : 'delayed', runAt, errorText(error), job.id, processId]
+    )
+    await execute('update job_processes set processed = processed + ?, failed = failed + ? where id = ?', [
+      affectedRows,
+      affectedRows,
+      processId
+    ])
+  })
+}
+
+/** Puts claimed jobs back untouched, as a process does that stops before it began them. */
+export async function releaseJobs(ids: readonly number[], processId: number): Promise<void> {
+  if (ids.length === 0) return
+  await execute(
+    `update jobs set state = 'ready', process_id = null, started_at = null, attempts = attempts - 1
+     where id in (${marks(ids)}) and process_id = ? and state = 'running'`,
+    [...ids, processId]
+  )
+}
+
+/** Makes delayed jobs ready whose time has come; gives how many. They wait in a state of their own to keep claims fast. */
+export async function promoteJobs(now = new Date()): Promise<number> {
+  const due = await row<{ due: number }>(
+    "select exists (select 1 from jobs where state = 'delayed' and run_at <= ?) as due",
+    [now]
+  )
+  if (!due?.due) return 0
+  const { affectedRows } = await execute(
+    "update jobs set state = 'ready' where state = 'delayed' and run_at <= ? order by run_at limit 1000",
+    [now]
+  )
+  return affectedRows
+}
+
+function errorText(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return text.slice(0, 8000)
+}

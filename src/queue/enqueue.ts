@@ -1,0 +1,42 @@
+// A job is a row in the database of the change that caused it: both commit, or neither.
+import { execute } from '../db/sql.js'
+import { afterCommit } from '../db/transact.js'
+import { type JobName, type Jobs, jobs } from './jobs.js'
+import { wake } from './wake.js'
+
+export interface EnqueueOptions {
+  /** Not before this moment. */
+  runAt?: Date
+}
+
+/** Adds a job; workers learn of it as soon as the current transaction has committed. Gives its id. */
+export async function enqueue<Name extends JobName>(
+  name: Name,
+  payload: Jobs[Name],
+  options: EnqueueOptions = {}
+): Promise<number> {
+  return enqueueAll(name, [payload], options)
+}
+
+/** Adds many jobs of one name by one statement for every 500; gives the first one's id. */
+export async function enqueueAll<Name extends JobName>(
+  name: Name,
+  payloads: readonly Jobs[Name][],
+  options: EnqueueOptions = {}
+): Promise<number> {
+  const { queue, priority } = jobs[name]
+  const now = new Date()
+  const state = options.runAt && options.runAt > now ? 'delayed' : 'ready'
+  let first = 0
+  for (let at = 0; at < payloads.length; at += 500) {
+    const part = payloads.slice(at, at + 500)
+    const { insertId } = await execute(
+      `insert into jobs (queue, name, payload, state, priority, run_at, created_at)
+       values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      part.flatMap(payload => [queue, name, JSON.stringify(payload), state, priority, options.runAt ?? now, now])
+    )
+    first ||= insertId
+  }
+  if (state === 'ready') afterCommit(() => wake(queue))
+  return first
+}

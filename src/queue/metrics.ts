@@ -1,0 +1,65 @@
+// What the dashboard, the command line and the API show of the queues: one set of functions for all.
+import { row, rows } from '../db/sql.js'
+import { QUEUES } from './jobs.js'
+
+export interface QueueMetrics {
+  /** Jobs that are ready. */
+  backlog: number
+  /** Seconds that the oldest ready job has waited. */
+  latency: number
+}
+
+export interface ProcessMetrics {
+  hostname: string
+  pid: number
+  tag: string
+  started_at: Date
+  queues: string[]
+  labels: string[]
+  concurrency: number
+  busy: number
+}
+
+export interface JobStats {
+  processed: number
+  failed: number
+  /** Jobs that are ready, delayed or running. */
+  enqueued: number
+}
+
+/** Backlog and latency of every queue. */
+export async function queueMetrics(): Promise<Record<string, QueueMetrics>> {
+  const found = await rows<{ queue: string; backlog: number; oldest: Date }>(
+    "select queue, count(*) as backlog, min(run_at) as oldest from jobs where state = 'ready' group by queue"
+  )
+  const now = Date.now()
+  const metrics = Object.fromEntries(QUEUES.map(queue => [queue, { backlog: 0, latency: 0 }]))
+  for (const { queue, backlog, oldest } of found) {
+    metrics[queue] = { backlog, latency: Math.max(0, (now - oldest.getTime()) / 1000) }
+  }
+  return metrics
+}
+
+/** The worker processes that show life. */
+export async function processMetrics(): Promise<ProcessMetrics[]> {
+  const found = await rows<Omit<ProcessMetrics, 'queues' | 'labels'> & { queues: string; labels: string }>(
+    'select hostname, pid, tag, started_at, queues, labels, concurrency, busy from job_processes order by id'
+  )
+  return found.map(({ queues, labels, ...rest }) => ({
+    ...rest,
+    queues: JSON.parse(queues) as string[],
+    labels: JSON.parse(labels) as string[]
+  }))
+}
+
+/** Counts since the appliance was made. */
+export async function jobStats(): Promise<JobStats> {
+  const found = await row<JobStats>(
+    `select
+       (select value from job_totals where name = 'processed') + (select coalesce(sum(processed), 0) from job_processes) as processed,
+       (select value from job_totals where name = 'failed') + (select coalesce(sum(failed), 0) from job_processes) as failed,
+       (select count(*) from jobs where state in ('ready', 'delayed', 'running')) as enqueued`
+  )
+  const { processed, failed, enqueued } = found ?? { processed: 0, failed: 0, enqueued: 0 }
+  return { processed: Number(processed), failed: Number(failed), enqueued: Number(enqueued) }
+}

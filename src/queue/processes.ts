@@ -1,0 +1,128 @@
+// Worker processes: they show life by renewing a lease, and the jobs of one that is gone go back.
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { config } from '../config.js'
+import { execute, marks, rows } from '../db/sql.js'
+import { transact } from '../db/transact.js'
+import { CRASHES, type Queue } from './jobs.js'
+
+export interface ProcessOptions {
+  readonly queues: readonly Queue[]
+  readonly concurrency: number
+  readonly tag?: string
+  readonly labels?: readonly string[]
+}
+
+const leaseEnd = () => new Date(Date.now() + config().queue.lease * 1000)
+
+/** Adds this process; the id is the fencing token of all that it claims. */
+export async function registerProcess(options: ProcessOptions): Promise<number> {
+  const { insertId } = await execute(
+    `insert into job_processes (hostname, machine, pid, pid_started, tag, queues, labels, concurrency, started_at, lease_until)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      hostname(),
+      machine(),
+      process.pid,
+      startOf(process.pid) ?? 0,
+      options.tag ?? 'gitstead',
+      JSON.stringify(options.queues),
+      JSON.stringify(options.labels ?? []),
+      options.concurrency,
+      new Date(),
+      leaseEnd()
+    ]
+  )
+  return insertId
+}
+
+/** Renews the lease; false when the process was declared gone and must claim no more. */
+export async function renewProcess(id: number, busy: number): Promise<boolean> {
+  const { affectedRows } = await execute('update job_processes set lease_until = ?, busy = ? where id = ?', [
+    leaseEnd(),
+    busy,
+    id
+  ])
+  return affectedRows === 1
+}
+
+/** Removes this process; what it still holds is ready again. */
+export async function unregisterProcess(id: number): Promise<void> {
+  await buryProcess(id, false)
+}
+
+/**
+ * Finds processes that are gone: those whose lease has ended, and at once those of this machine whose pid no longer
+ * runs. Their jobs go back, and one that took its third process down is dead. Gives the ids of those found.
+ */
+export async function reapProcesses(): Promise<number[]> {
+  const all = await rows<{ id: number; machine: string; pid: number; pid_started: number; late: number }>(
+    'select id, machine, pid, pid_started, lease_until < ? as late from job_processes',
+    [new Date()]
+  )
+  const here = machine()
+  const gone = all.filter(
+    ({ machine, pid, pid_started, late }) => late || (machine === here && startOf(pid) !== pid_started)
+  )
+  for (const { id } of gone) await buryProcess(id, true)
+  return gone.map(({ id }) => id)
+}
+
+async function buryProcess(id: number, crashed: boolean): Promise<void> {
+  await transact(async () => {
+    const found = await rows<{ processed: number; failed: number }>(
+      'select processed, failed from job_processes where id = ? for update',
+      [id]
+    )
+    const last = found[0]
+    if (!last) return
+    const held = await rows<{ id: number; crashes: number }>(
+      "select id, crashes from jobs where process_id = ? and state = 'running' for update",
+      [id]
+    )
+    const dead = crashed ? held.filter(({ crashes }) => crashes + 1 >= CRASHES) : []
+    const back = held.filter(job => !dead.includes(job))
+    await giveBack(
+      back.map(job => job.id),
+      crashed
+    )
+    await execute(
+      `update jobs set state = 'dead', process_id = null, crashes = crashes + 1,
+         error = 'the process that ran this job ended without a word, ${CRASHES} times' where id in (${marks(dead)})`,
+      dead.map(job => job.id)
+    )
+    await execute("update job_totals set value = value + ? where name = 'processed'", [last.processed])
+    await execute("update job_totals set value = value + ? where name = 'failed'", [last.failed + dead.length])
+    await execute('delete from job_processes where id = ?', [id])
+  })
+}
+
+async function giveBack(ids: readonly number[], crashed: boolean): Promise<void> {
+  if (ids.length === 0) return
+  await execute(
+    `update jobs set state = 'ready', process_id = null, started_at = null, attempts = attempts - 1,
+       crashes = crashes + ? where id in (${marks(ids)})`,
+    [crashed ? 1 : 0, ...ids]
+  )
+}
+
+/** This boot of this kernel and pid namespace: only there does a pid mean the same to two processes. */
+export function machine(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`
+  } catch {
+    return hostname()
+  }
+}
+
+/** When a process began, in clock ticks since boot: tells it from a later one with the same pid. */
+export function startOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // A zombie runs nothing any more.
+    return fields[0] === 'Z' ? null : Number(fields[19])
+  } catch {
+    return null
+  }
+}
