@@ -1,0 +1,137 @@
+// Sends one hook to its receiver. Both may be hostile: the URL may point into a private network, and the receiver may
+// stall, drip, flood or redirect. Retrying and keeping the record is the caller's part.
+import { once } from 'node:events'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { performance } from 'node:perf_hooks'
+import { config } from '../config.js'
+import type { Range } from '../lib/address.js'
+import { boundedHeaders, boundedText, decodeText, readBody } from './answer.js'
+import { faultText } from './faults.js'
+import { hookHeaders, secretsOf, withoutSecretHeaders, withoutSecrets, withoutSecretsIn } from './headers.js'
+import { allowedRanges, checkedLookup, checkLiteral } from './target.js'
+import { checkHookUrl } from './url.js'
+
+/** Bytes of a payload that are sent at the most. */
+const bodyLimit = 25 * 1024 * 1024
+
+export interface HookRequest {
+  url: string
+  /** JSON, sent and signed byte for byte. */
+  body: string | Buffer
+  /** The value of X-Gitstead-Event, such as `System Hook`. */
+  event: string
+  token: string | null
+  verifyTls: boolean
+  /** The `webhook-id`: the same in every try, so that a receiver can drop what it has had. */
+  id: string
+  timestamp: Date
+}
+
+export interface DeliveryResult {
+  /** Whether the whole answer came in time, with a status of 200 to 299. */
+  delivered: boolean
+  /** null when no answer began. */
+  status: number | null
+  /** One line without secrets, or null. */
+  error: string | null
+  requestHeaders: Record<string, string>
+  responseHeaders: Record<string, string>
+  /** At most `hooks.response_limit` bytes of UTF-8. */
+  responseBody: string
+  durationMs: number
+}
+
+/** Fills as the exchange goes on, so that a cut one keeps what there is. */
+type Progress = Pick<DeliveryResult, 'status' | 'requestHeaders' | 'responseHeaders' | 'responseBody'>
+
+class Unsendable extends Error {}
+
+/**
+ * POSTs a hook and tells how it went; faults of URL, network and receiver are results, never thrown. Looking up,
+ * connecting, headers and body together get `hooks.timeout` seconds. Redirects are failures. Throws Misconfigured when
+ * `hooks.allow` is wrong.
+ */
+export async function deliverHook(request: HookRequest): Promise<DeliveryResult> {
+  const started = performance.now()
+  const { timeout } = config().hooks
+  const allow = allowedRanges()
+  const signal = AbortSignal.timeout(timeout * 1000)
+  const progress: Progress = { status: null, requestHeaders: {}, responseHeaders: {}, responseBody: '' }
+  let error: string | null
+  try {
+    await exchange(request, progress, { allow, signal })
+    error = statusFault(progress.status)
+  } catch (fault) {
+    error = signal.aborted ? `no complete answer within ${timeout} s` : faultText(fault)
+  }
+  return { delivered: error === null, ...progress, error, durationMs: Math.round(performance.now() - started) }
+}
+
+async function exchange(request: HookRequest, progress: Progress, limits: { allow: Range[]; signal: AbortSignal }) {
+  const { url, body } = sendable(request)
+  const headers = hookHeaders({ ...request, body }, url)
+  progress.requestHeaders = withoutSecretHeaders(headers)
+  const outgoing = open(url, { headers, verifyTls: request.verifyTls, ...limits })
+  const secrets = secretsOf(request.token, url)
+  const kept: Buffer[] = []
+  const limit = config().hooks.response_limit
+  try {
+    outgoing.end(body)
+    // The signal is given here too, as a connection that ends by an upgrade emits neither answer nor error.
+    const [response] = (await once(outgoing, 'response', { signal: limits.signal })) as [IncomingMessage]
+    progress.status = response.statusCode ?? null
+    progress.responseHeaders = withoutSecretsIn(boundedHeaders(response), secrets)
+    await readBody(response, limit, kept)
+    // A body that ends with its connection looks complete when the time limit has cut it.
+    limits.signal.throwIfAborted()
+  } finally {
+    outgoing.destroy()
+    progress.responseBody = boundedText(withoutSecrets(decodeText(Buffer.concat(kept)), secrets), limit)
+  }
+}
+
+function sendable(request: HookRequest): { url: URL; body: Buffer } {
+  const problem = checkHookUrl(request.url)
+  if (problem) throw new Unsendable(`the URL ${problem}`)
+  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.from(request.body)
+  if (body.length > bodyLimit) throw new Unsendable(`the payload is larger than ${bodyLimit} bytes`)
+  return { url: new URL(request.url), body }
+}
+
+interface Opening {
+  headers: { [name: string]: string }
+  verifyTls: boolean
+  allow: Range[]
+  signal: AbortSignal
+}
+
+/** Starts the request. Throws RefusedTarget, and ERR_INVALID_CHAR for a header that would break its line. */
+function open(url: URL, { headers, verifyTls, allow, signal }: Opening): ClientRequest {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  checkLiteral(host, allow)
+  const { request } = url.protocol === 'https:' ? https : http
+  const outgoing = request({
+    protocol: url.protocol,
+    host,
+    port: url.port || undefined,
+    path: url.pathname + url.search,
+    method: 'POST',
+    headers,
+    // An agent of its own: a fresh connection each time, no proxy of the environment, no shared TLS session.
+    agent: false,
+    lookup: checkedLookup(allow, signal),
+    maxHeaderSize: 16384,
+    rejectUnauthorized: verifyTls,
+    signal
+  })
+  // A connection that is cut after the answer may report a second fault, which would end the process.
+  outgoing.on('error', () => {})
+  return outgoing
+}
+
+function statusFault(status: number | null): string | null {
+  if (status !== null && status >= 200 && status < 300) return null
+  const redirect = status !== null && status >= 300 && status < 400
+  return redirect ? `the receiver redirects (${status}), which is not followed` : `the receiver answered ${status}`
+}

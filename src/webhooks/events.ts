@@ -1,0 +1,54 @@
+// The names of what hooks are told of: system events, the kinds of project hooks, and the flags that choose them.
+
+/** The value of the event header of every delivery to a system hook. */
+export const systemHookHeader = 'System Hook'
+
+export const systemHookEvents = [
+  'project_create',
+  'project_destroy',
+  'project_rename',
+  'project_transfer',
+  'user_add_to_team',
+  'user_remove_from_team',
+  'user_create',
+  'user_destroy',
+  'key_create',
+  'key_destroy',
+  'deploykey_create',
+  'deploykey_destroy',
+  'group_create',
+  'group_destroy',
+  'user_add_to_group',
+  'user_remove_from_group',
+  'push',
+  'tag_push'
+] as const
+
+export type SystemHookEvent = (typeof systemHookEvents)[number]
+
+/** The kinds of project hooks: the flag that chooses each, and the value of its event header. */
+export const projectHookEvents = {
+  push: { flag: 'push_events', header: 'Push Hook' },
+  tag_push: { flag: 'tag_push_events', header: 'Tag Push Hook' },
+  issue: { flag: 'issues_events', header: 'Issue Hook' },
+  note: { flag: 'note_events', header: 'Note Hook' },
+  merge_request: { flag: 'merge_requests_events', header: 'Merge Request Hook' },
+  build: { flag: 'build_events', header: 'Build Hook' },
+  pipeline: { flag: 'pipeline_events', header: 'Pipeline Hook' },
+  wiki_page: { flag: 'wiki_page_events', header: 'Wiki Page Hook' }
+} as const
+
+export type ProjectHookEvent = keyof typeof projectHookEvents
+export type ProjectHookFlag = (typeof projectHookEvents)[ProjectHookEvent]['flag']
+
+/**
+ * The header of events of confidential issues. They go only to hooks with a flag of their own, which the API cannot set.
+ */
+export const confidentialIssueHeader = 'Confidential Issue Hook'
+
+/** The flag that a system hook needs for this event, or null when the event goes to every system hook. */
+export function systemHookFlag(event: SystemHookEvent): 'push_events' | 'tag_push_events' | null {
+  if (event === 'push') return 'push_events'
+  if (event === 'tag_push') return 'tag_push_events'
+  return null
+}

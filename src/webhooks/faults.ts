@@ -1,0 +1,42 @@
+// Turns what goes wrong on the way to a receiver into one line for the owner of the hook.
+import { RefusedTarget } from './target.js'
+
+const closed = 'the receiver closed the connection before its answer was complete'
+
+const texts: Record<string, string> = {
+  ENOTFOUND: 'the host name has no address',
+  ENODATA: 'the host name has no address',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: closed,
+  EPIPE: closed,
+  ETIMEDOUT: 'the host does not answer',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network of the host cannot be reached',
+  ERR_INVALID_CHAR: 'the token has characters that no header can carry',
+  HPE_HEADER_OVERFLOW: "the answer's headers are too large"
+}
+
+/** One line, at most 300 characters, without secrets: nothing of the URL or the headers gets in. */
+export function faultText(error: unknown): string {
+  if (error instanceof RefusedTarget) return error.message
+  const code = codeOf(error)
+  const known = texts[code]
+  if (known) return known
+  const message = oneLine(error instanceof Error ? error.message : String(error))
+  if (code.startsWith('HPE_')) return `the answer is not HTTP: ${message}`
+  if (/CERT|SIGNATURE|ISSUER/.test(code)) return `the certificate of the receiver is not valid: ${message}`
+  if (/SSL|TLS|EPROTO/.test(code)) return `TLS with the receiver failed: ${message}`
+  return message || code || 'the delivery failed'
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : ''
+}
+
+/** A certificate's names are the receiver's own text and may hold anything. */
+function oneLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
+  return line.length > 250 ? `${line.slice(0, 250)}...` : line
+}

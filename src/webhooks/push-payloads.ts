@@ -1,0 +1,81 @@
+// What hooks are told of a ref that has moved. Branches give push, tags give tag_push.
+import {
+  commit,
+  fullProject,
+  type PayloadProject,
+  type PayloadPushCommit,
+  type PayloadUser,
+  repository
+} from './payloads.js'
+
+const commitLimit = 20
+
+export interface PayloadPush {
+  /** Full name, such as `refs/heads/master`. */
+  ref: string
+  /** 40 zeros when the ref is new. */
+  before: string
+  /** 40 zeros when the ref is deleted. */
+  after: string
+  /** The commit that the ref points to, behind an annotated tag too. */
+  checkoutSha: string | null
+  /** The text of an annotated tag, else null. */
+  message: string | null
+  user: PayloadUser
+  project: PayloadProject
+}
+
+/** The commits of a push for project hooks: at least the last 20 that there are, oldest first, and how many in all. */
+export interface PayloadPushedCommits {
+  commits: PayloadPushCommit[]
+  totalCommitsCount: number
+}
+
+/** What a project hook gets: with commits, none of them for a deletion. */
+export function pushPayload(push: PayloadPush, { commits, totalCommitsCount }: PayloadPushedCommits) {
+  if (isDeletion(push)) return systemPushPayload(push)
+  return { ...head(push), ...tail(push, commits.slice(-commitLimit).map(pushedCommit), totalCommitsCount) }
+}
+
+/**
+ * What a system hook gets: without commits, so that a push costs no reading of history for it.
+ * Not specified: created_at and updated_at, which other system events carry; a push is no record and has neither.
+ */
+export function systemPushPayload(push: PayloadPush) {
+  return { ...head(push), ...tail(push, [], 0) }
+}
+
+/** The event that a ref's move is, which is its object_kind and its event_name. */
+export function pushEvent(ref: string): 'push' | 'tag_push' {
+  return ref.startsWith('refs/tags/') ? 'tag_push' : 'push'
+}
+
+function head(push: PayloadPush) {
+  return {
+    object_kind: pushEvent(push.ref),
+    event_name: pushEvent(push.ref),
+    before: push.before,
+    after: push.after,
+    ref: push.ref,
+    checkout_sha: isDeletion(push) ? null : push.checkoutSha,
+    message: push.message,
+    user_id: push.user.id,
+    user_name: push.user.name,
+    user_email: push.user.email,
+    user_avatar: push.user.avatarUrl,
+    project_id: push.project.id,
+    project: fullProject(push.project)
+  }
+}
+
+function tail(push: PayloadPush, commits: ReturnType<typeof pushedCommit>[], total: number) {
+  return { commits, total_commits_count: total, repository: repository(push.project) }
+}
+
+function pushedCommit(entry: PayloadPushCommit) {
+  return { ...commit(entry), added: entry.added, modified: entry.modified, removed: entry.removed }
+}
+
+function isDeletion(push: PayloadPush): boolean {
+  return /^0+$/.test(push.after)
+}

@@ -1,0 +1,131 @@
+// What system hooks are told of projects, users, members and keys that come and go.
+import { dateTime } from './payloads.js'
+
+const visibilities = new Map([
+  [0, 'private'],
+  [10, 'internal'],
+  [20, 'public']
+])
+const roles = new Map([
+  [10, 'Guest'],
+  [20, 'Reporter'],
+  [30, 'Developer'],
+  [40, 'Master'],
+  [50, 'Owner']
+])
+
+interface Dated {
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** A project as system events name it. */
+export interface PayloadSystemProject extends Dated {
+  id: number
+  name: string
+  path: string
+  pathWithNamespace: string
+  visibilityLevel: number
+  /** The user of a personal project; of a group's project the group's name with an empty email. */
+  owner: { name: string; email: string }
+}
+
+export interface PayloadSystemUser extends Dated {
+  id: number
+  name: string
+  username: string
+  email: string
+}
+
+/** A membership; the dates are its own. */
+export interface PayloadMember extends Dated {
+  accessLevel: number
+  user: Omit<PayloadSystemUser, keyof Dated>
+  project: Pick<PayloadSystemProject, 'id' | 'name' | 'path' | 'pathWithNamespace' | 'visibilityLevel'>
+}
+
+export interface PayloadKey extends Dated {
+  id: number
+  /** The public key as its owner gave it. */
+  key: string
+  username: string
+}
+
+export function projectPayload(event: 'project_create' | 'project_destroy', project: PayloadSystemProject) {
+  return { ...dated(event, project), ...projectFields(project) }
+}
+
+export function projectMovePayload(
+  event: 'project_rename' | 'project_transfer',
+  project: PayloadSystemProject,
+  oldPathWithNamespace: string
+) {
+  return {
+    ...dated(event, project),
+    ...projectFields(project),
+    old_path_with_namespace: oldPathWithNamespace
+  }
+}
+
+export function userPayload(event: 'user_create' | 'user_destroy', user: PayloadSystemUser) {
+  return {
+    ...dated(event, user),
+    name: user.name,
+    email: user.email,
+    user_id: user.id,
+    username: user.username
+  }
+}
+
+export function memberPayload(event: 'user_add_to_team' | 'user_remove_from_team', member: PayloadMember) {
+  const { project, user } = member
+  return {
+    ...dated(event, member),
+    project_name: project.name,
+    project_path: project.path,
+    project_path_with_namespace: project.pathWithNamespace,
+    project_id: project.id,
+    user_username: user.username,
+    user_name: user.name,
+    user_email: user.email,
+    user_id: user.id,
+    access_level: named(roles, member.accessLevel),
+    project_visibility: named(visibilities, project.visibilityLevel)
+  }
+}
+
+export function keyPayload(event: 'key_create' | 'key_destroy', key: PayloadKey) {
+  return { ...dated(event, key), id: key.id, key: key.key, username: key.username }
+}
+
+/** The fixed sample that the test of a system hook sends and shows. */
+export function samplePayload() {
+  return {
+    event_name: 'project_create',
+    name: 'Ruby',
+    path: 'ruby',
+    project_id: 1,
+    owner_name: 'Someone',
+    owner_email: 'someone@example.com'
+  }
+}
+
+function dated<Event extends string>(event: Event, record: Dated) {
+  return { event_name: event, created_at: dateTime(record.createdAt), updated_at: dateTime(record.updatedAt) }
+}
+
+function projectFields(project: PayloadSystemProject) {
+  return {
+    name: project.name,
+    path: project.path,
+    path_with_namespace: project.pathWithNamespace,
+    project_id: project.id,
+    owner_name: project.owner.name,
+    owner_email: project.owner.email,
+    project_visibility: named(visibilities, project.visibilityLevel)
+  }
+}
+
+function named(names: Map<number, string>, level: number): string {
+  return names.get(level) ?? String(level)
+}

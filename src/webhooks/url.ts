@@ -1,0 +1,14 @@
+// What a hook's URL must look like. Where it leads is asked at each delivery, since names and settings change.
+
+const longest = 2000
+
+/** Why a hook cannot have this URL, or null when it can. */
+export function checkHookUrl(url: string): string | null {
+  if (url.length > longest) return `is longer than ${longest} characters`
+  // The URL parser drops or encodes these without a word, so the stored text would not be what is called.
+  if (/[\p{Cc}\s\\]/u.test(url)) return 'has spaces, backslashes or control characters'
+  if (!/^https?:\/\//i.test(url)) return 'is not an http or https URL'
+  // Without this, http:///name would be read as http://name.
+  if (!/^https?:\/\/[^/?#]/i.test(url) || !URL.canParse(url)) return 'has no valid host'
+  return null
+}

@@ -1,0 +1,72 @@
+// Listeners that stand for receivers of hooks: well-behaved ones and hostile ones.
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import http, { type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http'
+import https from 'node:https'
+import net, { type AddressInfo, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+
+export interface Received {
+  method: string
+  url: string
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+/** An HTTP receiver; `answer` writes the answer once the request has been read. Gives its port and what came in. */
+export async function receiver(t: Test, answer: (response: ServerResponse, url: string) => void, tls?: Certificate) {
+  const received: Received[] = []
+  const listener: RequestListener = async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { method = '', url = '', headers } = request
+    received.push({ method, url, headers, body: Buffer.concat(chunks).toString() })
+    answer(response, url)
+  }
+  const port = await listen(t, tls ? https.createServer(tls, listener) : http.createServer(listener))
+  return { port, received }
+}
+
+/** A bare TCP receiver, for answers that no HTTP server would give. Gives its port and how many connected. */
+export async function rawReceiver(t: Test, converse: (socket: Socket) => void) {
+  const seen = { connections: 0 }
+  const server = net.createServer(socket => {
+    seen.connections++
+    socket.on('error', () => {})
+    converse(socket)
+  })
+  return { port: await listen(t, server), seen }
+}
+
+async function listen(t: Test, server: Server): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', socket => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+    await once(server, 'close')
+  })
+  return (server.address() as AddressInfo).port
+}
+
+export interface Certificate {
+  key: string
+  cert: string
+}
+
+/** A fresh self-signed certificate for localhost. */
+export function selfSigned(folder: string): Certificate {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1'
+  const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  const subject = ['-subj', '/CN=localhost', '-addext', names]
+  execFileSync('openssl', ['req', '-x509', ...options, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+}
