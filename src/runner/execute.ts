@@ -1,0 +1,67 @@
+// Executes one build: sources, archives of earlier builds, script, after_script, artifacts; tells its trace throughout.
+import { config } from '../config.js'
+import { Failure } from '../errors.js'
+import { removeFolder } from './folders.js'
+import { Halt } from './halt.js'
+import type { RunnerJob, RunnerPort, RunnerResult } from './job.js'
+import { fetchDependencies, fetchSources, halted, prepare, runAfterScript, runScript, StageFailure } from './stages.js'
+import { Trace } from './trace.js'
+import { uploadArtifacts } from './upload.js'
+
+export type { ArtifactsWish, FailureReason, RunnerJob, RunnerPort, RunnerResult } from './job.js'
+
+/** Runs a build to its end, and never rejects. When it settles no process of the build is left, and no file of it. */
+export async function executeBuild(job: RunnerJob, port: RunnerPort): Promise<RunnerResult> {
+  const halt = new Halt(job.timeout, port.signal)
+  const trace = new Trace({
+    secrets: job.secrets,
+    limit: config().runner.output_limit,
+    write: chunk => port.writeTrace(chunk),
+    onLimit: () => halt.now('output_limit'),
+    onFailure: error => halt.now('runner_system_failure', error)
+  })
+  for (const line of job.header ?? ['Running on the built-in runner']) trace.line(line)
+  let result = await runStages(job, port, trace, halt)
+  trace.line(lastLine(result))
+  halt.done()
+  try {
+    await trace.close()
+    await removeFolder(port.workFolder)
+  } catch (error) {
+    result = { status: 'failed', reason: 'runner_system_failure', error }
+  }
+  return halt.reason === 'runner_system_failure' ? halted(halt) : result
+}
+
+async function runStages(job: RunnerJob, port: RunnerPort, trace: Trace, halt: Halt): Promise<RunnerResult> {
+  try {
+    halt.signal.throwIfAborted()
+    const run = await prepare(job, port, trace, halt)
+    const before = await fetchSources(run)
+    await fetchDependencies(run)
+    const outcome = await runScript(run)
+    if (outcome.reason === 'script_failure' || outcome.status === 'success') await runAfterScript(run, outcome)
+    return await uploadArtifacts(run, outcome, before)
+  } catch (error) {
+    return halt.reason ? halted(halt) : failed(error, trace)
+  }
+}
+
+function failed(error: unknown, trace: Trace): RunnerResult {
+  if (error instanceof StageFailure) {
+    trace.line(`ERROR: ${error.message}`)
+    const result: RunnerResult = { status: 'failed', reason: error.reason }
+    if (error.exitCode !== undefined) result.exitCode = error.exitCode
+    if (error.cause !== undefined) result.error = error.cause
+    return result
+  }
+  trace.line(`ERROR: ${error instanceof Failure ? error.message : 'the runner itself has failed'}`)
+  return { status: 'failed', reason: 'runner_system_failure', error }
+}
+
+function lastLine({ status, reason, exitCode }: RunnerResult): string {
+  if (status === 'success') return 'Build succeeded'
+  if (status === 'canceled') return 'Build canceled'
+  if (reason === 'script_failure' && exitCode !== undefined) return `Build failed: exit code ${exitCode}`
+  return `Build failed: ${(reason ?? '').replaceAll('_', ' ')}`
+}

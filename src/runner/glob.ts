@@ -1,0 +1,108 @@
+// Matches paths against the patterns of a CI file: `*`, `?`, `[abc]`, `{a,b}` and `**` between slashes. Such patterns
+// are anyone's text and would run in the worker: as regular expressions, which the libraries make of them, a few stars
+// take hours. Here a name costs at most its length times the pattern's.
+
+type Token = { any: true } | { star: true } | { set: string; not: boolean } | { text: string }
+type Segment = Token[] | '**'
+
+const longestPattern = 1000
+const mostAlternatives = 64
+
+/**
+ * A test for paths, relative and without a leading `./`: true for what a pattern names, and for everything in a folder
+ * that it names. A pattern longer than 1000 characters, or of more than 64 alternatives, matches nothing.
+ */
+export function pathMatcher(patterns: string[]): (path: string) => boolean {
+  const compiled = patterns.flatMap(pattern => alternatives(pattern).map(compile))
+  return path => {
+    const names = path.split('/')
+    return compiled.some(segments => matchSegments(segments, names))
+  }
+}
+
+function alternatives(pattern: string): string[] {
+  if (pattern.length > longestPattern) return []
+  const done: string[] = []
+  const open = [pattern]
+  for (let text = open.pop(); text !== undefined; text = open.pop()) {
+    const braces = /\{([^{}]*,[^{}]*)\}/.exec(text)
+    if (!braces) done.push(text)
+    else for (const part of (braces[1] ?? '').split(',')) open.push(text.replace(braces[0], () => part))
+    if (open.length + done.length > mostAlternatives) return []
+  }
+  return done
+}
+
+function compile(pattern: string): Segment[] {
+  const segments = pattern.split('/').filter(segment => segment !== '' && segment !== '.')
+  return [...segments.map(segment => (segment === '**' ? segment : tokens(segment))), '**']
+}
+
+function tokens(segment: string): Token[] {
+  return [...segment.matchAll(/\[([!^]?)(\]?[^\]]*)\]|\\(.)|(.)/gsu)].map(([, not, set, escaped, plain]) => {
+    if (set !== undefined) return { set, not: not !== '' }
+    if (plain === '*') return { star: true }
+    if (plain === '?') return { any: true }
+    return { text: escaped ?? plain ?? '' }
+  })
+}
+
+/** `reached` holds the segments of the pattern that may come next: one pass over the names, whatever the stars. */
+function matchSegments(segments: Segment[], names: string[]): boolean {
+  let reached = withSkipped(segments, new Set([0]))
+  for (const name of names) {
+    const next = new Set<number>()
+    for (const at of reached) {
+      const segment = segments[at]
+      if (segment === '**') next.add(at)
+      else if (segment && matchName(segment, [...name])) next.add(at + 1)
+    }
+    if (next.size === 0) return false
+    reached = withSkipped(segments, next)
+  }
+  return reached.has(segments.length)
+}
+
+function withSkipped(segments: Segment[], reached: Set<number>): Set<number> {
+  // A set is walked in the order of insertion, what is added meanwhile included.
+  for (const at of reached) if (segments[at] === '**') reached.add(at + 1)
+  return reached
+}
+
+/** Goes back to the last star alone, which is enough for names. */
+function matchName(pattern: Token[], name: string[]): boolean {
+  let at = 0
+  let star = -1
+  let resume = 0
+  for (let index = 0; index < name.length; ) {
+    const token = pattern[at]
+    if (token && 'star' in token) {
+      star = at++
+      resume = index
+    } else if (token && matchOne(token, name[index] ?? '')) {
+      at++
+      index++
+    } else if (star >= 0) {
+      at = star + 1
+      index = ++resume
+    } else return false
+  }
+  return pattern.slice(at).every(token => 'star' in token)
+}
+
+function matchOne(token: Token, character: string): boolean {
+  if ('any' in token) return true
+  if ('text' in token) return token.text === character
+  if (!('set' in token)) return false
+  return inSet(token.set, character) !== token.not
+}
+
+function inSet(set: string, character: string): boolean {
+  const characters = [...set]
+  return characters.some((from, at) => {
+    if (characters[at + 1] === '-' && characters[at + 2] !== undefined) {
+      return from <= character && character <= (characters[at + 2] ?? '')
+    }
+    return from === character
+  })
+}

@@ -1,0 +1,68 @@
+// Hides secrets in a stream of bytes. The filler has the length of the secret, so that offsets into a trace stay true.
+
+const filler = '*'.charCodeAt(0)
+/** Shorter values would hide every second word of a trace and are guessed at once anyway. */
+const leastLength = 4
+
+/** Hides the given values, across the borders of chunks too. A value of several lines is hidden line by line. */
+export class Masker {
+  readonly #secrets: Buffer[]
+  /** The last bytes, as they came: those that a secret may begin in. */
+  #kept: Buffer = Buffer.alloc(0)
+  #hidden = new Uint8Array(0)
+  /** How many of the kept bytes were given out already. */
+  #given = 0
+
+  constructor(secrets: string[]) {
+    const lines = new Set(secrets.flatMap(secret => secret.split(/[\r\n]+/)))
+    this.#secrets = [...lines].map(line => Buffer.from(line)).filter(line => line.length >= leastLength)
+  }
+
+  /** What may be shown after this chunk; what may be the start of a secret stays behind. */
+  mask(chunk: Buffer): Buffer {
+    const bytes = Buffer.concat([this.#kept, chunk])
+    const hidden = new Uint8Array(bytes.length)
+    hidden.set(this.#hidden)
+    for (const secret of this.#secrets) hide(bytes, secret, hidden)
+    const border = bytes.length - Math.max(0, ...this.#secrets.map(secret => startAtEnd(bytes, secret)))
+    const out = masked(bytes, hidden, Math.min(this.#given, border), border)
+    this.#kept = Buffer.from(bytes.subarray(border))
+    this.#hidden = hidden.slice(border)
+    this.#given = Math.max(0, this.#given - border)
+    return out
+  }
+
+  /**
+   * Gives what stayed behind, masked as a whole if `hide`. It is still remembered: should the secret go on, the rest of
+   * it is hidden.
+   */
+  release(hide = false): Buffer {
+    const out = masked(this.#kept, this.#hidden, this.#given, this.#kept.length)
+    this.#given = this.#kept.length
+    return hide ? out.fill(filler) : out
+  }
+}
+
+function hide(bytes: Buffer, secret: Buffer, hidden: Uint8Array): void {
+  let end = 0
+  for (let at = bytes.indexOf(secret); at >= 0; at = bytes.indexOf(secret, at + 1)) {
+    hidden.fill(1, Math.max(at, end), at + secret.length)
+    end = at + secret.length
+  }
+}
+
+/** The length of the longest true beginning of the secret that the bytes end with. */
+function startAtEnd(bytes: Buffer, secret: Buffer): number {
+  const first = secret[0] ?? 0
+  const from = Math.max(0, bytes.length - secret.length + 1)
+  for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {
+    if (bytes.compare(secret, 0, bytes.length - at, at) === 0) return bytes.length - at
+  }
+  return 0
+}
+
+function masked(bytes: Buffer, hidden: Uint8Array, from: number, to: number): Buffer {
+  const out = Buffer.from(bytes.subarray(from, to))
+  for (let at = 0; at < out.length; at++) if (hidden[from + at]) out[at] = filler
+  return out
+}

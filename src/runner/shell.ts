@@ -1,0 +1,141 @@
+// Runs one shell script of a build to its end, and ends everything that it started.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, constants, openSync } from 'node:fs'
+import { chown, unlink, writeFile } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { constants as system } from 'node:os'
+import type { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Folders } from './folders.js'
+import { endMarked, endProcess, type FirstProcess, firstProcess, processEnded } from './processes.js'
+
+/** A program that runs the script at `folders.step`; `confined` when that is bubblewrap. */
+export type Command = { program: string; args: string[]; environment: Record<string, string>; confined: boolean }
+
+export type ShellRun = {
+  folders: Folders
+  command: Command
+  script: string
+  /** Takes output and errors in the order they were written; nothing more is read before it has settled. */
+  output: (chunk: Buffer) => Promise<void>
+  /** Ends the script, at once: a build has nothing to tidy that its folder's removal does not. */
+  signal: AbortSignal
+}
+
+type Following = { first: Promise<FirstProcess | undefined>; exit: Promise<number | undefined> }
+
+const mark = 'GITSTEAD_BUILD_MARK'
+
+/**
+ * Runs a bash script in the build's folders. Gives the exit code (128 + n after a signal), or undefined when the script
+ * never began or was ended by `signal`. Nothing of the build runs any more when this settles. Throws the error of the
+ * spawn when the program is missing.
+ */
+export async function runShell(run: ShellRun): Promise<number | undefined> {
+  const { folders, command, signal } = run
+  if (signal.aborted) return undefined
+  await writeStep(folders, run.script)
+  const marker = `${mark}=${randomBytes(16).toString('hex')}`
+  const { reader, child } = start(folders, command, marker)
+  const following = follow(child, command.confined)
+  const end = () => void endNow(child, following)
+  signal.addEventListener('abort', end, { once: true })
+  if (signal.aborted) end()
+  const reading = readAll(reader, run.output)
+  try {
+    const exitCode = await following.exit
+    return signal.aborted ? undefined : exitCode
+  } finally {
+    signal.removeEventListener('abort', end)
+    await endRest(child, command.confined ? await following.first : marker)
+    // Whoever held the pipe is gone by now, except for one that hid where there is no sandbox.
+    await Promise.race([reading, delay(2000, undefined, { ref: false })])
+    reader.destroy()
+    await reading
+  }
+}
+
+/** The script goes by a file: an argument would show its secrets to everyone on the machine. */
+async function writeStep({ step, user }: Folders, script: string): Promise<void> {
+  await unlink(step).catch(() => undefined)
+  await writeFile(step, script, { mode: 0o600, flag: 'wx' })
+  if (user) await chown(step, user.uid, user.gid)
+}
+
+/**
+ * Output goes through a named pipe that the user of builds owns: Node's own pipes are sockets, which a script cannot
+ * open again as /dev/stdout, and an anonymous pipe made by root would refuse it.
+ */
+function start(folders: Folders, command: Command, marker: string): { reader: Socket; child: ChildProcess } {
+  const inlet = openSync(folders.output, constants.O_RDONLY | constants.O_NONBLOCK)
+  const outlet = openSync(folders.output, constants.O_WRONLY)
+  try {
+    const [name = mark, value = ''] = marker.split('=')
+    const child = spawn(command.program, command.args, {
+      cwd: command.confined ? '/' : folders.project,
+      env: command.confined ? command.environment : { ...command.environment, [name]: value },
+      // A session of its own: a Ctrl-C at the worker's terminal is for the worker to answer.
+      detached: true,
+      stdio: ['ignore', outlet, outlet, command.confined ? 'pipe' : 'ignore'],
+      ...folders.user
+    })
+    return { reader: new Socket({ fd: inlet, readable: true, writable: false }), child }
+  } catch (error) {
+    closeSync(inlet)
+    throw error
+  } finally {
+    closeSync(outlet)
+  }
+}
+
+/** The first process inside and the exit code: bubblewrap tells both by lines of JSON on a descriptor. */
+function follow(child: ChildProcess, confined: boolean): Following {
+  let text = ''
+  let tellFirst: (first: FirstProcess | undefined | Promise<FirstProcess | undefined>) => void = () => undefined
+  const first = new Promise<FirstProcess | undefined>(resolve => {
+    tellFirst = resolve
+  })
+  const status = child.stdio[3] as Readable | null | undefined
+  status?.setEncoding('utf8').on('data', (chunk: string) => {
+    if (text.length < 4096) text += chunk
+    const pid = /"child-pid": (\d+)/.exec(text)?.[1]
+    if (pid) tellFirst(firstProcess(Number(pid)))
+  })
+  const exit = new Promise<number | undefined>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      const told = /"exit-code": (\d+)/.exec(text)?.[1]
+      if (confined) return resolve(told === undefined ? undefined : Number(told))
+      resolve(code ?? 128 + (signal ? system.signals[signal] : 0))
+    })
+  })
+  exit.catch(() => undefined).finally(() => tellFirst(undefined))
+  return { first, exit }
+}
+
+/**
+ * Ends a running script. bubblewrap ended between its fork and its word of it would leave a child that waits for ever:
+ * the first process is awaited, which is told before that one may go on, and ended too.
+ */
+async function endNow(child: ChildProcess, following: Following): Promise<void> {
+  const first = child.stdio[3] ? await following.first : undefined
+  if (first) endProcess(first.pid)
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) endProcess(-child.pid)
+}
+
+async function endRest(child: ChildProcess, rest: FirstProcess | string | undefined): Promise<void> {
+  if (typeof rest === 'object') return processEnded(rest)
+  if (rest === undefined || child.pid === undefined) return
+  endProcess(-child.pid)
+  await endMarked(rest)
+}
+
+async function readAll(reader: Socket, output: (chunk: Buffer) => Promise<void>): Promise<void> {
+  try {
+    for await (const chunk of reader) await output(chunk)
+  } catch (error) {
+    // Destroyed by runShell: the pipe was still held by somebody.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+  }
+}

@@ -1,0 +1,126 @@
+// The stages of a build up to its scripts.
+import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { config } from '../config.js'
+import { Failure } from '../errors.js'
+import { contentRatio } from './artifacts.js'
+import { type Folders, prepareFolders } from './folders.js'
+import type { Halt } from './halt.js'
+import type { FailureReason, RunnerJob, RunnerPort, RunnerResult } from './job.js'
+import { baseEnvironment, placesInside, sandboxRefused, shellCommand } from './sandbox.js'
+import { shellScript } from './script.js'
+import { runShell } from './shell.js'
+import type { Trace } from './trace.js'
+import { filesIn, handOver } from './tree.js'
+import { unzip } from './unzip.js'
+import { expandVariables } from './variables.js'
+
+export type Run = {
+  job: RunnerJob
+  port: RunnerPort
+  trace: Trace
+  halt: Halt
+  folders: Folders
+  values: Map<string, string>
+  lookup: (name: string) => string | undefined
+}
+
+const afterScriptLimit = 300_000
+
+/** A stage that ends the build, with what the trace is to say. */
+export class StageFailure extends Error {
+  constructor(
+    readonly reason: FailureReason,
+    text: string,
+    readonly exitCode?: number,
+    options?: ErrorOptions
+  ) {
+    super(text, options)
+  }
+}
+
+/** The result of a build that was stopped from outside. */
+export function halted({ reason, error }: Halt): RunnerResult {
+  if (reason === 'canceled' || reason === undefined) return { status: 'canceled' }
+  return error === undefined ? { status: 'failed', reason } : { status: 'failed', reason, error }
+}
+
+export async function prepare(job: RunnerJob, port: RunnerPort, trace: Trace, halt: Halt): Promise<Run> {
+  const folders = await prepareFolders(port.workFolder)
+  const places = placesInside(folders)
+  const own = { CI_PROJECT_DIR: places.project, CI_BUILDS_DIR: places.builds }
+  const fixed = Object.entries(own).map(([key, value]) => ({ key, value, public: true }))
+  const defaults = { CI: 'true', CI_SERVER: 'yes', CI_JOB_TIMEOUT: String(job.timeout), ...own }
+  const base = { ...baseEnvironment(places.home), ...defaults }
+  const values = new Map([...Object.entries(defaults), ...expandVariables([...job.variables, ...fixed], base)])
+  const all = new Map([...Object.entries(base), ...values])
+  const lookup = (name: string) => all.get(name)
+  return { job, port, trace, halt, folders, values, lookup }
+}
+
+/** Gives the files that the checkout made, when untracked ones are wanted later. */
+export async function fetchSources({ job, port, trace, halt, folders }: Run): Promise<Set<string> | undefined> {
+  trace.line('Getting the sources')
+  try {
+    await port.getSources(folders.project, halt.signal)
+  } catch (error) {
+    halt.signal.throwIfAborted()
+    const text = error instanceof Failure ? error.message : 'the sources could not be fetched'
+    throw new StageFailure('runner_system_failure', text, undefined, { cause: error })
+  }
+  return job.artifacts?.untracked ? filesIn(folders.project) : undefined
+}
+
+export async function fetchDependencies({ port, trace, halt, folders }: Run): Promise<void> {
+  const total = config().artifacts.max_size * contentRatio
+  for (const { name, open } of port.dependencies) {
+    trace.line(`Unpacking the artifacts of ${name}`)
+    const archive = join(folders.work, 'dependency.zip')
+    try {
+      await pipeline(await open(), createWriteStream(archive, { mode: 0o600 }), { signal: halt.signal })
+      await unzip(archive, folders.project, { total, file: total }, halt.signal)
+    } catch (error) {
+      halt.signal.throwIfAborted()
+      const why = error instanceof Failure ? error.message : 'they could not be read'
+      throw new StageFailure('missing_dependency_failure', `the artifacts of ${name}: ${why}`, undefined, {
+        cause: error
+      })
+    }
+  }
+  if (folders.user) await handOver(folders.project, folders.user)
+}
+
+async function runStep(run: Run, commands: string[], signal: AbortSignal): Promise<number | undefined> {
+  const { folders, trace, values } = run
+  const command = shellCommand(folders)
+  const script = shellScript(values, commands)
+  try {
+    return await runShell({ folders, command, script, output: chunk => trace.output(chunk), signal })
+  } catch (error) {
+    throw sandboxRefused(error instanceof Error ? error.message : String(error))
+  }
+}
+
+export async function runScript(run: Run): Promise<RunnerResult> {
+  const { halt, job, trace } = run
+  const exitCode = await runStep(run, job.script, halt.signal)
+  halt.stopClock()
+  if (halt.reason === 'job_execution_timeout') trace.line(`ERROR: the build took longer than ${job.timeout} seconds`)
+  if (halt.reason) return halted(halt)
+  if (exitCode === undefined) throw sandboxRefused('see above')
+  return exitCode === 0 ? { status: 'success', exitCode } : { status: 'failed', reason: 'script_failure', exitCode }
+}
+
+/** Not specified: after a script that was stopped from outside (cancel, time or output limit) this is left out. */
+export async function runAfterScript(run: Run, outcome: RunnerResult): Promise<void> {
+  const { job, trace, halt, values } = run
+  if (job.afterScript.length === 0) return
+  trace.line('Running after_script')
+  const limit = AbortSignal.timeout(afterScriptLimit)
+  const withStatus = { ...run, values: new Map(values).set('CI_JOB_STATUS', outcome.status) }
+  const exitCode = await runStep(withStatus, job.afterScript, AbortSignal.any([halt.signal, limit]))
+  halt.signal.throwIfAborted()
+  if (limit.aborted) trace.line('WARNING: after_script took longer than 5 minutes')
+  else if (exitCode !== 0) trace.line('WARNING: after_script failed; the build goes by its script alone')
+}

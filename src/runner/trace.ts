@@ -1,0 +1,132 @@
+// The trace of one build: what its scripts and the runner say, masked, in batches.
+import { setImmediate as afterReading } from 'node:timers/promises'
+import { Masker } from './mask.js'
+
+export type TraceOptions = {
+  secrets: string[]
+  /** Bytes that the scripts may write. */
+  limit: number
+  write: (chunk: Buffer) => Promise<void>
+  onLimit: () => void
+  /** Told once, when a write has failed: nothing is written after that. */
+  onFailure: (error: unknown) => void
+}
+
+const pause = 50
+const batch = 16_384
+const mostWaiting = 65_536
+/** How long the possible start of a secret is kept from a reader when nothing follows it. */
+const idle = 100
+const newline = Buffer.from('\n')
+
+/** Collects, masks and sends; `close` ends it. */
+export class Trace {
+  readonly #options: TraceOptions
+  readonly #masker: Masker
+  #waiting: Buffer[] = []
+  #size = 0
+  #sending: Promise<void> | undefined
+  #sent = 0
+  #timer: NodeJS.Timeout | undefined
+  #idleTimer: NodeJS.Timeout | undefined
+  #heard = 0
+  #written = 0
+  #full = false
+  #failed = false
+  #lineOpen = false
+
+  constructor(options: TraceOptions) {
+    this.#options = options
+    this.#masker = new Masker(options.secrets)
+  }
+
+  /** A line of the runner's own; it begins on a new one, and does not count for the limit. */
+  line(text: string): void {
+    this.#push(this.#masker.release())
+    if (this.#lineOpen) this.#push(newline)
+    this.#push(this.#masker.mask(Buffer.from(`${text}\n`)))
+    this.#push(this.#masker.release())
+  }
+
+  /** What a script said. Settles when there is room for more; beyond the limit it is dropped. Never rejects. */
+  async output(chunk: Buffer): Promise<void> {
+    if (this.#full || this.#failed) return
+    const room = this.#options.limit - this.#written
+    this.#written += chunk.length
+    this.#heard++
+    this.#push(this.#masker.mask(chunk.subarray(0, room)))
+    if (chunk.length > room) return this.#overflow()
+    this.#watchIdle()
+    while (this.#size > mostWaiting && !this.#failed) await this.#send()
+  }
+
+  /** Sends what is left. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idleTimer)
+    this.#heard++
+    this.#push(this.#masker.release())
+    while (this.#size > 0 && !this.#failed) await this.#send()
+    clearTimeout(this.#timer)
+    await this.#sending
+  }
+
+  /** A secret may be cut in two here, so its beginning is hidden as well. */
+  #overflow(): void {
+    this.#full = true
+    this.#push(this.#masker.release(true))
+    this.line(`ERROR: the output is longer than ${this.#options.limit} bytes; the build is stopped`)
+    this.#options.onLimit()
+  }
+
+  #push(bytes: Buffer): void {
+    if (bytes.length === 0 || this.#failed) return
+    this.#lineOpen = bytes.at(-1) !== newline[0]
+    this.#waiting.push(bytes)
+    this.#size += bytes.length
+    if (this.#sending) return
+    const rest = this.#size >= batch ? 0 : this.#sent + pause - Date.now()
+    if (rest <= 0) void this.#send()
+    else this.#timer ??= setTimeout(() => void this.#send(), rest)
+  }
+
+  /** One batch at a time, so that writes arrive in order. */
+  #send(): Promise<void> {
+    this.#sending ??= this.#sendBatch().finally(() => {
+      this.#sending = undefined
+      if (this.#size > 0) this.#timer ??= setTimeout(() => void this.#send(), pause)
+    })
+    return this.#sending
+  }
+
+  async #sendBatch(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const bytes = Buffer.concat(this.#waiting)
+    this.#waiting = []
+    this.#size = 0
+    if (bytes.length === 0) return
+    try {
+      await this.#options.write(bytes)
+    } catch (error) {
+      this.#failed = true
+      this.#waiting = []
+      this.#size = 0
+      this.#options.onFailure(error)
+    }
+    this.#sent = Date.now()
+  }
+
+  /**
+   * A busy process may find this timer due while the rest of a secret waits in the pipe: the pipe is read once more
+   * before the start is let go.
+   */
+  #watchIdle(): void {
+    clearTimeout(this.#idleTimer)
+    const heard = this.#heard
+    this.#idleTimer = setTimeout(async () => {
+      await afterReading()
+      await afterReading()
+      if (heard === this.#heard && !this.#full) this.#push(this.#masker.release())
+    }, idle)
+  }
+}

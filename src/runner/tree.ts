@@ -1,0 +1,76 @@
+// Walks and hands over a build's work tree. Links are seen and never followed.
+import { constants, type Dirent } from 'node:fs'
+import { type FileHandle, lchown, lstat, open, opendir, readlink } from 'node:fs/promises'
+import { join, posix } from 'node:path'
+import type { BuildUser } from './user.js'
+
+const mostEntries = 1_000_000
+
+/** Everything below the folder but `.git` at its top, folders before what they hold. Unreadable folders are passed over. */
+export async function* walk(root: string, { git } = { git: false }): AsyncGenerator<{ path: string; entry: Dirent }> {
+  const open = ['']
+  let seen = 0
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    for await (const entry of entriesOf(join(root, folder))) {
+      const path = posix.join(folder, entry.name)
+      if (path === '.git' && !git) continue
+      if (++seen > mostEntries) throw new Error(`a work tree of more than ${mostEntries} entries`)
+      yield { path, entry }
+      if (entry.isDirectory()) open.push(path)
+    }
+  }
+}
+
+/** A script may leave folders that it closed to itself, or nested beyond what the kernel takes as one path. */
+async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  try {
+    yield* await opendir(folder)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!['EACCES', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR'].includes(code)) throw error
+  }
+}
+
+/** The paths of all files and links. */
+export async function filesIn(root: string): Promise<Set<string>> {
+  const files = new Set<string>()
+  for await (const { path, entry } of walk(root)) if (!entry.isDirectory()) files.add(path)
+  return files
+}
+
+/**
+ * Gives the tree to the user of builds. Throws when a file has a second name, such as that of an object in a repository
+ * on the same disk: the build would get the right to write there.
+ */
+export async function handOver(root: string, { uid, gid }: BuildUser): Promise<void> {
+  for await (const { path, entry } of walk(root, { git: true })) {
+    const full = join(root, path)
+    if (entry.isFile() && (await lstat(full)).nlink > 1) throw new Error(`${path} is shared with another folder`)
+    await lchown(full, uid, gid)
+  }
+  await lchown(root, uid, gid)
+}
+
+/**
+ * Opens a regular file of the tree for reading, or gives undefined for anything else. What was opened is what is
+ * checked, so that nobody can put a link or another file in its way: it lies in the tree, and belongs to `user`.
+ */
+export async function openInside(root: string, path: string, user?: BuildUser): Promise<FileHandle | undefined> {
+  const full = join(root, path)
+  const handle = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    () => undefined
+  )
+  if (!handle) return undefined
+  const stats = await handle.stat()
+  const here = (await readlink(`/proc/self/fd/${handle.fd}`)) === full
+  if (here && stats.isFile() && (!user || stats.uid === user.uid)) return handle
+  await handle.close()
+  return undefined
+}
+
+/** Whether a link at this path of a tree leads to a place in it, by its text. */
+export function leadsInside(path: string, target: string): boolean {
+  if (target === '' || posix.isAbsolute(target) || target.includes('\0')) return false
+  const place = posix.normalize(posix.join(posix.dirname(path), target))
+  return place !== '..' && !place.startsWith('../')
+}

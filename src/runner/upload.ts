@@ -1,0 +1,62 @@
+// The last stage: what the build leaves behind.
+import { join } from 'node:path'
+import { config } from '../config.js'
+import { Failure } from '../errors.js'
+import { archiveName, packArtifacts } from './artifacts.js'
+import type { ArtifactsWish, RunnerResult } from './job.js'
+import { placesInside } from './sandbox.js'
+import { type Run, StageFailure } from './stages.js'
+import type { Trace } from './trace.js'
+import { expand } from './variables.js'
+
+/** Not specified: a build that was stopped by its time or its output counts as a failed one here. */
+export async function uploadArtifacts(run: Run, outcome: RunnerResult, before?: Set<string>): Promise<RunnerResult> {
+  const { job, trace, port } = run
+  const wish = job.artifacts
+  const wanted = outcome.status === 'success' ? 'on_success' : 'on_failure'
+  if (!wish || outcome.status === 'canceled' || outcome.reason === 'runner_system_failure') return outcome
+  if (wish.when !== 'always' && wish.when !== wanted) return outcome
+  trace.line('Packing the artifacts')
+  try {
+    const archive = await packFor(run, wish, before)
+    if (archive) await port.putArtifacts(archive)
+    else trace.line('WARNING: no files match the artifacts; nothing is kept')
+  } catch (error) {
+    if (port.signal.aborted) return { status: 'canceled' }
+    const text = `the artifacts are not kept: ${error instanceof Failure ? error.message : 'the runner has failed'}`
+    if (outcome.status === 'success') {
+      const reason = error instanceof Failure ? 'script_failure' : 'runner_system_failure'
+      throw new StageFailure(reason, text, undefined, { cause: error })
+    }
+    trace.line(`ERROR: ${text}`)
+  }
+  return outcome
+}
+
+async function packFor({ folders, trace, port, lookup }: Run, wish: ArtifactsWish, before: Set<string> | undefined) {
+  const path = join(folders.work, 'artifacts.zip')
+  const { project } = placesInside(folders)
+  const patterns = (list: string[]) => list.flatMap(text => inProject(expand(text, lookup), project, trace))
+  const packed = await packArtifacts({
+    tree: folders.project,
+    paths: patterns(wish.paths),
+    exclude: patterns(wish.exclude),
+    before,
+    to: path,
+    limit: config().artifacts.max_size,
+    user: folders.user,
+    signal: port.signal,
+    warn: text => trace.line(`WARNING: ${text}`)
+  })
+  if (!packed) return undefined
+  trace.line(`${packed.files} files, ${packed.size} bytes`)
+  return { path, size: packed.size, filename: archiveName(expand(wish.name, lookup)) }
+}
+
+/** A pattern as a path in the project, where an absolute one may name it too. */
+function inProject(pattern: string, project: string, trace: Trace): string[] {
+  const inner = pattern.startsWith(`${project}/`) ? pattern.slice(project.length + 1) : pattern
+  if (inner !== '' && !inner.startsWith('/') && !inner.split('/').includes('..')) return [inner]
+  trace.line(`WARNING: ${JSON.stringify(pattern)} is not a path in the project`)
+  return []
+}

@@ -1,0 +1,69 @@
+// Archives of builds: whole or not there at all. Paths stay in here, so that another store can take this one's place.
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { config } from '../config.js'
+import { TooLarge } from '../errors.js'
+import { type BuildKey, isMissing, makeFolderOf, pathOf, removeFile, syncFolder } from './files.js'
+
+export type StoredArtifact = { size: number; sha256: string }
+
+/**
+ * Stores an archive, in place of one that was there; it is on the disk when this settles. `source` is a stream or the
+ * path of a file, which stays. Throws TooLarge beyond `limit` bytes (artifacts.max_size), and leaves what was there.
+ */
+export async function putArtifact(
+  key: BuildKey,
+  source: Readable | string,
+  limit = config().artifacts.max_size
+): Promise<StoredArtifact> {
+  const path = pathOf('artifacts', key, 'zip')
+  const draft = join(config().home, 'tmp', `artifact-${randomUUID()}`)
+  await makeFolderOf(draft)
+  const handle = await open(draft, 'wx', 0o600)
+  try {
+    const stored = await copy(typeof source === 'string' ? createReadStream(source) : source, handle, limit)
+    await handle.sync()
+    await makeFolderOf(path)
+    await rename(draft, path)
+    await syncFolder(dirname(path))
+    return stored
+  } catch (error) {
+    await removeFile(draft)
+    throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The archive, or undefined when there is none. Whoever does not read the stream to its end destroys it. */
+export async function openArtifact(key: BuildKey): Promise<{ size: number; stream: Readable } | undefined> {
+  try {
+    const handle = await open(pathOf('artifacts', key, 'zip'), 'r')
+    return { size: (await handle.stat()).size, stream: handle.createReadStream() }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Removes the archive, if there is one. */
+export const removeArtifact = (key: BuildKey): Promise<void> => removeFile(pathOf('artifacts', key, 'zip'))
+
+async function copy(source: Readable, handle: FileHandle, limit: number): Promise<StoredArtifact> {
+  const hash = createHash('sha256')
+  let size = 0
+  const write = async (chunk: Buffer) => {
+    size += chunk.length
+    if (size > limit) throw new TooLarge()
+    hash.update(chunk)
+    // writeFile on a handle goes on where the last one ended, and writes all of it.
+    await handle.writeFile(chunk)
+  }
+  const sink = new Writable({ write: (chunk, _, done) => void write(chunk).then(() => done(), done) })
+  await pipeline(source, sink)
+  return { size, sha256: hash.digest('hex') }
+}
