@@ -108,6 +108,20 @@ export function loadConfig(flags: Tree): Config {
   return current
 }
 
+/** The URL that users reach the service by, without a slash at its end. */
+export function publicUrl(): string {
+  const known = config()
+  if (address.of !== known) {
+    const { url, host, port } = known
+    const text = url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+    address = { of: known, text: text.replace(/\/+$/, '') }
+  }
+  return address.text
+}
+
+// Every view writes some URLs, so it is put together once.
+let address: { of: Config | undefined; text: string } = { of: undefined, text: '' }
+
 function defaultHome(): string {
   return process.getuid?.() === 0 ? '/var/lib/gitstead' : join(homedir(), '.local/share/gitstead')
 }

@@ -66,6 +66,17 @@ export class BadParameters extends Failure {
 /** A request that makes no sense, with one text for the asker. */
 export class BadRequest extends Failure {}
 
+/** The user owns as many projects as allowed. */
+export class ProjectLimit extends Failure {
+  constructor(limit: number) {
+    super(
+      limit === 0
+        ? 'Personal project creation is not allowed. Please contact your administrator with questions'
+        : `Your project limit is ${limit} projects! Please contact your administrator to increase it`
+    )
+  }
+}
+
 /** A duplicate, or a record that has moved on. */
 export class Conflict extends Failure {}
 

@@ -26,6 +26,7 @@ export class Loop {
   private again = false
   private stopping = false
   private timer: NodeJS.Timeout | undefined
+  private flushTimer: NodeJS.Timeout | undefined
   /** Average milliseconds of a job; decides whether to claim more than can run at once. */
   private pace = FAST_MS
   private idle: (() => void) | undefined
@@ -123,6 +124,7 @@ export class Loop {
     this.idle?.()
     this.begin()
     if (this.done.length >= BATCH || this.running.size === 0) void this.flush()
+    else this.flushTimer ??= setTimeout(() => void this.flush(), FAST_MS)
     if (this.again || this.buffer.length === 0) void this.claim()
   }
 
@@ -140,6 +142,8 @@ export class Loop {
 
   /** Removes what is done; one statement at a time. While the database is away it is kept and tried again. */
   private flush(): Promise<void> {
+    clearTimeout(this.flushTimer)
+    this.flushTimer = undefined
     this.flushing ??= this.flushAll().finally(() => {
       this.flushing = undefined
     })

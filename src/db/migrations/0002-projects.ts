@@ -49,6 +49,7 @@ export const projects: Migration = {
       open_issues_count int unsigned not null default 0,
       runners_token_hash binary(32) not null,
       runners_token_encrypted varbinary(255) not null,
+      optimise_at datetime(3) null,
       last_activity_at datetime(3) not null,
       created_at datetime(3) not null,
       updated_at datetime(3) not null,

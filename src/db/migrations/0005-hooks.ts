@@ -13,6 +13,8 @@ export const hooks: Migration = {
       issues_events boolean not null default false,
       merge_requests_events boolean not null default false,
       enable_ssl_verification boolean not null default true,
+      failures int unsigned not null default 0,
+      resting_until datetime(3) null,
       created_at datetime(3) not null,
       updated_at datetime(3) not null
     )`,

@@ -1,0 +1,149 @@
+// Deliveries of events to system hooks. Each is a row with a job; each try is logged; a receiver that stays away slows
+// down and loses nothing.
+import { SystemHook } from '../../db/models/index.js'
+import { execute, row, rows } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { enqueue } from '../../queue/enqueue.js'
+import { decrypt } from '../../secrets.js'
+import { type DeliveryResult, deliverHook } from '../../webhooks/deliver.js'
+import { type SystemHookEvent, systemHookFlag, systemHookHeader } from '../../webhooks/events.js'
+import { nextDelay } from '../../webhooks/retry.js'
+
+interface DeliveryRow {
+  id: number
+  hook_id: number
+  event_key: string
+  payload: string
+  state: string
+  attempts: number
+  created_at: Date
+}
+
+/** Failures in a row after which a hook rests, so that its waiting deliveries do not hold up those of others. */
+const PATIENCE = 5
+const LONGEST_REST = 600
+
+/** Makes a delivery for every system hook that wants the event; the second time it makes none. */
+export async function tellSystemHooks(key: string, event: SystemHookEvent, payload: object): Promise<void> {
+  const flag = systemHookFlag(event)
+  const hooks = await SystemHook.findAll({ attributes: ['id', 'pushEvents', 'tagPushEvents'] })
+  const wanting = hooks.filter(hook => flag === null || (flag === 'push_events' ? hook.pushEvents : hook.tagPushEvents))
+  if (wanting.length === 0) return
+  const body = JSON.stringify(payload)
+  await transact(async () => {
+    for (const hook of wanting) await addDelivery(hook.id, key, event, body)
+  })
+}
+
+/** Adds a delivery with its job, unless the hook has one for this key. */
+export async function addDelivery(hookId: number, key: string, event: string, body: string): Promise<void> {
+  await transact(async () => {
+    const { affectedRows, insertId } = await execute(
+      'insert ignore into hook_deliveries (hook_id, event_key, event, payload, created_at) values (?, ?, ?, ?, ?)',
+      [hookId, key, event, body, new Date()]
+    )
+    if (affectedRows === 1) await enqueue('hook.deliver', { deliveryId: insertId })
+  })
+}
+
+/** One try of a delivery, and the next one's job where it fails. A delivery that is over is left alone. */
+export async function deliver(deliveryId: number): Promise<void> {
+  const delivery = await row<DeliveryRow>(
+    'select id, hook_id, event_key, payload, state, attempts, created_at from hook_deliveries where id = ?',
+    [deliveryId]
+  )
+  if (delivery?.state !== 'pending') return
+  const hook = await SystemHook.findByPk(delivery.hook_id)
+  if (!hook) return finish(delivery, 'canceled')
+  const resting = await restingUntil(hook.id)
+  if (resting) return postpone(delivery, resting)
+  const startedAt = new Date()
+  const result = await deliverHook({
+    url: hook.url,
+    body: delivery.payload,
+    event: systemHookHeader,
+    token: hook.tokenEncrypted ? decrypt(hook.tokenEncrypted) : null,
+    verifyTls: hook.enableSslVerification,
+    id: `${delivery.event_key}.${delivery.id}`,
+    timestamp: startedAt
+  })
+  await record(delivery, startedAt, result)
+}
+
+async function record(delivery: DeliveryRow, startedAt: Date, result: DeliveryResult): Promise<void> {
+  const attempt = delivery.attempts + 1
+  await transact(async () => {
+    await execute(
+      `insert into hook_attempts (delivery_id, attempt, started_at, duration_ms, status, error, request_headers,
+         response_headers, response_body) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        delivery.id,
+        attempt,
+        startedAt,
+        result.durationMs,
+        result.status,
+        result.error?.slice(0, 500) ?? null,
+        JSON.stringify(result.requestHeaders),
+        JSON.stringify(result.responseHeaders),
+        result.responseBody
+      ]
+    )
+    await execute('update hook_deliveries set attempts = ? where id = ?', [attempt, delivery.id])
+    await noteHealth(delivery.hook_id, result.delivered)
+    if (result.delivered) return finish(delivery, 'delivered')
+    const delay = nextDelay(attempt, Math.random)
+    if (delay === null) return finish(delivery, 'dead')
+    await postpone(delivery, new Date(Date.now() + delay * 1000))
+  })
+}
+
+async function finish(delivery: DeliveryRow, state: 'delivered' | 'dead' | 'canceled'): Promise<void> {
+  await execute('update hook_deliveries set state = ?, finished_at = ? where id = ?', [state, new Date(), delivery.id])
+}
+
+async function postpone(delivery: DeliveryRow, runAt: Date): Promise<void> {
+  await enqueue('hook.deliver', { deliveryId: delivery.id }, { runAt })
+}
+
+/** When a hook that failed several times in a row is to be tried again; one delivery at a time finds out. */
+async function restingUntil(hookId: number): Promise<Date | null> {
+  const now = new Date()
+  const hook = await row<{ failures: number; resting_until: Date | null }>(
+    'select failures, resting_until from system_hooks where id = ?',
+    [hookId]
+  )
+  if (!hook?.resting_until || hook.failures < PATIENCE) return null
+  if (hook.resting_until > now) return hook.resting_until
+  const until = new Date(now.getTime() + 15_000)
+  const { affectedRows } = await execute(
+    'update system_hooks set resting_until = ? where id = ? and resting_until = ?',
+    [until, hookId, hook.resting_until]
+  )
+  return affectedRows === 1 ? null : until
+}
+
+async function noteHealth(hookId: number, delivered: boolean): Promise<void> {
+  if (delivered) {
+    const { affectedRows } = await execute(
+      'update system_hooks set failures = 0, resting_until = null where id = ? and failures > 0',
+      [hookId]
+    )
+    if (affectedRows > 0) await wakeWaiting(hookId)
+    return
+  }
+  const [hook] = await rows<{ failures: number }>('select failures from system_hooks where id = ?', [hookId])
+  const failures = (hook?.failures ?? 0) + 1
+  const rest = Math.min(2 ** Math.max(0, failures - PATIENCE) * 5, LONGEST_REST)
+  const until = failures >= PATIENCE ? new Date(Date.now() + rest * 1000) : null
+  await execute('update system_hooks set failures = ?, resting_until = ? where id = ?', [failures, until, hookId])
+}
+
+/** A receiver that is back gets what has waited for it now, and not when each delivery's own time comes. */
+async function wakeWaiting(hookId: number): Promise<void> {
+  await execute(
+    `update jobs set run_at = ? where state = 'delayed' and queue = 'hooks' and name = 'hook.deliver'
+     and cast(json_value(payload, '$.deliveryId') as unsigned) in
+       (select id from hook_deliveries where hook_id = ? and state = 'pending')`,
+    [new Date(), hookId]
+  )
+}

@@ -1,0 +1,33 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { HookBody, HookParams } from './hooks.schema.js'
+import { createHook, deleteHook, listHooks, testHook } from './hooks.js'
+import { DeletedSystemHook, SamplePayload, SystemHook, viewDeletedSystemHook, viewSystemHook } from './hooks.view.js'
+
+export const hookRoutes: FastifyPluginAsyncTypebox = async app => {
+  const config = { can: 'hook.administer' as const }
+  const tags = ['System hooks']
+
+  app.get('/hooks', { config, schema: { tags, response: { 200: Type.Array(SystemHook) } } }, async () =>
+    (await listHooks()).map(viewSystemHook)
+  )
+
+  // The requirement answers with an array that contains the hook.
+  app.post(
+    '/hooks',
+    { config, schema: { tags, body: HookBody, response: { 201: Type.Array(SystemHook) } } },
+    async ({ body }, reply) => reply.code(201).send([viewSystemHook(await createHook(body))])
+  )
+
+  app.get(
+    '/hooks/:id',
+    { config, schema: { tags, params: HookParams, response: { 200: SamplePayload } } },
+    async ({ params }) => testHook(params.id)
+  )
+
+  app.delete(
+    '/hooks/:id',
+    { config, schema: { tags, params: HookParams, response: { 200: DeletedSystemHook } } },
+    async ({ params }) => viewDeletedSystemHook(await deleteHook(params.id))
+  )
+}

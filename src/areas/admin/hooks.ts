@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { SystemHook } from '../../db/models/index.js'
+import { transact } from '../../db/transact.js'
+import { NotFound, Unprocessable } from '../../errors.js'
+import { encrypt } from '../../secrets.js'
+import { samplePayload } from '../../webhooks/system-payloads.js'
+import { checkHookUrl } from '../../webhooks/url.js'
+import { addDelivery } from './deliveries.js'
+import type { HookBody } from './hooks.schema.js'
+
+/** All system hooks, oldest first. */
+export function listHooks(): Promise<SystemHook[]> {
+  return SystemHook.findAll({ order: ['id'] })
+}
+
+/** Adds a system hook. Throws Unprocessable for a URL that no hook can be sent to. */
+export async function createHook(body: HookBody): Promise<SystemHook> {
+  if (checkHookUrl(body.url) !== null) throw new Unprocessable('Invalid url given')
+  return transact(() =>
+    SystemHook.create({
+      url: body.url,
+      tokenEncrypted: body.token ? encrypt(body.token) : null,
+      pushEvents: body.push_events ?? true,
+      tagPushEvents: body.tag_push_events ?? false,
+      noteEvents: body.note_events ?? false,
+      issuesEvents: body.issues_events ?? false,
+      mergeRequestsEvents: body.merge_requests_events ?? false,
+      enableSslVerification: body.enable_ssl_verification ?? true
+    })
+  )
+}
+
+/** Sends the sample payload to a hook, by the road of every delivery, and gives it. Throws NotFound. */
+export async function testHook(id: number) {
+  const hook = await findHook(id)
+  const sample = samplePayload()
+  await addDelivery(hook.id, `test:${randomUUID()}`, sample.event_name, JSON.stringify(sample))
+  return sample
+}
+
+/** Removes a hook; what waits for it is given up. Throws NotFound. */
+export async function deleteHook(id: number): Promise<SystemHook> {
+  const hook = await findHook(id)
+  await hook.destroy()
+  return hook
+}
+
+async function findHook(id: number): Promise<SystemHook> {
+  const hook = await SystemHook.findByPk(id)
+  if (!hook) throw new NotFound('System hook')
+  return hook
+}

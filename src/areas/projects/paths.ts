@@ -1,0 +1,39 @@
+// "Path rules": what a project's, user's or group's name in a URL may be.
+
+const RESERVED = new Set(
+  `.well-known admin all assets ci dashboard files groups help hooks issues merge_requests new notes profile projects
+  public repository robots.txt s search services snippets teams u unsubscribes users api oauth -`
+    .split(/\s+/)
+    .filter(Boolean)
+)
+
+/** Why `path` cannot be one of `kind`; null when it can. */
+export function pathProblem(path: string, kind: 'project' | 'namespace'): string | null {
+  if (path === '') return "can't be blank"
+  if (path.length > 255) return 'is too long (maximum is 255 characters)'
+  if (!/^[a-zA-Z0-9_.-]+$/.test(path)) return "can contain only letters, digits, '_', '-' and '.'"
+  if (path.startsWith('-')) return "cannot start with '-'"
+  if (/^\.{1,2}$/.test(path)) return 'is reserved'
+  if (/\.(git|atom)$/i.test(path)) return "cannot end in '.git' or '.atom'"
+  if (kind === 'namespace' && path.endsWith('.')) return "cannot end in '.'"
+  if (kind === 'namespace' && RESERVED.has(path.toLowerCase())) return 'is reserved'
+  return null
+}
+
+/** Why a project cannot be called so; null when it can. */
+export function nameProblem(name: string): string | null {
+  if (name.trim() === '') return "can't be blank"
+  if (name.length > 255) return 'is too long (maximum is 255 characters)'
+  if (!/^[\p{L}\p{N}\p{Extended_Pictographic}_][\p{L}\p{N}\p{Extended_Pictographic}\u200d\ufe0f_. -]*$/u.test(name)) {
+    return "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
+  }
+  return null
+}
+
+/** The path of a project that is given only a name. */
+export const pathOfName = (name: string) =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9_.-]+/g, '-')
+    .replace(/^[-.]+|-+$/g, '')

@@ -1,0 +1,119 @@
+import { randomInt } from 'node:crypto'
+import type { CreationAttributes } from 'sequelize'
+import type { Actor, ActorUser } from '../../access/actor.js'
+import { MASTER, PRIVATE, PUBLIC } from '../../access/levels.js'
+import { config } from '../../config.js'
+import { duplicateKey } from '../../db/failure.js'
+import { Member, Namespace, Project, User } from '../../db/models/index.js'
+import { transact } from '../../db/transact.js'
+import { Invalid, ProjectLimit, Unauthorized } from '../../errors.js'
+import { encrypt, newToken, tokenHash } from '../../secrets.js'
+import { projectPayload } from '../../webhooks/system-payloads.js'
+import { emitEvent } from '../admin/events.js'
+import { ensureRepository } from '../repository/location.js'
+import { nameProblem, pathOfName, pathProblem } from './paths.js'
+import type { ProjectBody } from './projects.schema.js'
+
+/**
+ * Creates a project with an empty repository; gives its id. Throws Invalid, and ProjectLimit when the user has as many
+ * as allowed. The row comes first: a crash in between leaves an empty project, whose repository is made when needed.
+ */
+export async function createProject(body: ProjectBody, actor: Actor): Promise<number> {
+  const { user } = actor
+  if (!user) throw new Unauthorized()
+  const path = body.path || pathOfName(body.name)
+  checkNames(body.name, path)
+  const { id, storage } = await transact(() => insertProject(body, path, user))
+  await ensureRepository({ id, storage })
+  return id
+}
+
+function checkNames(name: string, path: string): void {
+  const errors: Record<string, string[]> = {}
+  const badName = nameProblem(name)
+  if (badName) errors.name = [badName]
+  const badPath = pathProblem(path, 'project')
+  if (badPath) errors.path = [badPath]
+  if (Object.keys(errors).length > 0) throw new Invalid(errors)
+}
+
+async function insertProject(body: ProjectBody, path: string, asker: ActorUser): Promise<Project> {
+  const namespace = await findNamespace(body.namespace_id, asker)
+  await checkLimit(asker)
+  const runnersToken = newToken()
+  const now = new Date()
+  const project = await create({
+    ...settings(body),
+    namespaceId: namespace.id,
+    creatorId: asker.id,
+    name: body.name,
+    path,
+    storage: oneOf(config().repositories.storages),
+    runnersTokenHash: tokenHash(runnersToken),
+    runnersTokenEncrypted: encrypt(runnersToken),
+    lastActivityAt: now
+  })
+  await Member.create({ sourceType: 'project', sourceId: project.id, userId: asker.id, accessLevel: MASTER })
+  await emitEvent(
+    `project_create:${project.id}`,
+    projectPayload('project_create', {
+      id: project.id,
+      name: project.name,
+      path: project.path,
+      pathWithNamespace: `${namespace.path}/${project.path}`,
+      visibilityLevel: project.visibilityLevel,
+      owner: { name: asker.name, email: asker.email },
+      createdAt: project.createdAt,
+      updatedAt: project.updatedAt
+    })
+  )
+  return project
+}
+
+/** The namespace to create in: one's own. Groups come with their members. */
+async function findNamespace(id: number | undefined, { id: ownerId }: ActorUser): Promise<Namespace> {
+  const namespace = await Namespace.findOne({ where: { kind: 'user', ownerId, ...(id === undefined ? {} : { id }) } })
+  if (!namespace) throw new Invalid('namespace', 'is not valid')
+  return namespace
+}
+
+/** The row of the user is locked, so that two creations at once cannot both take the last place. */
+async function checkLimit({ id }: ActorUser): Promise<void> {
+  const owner = await User.findByPk(id, { lock: true, attributes: ['id', 'projectsLimit'] })
+  const limit = owner?.projectsLimit ?? 0
+  const namespaces = await Namespace.findAll({ where: { ownerId: id }, attributes: ['id'] })
+  const owned = await Project.count({ where: { namespaceId: namespaces.map(namespace => namespace.id) } })
+  if (owned >= limit) throw new ProjectLimit(limit)
+}
+
+function settings(body: ProjectBody) {
+  return {
+    description: body.description ?? null,
+    visibilityLevel: body.visibility_level ?? (body.public ? PUBLIC : PRIVATE),
+    issuesEnabled: body.issues_enabled,
+    mergeRequestsEnabled: body.merge_requests_enabled,
+    buildsEnabled: body.builds_enabled,
+    wikiEnabled: body.wiki_enabled,
+    snippetsEnabled: body.snippets_enabled,
+    containerRegistryEnabled: body.container_registry_enabled,
+    lfsEnabled: body.lfs_enabled,
+    sharedRunnersEnabled: body.shared_runners_enabled,
+    publicBuilds: body.public_builds,
+    requestAccessEnabled: body.request_access_enabled,
+    onlyAllowMergeIfBuildSucceeds: body.only_allow_merge_if_build_succeeds,
+    onlyAllowMergeIfAllDiscussionsAreResolved: body.only_allow_merge_if_all_discussions_are_resolved
+  }
+}
+
+async function create(values: CreationAttributes<Project>): Promise<Project> {
+  try {
+    return await Project.create(values)
+  } catch (error) {
+    const key = duplicateKey(error)
+    if (key === 'projects_path') throw new Invalid('path', 'has already been taken')
+    if (key === 'projects_name') throw new Invalid('name', 'has already been taken')
+    throw error
+  }
+}
+
+const oneOf = <T>(list: readonly T[]): T => list[randomInt(list.length)] as T

@@ -1,0 +1,109 @@
+// Reading a file of a commit, and writing one as a commit ("Repository"): failures of writes have one status, 400.
+import type { ActorUser } from '../../access/actor.js'
+import { config } from '../../config.js'
+import { BadRequest, Failure, NotFound } from '../../errors.js'
+import { readBlob } from '../../git/blob.js'
+import { lastCommitOfPath } from '../../git/commits.js'
+import { isRefName, RefMoved, refValue, resolveCommit, ZERO } from '../../git/refs.js'
+import { findEntry } from '../../git/tree.js'
+import { type FileChange, NothingChanged, PathBlocked, PathExists, PathMissing, writeCommit } from '../../git/write.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
+import { ensureRepository, repositoryPath } from './location.js'
+import { moveRefs } from './move-refs.js'
+import type { FileBody, FileDeletion } from './repository.schema.js'
+import type { File } from './repository.view.js'
+
+/** A file with its content. Throws NotFound for the commit or the file. */
+export async function readFile(project: ProjectRow, path: string, ref: string): Promise<File> {
+  const repository = repositoryPath(project)
+  const commit = await resolveCommit(repository, ref)
+  if (!commit) throw new NotFound('Commit')
+  const entry = await findEntry(repository, commit.id, path)
+  if (entry?.type !== 'blob') throw new NotFound('File')
+  const [content, last] = await Promise.all([
+    readBlob(repository, entry.id, config().git.max_file_size),
+    lastCommitOfPath(repository, commit.id, path)
+  ])
+  if (!content) throw new NotFound('File')
+  return {
+    file_name: path.slice(path.lastIndexOf('/') + 1),
+    file_path: path,
+    size: content.length,
+    encoding: 'base64',
+    content: content.toString('base64'),
+    ref,
+    blob_id: entry.id,
+    commit_id: commit.id,
+    last_commit_id: last ?? commit.id
+  }
+}
+
+/** Creates or updates a file by a commit on a branch. Throws BadRequest, whatever stands in the way. */
+export async function writeFile(
+  project: ProjectRow,
+  user: ActorUser,
+  action: 'create' | 'update',
+  body: FileBody
+): Promise<void> {
+  await commitChange(project, user, body, { action, path: filePath(body), content: contentOf(body) })
+}
+
+/** Deletes a file by a commit on a branch. Throws BadRequest, whatever stands in the way. */
+export async function deleteFile(project: ProjectRow, user: ActorUser, body: FileDeletion): Promise<void> {
+  await commitChange(project, user, body, { action: 'delete', path: filePath(body) })
+}
+
+const filePath = (body: FileDeletion) => body.file_path.replace(/^\//, '')
+
+function contentOf({ content, encoding }: FileBody): Buffer {
+  if (encoding !== 'base64') return Buffer.from(content)
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(content)) throw new BadRequest('The content is not valid base64')
+  return Buffer.from(content, 'base64')
+}
+
+async function commitChange(
+  project: ProjectRow,
+  user: ActorUser,
+  body: FileDeletion,
+  change: FileChange
+): Promise<void> {
+  const ref = `refs/heads/${body.branch_name}`
+  if (!isRefName(ref)) throw new BadRequest('The branch name is invalid')
+  const repository = await ensureRepository(project)
+  const parent = await refValue(repository, ref)
+  if (parent === null && project.default_branch !== null) {
+    throw new BadRequest('You can only create or edit files when you are on a branch')
+  }
+  const date = new Date()
+  const committer = { name: user.name, email: user.email, date }
+  const author = { name: body.author_name ?? user.name, email: body.author_email ?? user.email, date }
+  try {
+    const { id } = await writeCommit(repository, {
+      parent,
+      changes: [change],
+      message: body.commit_message,
+      author,
+      committer
+    })
+    await moveRefs(project, repository, user, [{ ref, old: parent ?? ZERO, new: id }])
+  } catch (error) {
+    throw asBadRequest(error)
+  }
+}
+
+function asBadRequest(error: unknown): unknown {
+  const why = reason(error)
+  if (why) return new BadRequest(`Your changes could not be committed: ${why}`)
+  return error instanceof Failure || !(error instanceof Error)
+    ? error
+    : Object.assign(new BadRequest('Your changes could not be committed'), { cause: error })
+}
+
+function reason(error: unknown): string | null {
+  if (error instanceof PathExists) return 'a file with this name already exists'
+  if (error instanceof PathMissing) return 'the file does not exist'
+  if (error instanceof PathBlocked) return 'a folder of the path is a file'
+  if (error instanceof NothingChanged) return 'the content is the same as before'
+  if (error instanceof RefMoved) return 'the branch has changed meanwhile'
+  return null
+}

@@ -1,0 +1,41 @@
+// Ref changes by the API: the same road as a push, with update-ref at its middle.
+import type { ActorUser } from '../../access/actor.js'
+import { BadRequest } from '../../errors.js'
+import { RefBlocked, RefMoved, refValue, updateRef, ZERO } from '../../git/refs.js'
+import { refusals } from './push-policy.js'
+import { openChanges, type RefMove, settleChanges } from './ref-changes.js'
+
+/**
+ * Moves refs from exactly their old values, all or none. Throws RefMoved when one has another value by now, BadRequest
+ * for a change that the policy refuses.
+ */
+export async function moveRefs(
+  project: { id: number; default_branch: string | null },
+  repository: string,
+  user: ActorUser,
+  moves: readonly RefMove[]
+): Promise<void> {
+  const [refused] = refusals(project, moves).values()
+  if (refused) throw new BadRequest(refused)
+  const open = await openChanges(project, user, 'api', moves)
+  try {
+    await updateRef(repository, [...moves])
+  } catch (error) {
+    // Refused is certain; after anything else, such as a time limit, the refs know.
+    const certain = error instanceof RefMoved || error instanceof RefBlocked
+    const results = certain ? [] : await lookAt(repository, moves)
+    await settleChanges(project, open, results)
+    throw error
+  }
+  await settleChanges(
+    project,
+    open,
+    moves.map(({ ref }) => ({ ref, ok: true }))
+  )
+}
+
+function lookAt(repository: string, moves: readonly RefMove[]) {
+  return Promise.all(
+    moves.map(async ({ ref, new: next }) => ({ ref, ok: ((await refValue(repository, ref)) ?? ZERO) === next }))
+  )
+}

@@ -1,0 +1,23 @@
+// What may happen to a ref, before git is asked.
+import { hiddenPrefixes, isRefName, ZERO } from '../../git/refs.js'
+import type { RefMove } from './ref-changes.js'
+
+/** Why a change is refused, by ref; empty when none is. */
+export function refusals(project: { default_branch: string | null }, moves: readonly RefMove[]): Map<string, string> {
+  const reasons = new Map<string, string>()
+  for (const move of moves) {
+    const reason = refusal(project, move)
+    if (reason) reasons.set(move.ref, reason)
+  }
+  return reasons
+}
+
+function refusal({ default_branch }: { default_branch: string | null }, { ref, new: next }: RefMove): string | null {
+  if (!isRefName(ref)) return 'the name is not allowed'
+  if (hiddenPrefixes.some(prefix => ref.startsWith(prefix))) return 'the name is reserved'
+  // Not specified: other kinds of refs, such as notes, may be pushed as well.
+  if (next === ZERO && default_branch !== null && ref === `refs/heads/${default_branch}`) {
+    return 'the default branch cannot be deleted'
+  }
+  return null
+}

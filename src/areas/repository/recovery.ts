@@ -1,0 +1,64 @@
+// Settles ref changes whose process is gone. The next settled change of the ref, or the ref itself, tells which value it
+// had, and so whether git did what was asked before the process ended.
+import { config } from '../../config.js'
+import { row, rows } from '../../db/sql.js'
+import { refValue, ZERO } from '../../git/refs.js'
+import { log } from '../../log.js'
+import { machine, startOf } from '../../queue/processes.js'
+import { repositoryPath } from './location.js'
+import { type OpenChange, processName, settle } from './ref-changes.js'
+
+interface OpenRow {
+  id: number
+  project_id: number
+  ref: string
+  old_id: string
+  new_id: string
+  process: string
+  created_at: Date
+  storage: string | null
+}
+
+/** A git process that outlived the server may still finish for this long. */
+const GRACE_MS = 300_000
+
+/** Settles what can be settled now; gives how many changes happened. */
+export async function settleOpenChanges(now = new Date()): Promise<number> {
+  const open = await rows<OpenRow>(
+    `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.process, c.created_at, p.storage
+     from ref_changes c left join projects p on p.id = c.project_id
+     where c.state = 'open' order by c.id limit 1000`
+  )
+  let happened = 0
+  for (const change of open) {
+    if (ownerLives(change, now)) continue
+    const outcome = change.storage === null ? false : await outcomeOf(change, change.storage, now)
+    if (outcome === undefined) continue
+    const asOpen: OpenChange = { id: change.id, ref: change.ref, old: change.old_id, new: change.new_id }
+    await settle(change.project_id, outcome ? [asOpen] : [], outcome ? [] : [asOpen])
+    log().info({ project: change.project_id, ref: change.ref, happened: outcome }, 'a ref change was settled afterwards')
+    if (outcome) happened += 1
+  }
+  return happened
+}
+
+/** A process elsewhere cannot be looked at: it has as long as its git may run. */
+function ownerLives({ process: owner, created_at }: OpenRow, now: Date): boolean {
+  if (owner === processName()) return true
+  const [where, pid, start] = owner.split('#')
+  if (where === machine()) return startOf(Number(pid)) === Number(start)
+  return now.getTime() - created_at.getTime() < (config().git.timeout + 60) * 1000
+}
+
+/** Whether it happened; undefined while that is not certain. */
+async function outcomeOf(change: OpenRow, storage: string, now: Date): Promise<boolean | undefined> {
+  const next = await row<{ old_id: string }>(
+    "select old_id from ref_changes where project_id = ? and ref = ? and id > ? and state = 'done' order by id limit 1",
+    [change.project_id, change.ref, change.id]
+  )
+  if (next) return next.old_id === change.new_id
+  const path = repositoryPath({ id: change.project_id, storage })
+  const value = (await refValue(path, change.ref)) ?? ZERO
+  if (value === change.new_id) return true
+  return now.getTime() - change.created_at.getTime() > GRACE_MS ? false : undefined
+}

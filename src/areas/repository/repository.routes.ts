@@ -1,0 +1,116 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { config } from '../../config.js'
+import { Unauthorized } from '../../errors.js'
+import { latestStatusOf } from '../builds/pipelines.queries.js'
+import { deleteFile, readFile, writeFile } from './files.js'
+import { type Blob, openBlobOf, openFileOf, readCommitOf, readTreeOf } from './reads.js'
+import {
+  BlobQuery,
+  FileBody,
+  FileDeletion,
+  FileQuery,
+  RepositoryParams,
+  ShaParams,
+  TreeQuery
+} from './repository.schema.js'
+import { CommitDetail, File, TreeEntry, viewCommitDetail, viewTreeEntry, WrittenFile } from './repository.view.js'
+
+const tags = ['Repository']
+
+/** As plain text and as a download: what a user stores here must not run as a page of this site. */
+function sendBlob(reply: FastifyReply, { stream, size, name }: Blob): FastifyReply {
+  return reply
+    .type('text/plain; charset=utf-8')
+    .header('content-length', size)
+    .header('content-security-policy', "default-src 'none'; sandbox")
+    .header('content-disposition', `inline; filename*=UTF-8''${encodeURIComponent(name)}`)
+    .send(stream)
+}
+
+const written = (body: FileDeletion) => ({
+  file_name: body.file_path,
+  file_path: body.file_path,
+  branch_name: body.branch_name
+})
+
+export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
+  const read = { can: 'repository.read' as const }
+  const write = { can: 'repository.write' as const }
+  const bodyLimit = Math.min(Math.ceil(config().git.max_file_size * 1.4) + 65_536, 2 ** 29)
+
+  app.get(
+    '/projects/:id/repository/tree',
+    {
+      config: read,
+      schema: { tags, params: RepositoryParams, querystring: TreeQuery, response: { 200: Type.Array(TreeEntry) } }
+    },
+    async ({ project, query }) => (await readTreeOf(project, query)).map(viewTreeEntry)
+  )
+
+  app.get(
+    '/projects/:id/repository/blobs/:sha',
+    { config: read, schema: { tags, params: ShaParams, querystring: BlobQuery } },
+    async ({ project, params, query }, reply) => sendBlob(reply, await openFileOf(project, params.sha, query.filepath))
+  )
+
+  app.get(
+    '/projects/:id/repository/raw_blobs/:sha',
+    { config: read, schema: { tags, params: ShaParams } },
+    async ({ project, params }, reply) => sendBlob(reply, await openBlobOf(project, params.sha))
+  )
+
+  app.get(
+    '/projects/:id/repository/commits/:sha',
+    { config: { can: 'commit.read' }, schema: { tags, params: ShaParams, response: { 200: CommitDetail } } },
+    async ({ project, params }) => {
+      const { commit, stats } = await readCommitOf(project, params.sha)
+      return viewCommitDetail(commit, stats, await latestStatusOf(project.id, commit.id))
+    }
+  )
+
+  app.get(
+    '/projects/:id/repository/files',
+    { config: read, schema: { tags, params: RepositoryParams, querystring: FileQuery, response: { 200: File } } },
+    async ({ project, query }) => readFile(project, query.file_path, query.ref)
+  )
+
+  app.post(
+    '/projects/:id/repository/files',
+    {
+      config: write,
+      bodyLimit,
+      schema: { tags, params: RepositoryParams, body: FileBody, response: { 201: WrittenFile } }
+    },
+    async ({ project, actor, body }, reply) => {
+      if (!actor.user) throw new Unauthorized()
+      await writeFile(project, actor.user, 'create', body)
+      return reply.code(201).send(written(body))
+    }
+  )
+
+  app.put(
+    '/projects/:id/repository/files',
+    {
+      config: write,
+      bodyLimit,
+      schema: { tags, params: RepositoryParams, body: FileBody, response: { 200: WrittenFile } }
+    },
+    async ({ project, actor, body }) => {
+      if (!actor.user) throw new Unauthorized()
+      await writeFile(project, actor.user, 'update', body)
+      return written(body)
+    }
+  )
+
+  app.delete(
+    '/projects/:id/repository/files',
+    { config: write, schema: { tags, params: RepositoryParams, querystring: FileDeletion, response: { 200: WrittenFile } } },
+    async ({ project, actor, query }) => {
+      if (!actor.user) throw new Unauthorized()
+      await deleteFile(project, actor.user, query)
+      return written(query)
+    }
+  )
+}

@@ -1,0 +1,25 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { BadParameters, Unauthorized } from '../../errors.js'
+import { userOfPassword } from './credentials.js'
+import { findUser } from './users.queries.js'
+import { SessionBody } from './users.schema.js'
+import { revealPrivateToken } from './users.js'
+import { Account, viewAccount } from './users.view.js'
+
+export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
+  app.post(
+    '/session',
+    {
+      config: { public: true, rateLimit: { max: 20, timeWindow: 60_000 } },
+      schema: { tags: ['Users'], body: SessionBody, response: { 201: Account } }
+    },
+    async ({ body }, reply) => {
+      const login = body.login ?? body.email
+      if (login === undefined) throw BadParameters.missing('login')
+      const asker = await userOfPassword(login, body.password)
+      const user = asker && (await findUser(asker.id))
+      if (!user) throw new Unauthorized()
+      return reply.code(201).send(viewAccount(user, await revealPrivateToken(user.id)))
+    }
+  )
+}

@@ -1,0 +1,85 @@
+import { countTotal, type Page, window } from '../../db/paginate.js'
+import { row, rows, type Value } from '../../db/sql.js'
+import type { UserListQuery } from './users.schema.js'
+
+export interface UserRow {
+  id: number
+  username: string
+  name: string
+  email: string
+  state: 'active' | 'blocked'
+  admin: number
+  external: number
+  bio: string | null
+  location: string | null
+  messenger: string
+  professional_network: string
+  microblog: string
+  website_url: string
+  organization: string
+  projects_limit: number
+  can_create_group: number
+  theme_id: number
+  color_scheme_id: number
+  confirmed_at: Date | null
+  last_sign_in_at: Date | null
+  current_sign_in_at: Date | null
+  created_at: Date
+  /** JSON; null when the statement does not ask for it. */
+  identities: string | null
+}
+
+const COLUMNS = `u.id, u.username, u.name, u.email, u.state, u.admin, u.external, u.bio, u.location, u.messenger,
+  u.professional_network, u.microblog, u.website_url, u.organization, u.projects_limit, u.can_create_group, u.theme_id,
+  u.color_scheme_id, u.confirmed_at, u.last_sign_in_at, u.current_sign_in_at, u.created_at`
+const IDENTITIES = `(select concat('[', group_concat(json_object('provider', i.provider, 'extern_uid', i.extern_uid)
+  order by i.id separator ','), ']') from identities i where i.user_id = u.id) as identities`
+
+export function findUser(id: number): Promise<UserRow | undefined> {
+  return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.id = ?`, [id])
+}
+
+export function findUserByName(username: string): Promise<UserRow | undefined> {
+  return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.username = ?`, [username])
+}
+
+/** The box that a user's private token lies in. */
+export async function findPrivateToken(userId: number): Promise<Buffer | undefined> {
+  const found = await row<{ encrypted: Buffer }>(
+    "select encrypted from access_tokens where user_id = ? and kind = 'private' and revoked_at is null limit 1",
+    [userId]
+  )
+  return found?.encrypted
+}
+
+/** Users by id. Not specified: the order of the list. `external` is a filter for administrators. */
+export async function listUsers(query: UserListQuery, asker: { admin: boolean }): Promise<Page<UserRow>> {
+  const { where, values } = filter(query, asker.admin)
+  const { page, perPage, sql } = window(query)
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total from users u where ${where}`, values),
+    rows<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where ${where} order by u.id desc ${sql}`, values)
+  ])
+  return { items, total, page, perPage }
+}
+
+function filter({ active, blocked, external, search, username }: UserListQuery, admin: boolean) {
+  const where = ['1 = 1']
+  const values: Value[] = []
+  if (active) where.push("u.state = 'active'")
+  if (blocked) where.push("u.state = 'blocked'")
+  if (external && admin) where.push('u.external = 1')
+  if (username !== undefined) {
+    where.push('u.username = ?')
+    values.push(username)
+  }
+  if (search) {
+    const pattern = `%${likeText(search)}%`
+    where.push('(u.name like ? or u.username like ? or u.email like ?)')
+    values.push(pattern, pattern, pattern)
+  }
+  return { where: where.join(' and '), values }
+}
+
+/** Text that `like` takes as it stands. */
+export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&')

@@ -1,0 +1,71 @@
+// Input arrives as text in queries and forms: turns it into the types that a schema asks for, and keeps declared keys
+// only, so that no handler ever sees an attribute that it did not name. What does not fit is left for validation.
+
+export interface InputSchema {
+  type?: string
+  nullable?: boolean
+  properties?: { [key: string]: InputSchema }
+  items?: InputSchema
+  additionalProperties?: unknown
+}
+
+const YES = new Set(['true', 't', '1', 'on', 'yes'])
+const NO = new Set(['false', 'f', '0', 'off', 'no', ''])
+
+/** `value` in the types of `schema`. */
+export function coerce(value: unknown, schema: InputSchema): unknown {
+  if (typeof value === 'string') return coerceText(value, schema)
+  if (schema.type === 'object') return coerceObject(value, schema)
+  if (schema.type === 'array') return coerceArray(value, schema)
+  if (schema.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
+  if (schema.type === 'boolean' && (value === 0 || value === 1)) return value === 1
+  return value
+}
+
+function coerceText(text: string, schema: InputSchema): unknown {
+  switch (schema.type) {
+    case 'integer':
+      return /^-?\d{1,15}$/.test(text) ? Number(text) : text
+    case 'number':
+      return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+    case 'boolean':
+      return coerceBoolean(text)
+    case 'array':
+      return coerceArray([text], schema)
+    default:
+      return text
+  }
+}
+
+function coerceBoolean(text: string): unknown {
+  const word = text.toLowerCase()
+  if (YES.has(word)) return true
+  return NO.has(word) ? false : text
+}
+
+/** Not specified: a lone value stands for a list of one, as clients send `scope=failed`. */
+function coerceArray(value: unknown, schema: InputSchema): unknown {
+  const { items } = schema
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  const list: unknown[] = Array.isArray(value) ? value : [value]
+  return items ? list.map(item => coerce(item, items)) : list
+}
+
+function coerceObject(value: unknown, schema: InputSchema): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const { properties } = schema
+  if (!properties) return value
+  const known: { [key: string]: unknown } = {}
+  for (const key of Object.keys(properties)) {
+    const inner = properties[key]
+    const given = Object.hasOwn(value, key) ? (value as { [key: string]: unknown })[key] : undefined
+    if (given === undefined || inner === undefined) continue
+    // Not specified: null for what cannot be null means that it was not given.
+    if (given === null) {
+      if (inner.nullable) known[key] = null
+      continue
+    }
+    known[key] = coerce(given, inner)
+  }
+  return known
+}

@@ -1,0 +1,49 @@
+// Query strings and forms as API clients write them: `a=1`, `a[]=1&a[]=2`, `a[key]=1`.
+
+export type FormValue = string | string[] | { [key: string]: string }
+export type Form = { [key: string]: FormValue }
+
+const LIMIT = 1000
+
+/** Parses `text`; pairs beyond the first 1,000 are dropped. Keys are own properties of objects without a prototype. */
+export function parseForm(text: string): Form {
+  const form: Form = Object.create(null) as Form
+  for (const pair of text.split('&', LIMIT)) {
+    if (pair === '') continue
+    const at = pair.indexOf('=')
+    const key = decode(at === -1 ? pair : pair.slice(0, at))
+    put(form, key, at === -1 ? '' : decode(pair.slice(at + 1)))
+  }
+  return form
+}
+
+function put(form: Form, key: string, value: string): void {
+  const open = key.indexOf('[')
+  if (open <= 0 || !key.endsWith(']')) {
+    form[key] = value
+    return
+  }
+  const name = key.slice(0, open)
+  const inner = key.slice(open + 1, -1)
+  const known = form[name]
+  if (inner === '') {
+    if (Array.isArray(known)) known.push(value)
+    else form[name] = [value]
+    return
+  }
+  const map =
+    typeof known === 'object' && !Array.isArray(known) ? known : (Object.create(null) as Record<string, string>)
+  map[inner] = value
+  form[name] = map
+}
+
+function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!spaced.includes('%')) return spaced
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    // Bytes that are no UTF-8 stay as they were written.
+    return spaced
+  }
+}

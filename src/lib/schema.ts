@@ -1,0 +1,19 @@
+// Small additions to TypeBox that several schemas share.
+import { type Static, type TSchema, Type } from 'typebox'
+
+/** A value or null. As `nullable` and not as a union: the serialiser tries the branches of a union one by one. */
+export function Nullable<T extends TSchema>(schema: T) {
+  return Type.Unsafe<Static<T> | null>({ ...schema, nullable: true })
+}
+
+/** An ISO 8601 date-time; serialises a Date. */
+export const DateTime = Type.Unsafe<Date | string>({ type: 'string', format: 'date-time' })
+
+/** A record's number in a path or parameter. */
+export const Id = Type.Integer({ minimum: 1, maximum: 4294967295 })
+
+/** `page` and `per_page` of a list. */
+export const Paging = {
+  page: Type.Optional(Type.Integer({ description: 'page, from 1; default 1' })),
+  per_page: Type.Optional(Type.Integer({ description: 'items of a page; default 20, at most 100' }))
+}

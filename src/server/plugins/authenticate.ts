@@ -1,0 +1,73 @@
+// Who asks ("Authentication"): private token, personal access token, session cookie; sudo.
+import '@fastify/cookie'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Actor, nobody } from '../../access/actor.js'
+import { actorOfSession, actorOfToken, findSudoUser } from '../../areas/users/credentials.js'
+import { Forbidden, NotFound, Unauthorized } from '../../errors.js'
+import { sameOrigin } from '../web/same-origin.js'
+
+export const SESSION_COOKIE = '_service_session'
+const API = '/api/v3'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    actor: Actor
+  }
+}
+
+export function authenticate(app: FastifyInstance): void {
+  app.decorateRequest('actor', nobody as never)
+  app.addHook('onRequest', async request => {
+    if (!request.routeOptions.config.public) request.actor = await findActor(request)
+  })
+}
+
+/** The asker; nobody without credentials. Throws Unauthorized when credentials are wrong. */
+export async function findActor(request: FastifyRequest): Promise<Actor> {
+  const token = tokenOf(request)
+  if (token !== undefined) return actAs(request, await byToken(request, token))
+  const session = request.cookies[SESSION_COOKIE]
+  return session ? actAs(request, await bySession(request, session)) : nobody
+}
+
+function tokenOf(request: FastifyRequest): string | undefined {
+  const header = request.headers['private-token']
+  if (typeof header === 'string') return header
+  const query = (request.query as { private_token?: unknown }).private_token
+  if (query === undefined) return undefined
+  if (typeof query !== 'string') throw new Unauthorized()
+  return query
+}
+
+async function byToken(request: FastifyRequest, token: string): Promise<Actor> {
+  const found = await actorOfToken(token)
+  if (!found) throw new Unauthorized()
+  if (!found.scopes.includes('api') && !readsUsers(request, found.scopes)) throw new Unauthorized()
+  return found.actor
+}
+
+/** The scope read_user allows GET under /user and /users only. */
+function readsUsers(request: FastifyRequest, scopes: readonly string[]): boolean {
+  const reading = request.method === 'GET' || request.method === 'HEAD'
+  return scopes.includes('read_user') && reading && /^\/users?(\/|$)/.test(request.routeOptions.url?.slice(API.length) ?? '')
+}
+
+async function bySession(request: FastifyRequest, session: string): Promise<Actor> {
+  const actor = await actorOfSession(session)
+  if (!actor) throw new Unauthorized()
+  // A page elsewhere can make a browser send the cookie, but not claim to be of the same origin.
+  const reading = request.method === 'GET' || request.method === 'HEAD'
+  if (!reading && !sameOrigin(request)) throw new Unauthorized()
+  return actor
+}
+
+async function actAs(request: FastifyRequest, actor: Actor): Promise<Actor> {
+  const wanted = request.headers.sudo ?? (request.query as { sudo?: unknown }).sudo
+  if (wanted === undefined || actor.user === null) return actor
+  if (!actor.user.admin) throw new Forbidden('Must be admin to use sudo')
+  if (actor.by !== 'private') throw new Forbidden('Private token must be specified in order to use sudo')
+  const name = String(wanted)
+  const user = typeof wanted === 'object' ? undefined : await findSudoUser(name)
+  if (!user) throw new NotFound(`No user id or username for: ${name}`)
+  return { user, by: actor.by, sudoer: actor.user }
+}

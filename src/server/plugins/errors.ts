@@ -1,0 +1,66 @@
+// Turns named failures into the bodies of the requirement ("Errors"). Nothing else builds an error body.
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isDatabaseAway } from '../../db/failure.js'
+import * as errors from '../../errors.js'
+import { log } from '../../log.js'
+import { otherMethod } from './methods.js'
+
+interface Answer {
+  status: number
+  body?: unknown
+  retryAfter?: number
+}
+
+export function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => send(reply, answer(error, request)))
+  app.setNotFoundHandler((request, reply) => {
+    const status = otherMethod(app, request) ? 405 : 404
+    return send(reply, { status, body: { error: status === 405 ? '405 Not Allowed' : '404 Not Found' } })
+  })
+}
+
+function send(reply: FastifyReply, { status, body, retryAfter }: Answer): FastifyReply {
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  return body === undefined ? reply.code(status).send() : reply.code(status).type('application/json').send(body)
+}
+
+function answer(error: unknown, request: FastifyRequest): Answer {
+  const named = error instanceof errors.Failure ? answerFailure(error) : answerFramework(error as FastifyError)
+  if (named) return named
+  if (isDatabaseAway(error)) return unavailable('the database is not available')
+  log().error({ error, method: request.method, route: request.routeOptions.url }, 'request failed')
+  return { status: 500, body: { message: '500 Internal Server Error' } }
+}
+
+const unavailable = (text: string, retryAfter = 2): Answer => ({
+  status: 503,
+  retryAfter,
+  body: { message: `503 Service Unavailable - ${text}` }
+})
+
+function answerFailure(error: errors.Failure): Answer | undefined {
+  const { message } = error
+  if (error instanceof errors.BadParameters) return { status: 400, body: { message, error: error.error } }
+  if (error instanceof errors.Invalid) return { status: 400, body: { message: error.errors } }
+  if (error instanceof errors.BadRequest) return { status: 400, body: { message } }
+  if (error instanceof errors.Unauthorized) return { status: 401, body: { message } }
+  if (error instanceof errors.ProjectLimit) return { status: 403, body: { message, error: [message] } }
+  if (error instanceof errors.Forbidden) return { status: 403, body: { message } }
+  if (error instanceof errors.NotFound) return { status: 404, body: { message } }
+  if (error instanceof errors.NothingThere) return { status: 404, body: { message } }
+  if (error instanceof errors.NotAllowed) return { status: 405, body: { message } }
+  if (error instanceof errors.Conflict) return { status: 409, body: { message } }
+  if (error instanceof errors.TooLarge) return { status: 413, body: { message } }
+  if (error instanceof errors.Unprocessable) return { status: 422, body: { message, error: message } }
+  if (error instanceof errors.NotModified) return { status: 304 }
+  if (error instanceof errors.Unavailable) return unavailable(message, error.retryAfter)
+  return undefined
+}
+
+/** What Fastify itself finds wrong with a request before a handler sees it. */
+function answerFramework(error: FastifyError): Answer | undefined {
+  const { statusCode } = error
+  if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return undefined
+  if (statusCode === 413) return { status: 413, body: { message: '413 Request Entity Too Large' } }
+  return { status: statusCode, body: { message: `${statusCode} ${error.message}` } }
+}

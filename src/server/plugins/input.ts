@@ -1,0 +1,98 @@
+// Every way in which a client may write its parameters ends in one typed object: query, form, multipart or JSON.
+import multipart from '@fastify/multipart'
+import { Ajv, type ErrorObject } from 'ajv'
+import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
+import { BadParameters, BadRequest } from '../../errors.js'
+import { coerce, type InputSchema } from '../../lib/coerce.js'
+import { parseForm } from '../../lib/form.js'
+
+const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
+
+/** Parameters that carry no file: the fields of a multipart form are read whole, within these limits. */
+const FIELDS = { fieldSize: 16_777_216, fields: 200, files: 0, parts: 200 }
+
+export async function readInput(app: FastifyInstance): Promise<void> {
+  app.setValidatorCompiler(compile as FastifySchemaCompiler<unknown>)
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
+    try {
+      done(null, text === '' ? {} : JSON.parse(text as string))
+    } catch {
+      done(new BadRequest('400 (Bad request) the body is not valid JSON'))
+    }
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, text, done) =>
+    done(null, parseForm(text as string))
+  )
+  await app.register(multipart, { limits: FIELDS, attachFieldsToBody: 'keyValues' })
+  // Not specified: a body of another type says nothing that a parameter could be read from.
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined))
+  app.addHook('preValidation', mergeInput)
+}
+
+/** A POST's parameters may stand in its query, a DELETE's in its body. */
+async function mergeInput(request: FastifyRequest): Promise<void> {
+  const { schema } = request.routeOptions
+  const body = plain(request.body)
+  if (schema?.body) request.body = { ...plain(request.query), ...body }
+  else if (schema?.querystring && Object.keys(body).length > 0) {
+    request.query = { ...plain(request.query), ...body }
+  }
+}
+
+function plain(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
+  return regroup(value as Record<string, unknown>)
+}
+
+/** multipart names its fields as they came: `tags[]`. */
+function regroup(fields: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.keys(fields).some(key => key.endsWith('[]'))) return fields
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) =>
+      key.endsWith('[]') ? [key.slice(0, -2), Array.isArray(value) ? value : [value]] : [key, value]
+    )
+  )
+}
+
+function compile({ schema }: { schema: InputSchema }) {
+  const validate = ajv.compile(schema as object)
+  return (input: unknown) => {
+    const value = coerce(input ?? {}, schema)
+    if (validate(value)) return { value }
+    return { error: describe(validate.errors ?? []) }
+  }
+}
+
+/** The requirement's texts ("Error conventions"): missing ones first and together, then the first of another kind. */
+function describe(found: ErrorObject[]): BadParameters {
+  const missing = found.filter(({ keyword }) => keyword === 'required').map(({ params }) => params.missingProperty)
+  const [first] = missing
+  if (first !== undefined) {
+    if (missing.length === 1) return BadParameters.missing(String(first))
+    return new BadParameters(
+      missing.map(name => `${name} is missing`).join(', '),
+      `400 (Bad request) ${missing.map(name => `"${name}"`).join(', ')} not given`
+    )
+  }
+  const error = found[0]
+  const name = error?.instancePath.slice(1).replaceAll('/', '.') || 'the input'
+  return new BadParameters(`${name} ${problem(error)}`)
+}
+
+function problem(error: ErrorObject | undefined): string {
+  switch (error?.keyword) {
+    case 'enum':
+      return 'does not have a valid value'
+    case 'minLength':
+      return 'is empty'
+    case 'maxLength':
+      return `is too long (maximum is ${error.params.limit} characters)`
+    case 'minimum':
+      return `must be greater than or equal to ${error.params.limit}`
+    case 'maximum':
+      return `must be less than or equal to ${error.params.limit}`
+    default:
+      return 'is invalid'
+  }
+}

@@ -1,0 +1,24 @@
+// Tells a path that exists under another method from one that does not exist. Asked only after no route has matched.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+const patterns = new WeakMap<FastifyInstance, Map<string, RegExp>>()
+
+/** Remembers every route's path as it is registered. */
+export function rememberPaths(app: FastifyInstance): void {
+  const known = new Map<string, RegExp>()
+  patterns.set(app, known)
+  app.addHook('onRoute', ({ url }) => {
+    const pattern = url
+      .split('/')
+      .map(part => (part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace('\\*', '.*')))
+      .join('/')
+    known.set(url, new RegExp(`^${pattern}$`))
+  })
+}
+
+/** Whether some route has the request's path. */
+export function otherMethod(app: FastifyInstance, request: FastifyRequest): boolean {
+  const path = request.url.split('?', 1)[0] ?? ''
+  for (const pattern of patterns.get(app)?.values() ?? []) if (pattern.test(path)) return true
+  return false
+}

@@ -1,0 +1,50 @@
+// Link and X- headers of a list ("Limits").
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { publicUrl } from '../../config.js'
+import type { Page } from '../../db/paginate.js'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Sets the headers of a page and gives its items as the view shows them. */
+    page<T, V>(page: Page<T>, view: (item: T) => V): V[]
+  }
+}
+
+export function answerPages(app: FastifyInstance): void {
+  app.decorateReply('page', function <T, V>(this: FastifyReply, page: Page<T>, view: (item: T) => V): V[] {
+    setHeaders(this, page)
+    return page.items.map(view)
+  })
+}
+
+function setHeaders(reply: FastifyReply, { total, page, perPage }: Page<unknown>): void {
+  const last = Math.max(1, Math.ceil(total / perPage))
+  const previous = page > 1 ? String(page - 1) : ''
+  const next = page < last ? String(page + 1) : ''
+  const link = linkTo(reply, perPage)
+  reply.headers({
+    'x-total': String(total),
+    'x-total-pages': String(last),
+    'x-per-page': String(perPage),
+    'x-page': String(page),
+    'x-next-page': next,
+    'x-prev-page': previous,
+    link: [
+      ...(previous ? [link(previous, 'prev')] : []),
+      ...(next ? [link(next, 'next')] : []),
+      link('1', 'first'),
+      link(String(last), 'last')
+    ].join(', ')
+  })
+}
+
+/** Links keep the other parameters, but for secrets. */
+function linkTo({ request }: FastifyReply, perPage: number): (page: string, rel: string) => string {
+  const [path, query = ''] = request.url.split('?', 2)
+  const kept = query
+    .split('&')
+    .filter(pair => pair !== '' && !/^(page|per_page|private_token|access_token)=/.test(pair))
+    .join('&')
+  const base = `${publicUrl()}${path}?${kept}${kept ? '&' : ''}`
+  return (page, rel) => `<${base}page=${page}&per_page=${perPage}>; rel="${rel}"`
+}
