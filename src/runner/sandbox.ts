@@ -36,12 +36,20 @@ export function shellCommand(folders: Folders): Command {
   }
   const variables = Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value])
   const flags = [...isolation, ...variables, ...systemFiles(), ...etcFiles(folders.etc), ...ownFiles(folders)]
-  const args = [...flags, '--remount-ro', '/', '--chdir', '/build/project', '--', ...limited('/build/step')]
+  const last = ['--remount-ro', '/', '--chdir', '/build/project', '--', ...firstInside]
+  const args = [...flags, ...last, ...limited('/build/step')]
   return { program: 'bwrap', args, environment: { PATH: process.env.PATH ?? searchPath }, confined: true }
 }
 
+/**
+ * The first process of the namespace, whose end is that of all others. With bubblewrap's own in its place, bubblewrap
+ * ends before it and leaves a zombie of each step to the init of the machine, which a container may lack. It waits as a
+ * parent, so that a script that signals itself is not deaf to that as a first process is, and tells nothing of its own.
+ */
+const firstInside = ['bash', '--noprofile', '--norc', '-c', 'exec 2>/dev/null; "$@" 2>&1; exit $?', 'build']
+
 const isolation = [
-  ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session'],
+  ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session', '--as-pid-1'],
   ...['--cap-drop', 'ALL', '--uid', '1000', '--gid', '1000', '--hostname', 'build', '--json-status-fd', '3'],
   '--clearenv'
 ]

@@ -25,6 +25,8 @@ export type ShellRun = {
 
 type Following = { first: Promise<FirstProcess | undefined>; exit: Promise<number | undefined> }
 
+type Reading = { busy: boolean; ended: Promise<void> }
+
 const mark = 'GITSTEAD_BUILD_MARK'
 
 /**
@@ -43,16 +45,15 @@ export async function runShell(run: ShellRun): Promise<number | undefined> {
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
   const reading = readAll(reader, run.output)
+  reading.ended.catch(() => undefined)
   try {
     const exitCode = await following.exit
     return signal.aborted ? undefined : exitCode
   } finally {
     signal.removeEventListener('abort', end)
     await endRest(child, command.confined ? await following.first : marker)
-    // Whoever held the pipe is gone by now, except for one that hid where there is no sandbox.
-    await Promise.race([reading, delay(2000, undefined, { ref: false })])
-    reader.destroy()
-    await reading
+    if (!command.confined) await giveUp(reader, reading)
+    await reading.ended
   }
 }
 
@@ -110,18 +111,20 @@ function follow(child: ChildProcess, confined: boolean): Following {
       resolve(code ?? 128 + (signal ? system.signals[signal] : 0))
     })
   })
+  if (!confined) tellFirst(undefined)
   exit.catch(() => undefined).finally(() => tellFirst(undefined))
   return { first, exit }
 }
 
 /**
- * Ends a running script. bubblewrap ended between its fork and its word of it would leave a child that waits for ever:
- * the first process is awaited, which is told before that one may go on, and ended too.
+ * Ends a running script. In a sandbox that is its first process, for which bubblewrap then ends: the other way round
+ * would leave a zombie to the init of the machine, and bubblewrap ended between its fork and its word of it a child that
+ * waits for ever.
  */
-async function endNow(child: ChildProcess, following: Following): Promise<void> {
-  const first = child.stdio[3] ? await following.first : undefined
-  if (first) endProcess(first.pid)
-  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) endProcess(-child.pid)
+async function endNow(child: ChildProcess, { first }: Following): Promise<void> {
+  const confined = await Promise.race([first, delay(5000, undefined, { ref: false })])
+  if (confined) endProcess(confined.pid)
+  else if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) endProcess(-child.pid)
 }
 
 async function endRest(child: ChildProcess, rest: FirstProcess | string | undefined): Promise<void> {
@@ -131,11 +134,29 @@ async function endRest(child: ChildProcess, rest: FirstProcess | string | undefi
   await endMarked(rest)
 }
 
-async function readAll(reader: Socket, output: (chunk: Buffer) => Promise<void>): Promise<void> {
-  try {
-    for await (const chunk of reader) await output(chunk)
-  } catch (error) {
-    // Destroyed by runShell: the pipe was still held by somebody.
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+function readAll(reader: Socket, output: (chunk: Buffer) => Promise<void>): Reading {
+  const reading: Reading = { busy: false, ended: Promise.resolve() }
+  const read = async () => {
+    for await (const chunk of reader) {
+      reading.busy = true
+      await output(chunk)
+      reading.busy = false
+    }
   }
+  reading.ended = read().catch(error => {
+    // Destroyed by giveUp: the pipe was still held by somebody.
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+  })
+  return reading
+}
+
+/** Whoever held the pipe is gone by now, except for one that hid where there is no sandbox: that one is not waited for. */
+async function giveUp(reader: Socket, reading: Reading): Promise<void> {
+  let open = true
+  const closed = reading.ended.catch(() => undefined).then(() => (open = false))
+  for (let quiet = 0; open && quiet < 20; quiet++) {
+    await Promise.race([closed, delay(100)])
+    if (reading.busy) quiet = 0
+  }
+  reader.destroy()
 }

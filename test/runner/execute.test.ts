@@ -1,0 +1,468 @@
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import yauzl from 'yauzl'
+import { ZipFile } from 'yazl'
+import { config, loadConfig } from '../../src/config.js'
+import { Misconfigured, NotFound } from '../../src/errors.js'
+import { executeBuild, type RunnerJob, type RunnerPort, type RunnerResult } from '../../src/runner/execute.js'
+import { makeWorkFolder } from '../../src/runner/folders.js'
+import { checkSandbox } from '../../src/runner/sandbox.js'
+
+type Wish = Partial<RunnerJob> & Partial<RunnerPort> & { onTrace?: (text: string, cancel: () => void) => void }
+type Outcome = { result: RunnerResult; trace: string; archive: Buffer | undefined; filename: string; work: string }
+
+const home = t.testdir({ tmp: {} })
+const settings = (runner: object = {}, rest: object = {}) => loadConfig({ home, runner, ...rest })
+
+/** A number that no other process on this machine sleeps for. */
+const nap = (n: number) => `9${process.pid}${n}`
+
+async function build(wish: Wish): Promise<Outcome> {
+  const cancel = new AbortController()
+  const outcome = { trace: '', archive: undefined as Buffer | undefined, filename: '' }
+  const work = wish.workFolder ?? (await makeWorkFolder())
+  const job: RunnerJob = {
+    id: 1,
+    timeout: 60,
+    variables: [],
+    script: [],
+    afterScript: [],
+    artifacts: null,
+    secrets: [],
+    ...wish
+  }
+  const result = await executeBuild(job, {
+    workFolder: work,
+    getSources: async into => writeFileSync(join(into, 'README'), 'read me'),
+    dependencies: [],
+    writeTrace: async chunk => {
+      outcome.trace += chunk.toString('latin1')
+      wish.onTrace?.(outcome.trace, () => cancel.abort())
+    },
+    putArtifacts: async ({ path, filename }) => {
+      outcome.archive = readFileSync(path)
+      outcome.filename = filename
+    },
+    signal: cancel.signal,
+    ...wish
+  })
+  return { ...outcome, result, work }
+}
+
+/** The processes of this machine whose command line holds the text. */
+function processesWith(text: string): string[] {
+  return readdirSync('/proc').filter(pid => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text)
+    } catch {
+      return false
+    }
+  })
+}
+
+const artifacts = (paths: string[], more: object = {}) => ({
+  name: '',
+  paths,
+  exclude: [],
+  untracked: false,
+  when: 'on_success' as const,
+  ...more
+})
+
+async function namesIn(archive: Buffer | undefined): Promise<string[]> {
+  if (!archive) return []
+  const zip = await yauzl.fromBufferPromise(archive, { lazyEntries: true })
+  const names: string[] = []
+  for await (const entry of zip.eachEntry()) names.push(entry.fileName)
+  return names.sort()
+}
+
+async function zipOf(files: Record<string, string>, mode = 0o100644): Promise<Buffer> {
+  const zip = new ZipFile()
+  for (const [name, text] of Object.entries(files)) zip.addBuffer(Buffer.from(text), name, { mode })
+  zip.end()
+  return buffer(zip.outputStream)
+}
+
+const dependency = (name: string, archive: Buffer) => ({ name, open: async () => Readable.from([archive]) })
+
+for (const sandbox of ['bubblewrap', 'none']) {
+  t.test(`scripts, sandbox ${sandbox}`, async t => {
+    settings({ sandbox })
+    await checkSandbox()
+
+    t.test('a success shows each command and its output in order, and removes the folder', async t => {
+      const { result, trace, work } = await build({
+        script: ['echo one; echo two >&2', 'cat README'],
+        header: ['Hello']
+      })
+      t.strictSame(result, { status: 'success', exitCode: 0 })
+      t.equal(
+        trace,
+        'Hello\nGetting the sources\n$ echo one; echo two >&2\none\ntwo\n$ cat README\nread me\nBuild succeeded\n'
+      )
+      t.notOk(existsSync(work))
+    })
+
+    t.test('the first failing command ends it, with its exit code; after_script runs and does not count', async t => {
+      const { result, trace } = await build({
+        script: ['true | (exit 7) | true', 'echo not reached'],
+        afterScript: ['echo it was $CI_JOB_STATUS; exit 3']
+      })
+      t.strictSame(result, { status: 'failed', reason: 'script_failure', exitCode: 7 })
+      t.notMatch(trace, 'not reached\n')
+      t.match(trace, 'it was failed\n')
+    })
+
+    t.test('a command that ends itself by a signal has 128 and its number', async t => {
+      const { result } = await build({ script: ['kill -9 $$'] })
+      t.strictSame(result, { status: 'failed', reason: 'script_failure', exitCode: 137 })
+    })
+
+    t.test('variables reach the script as they are, whatever they hold', async t => {
+      const value = `it's "$(id)" \`id\` \\ \n é ; #`
+      const { trace } = await build({
+        variables: [
+          { key: 'ODD', value: value.replace('$', '$$'), public: true },
+          { key: 'NAME', value: 'first', public: true },
+          { key: 'NAME', value: '$NAME-last', public: true },
+          { key: 'LATER', value: '$' + '{AFTER}', public: true },
+          { key: 'AFTER', value: 'after', public: true },
+          { key: 'UID', value: '3', public: true },
+          { key: 'a-b', value: 'not a name', public: true }
+        ],
+        script: ['printf "<%s>" "$ODD" "$NAME" "$LATER"', '[ "$PWD" = "$CI_PROJECT_DIR" ]']
+      })
+      t.match(Buffer.from(trace, 'latin1').toString(), `<${value}><first-last><after>`)
+      t.match(trace, 'Build succeeded')
+    })
+
+    t.test('the output can be opened again by its name, and input is empty', async t => {
+      const { result, trace } = await build({ script: ['echo seen >/dev/stderr; echo also | tee /dev/stdout; cat'] })
+      t.equal(result.status, 'success')
+      t.match(trace, 'seen\nalso\nalso\n')
+    })
+
+    t.test('descriptors of the runner do not reach the script', async t => {
+      const { trace } = await build({ script: ['echo open: $(cd /proc/self/fd; echo *)'] })
+      t.match(trace, /open: 0 1 2 \d+( \d+)?\n/)
+    })
+
+    t.test('a build that takes too long is ended', async t => {
+      const { result, trace } = await build({ timeout: 1, script: ['trap "" TERM', `sleep ${nap(1)}`] })
+      t.strictSame(result, { status: 'failed', reason: 'job_execution_timeout' })
+      t.match(trace, 'longer than 1 seconds')
+      t.strictSame(processesWith(nap(1)), [])
+    })
+
+    t.test('endless output is cut off and ends the build', async t => {
+      settings({ sandbox, output_limit: 100_000 })
+      const { result, trace } = await build({ script: ['yes 0123456789'] })
+      settings({ sandbox })
+      t.strictSame(result, { status: 'failed', reason: 'output_limit' })
+      t.match(
+        trace,
+        /ERROR: the output is longer than 100000 bytes; the build is stopped\nBuild failed: output limit\n$/
+      )
+      t.ok(trace.length < 100_300)
+    })
+
+    t.test('a cancelled build ends with all that it started, and sends no artifacts', async t => {
+      const { result, archive } = await build({
+        script: [`setsid nohup sleep ${nap(2)} >/dev/null 2>&1 &`, 'echo ready', `sleep ${nap(2)}`],
+        afterScript: ['echo after'],
+        artifacts: artifacts(['README'], { when: 'always' }),
+        onTrace: (text, cancel) => text.includes('\nready\n') && cancel()
+      })
+      t.strictSame(result, { status: 'canceled' })
+      t.equal(archive, undefined)
+      t.strictSame(processesWith(nap(2)), [])
+    })
+
+    t.test('a build that is cancelled before it starts does nothing', async t => {
+      const { result, trace } = await build({ script: ['echo ran'], signal: AbortSignal.abort() })
+      t.strictSame(result, { status: 'canceled' })
+      t.notMatch(trace, 'ran')
+    })
+
+    t.test('what a script leaves running is ended with it', async t => {
+      const left = `setsid nohup sleep ${nap(3)} & sleep ${nap(3)} & (setsid setsid sleep ${nap(3)} >&- 2>&- &)`
+      const { result } = await build({ script: [left] })
+      t.equal(result.status, 'success')
+      t.strictSame(processesWith(nap(3)), [])
+    })
+
+    t.test('secrets are hidden in output and commands by as many bytes', async t => {
+      const { trace } = await build({ secrets: ['hunter22'], script: ['echo hunter22; printf hunt; printf er22'] })
+      t.notMatch(trace, 'hunter22')
+      t.match(trace, /^\$ echo \*{8}; .*\n\*{8}\n\*{8}\n/m)
+    })
+
+    t.test('a hog of memory fails', async t => {
+      settings({ sandbox, memory_limit: 268_435_456 })
+      const { result } = await build({ script: [`perl -e '$x = "a" x 600_000_000; print length $x'`] })
+      settings({ sandbox })
+      t.match(result, { status: 'failed', reason: 'script_failure' })
+    })
+
+    t.test('a file beyond the limit fails', async t => {
+      settings({ sandbox, file_limit: 1_048_576 })
+      const { result } = await build({ script: ['head -c 2000000 /dev/zero >big'] })
+      settings({ sandbox })
+      t.match(result, { status: 'failed', reason: 'script_failure' })
+    })
+
+    t.test('the user outside is not root, whatever this process is', async t => {
+      let uids = ''
+      await build({
+        script: [`sleep ${nap(4)} & echo ready; wait`],
+        onTrace: (text, cancel) => {
+          if (!text.includes('\nready\n') || uids) return
+          const pid = processesWith(`sleep\0${nap(4)}`)[0]
+          if (pid) uids = /Uid:\t(.*)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? ''
+          cancel()
+        }
+      })
+      const own = process.getuid?.()
+      t.match(uids, own === 0 ? /^([1-9]\d*)(\t\1){3}$/ : new RegExp(`^${own}\t`))
+    })
+  })
+}
+
+t.test('the sandbox', async t => {
+  settings()
+
+  t.test('inside it the user is not root, and has no rights', async t => {
+    const { trace } = await build({
+      script: ['id -u', 'grep CapBnd /proc/self/status', 'unshare -U true || echo refused']
+    })
+    t.match(trace, '$ id -u\n1000\n')
+    t.match(trace, 'CapBnd:\t0000000000000000')
+    t.match(trace, 'refused')
+  })
+
+  t.test('nothing of this machine is seen but its programs', async t => {
+    const paths = ['/root', '/var', '/run', '/etc/shadow', '/sys', config().root, home, process.cwd()]
+    const { result, trace } = await build({ script: paths.map(path => `[ ! -e '${path}' ]`) })
+    t.equal(result.status, 'success', trace)
+  })
+
+  t.test('only its own folders can be written, and no memory without a bound', async t => {
+    const script = ['/x', '/usr/x', '/dev/x', '/etc/x', '/build/step', '/build/x'].map(path => `! touch ${path} 2>&1`)
+    const { result, trace } = await build({ script: [...script, 'touch x ~/x /tmp/x /dev/shm/x'] })
+    t.equal(result.status, 'success', trace)
+    const full = await build({ script: ['head -c 300000000 /dev/zero >/dev/shm/x'] })
+    t.match(full.trace, 'No space left')
+  })
+
+  t.test('processes are bounded, and a fork bomb ends with the build', async t => {
+    settings({ process_limit: 32 })
+    const count = `perl -e 'while ($n < 200) { $p = fork; last unless defined $p; if (!$p) { sleep 60; exit } $n++ } print "made $n\\n"'`
+    const { trace } = await build({ script: [count] })
+    t.match(trace, /made (1|2)\d\n/)
+    const bomb = await build({ timeout: 1, script: [`bash -c ':(){ :|:& };:' ${nap(5)}`, `sleep ${nap(5)}; sleep 60`] })
+    t.equal(bomb.result.status, 'failed')
+    t.strictSame(processesWith(nap(5)), [])
+    settings()
+  })
+
+  t.test('the network is closed, unless it is opened', async t => {
+    const server = createServer(socket => socket.end('hello\n')).listen(0, '127.0.0.1')
+    t.teardown(() => server.close())
+    await new Promise(resolve => server.once('listening', resolve))
+    const { port } = server.address() as { port: number }
+    const script = [`exec 3<>/dev/tcp/127.0.0.1/${port}`, 'cat <&3']
+    t.equal((await build({ script })).result.reason, 'script_failure')
+    settings({ network: true })
+    t.match((await build({ script })).trace, '\nhello\n')
+    settings()
+  })
+})
+
+t.test('stages', async t => {
+  settings()
+
+  t.test('the first line is there before the sources are fetched', async t => {
+    let before = ''
+    let seen = ''
+    await build({
+      onTrace: text => {
+        seen = text
+      },
+      getSources: async () => {
+        before = seen
+      }
+    })
+    t.match(before, 'Running on the built-in runner\n')
+  })
+
+  t.test('sources that cannot be fetched fail the system, and say so', async t => {
+    const error = new NotFound('Commit')
+    const { result, trace, work } = await build({ getSources: () => Promise.reject(error), script: ['echo ran'] })
+    t.strictSame(result, { status: 'failed', reason: 'runner_system_failure', error })
+    t.match(trace, 'ERROR: 404 Commit Not Found\nBuild failed: runner system failure\n')
+    t.notOk(existsSync(work))
+  })
+
+  t.test(
+    'sources that share a file with a repository are not given to the build',
+    { skip: process.getuid?.() !== 0 },
+    async t => {
+      const { result } = await build({
+        getSources: async into => {
+          writeFileSync(join(into, 'a'), '')
+          linkSync(join(into, 'a'), join(into, 'b'))
+        }
+      })
+      t.equal(result.reason, 'runner_system_failure')
+    }
+  )
+
+  t.test('a trace that cannot be written ends the build', async t => {
+    const error = new Error('the claim is lost')
+    const { result } = await build({ script: [`sleep ${nap(6)}`], writeTrace: () => Promise.reject(error) })
+    t.strictSame(result, { status: 'failed', reason: 'runner_system_failure', error })
+    t.strictSame(processesWith(nap(6)), [])
+  })
+
+  t.test('archives of earlier builds lie in the work tree, and belong to the build', async t => {
+    const archive = await zipOf({ 'out/a.txt': 'from before', README: 'replaced' })
+    const { trace } = await build({
+      dependencies: [dependency('compile', archive)],
+      script: ['cat out/a.txt README; echo >>README']
+    })
+    t.match(trace, 'Unpacking the artifacts of compile\n')
+    t.match(trace, 'from beforereplaced')
+    t.match(trace, 'Build succeeded')
+  })
+
+  for (const [why, archive] of [
+    ['missing', undefined],
+    ['broken', Buffer.from('no zip')],
+    ['hostile', await zipOf({ link: '../../etc' }, 0o120777)]
+  ] as const) {
+    t.test(`an archive that is ${why} fails the build before its script`, async t => {
+      const open = () => (archive ? Promise.resolve(Readable.from([archive])) : Promise.reject(new NotFound()))
+      const { result, trace } = await build({ dependencies: [{ name: 'compile', open }], script: ['echo ran'] })
+      t.match(result, { status: 'failed', reason: 'missing_dependency_failure' })
+      t.match(trace, 'ERROR: the artifacts of compile: ')
+      t.notMatch(trace, 'ran\n')
+    })
+  }
+
+  t.test('artifacts are those named, without links out of the tree, and their name is expanded', async t => {
+    const { result, archive, filename, trace } = await build({
+      variables: [{ key: 'OUT', value: 'dist', public: true }],
+      script: [
+        'mkdir -p dist/deep .git; echo 1 >dist/deep/.a; echo 2 >dist/b.log; echo 3 >other; echo 4 >.git/config',
+        'ln -s /etc/passwd dist/out; ln -s ../other dist/in; ln -s / dist/root; mkfifo dist/pipe'
+      ],
+      artifacts: artifacts(['$OUT/', '.git', '/etc/passwd'], { exclude: ['**/*.log'], name: '../$OUT' })
+    })
+    t.equal(result.status, 'success', trace)
+    t.strictSame(await namesIn(archive), ['dist/deep/.a', 'dist/in'])
+    t.equal(filename, '-dist.zip')
+    t.match(trace, '"dist/out" is left out')
+    t.match(trace, '"/etc/passwd" is not a path in the project')
+  })
+
+  t.test('untracked artifacts are the files that the checkout did not make', async t => {
+    const { archive } = await build({
+      script: ['echo >new; echo >>README'],
+      artifacts: artifacts([], { untracked: true })
+    })
+    t.strictSame(await namesIn(archive), ['new'])
+  })
+
+  t.test('artifacts are sent by their condition', async t => {
+    for (const [when, script, sent] of [
+      ['on_success', 'true', true],
+      ['on_success', 'false', false],
+      ['on_failure', 'true', false],
+      ['on_failure', 'false', true],
+      ['always', 'false', true]
+    ] as const) {
+      const { archive } = await build({ script: [script], artifacts: artifacts(['README'], { when }) })
+      t.equal(archive !== undefined, sent, `${when}, ${script}`)
+    }
+  })
+
+  t.test('artifacts beyond the limit fail a build that succeeded, with a line of why', async t => {
+    settings({}, { artifacts: { max_size: 10_000 } })
+    const { result, trace, archive } = await build({
+      script: ['head -c 20000 /dev/urandom >big'],
+      artifacts: artifacts(['big'])
+    })
+    settings()
+    t.match(result, { status: 'failed', reason: 'script_failure' })
+    t.match(trace, 'the artifacts are not kept: the archive is larger than 10000 bytes')
+    t.equal(archive, undefined)
+  })
+
+  t.test('an upload that fails makes no success', async t => {
+    const putArtifacts = () => Promise.reject(new Error('away'))
+    const { result } = await build({ artifacts: artifacts(['README']), putArtifacts })
+    t.match(result, { status: 'failed', reason: 'runner_system_failure', error: { cause: undefined, message: 'away' } })
+  })
+})
+
+t.test('machines that cannot confine builds', async t => {
+  const tools = (t: Test) => {
+    const folder = t.testdir()
+    for (const name of ['rm', 'mkfifo', 'chmod']) symlinkSync(`/usr/bin/${name}`, join(folder, name))
+    const { PATH } = process.env
+    process.env.PATH = folder
+    t.teardown(() => {
+      process.env.PATH = PATH
+    })
+    return folder
+  }
+
+  t.test('bwrap is missing', async t => {
+    tools(t)
+    await t.rejects(checkSandbox(), {
+      constructor: Misconfigured,
+      message: /ENOENT.*install bubblewrap.* runner.sandbox: none/
+    })
+    const { result, trace } = await build({ script: ['echo ran'] })
+    t.match(result, { status: 'failed', reason: 'runner_system_failure' })
+    t.match(trace, 'ERROR: runner: builds cannot be confined')
+  })
+
+  t.test('the kernel refuses namespaces', async t => {
+    const folder = join(tools(t), 'bwrap')
+    writeFileSync(folder, '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n')
+    chmodSync(folder, 0o755)
+    await t.rejects(checkSandbox(), { message: /No permissions.*allow unprivileged user namespaces/ })
+  })
+
+  t.test('runner.user is unknown, or root', { skip: process.getuid?.() !== 0 }, async t => {
+    for (const user of ['nobody-here', 'root']) {
+      settings({ user })
+      await t.rejects(checkSandbox(), { message: /runner\.user/ })
+    }
+    settings()
+  })
+
+  t.test('the folder is closed to the user of builds', { skip: process.getuid?.() !== 0 }, async t => {
+    const closed = t.testdir()
+    chmodSync(closed, 0o700)
+    mkdirSync(join(closed, 'work'))
+    const { trace } = await build({ workFolder: join(closed, 'work') })
+    t.match(trace, /is closed to the user nobody: chmod o\+x/)
+  })
+})

@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { Masker } from '../../src/runner/mask.js'
+import { Trace } from '../../src/runner/trace.js'
+
+/** A generator of numbers below n, the same in every run. */
+function numbers(seed: number) {
+  let state = seed
+  return (n: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * n)
+  }
+}
+
+/** Every byte that some secret covers, in the whole text at once. */
+function maskWhole(text: string, secrets: string[]): string {
+  const hidden = new Set<number>()
+  for (const secret of secrets) {
+    for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1)) {
+      for (let i = 0; i < secret.length; i++) hidden.add(at + i)
+    }
+  }
+  return [...text].map((character, at) => (hidden.has(at) ? '*' : character)).join('')
+}
+
+t.test('secrets are hidden wherever the text is cut', async t => {
+  const below = numbers(7)
+  const word = (least: number, most: number) =>
+    Array.from({ length: least + below(most - least) }, () => 'ab'[below(2)]).join('')
+  for (let round = 0; round < 3000; round++) {
+    const secrets = Array.from({ length: 1 + below(3) }, () => word(4, 9))
+    const text = word(0, 60)
+    const masker = new Masker(secrets)
+    let shown = ''
+    for (let at = 0; at < text.length; ) {
+      const size = 1 + below(12)
+      shown += masker.mask(Buffer.from(text.slice(at, at + size))).toString()
+      at += size
+    }
+    shown += masker.release().toString()
+    if (shown !== maskWhole(text, secrets))
+      return t.equal(shown, maskWhole(text, secrets), JSON.stringify({ text, secrets }))
+  }
+  t.pass()
+})
+
+t.test('what may start a secret stays behind; released, the rest of the secret is hidden', async t => {
+  const masker = new Masker(['password'])
+  t.equal(masker.mask(Buffer.from('the pass')).toString(), 'the ')
+  t.equal(masker.release().toString(), 'pass')
+  t.equal(masker.release().toString(), '')
+  t.equal(masker.mask(Buffer.from('word is')).toString(), '**** is')
+})
+
+t.test('lines of a secret are hidden one by one, and values shorter than four bytes not at all', async t => {
+  const masker = new Masker(['first line\r\nsecond\nx', '', 'abc'])
+  t.equal(masker.mask(Buffer.from('first line second x abc')).toString(), '********** ****** x abc')
+})
+
+function collect(options: { secrets?: string[]; limit?: number; write?: (chunk: Buffer) => Promise<void> } = {}) {
+  const chunks: string[] = []
+  const events: string[] = []
+  const trace = new Trace({
+    secrets: options.secrets ?? [],
+    limit: options.limit ?? 1_000_000,
+    write: async chunk => {
+      await options.write?.(chunk)
+      chunks.push(chunk.toString())
+    },
+    onLimit: () => events.push('limit'),
+    onFailure: error => events.push(String(error))
+  })
+  return { trace, chunks, events, text: () => chunks.join('') }
+}
+
+t.test('the first write goes out at once, the next ones in batches and in order', async t => {
+  const { trace, chunks, text } = collect({ write: () => delay(1) })
+  trace.line('first')
+  for (let n = 0; n < 500; n++) await trace.output(Buffer.from(`${n}\n`))
+  await trace.close()
+  t.equal(chunks[0], 'first\n')
+  t.equal(text(), `first\n${Array.from({ length: 500 }, (_, n) => `${n}\n`).join('')}`)
+  t.ok(chunks.length < 50, `${chunks.length} writes`)
+})
+
+t.test('a slow reader slows the script: writes do not overlap, and little waits in memory', async t => {
+  let running = 0
+  let most = 0
+  let largest = 0
+  const { trace, text } = collect({
+    write: async chunk => {
+      most = Math.max(most, ++running)
+      largest = Math.max(largest, chunk.length)
+      await delay(2)
+      running--
+    }
+  })
+  for (let n = 0; n < 30; n++) await trace.output(Buffer.alloc(30_000, 'x'))
+  await trace.close()
+  t.equal(most, 1)
+  t.ok(largest <= 65_536 + 30_000, `${largest} bytes at once`)
+  t.equal(text().length, 900_000)
+})
+
+t.test('the start of a secret comes out when nothing follows', async t => {
+  let shown: () => void = () => undefined
+  const whole = new Promise<void>(resolve => {
+    shown = resolve
+  })
+  let seen = ''
+  const { trace } = collect({
+    secrets: ['password'],
+    write: async chunk => {
+      seen += chunk
+      if (seen === 'my pass') shown()
+    }
+  })
+  await trace.output(Buffer.from('my pass'))
+  await whole
+  await trace.close()
+  t.equal(seen, 'my pass')
+})
+
+t.test('beyond the limit there is one notice, and no half of a secret', async t => {
+  const { trace, events, text } = collect({ secrets: ['password'], limit: 10 })
+  await trace.output(Buffer.from('so: password\n'))
+  await trace.output(Buffer.from('more'))
+  trace.line('done')
+  await trace.close()
+  t.equal(text(), 'so: ******\nERROR: the output is longer than 10 bytes; the build is stopped\ndone\n')
+  t.strictSame(events, ['limit'])
+})
+
+t.test('a write that fails is told once, and the rest is dropped', async t => {
+  const { trace, events } = collect({ write: () => Promise.reject(new Error('gone')) })
+  trace.line('one')
+  await trace.output(Buffer.alloc(200_000))
+  trace.line('two')
+  await trace.close()
+  t.strictSame(events, ['Error: gone'])
+})
