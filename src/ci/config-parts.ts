@@ -1,0 +1,100 @@
+// The keys whose value is a mapping of its own: cache, artifacts, environment.
+import {
+  artifactWhens,
+  type CiArtifacts,
+  type CiCache,
+  type CiEnvironment,
+  environmentActions
+} from './config-types.js'
+import {
+  checkKeys,
+  given,
+  nameLimit,
+  readChoice,
+  readFlag,
+  readList,
+  readSection,
+  readText,
+  reportAt,
+  type Section
+} from './config-values.js'
+import { parseDuration } from './duration.js'
+
+const isEmptyList = (section: Section, key: string) => {
+  const value = given(section, key)
+  return Array.isArray(value) && value.length === 0
+}
+
+/** Undefined if it is not given, null if it is switched off by an empty value. */
+export function readCache(section: Section): CiCache | null | undefined {
+  if (given(section, 'cache') === undefined) return undefined
+  if (isEmptyList(section, 'cache')) return null
+  const cache = readSection(section, 'cache')
+  if (!cache || cache.entries.size === 0) return null
+  checkKeys(cache, ['key', 'untracked', 'paths'], ['policy', 'when', 'fallback_keys', 'unprotect'])
+  return { key: readText(cache, 'key'), untracked: readFlag(cache, 'untracked'), paths: readList(cache, 'paths') ?? [] }
+}
+
+export function readArtifacts(section: Section): CiArtifacts | null {
+  if (isEmptyList(section, 'artifacts')) return null
+  const artifacts = readSection(section, 'artifacts')
+  if (!artifacts || artifacts.entries.size === 0) return null
+  checkKeys(
+    artifacts,
+    ['name', 'paths', 'exclude', 'untracked', 'when', 'expire_in'],
+    ['reports', 'expose_as', 'public', 'access']
+  )
+  return {
+    name: readText(artifacts, 'name', nameLimit),
+    paths: readList(artifacts, 'paths', { check: pathProblem }) ?? [],
+    exclude: readList(artifacts, 'exclude', { check: pathProblem }) ?? [],
+    untracked: readFlag(artifacts, 'untracked'),
+    when: readChoice(artifacts, 'when', artifactWhens, 'on_success'),
+    expireIn: readExpiry(artifacts)
+  }
+}
+
+/** Artifacts are gathered below the project's directory and unpacked below another: no path may lead out of it. */
+function pathProblem(path: string): string | undefined {
+  if (path.trim() === '') return 'should not be empty'
+  if (path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path)) return 'should be relative to the project directory'
+  return path.split(/[\\/]/).includes('..') ? 'should not contain `..`' : undefined
+}
+
+function readExpiry(artifacts: Section): number | null {
+  const value = given(artifacts, 'expire_in')
+  if (value === undefined || value === 'never') return null
+  const isNumber = typeof value === 'object' && value !== null && 'number' in value
+  const text = isNumber ? value.number : value
+  const seconds = typeof text === 'string' ? parseDuration(text) : undefined
+  if (seconds !== undefined && seconds > 0) return seconds
+  reportAt(artifacts, 'expire_in', 'should be a duration such as `3 days`, or `never`')
+  return null
+}
+
+export function readEnvironment(section: Section): CiEnvironment | null {
+  const value = given(section, 'environment')
+  if (typeof value === 'string') {
+    const name = checkedName(section, 'environment', readText(section, 'environment', nameLimit))
+    return name === null ? null : { name, url: null, action: 'start', onStop: null }
+  }
+  const environment = readSection(section, 'environment')
+  if (!environment) return null
+  checkKeys(
+    environment,
+    ['name', 'url', 'action', 'on_stop'],
+    ['auto_stop_in', 'deployment_tier', 'kubernetes', 'deployment']
+  )
+  if (given(environment, 'name') === undefined) reportAt(environment, 'name', 'is missing')
+  const name = checkedName(environment, 'name', readText(environment, 'name', nameLimit))
+  const url = readText(environment, 'url', nameLimit)
+  const action = readChoice(environment, 'action', environmentActions, 'start')
+  const onStop = readText(environment, 'on_stop', nameLimit)
+  return name === null ? null : { name, url, action, onStop }
+}
+
+function checkedName(section: Section, key: string, name: string | null): string | null {
+  if (name === null || /^[A-Za-z0-9_\-/${}. ]+$/.test(name)) return name
+  reportAt(section, key, 'should hold only letters, digits, spaces and - _ / $ { } .')
+  return null
+}

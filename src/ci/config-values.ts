@@ -1,0 +1,157 @@
+// Typed reading of one mapping of a CI file. Each reader reports what is wrong and gives a harmless value instead, so that
+// one pass finds all errors.
+import type { CiVariable } from './config-types.js'
+import { keyText, type Yaml, type YamlMapping } from './load-yaml.js'
+import { nearest } from './nearest.js'
+
+/** Takes a path such as `jobs:rspec:artifacts` and a problem that reads on from it. */
+export type Report = (path: string, problem: string) => void
+
+export type Section = { path: string; entries: YamlMapping; report: Report }
+
+export const nameLimit = 255
+
+/** Text of a user for a message: one line, bounded. */
+export function printable(text: string): string {
+  const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
+  return line.length > 64 ? `${line.slice(0, 63)}…` : line
+}
+
+/** A key that is absent and one that is left empty are the same. */
+export function given(section: Section, key: string): Yaml | undefined {
+  return section.entries.get(key) ?? undefined
+}
+
+export function pathOf(section: Section, key: string): string {
+  return section.path === '' ? key : `${section.path}:${key}`
+}
+
+export function reportAt(section: Section, key: string, problem: string): void {
+  section.report(pathOf(section, key), problem)
+}
+
+/** A mapping below `section`; undefined if it is not given or, reported, not a mapping. */
+export function readSection(section: Section, key: string): Section | undefined {
+  const value = given(section, key)
+  if (value === undefined) return undefined
+  if (value instanceof Map) return { path: pathOf(section, key), entries: value, report: section.report }
+  reportAt(section, key, `should be a mapping, not ${kindOf(value)}`)
+  return undefined
+}
+
+/** Reports every key that is not known. `later` are keys of later versions of the format. */
+export function checkKeys(section: Section, known: readonly string[], later: readonly string[]): void {
+  for (const key of section.entries.keys()) {
+    const name = keyText(key)
+    if (typeof key === 'string' && known.includes(name)) continue
+    if (later.includes(name)) {
+      section.report(section.path, `key \`${name}\` is not supported by this service`)
+      continue
+    }
+    const hint = nearest(name, known)
+    section.report(
+      section.path,
+      `unknown key \`${printable(name)}\`${hint === undefined ? '' : ` (did you mean \`${hint}\`?)`}`
+    )
+  }
+}
+
+export function readText(section: Section, key: string, limit = Number.POSITIVE_INFINITY): string | null {
+  const value = given(section, key)
+  if (value === undefined) return null
+  if (typeof value !== 'string') reportAt(section, key, `should be text, not ${kindOf(value)}${advice(value)}`)
+  else if (value === '') reportAt(section, key, 'should not be empty')
+  else if (value.length > limit) reportAt(section, key, `is longer than ${limit} characters`)
+  else return value
+  return null
+}
+
+export function readChoice<T extends string>(section: Section, key: string, choices: readonly T[], otherwise: T): T {
+  const value = given(section, key)
+  if (value === undefined) return otherwise
+  const choice = choices.find(choice => choice === value)
+  if (choice === undefined) reportAt(section, key, `should be one of ${choices.join(', ')}`)
+  return choice ?? otherwise
+}
+
+export function readFlag(section: Section, key: string): boolean {
+  const value = given(section, key)
+  if (value === undefined || typeof value === 'boolean') return value ?? false
+  reportAt(section, key, `should be true or false, not ${kindOf(value)}`)
+  return false
+}
+
+type ListRules = {
+  /** One text stands for a list of it. */
+  single?: boolean
+  /** What is wrong with an entry, in words that follow it. */
+  check?: (entry: string) => string | undefined
+}
+
+/** A list of text; undefined if it is not given. */
+export function readList(section: Section, key: string, rules: ListRules = {}): string[] | undefined {
+  const value = given(section, key)
+  if (value === undefined) return undefined
+  const expected = rules.single ? 'should be text or a list of text' : 'should be a list of text'
+  const entries = rules.single && typeof value === 'string' ? [value] : value
+  if (!Array.isArray(entries)) {
+    reportAt(section, key, `${expected}, not ${kindOf(entries)}`)
+    return []
+  }
+  const wrong = entries.findIndex(entry => typeof entry !== 'string')
+  if (wrong >= 0) {
+    reportAt(
+      section,
+      key,
+      `${expected} (entry ${wrong + 1} is ${kindOf(entries[wrong] ?? null)}${advice(entries[wrong] ?? null)})`
+    )
+    return []
+  }
+  const texts = entries.filter(entry => typeof entry === 'string')
+  for (const text of texts) {
+    const problem = rules.check?.(text)
+    if (problem) reportAt(section, key, `\`${printable(text)}\` ${problem}`)
+  }
+  return texts
+}
+
+/** Entries that become names in the database. */
+export function nameProblem(text: string): string | undefined {
+  if (text.trim() === '') return 'should not be empty'
+  return text.length > nameLimit ? `is longer than ${nameLimit} characters` : undefined
+}
+
+/** The mapping `variables`; an empty list stands for none. Numbers keep the text that they are written as. */
+export function readVariables(section: Section): CiVariable[] {
+  const value = given(section, 'variables')
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return []
+  if (!(value instanceof Map)) {
+    reportAt(section, 'variables', `should be a mapping of names to text, not ${kindOf(value)}`)
+    return []
+  }
+  return [...value].flatMap(([key, entry]) => {
+    const name = keyText(key)
+    const path = pathOf(section, `variables:${printable(name)}`)
+    if (!/^\w+$/.test(name)) section.report(path, 'has a name that is not made of letters, digits and _')
+    else if (name.length > nameLimit) section.report(path, `has a name longer than ${nameLimit} characters`)
+    else if (Array.isArray(entry) || entry instanceof Map)
+      section.report(path, `should be text, a number or a boolean, not ${kindOf(entry)}`)
+    else return [{ key: name, value: entry === null ? '' : keyText(entry) }]
+    return []
+  })
+}
+
+/** How a message names the value. */
+export function kindOf(value: Yaml): string {
+  if (value === null) return 'empty'
+  if (Array.isArray(value)) return 'a list'
+  if (value instanceof Map) return 'a mapping'
+  if (typeof value === 'string') return 'text'
+  return typeof value === 'boolean' ? 'a boolean' : 'a number'
+}
+
+/** Plain `- true` and `- echo a: b` are no text in YAML, which surprises. */
+export function advice(value: Yaml): string {
+  if (value === null || typeof value === 'string' || Array.isArray(value)) return ''
+  return value instanceof Map ? '; text that holds `: ` needs quotes' : ': put it in quotes'
+}

@@ -1,0 +1,219 @@
+// YAML 1.1 to plain values, for text that anybody may send. The parser's own `toJS` is not used: its cost is not bounded
+// by the text (aliases, merges), and a linear search for double keys makes a 1 MiB mapping take minutes.
+import {
+  Composer,
+  type Document,
+  type DocumentOptions,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type ParsedNode,
+  type ParseOptions,
+  Parser,
+  Scalar,
+  type ScalarTag,
+  type SchemaOptions,
+  type Tags,
+  type YAMLMap
+} from 'yaml'
+
+/** A number keeps the text it was written as, so that `VERSION: 1.10` does not become 1.1. */
+export type YamlNumber = { readonly number: string }
+export type YamlKey = string | boolean | null | YamlNumber
+export type YamlMapping = Map<YamlKey, Yaml>
+export type Yaml = YamlKey | Yaml[] | YamlMapping
+
+export type LoadedYaml = { value: Yaml; errors: [] } | { value: null; errors: string[] }
+
+export const textLimit = 1024 * 1024
+/** Characters of the whole document once its aliases are expanded, each node counted as 16 more. */
+export const expandedLimit = 4 * 1024 * 1024
+// The parser's slowest known text of this many tokens takes 0.5 s; deep nesting overflows its stack late.
+const tokenLimit = 200_000
+const depthLimit = 64
+const nodeWeight = 16
+
+/** The text cannot be loaded; `position` is an offset into it. */
+class Unreadable extends Error {
+  constructor(
+    message: string,
+    readonly position?: number
+  ) {
+    super(message)
+  }
+}
+
+/** Loads one YAML document. Never throws on what the text holds; each error begins with `yaml`. */
+export function loadYaml(text: string): LoadedYaml {
+  if (Buffer.byteLength(text) > textLimit) return refuse(`is larger than ${textLimit} bytes`)
+  const lines = new LineCounter()
+  try {
+    const document = compose(text, lines)
+    const first = document.errors[0] ?? document.warnings[0]
+    if (first) throw new Unreadable(`is not valid: ${first.message.slice(0, 200)}`, first.pos[0])
+    return { value: convert(document.contents, { anchors: new Map(), left: expandedLimit }), errors: [] }
+  } catch (error) {
+    if (error instanceof Unreadable) return refuse(error.message + place(lines, error.position))
+    // The parser's recursion is the only other way to fail that the text decides.
+    if (error instanceof RangeError) return refuse('is nested too deeply')
+    throw error
+  }
+}
+
+const refuse = (problem: string): LoadedYaml => ({ value: null, errors: [`yaml ${problem}`] })
+
+function place(lines: LineCounter, position: number | undefined): string {
+  if (position === undefined) return ''
+  const { line, col } = lines.linePos(position)
+  return ` (line ${line}, column ${col})`
+}
+
+/**
+ * Commas, anchors, tags and directives that follow each other with only space between. The parser makes an error of
+ * each, 200,000 of which take it two seconds.
+ */
+function countStrays(before: number, lexeme: string): number {
+  if (lexeme.trim() === '') return before
+  return ',&!%'.includes(lexeme.charAt(0)) ? before + 1 : 0
+}
+
+/** The document tree. The parser is driven by hand to stop early at depth, size and the first broken token. */
+function compose(text: string, lines: LineCounter): Document.Parsed {
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  const composer = new Composer(options)
+  const documents: Document.Parsed[] = []
+  const take = (tokens: Iterable<Parameters<typeof composer.next>[0]>) => {
+    for (const token of tokens) {
+      if (token.type === 'error') throw new Unreadable(`is not valid: ${token.message.slice(0, 200)}`, token.offset)
+      documents.push(...composer.next(token))
+    }
+    if (documents.length > 1) throw new Unreadable('should hold one document')
+  }
+  let count = 0
+  let strays = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    strays = countStrays(strays, lexeme)
+    if (strays > 4) throw new Unreadable(`is not valid: stray \`${lexeme[0]}\``, parser.offset)
+    if (++count > tokenLimit) throw new Unreadable(`is too long: it has more than ${tokenLimit} tokens`)
+    take(parser.next(lexeme))
+    if (parser.stack.length > depthLimit) throw new Unreadable('is nested too deeply', parser.offset)
+  }
+  take(parser.end())
+  documents.push(...composer.end(true, text.length))
+  const [document] = documents
+  if (!document || documents.length > 1) throw new Unreadable('should hold one document')
+  return document
+}
+
+// Dropped from YAML 1.1: dates and base-60 numbers (`12:30` as 750 would surprise), binary, sets and ordered maps. `y`
+// and `n` are text, as in the era's parser. Merge keys are handled below.
+const narrowBooleans = new Map([
+  [true, /^(?:[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/],
+  [false, /^(?:[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/]
+])
+const dropped = /:(timestamp|binary|set|omap|pairs|merge)$/
+
+function chooseTags(tags: Tags): Tags {
+  return tags.flatMap(tag => {
+    if (typeof tag === 'string' || dropped.test(tag.tag) || ('format' in tag && tag.format === 'TIME')) return []
+    if (tag.tag.endsWith(':bool') && 'test' in tag && tag.test)
+      tag = { ...tag, test: narrowBooleans.get(tag.test.test('true')) } as ScalarTag
+    return [tag]
+  })
+}
+
+const options: ParseOptions & DocumentOptions & SchemaOptions = {
+  version: '1.1',
+  merge: false,
+  uniqueKeys: false,
+  customTags: chooseTags
+}
+
+type Context = {
+  anchors: Map<string, { value: Yaml; weight: number }>
+  /** What is left of expandedLimit. */
+  left: number
+}
+
+function spend(context: Context, weight: number): void {
+  context.left -= weight
+  if (context.left < 0) throw new Unreadable('is too large once its aliases are expanded')
+}
+
+function convert(node: ParsedNode | null, context: Context): Yaml {
+  if (node === null) return null
+  if (isAlias(node)) {
+    const target = context.anchors.get(node.source)
+    if (!target) throw new Unreadable(`has an alias of an unknown anchor: ${node.source.slice(0, 64)}`, node.range[0])
+    spend(context, target.weight)
+    return target.value
+  }
+  const before = context.left
+  spend(context, nodeWeight)
+  const value = convertContent(node, context)
+  if (node.anchor) context.anchors.set(node.anchor, { value, weight: before - context.left })
+  return value
+}
+
+function convertContent(node: ParsedNode, context: Context): Yaml {
+  if (isScalar(node)) return scalar(node, context)
+  if (isSeq(node)) return node.items.map(item => convert(item as ParsedNode | null, context))
+  if (isMap(node)) return mapping(node as YAMLMap<ParsedNode, ParsedNode | null>, context)
+  throw new Unreadable('holds an unknown kind of node')
+}
+
+function scalar(node: Scalar, context: Context): YamlKey {
+  const { value } = node
+  if (typeof value === 'number') return { number: node.source ?? String(value) }
+  if (typeof value === 'boolean' || value === null) return value
+  if (typeof value !== 'string') throw new Unreadable('holds an unknown kind of value', node.range?.[0])
+  if (value.includes('\0')) throw new Unreadable('holds a NUL character', node.range?.[0])
+  spend(context, value.length)
+  return value
+}
+
+function mapping(node: YAMLMap<ParsedNode, ParsedNode | null>, context: Context): YamlMapping {
+  const own: YamlMapping = new Map()
+  const merged: YamlMapping[] = []
+  const seen = new Set<string>()
+  for (const { key, value } of node.items) {
+    if (isScalar(key) && key.value === '<<' && key.type === Scalar.PLAIN) {
+      merged.push(...mergeSources(convert(value, context), key.range[0]))
+      continue
+    }
+    const name = convert(key, context)
+    if (Array.isArray(name) || name instanceof Map) throw new Unreadable('has a key that is not text', key?.range?.[0])
+    const text = keyText(name)
+    if (seen.has(text)) throw new Unreadable(`has the key \`${text.slice(0, 64)}\` twice`, key?.range?.[0])
+    seen.add(text)
+    own.set(name, convert(value, context))
+  }
+  return merged.length === 0 ? own : overlay(own, merged)
+}
+
+function mergeSources(value: Yaml, position: number): YamlMapping[] {
+  const sources = Array.isArray(value) ? value : [value]
+  return sources.map(source => {
+    if (source instanceof Map) return source
+    throw new Unreadable('has a merge key `<<` whose value is not a mapping or a list of mappings', position)
+  })
+}
+
+/** Own keys win wherever they stand; of several merged mappings the earlier one wins. */
+function overlay(own: YamlMapping, merged: YamlMapping[]): YamlMapping {
+  const result: YamlMapping = new Map(own)
+  for (const source of merged) {
+    for (const [key, value] of source) if (!result.has(key)) result.set(key, value)
+  }
+  return result
+}
+
+/** How a key reads in a message or as the name of a variable. */
+export function keyText(key: YamlKey): string {
+  if (typeof key === 'object' && key !== null) return key.number
+  return String(key)
+}

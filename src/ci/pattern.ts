@@ -1,0 +1,199 @@
+// Regular expressions written by users, matched in time that is bounded by pattern times text. The language's own engine
+// backtracks without bound: `(a+)+$` against thirty characters can hold the process for minutes, and refusing what looks
+// dangerous would refuse `^v\d+(\.\d+)*$` too. A search here visits each pair of instruction and position once.
+import { type Node, PatternError, parsePattern } from './pattern-syntax.js'
+
+export { PatternError } from './pattern-syntax.js'
+
+type Instruction =
+  | { op: 'character'; test: (character: string) => boolean }
+  | { op: 'assert'; place: 'start' | 'end' | 'boundary' | 'inside' }
+  | { op: 'look'; program: Instruction[]; negative: boolean }
+  /** Tries `first`, then `second`. */
+  | { op: 'split'; first: number; second: number }
+  | { op: 'jump'; to: number }
+  | { op: 'save'; slot: number }
+  | { op: 'match' }
+
+export type Pattern = { readonly program: readonly Instruction[]; readonly groups: number }
+
+// A pattern of 255 characters needs this many only by counted repeats.
+const programLimit = 500
+// Only a look-ahead that is tried again at every position can come near it (0.1 s); then there is no match.
+const stepLimit = 2_000_000
+
+/** Compiles the text between the slashes. Throws PatternError, whose text follows the pattern's name. */
+export function compilePattern(text: string, ignoreCase = false): Pattern {
+  const { node, groups } = parsePattern(text, ignoreCase)
+  const program: Instruction[] = []
+  emit({ kind: 'group', node, slot: 0 }, program, { left: programLimit })
+  program.push({ op: 'match' })
+  return { program, groups }
+}
+
+type Budget = { left: number }
+
+function emit(node: Node, program: Instruction[], budget: Budget): void {
+  if (--budget.left < 0) throw new PatternError('repeats too much')
+  switch (node.kind) {
+    case 'character':
+      program.push({ op: 'character', test: node.test })
+      return
+    case 'assert':
+      program.push({ op: 'assert', place: node.place })
+      return
+    case 'sequence':
+      for (const inner of node.nodes) emit(inner, program, budget)
+      return
+    case 'group':
+      program.push({ op: 'save', slot: node.slot * 2 })
+      emit(node.node, program, budget)
+      program.push({ op: 'save', slot: node.slot * 2 + 1 })
+      return
+    case 'look': {
+      const inner: Instruction[] = []
+      emit(node.node, inner, budget)
+      program.push({ op: 'look', program: [...inner, { op: 'match' }], negative: node.negative })
+      return
+    }
+    case 'choice':
+      emitChoice(node.nodes, program, budget)
+      return
+    case 'repeat':
+      emitRepeat(node, program, budget)
+  }
+}
+
+function emitChoice(nodes: Node[], program: Instruction[], budget: Budget): void {
+  const jumps: { op: 'jump'; to: number }[] = []
+  for (const node of nodes.slice(0, -1)) {
+    const split = { op: 'split' as const, first: program.length + 1, second: 0 }
+    program.push(split)
+    emit(node, program, budget)
+    const jump = { op: 'jump' as const, to: 0 }
+    program.push(jump)
+    jumps.push(jump)
+    split.second = program.length
+  }
+  for (const node of nodes.slice(-1)) emit(node, program, budget)
+  for (const jump of jumps) jump.to = program.length
+}
+
+function emitRepeat(node: Node & { kind: 'repeat' }, program: Instruction[], budget: Budget): void {
+  for (let count = 0; count < node.least; count++) emit(node.node, program, budget)
+  const optional = (body: () => void) => {
+    const split = { op: 'split' as const, first: 0, second: 0 }
+    program.push(split)
+    const inside = program.length
+    body()
+    split.first = node.greedy ? inside : program.length
+    split.second = node.greedy ? program.length : inside
+  }
+  if (node.most === Number.POSITIVE_INFINITY) {
+    const start = program.length
+    optional(() => {
+      emit(node.node, program, budget)
+      program.push({ op: 'jump', to: start })
+    })
+    return
+  }
+  for (let count = node.least; count < node.most; count++) optional(() => emit(node.node, program, budget))
+}
+
+export type Match = {
+  end: number
+  /** The whole first; undefined where a group took no part. */
+  groups: (string | undefined)[]
+}
+
+/** The leftmost match that begins at `from` or later. Once `steps` are used up, which searches may share, there is none. */
+export function search(pattern: Pattern, text: string, from = 0, steps = { left: stepLimit }): Match | undefined {
+  const slots: number[] = new Array((pattern.groups + 1) * 2).fill(-1)
+  const visited = new Uint8Array(pattern.program.length * (text.length + 1))
+  for (let start = from; start <= text.length; start++) {
+    if (!run({ program: pattern.program, text, slots, visited, steps }, start)) continue
+    const groups = Array.from({ length: pattern.groups + 1 }, (_, group) => {
+      const [begin = -1, end = -1] = slots.slice(group * 2, group * 2 + 2)
+      return begin < 0 || end < 0 ? undefined : text.slice(begin, end)
+    })
+    return { end: slots[1] ?? start, groups }
+  }
+  return undefined
+}
+
+/** Whether the pattern is found anywhere in the text. */
+export function matches(pattern: Pattern, text: string): boolean {
+  return search(pattern, text) !== undefined
+}
+
+type Search = {
+  program: readonly Instruction[]
+  text: string
+  slots: number[]
+  visited: Uint8Array
+  steps: { left: number }
+}
+
+/** Either a place to go on from, or a slot to set back once everything after it has failed. */
+type Pending = { at: number; position: number } | { slot: number; value: number }
+
+function run(search: Search, start: number): boolean {
+  const stack: Pending[] = [{ at: 0, position: start }]
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    if ('slot' in next) search.slots[next.slot] = next.value
+    else if (follow(search, stack, next.at, next.position)) return true
+  }
+  return false
+}
+
+/** Goes along one path until it fails or matches, leaving the other branches on the stack. */
+function follow(search: Search, stack: Pending[], from: number, start: number): boolean {
+  const { program, text, slots, visited } = search
+  let at = from
+  let position = start
+  for (;;) {
+    const instruction = program[at]
+    const key = at * (text.length + 1) + position
+    // A state that has failed once fails again: nothing that is matched here depends on how it was reached.
+    if (!instruction || visited[key] || --search.steps.left < 0) return false
+    visited[key] = 1
+    at++
+    switch (instruction.op) {
+      case 'match':
+        return true
+      case 'character':
+        if (position >= text.length || !instruction.test(text.charAt(position))) return false
+        position++
+        break
+      case 'assert':
+        if (!holds(instruction.place, text, position)) return false
+        break
+      case 'look':
+        if (looksLike(search, instruction.program, position) === instruction.negative) return false
+        break
+      case 'split':
+        stack.push({ at: instruction.second, position })
+        at = instruction.first
+        break
+      case 'jump':
+        at = instruction.to
+        break
+      case 'save':
+        stack.push({ slot: instruction.slot, value: slots[instruction.slot] ?? -1 })
+        slots[instruction.slot] = position
+    }
+  }
+}
+
+function looksLike({ text, slots, steps }: Search, program: Instruction[], position: number): boolean {
+  const visited = new Uint8Array(program.length * (text.length + 1))
+  steps.left -= visited.length >> 6
+  return run({ program, text, slots: [...slots], visited, steps }, position)
+}
+
+function holds(place: 'start' | 'end' | 'boundary' | 'inside', text: string, position: number): boolean {
+  if (place === 'start') return position === 0
+  if (place === 'end') return position === text.length
+  const isWord = (index: number) => /^\w$/.test(text.charAt(index))
+  return (isWord(position - 1) !== isWord(position)) === (place === 'boundary')
+}

@@ -1,0 +1,79 @@
+// `only` and `except`: which refs and kinds of pipeline a job belongs to.
+import { compilePattern, matches, PatternError } from './pattern.js'
+
+export const refLimit = 255
+
+export type RefContext = {
+  ref: string
+  tag: boolean
+  source: 'push' | 'api' | 'trigger'
+  /** `group/project`. */
+  projectPath: string
+}
+
+/** What is wrong with an entry of only or except, in words that follow its text; undefined if nothing is. */
+export function refPatternProblem(text: string): string | undefined {
+  const expression = regularExpression(split(text).pattern)
+  if (!expression) return text === '' ? 'is empty' : undefined
+  return patternProblem(expression.source, expression.ignoreCase)
+}
+
+/** The same for the text between the slashes of a regular expression. */
+export function patternProblem(source: string, ignoreCase = false): string | undefined {
+  try {
+    compilePattern(source, ignoreCase)
+    return undefined
+  } catch (error) {
+    if (error instanceof PatternError) return error.message
+    throw error
+  }
+}
+
+/**
+ * Gives the answer to whether a job with these lists belongs to the pipeline. Entries must have been found valid; each is
+ * matched once however many jobs repeat it.
+ */
+export function selector(
+  context: RefContext
+): (job: { only: readonly string[]; except: readonly string[] }) => boolean {
+  const known = new Map<string, boolean>()
+  const matchesContext = (entry: string) => {
+    const answer = known.get(entry) ?? matchesRef(entry, context)
+    known.set(entry, answer)
+    return answer
+  }
+  return ({ only, except }) => (only.length === 0 || only.some(matchesContext)) && !except.some(matchesContext)
+}
+
+/** Whether one entry (keyword, name or `/expression/`, with an optional `@group/project`) matches. */
+export function matchesRef(entry: string, context: RefContext): boolean {
+  const { pattern, path } = split(entry)
+  if (path !== undefined && path !== context.projectPath) return false
+  if (pattern === context.ref || matchesKeyword(pattern, context)) return true
+  const expression = regularExpression(pattern)
+  if (!expression || context.ref.length > refLimit) return false
+  return matches(compilePattern(expression.source, expression.ignoreCase), context.ref)
+}
+
+/** The words of the era and, of the later ones, those whose sources exist here. */
+function matchesKeyword(pattern: string, context: RefContext): boolean {
+  if (pattern === 'branches') return !context.tag
+  if (pattern === 'tags') return context.tag
+  if (pattern === 'triggers') return context.source === 'trigger'
+  if (pattern === 'pushes') return context.source === 'push'
+  return pattern === 'api' && context.source === 'api'
+}
+
+/** At the first `@`, except that an expression that ends in its slash is one as a whole: no project's path does so. */
+function split(entry: string): { pattern: string; path?: string } {
+  const at = entry.indexOf('@')
+  if (at < 0 || (entry.startsWith('/') && entry.endsWith('/'))) return { pattern: entry }
+  return { pattern: entry.slice(0, at), path: entry.slice(at + 1) }
+}
+
+type Expression = { source: string; ignoreCase: boolean }
+
+function regularExpression(pattern: string): Expression | undefined {
+  const [, source, flag] = /^\/(.+)\/(i?)$/s.exec(pattern) ?? []
+  return source === undefined ? undefined : { source, ignoreCase: flag === 'i' }
+}

@@ -1,0 +1,204 @@
+// The variables of one build: names of both eras of the runner's protocol, in one order of precedence.
+import type { CiVariable, EnvironmentAction } from './config-types.js'
+
+export type BuildVariable = {
+  key: string
+  value: string
+  /** False for what must not be shown: tokens, and what users keep secret. */
+  public: boolean
+}
+
+export type VariablesInput = {
+  build: {
+    id: number
+    name: string
+    stage: string
+    ref: string
+    tag: boolean
+    sha: string
+    /** Null is written as zeros. */
+    beforeSha: string | null
+    manual: boolean
+    /** The build's own token. */
+    token: string
+    /** Where to clone from, with credentials. */
+    repositoryUrl: string
+    /** Null if the build deploys to no environment; the name is expanded. */
+    environment: { name: string; slug: string; url: string | null; action: EnvironmentAction } | null
+    refProtected?: boolean
+  }
+  commit: { message: string; author: string; timestamp: string }
+  pipeline: { id: number; source: 'push' | 'api' | 'trigger' }
+  project: {
+    id: number
+    /** The last part of its address. */
+    path: string
+    /** The path of its user or group. */
+    namespace: string
+    name: string
+    url: string
+    visibility: 'private' | 'internal' | 'public'
+    defaultBranch: string | null
+  }
+  server: { name: string; version: string; revision: string; url: string }
+  runner: { id: number; description: string; tags: string[] } | null
+  /** Who started the build; nobody if it was a trigger's token. */
+  user: { id: number; email: string; login: string; name: string } | null
+  /** Of the CI file, as planned. */
+  configVariables: readonly CiVariable[]
+  projectVariables: readonly CiVariable[]
+  triggerVariables: readonly CiVariable[]
+}
+
+/**
+ * The variables that a build is given, each key once, in the order in which a value may refer to those before it.
+ * A later source wins: predefined, CI file, user, project, trigger, and the environment's name last.
+ */
+export function buildVariables(input: VariablesInput): BuildVariable[] {
+  const list = new Map<string, BuildVariable>()
+  const put = (isPublic: boolean) => (entry: CiVariable) => {
+    list.delete(entry.key)
+    list.set(entry.key, { key: entry.key, value: entry.value, public: isPublic })
+  }
+  predefined(input).forEach(put(true))
+  secrets(input).forEach(put(false))
+  input.configVariables.forEach(put(true))
+  userVariables(input).forEach(put(true))
+  input.projectVariables.forEach(put(false))
+  input.triggerVariables.forEach(put(false))
+  environmentVariables(input).forEach(put(true))
+  return [...list.values()]
+}
+
+type Values = Record<string, string | number | boolean | null | undefined>
+
+/** Entries whose value is null, undefined or false are left out: such a variable is not set at all. */
+function entries(values: Values): CiVariable[] {
+  return Object.entries(values).flatMap(([key, value]) =>
+    value === null || value === undefined || value === false ? [] : [{ key, value: String(value) }]
+  )
+}
+
+function predefined(input: VariablesInput): CiVariable[] {
+  const { pipeline, project, server, runner } = input
+  const address = new URL(server.url)
+  const protocol = address.protocol.replace(':', '')
+  return [
+    // GITLAB_CI and GITLAB_USER_* are the names by which scripts written for stock runners know where they are.
+    ...entries({ CI: true, GITLAB_CI: true, GITSTEAD_CI: true }),
+    ...buildEntries(input),
+    ...commitEntries(input),
+    ...entries({
+      CI_PIPELINE_ID: pipeline.id,
+      CI_PIPELINE_SOURCE: pipeline.source,
+      CI_PROJECT_ID: project.id,
+      CI_PROJECT_NAME: project.path,
+      CI_PROJECT_TITLE: project.name,
+      CI_PROJECT_PATH: `${project.namespace}/${project.path}`,
+      CI_PROJECT_PATH_SLUG: slugify(`${project.namespace}/${project.path}`),
+      CI_PROJECT_NAMESPACE: project.namespace,
+      CI_PROJECT_URL: project.url,
+      CI_PROJECT_VISIBILITY: project.visibility,
+      CI_DEFAULT_BRANCH: project.defaultBranch,
+      CI_SERVER: 'yes',
+      CI_SERVER_NAME: server.name,
+      CI_SERVER_VERSION: server.version,
+      CI_SERVER_REVISION: server.revision,
+      CI_SERVER_URL: server.url,
+      CI_SERVER_PROTOCOL: protocol,
+      CI_SERVER_HOST: address.hostname,
+      CI_SERVER_PORT: address.port || (protocol === 'https' ? 443 : 80),
+      CI_RUNNER_ID: runner?.id,
+      CI_RUNNER_DESCRIPTION: runner?.description,
+      CI_RUNNER_TAGS: runner?.tags.join(', ')
+    })
+  ]
+}
+
+function buildEntries({ build, pipeline }: VariablesInput): CiVariable[] {
+  const triggered = pipeline.source === 'trigger'
+  return entries({
+    CI_BUILD_ID: build.id,
+    CI_JOB_ID: build.id,
+    CI_BUILD_NAME: build.name,
+    CI_JOB_NAME: build.name,
+    CI_JOB_NAME_SLUG: slugify(build.name),
+    CI_BUILD_STAGE: build.stage,
+    CI_JOB_STAGE: build.stage,
+    CI_BUILD_TRIGGERED: triggered,
+    CI_PIPELINE_TRIGGERED: triggered,
+    CI_BUILD_MANUAL: build.manual,
+    CI_JOB_MANUAL: build.manual,
+    CI_NODE_TOTAL: 1
+  })
+}
+
+function commitEntries({ build, commit }: VariablesInput): CiVariable[] {
+  const [title = '', ...rest] = commit.message.split('\n')
+  const beforeSha = build.beforeSha ?? '0'.repeat(40)
+  return entries({
+    CI_BUILD_REF: build.sha,
+    CI_COMMIT_SHA: build.sha,
+    CI_COMMIT_SHORT_SHA: build.sha.slice(0, 8),
+    CI_BUILD_BEFORE_SHA: beforeSha,
+    CI_COMMIT_BEFORE_SHA: beforeSha,
+    CI_BUILD_REF_NAME: build.ref,
+    CI_COMMIT_REF_NAME: build.ref,
+    CI_BUILD_REF_SLUG: slugify(build.ref),
+    CI_COMMIT_REF_SLUG: slugify(build.ref),
+    CI_COMMIT_BRANCH: build.tag ? null : build.ref,
+    CI_BUILD_TAG: build.tag ? build.ref : null,
+    CI_COMMIT_TAG: build.tag ? build.ref : null,
+    CI_COMMIT_REF_PROTECTED: build.refProtected === undefined ? null : String(build.refProtected),
+    CI_COMMIT_MESSAGE: commit.message,
+    CI_COMMIT_TITLE: title,
+    CI_COMMIT_DESCRIPTION: rest.join('\n').replace(/^\n+/, ''),
+    CI_COMMIT_AUTHOR: commit.author,
+    CI_COMMIT_TIMESTAMP: commit.timestamp
+  })
+}
+
+function secrets({ build }: VariablesInput): CiVariable[] {
+  return entries({
+    CI_BUILD_TOKEN: build.token,
+    CI_JOB_TOKEN: build.token,
+    CI_BUILD_REPO: build.repositoryUrl,
+    CI_REPOSITORY_URL: build.repositoryUrl
+  })
+}
+
+function userVariables({ user }: VariablesInput): CiVariable[] {
+  return entries({
+    GITLAB_USER_ID: user?.id,
+    GITLAB_USER_EMAIL: user?.email,
+    GITLAB_USER_LOGIN: user?.login,
+    GITLAB_USER_NAME: user?.name
+  })
+}
+
+function environmentVariables({ build: { environment } }: VariablesInput): CiVariable[] {
+  return entries({
+    CI_ENVIRONMENT_NAME: environment?.name,
+    CI_ENVIRONMENT_SLUG: environment?.slug,
+    CI_ENVIRONMENT_URL: environment?.url,
+    CI_ENVIRONMENT_ACTION: environment?.action
+  })
+}
+
+/** Lower case, what is not a letter of a to z or a digit as `-`, at most 63 characters, no `-` at either end. */
+export function slugify(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '-')
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, '')
+}
+
+/** Replaces `$X`, `${X}` and `%X%` once; a name that is not known becomes nothing. */
+export function expand(text: string, variables: readonly CiVariable[]): string {
+  const values = new Map(variables.map(({ key, value }) => [key, value]))
+  return text.replace(
+    /\$(?:([A-Za-z_]\w*)|\{(\w+)\})|%(\w+)%/g,
+    (_, bare?: string, braced?: string, percent?: string) => values.get(bare ?? braced ?? percent ?? '') ?? ''
+  )
+}

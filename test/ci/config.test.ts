@@ -1,0 +1,405 @@
+import t from 'tap'
+import { type CiJob, parseConfig } from '../../src/ci/config.js'
+import { lintConfig } from '../../src/ci/lint.js'
+import { textLimit } from '../../src/ci/load-yaml.js'
+
+const bare: Omit<CiJob, 'name'> = {
+  stage: 'test',
+  script: ['make'],
+  beforeScript: [],
+  afterScript: [],
+  image: null,
+  services: [],
+  variables: [],
+  cache: null,
+  tags: [],
+  allowFailure: false,
+  when: 'on_success',
+  only: [],
+  except: [],
+  environment: null,
+  artifacts: null,
+  dependencies: null,
+  coverage: null
+}
+
+t.test('valid files come to one canonical form', async t => {
+  const everything = `
+image: "ruby:2.1"
+services: [mysql]
+types: [ignored]
+stages: [compile, check, ship]
+before_script: bundle
+after_script: [clean]
+variables: {LEVEL: 1, SHARED: global}
+cache: {key: gems, untracked: yes, paths: [vendor/]}
+
+.hidden: [anything]
+.defaults: &defaults
+  tags: [linux, fast, linux]
+  variables: {FROM: anchor}
+
+compile it:
+  <<: *defaults
+  stage: compile
+  script: |
+    make
+    make install
+  artifacts: {name: "out-$CI_JOB_NAME", paths: [out/], exclude: ["*.o"], untracked: true, when: always, expire_in: 1 week}
+check:
+  type: check
+  script: [make check, "true"]
+  before_script: []
+  after_script: []
+  image: node
+  services: []
+  cache: {}
+  variables: {SHARED: own}
+  dependencies: [compile it]
+  coverage: '/(\\d+)% covered/'
+  allow_failure: true
+  only: [master, '/^v\\d+(\\.\\d+)*$/@group/project']
+  except: [tags]
+ship:
+  stage: ship
+  script: ./ship
+  when: manual
+  environment: {name: review/$CI_COMMIT_REF_NAME, url: "https://$CI_ENVIRONMENT_SLUG.example.com", on_stop: sink}
+sink:
+  stage: ship
+  script: ./sink
+  environment: {name: review/$CI_COMMIT_REF_NAME, action: stop}
+`
+  const { config, errors } = parseConfig(everything)
+  t.strictSame(errors, [])
+  t.strictSame(config?.stages, ['compile', 'check', 'ship'])
+  const global = {
+    image: 'ruby:2.1',
+    services: ['mysql'],
+    beforeScript: ['bundle'],
+    afterScript: ['clean'],
+    cache: { key: 'gems', untracked: true, paths: ['vendor/'] },
+    variables: [
+      { key: 'LEVEL', value: '1' },
+      { key: 'SHARED', value: 'global' }
+    ]
+  }
+  const name = 'review/$CI_COMMIT_REF_NAME'
+  t.strictSame(config?.jobs, [
+    {
+      ...bare,
+      ...global,
+      name: 'compile it',
+      stage: 'compile',
+      script: ['make\nmake install\n'],
+      tags: ['linux', 'fast'],
+      variables: [...global.variables, { key: 'FROM', value: 'anchor' }],
+      artifacts: {
+        name: 'out-$CI_JOB_NAME',
+        paths: ['out/'],
+        exclude: ['*.o'],
+        untracked: true,
+        when: 'always',
+        expireIn: 604800
+      }
+    },
+    {
+      ...bare,
+      name: 'check',
+      stage: 'check',
+      script: ['make check', 'true'],
+      image: 'node',
+      variables: [
+        { key: 'LEVEL', value: '1' },
+        { key: 'SHARED', value: 'own' }
+      ],
+      dependencies: ['compile it'],
+      coverage: '(\\d+)% covered',
+      allowFailure: true,
+      only: ['master', '/^v\\d+(\\.\\d+)*$/@group/project'],
+      except: ['tags']
+    },
+    {
+      ...bare,
+      ...global,
+      name: 'ship',
+      stage: 'ship',
+      script: ['./ship'],
+      when: 'manual',
+      environment: { name, url: 'https://$CI_ENVIRONMENT_SLUG.example.com', action: 'start', onStop: 'sink' }
+    },
+    {
+      ...bare,
+      ...global,
+      name: 'sink',
+      stage: 'ship',
+      script: ['./sink'],
+      environment: { name, url: null, action: 'stop', onStop: null }
+    }
+  ])
+  t.strictSame(JSON.parse(JSON.stringify(config)), config, 'and can be kept as JSON')
+})
+
+t.test('scalars of YAML 1.1 become the text that was meant', async t => {
+  const { config } = parseConfig(
+    'a: {script: make, allow_failure: on, variables: {A: 1.10, B: yes, C: 010, D: 2017-01-02, E: 12:30, F: y, G: , 1: x}}'
+  )
+  t.equal(config?.jobs[0]?.allowFailure, true)
+  t.strictSame(
+    config?.jobs[0]?.variables.map(({ key, value }) => `${key}=${value}`),
+    ['A=1.10', 'B=true', 'C=010', 'D=2017-01-02', 'E=12:30', 'F=y', 'G=', '1=x']
+  )
+})
+
+t.test('unusual but valid', async t => {
+  const cases: Record<string, [text: string, expected: Partial<CiJob>]> = {
+    'byte order mark': ['\ufeffa: {script: make}', { name: 'a' }],
+    'unicode names': ['构建 🚀:\n  script: make\n  tags: [ß]', { name: '构建 🚀', tags: ['ß'] }],
+    'quoted number as name': ['"1": {script: make}', { name: '1' }],
+    'a job named like an object member': ['__proto__: {script: make}', { name: '__proto__' }],
+    'a job named like a later key': ['default: {script: make}', { name: 'default' }],
+    'empty keys are absent ones': ['image: x\na: {script: make, image: , tags: }', { image: 'x', tags: [] }],
+    'merge list, earlier wins': [
+      '.x: &x {when: always}\n.y: &y {when: manual, tags: [y]}\na: {<<: [*x, *y], script: make}',
+      { when: 'always', tags: ['y'] }
+    ],
+    'own key before the merge wins': [
+      '.x: &x {when: always}\na: {when: manual, <<: *x, script: make}',
+      { when: 'manual' }
+    ],
+    'variables off by a list': ['a: {script: make, variables: []}', { variables: [] }],
+    'artifacts that never expire': ['a: {script: make, artifacts: {paths: [x], expire_in: never}}', {}],
+    'no artifacts from earlier stages': ['a: {script: make, dependencies: []}', { dependencies: [] }],
+    'environment as text': [
+      'a: {script: make, environment: prod}',
+      { environment: { name: 'prod', url: null, action: 'start', onStop: null } }
+    ]
+  }
+  for (const [name, [text, expected]] of Object.entries(cases)) {
+    const { config, errors } = parseConfig(text)
+    t.strictSame(errors, [], name)
+    t.match(config?.jobs.at(-1), expected, name)
+  }
+})
+
+t.test('each error has its path and a short problem', async t => {
+  const cases: [text: string, errors: string[]][] = [
+    ['', ['config is empty']],
+    ['# only a comment\n', ['config is empty']],
+    ['- a', ['config should be a mapping of keys to values']],
+    ['text', ['config should be a mapping of keys to values']],
+    ['image: x', ['jobs should hold at least one visible job']],
+    ['.hidden: {script: x}', ['jobs should hold at least one visible job']],
+    ['.hidden:\na: {script: x}', ['.hidden should not be empty']],
+    ['a: {script: x, scirpt: y}', ['jobs:a unknown key `scirpt` (did you mean `script`?)']],
+    ['a: {script: x, xyzzy: y}', ['jobs:a unknown key `xyzzy`']],
+    ['a: {script: x, rules: []}', ['jobs:a key `rules` is not supported by this service']],
+    ['include: x\na: {script: x}', ['include is not supported by this service']],
+    [
+      'befor_script: [x]\na: {script: x}',
+      ['jobs:befor_script should be a mapping with a script (did you mean `before_script`?)']
+    ],
+    ['a:', ['jobs:a should be a mapping with a script']],
+    ['a: {}', ['jobs:a should be a mapping with a script']],
+    ['a: [x]', ['jobs:a should be a mapping with a script']],
+    ['1: {script: x}', ['jobs:1 has a name that is a number: put it in quotes']],
+    ['on: {script: x}', ['jobs:true has a name that is a boolean: put it in quotes']],
+    ['"": {script: x}', ['jobs: has a name that should not be empty']],
+    ['a: {stage: test}', ['jobs:a:script is missing']],
+    ['a: {script: []}', ['jobs:a:script is empty']],
+    ['a: {script: " "}', ['jobs:a:script is empty']],
+    [
+      'a: {script: [x, true]}',
+      ['jobs:a:script should be text or a list of text (entry 2 is a boolean: put it in quotes)']
+    ],
+    [
+      'a: {script: [echo a: b]}',
+      ['jobs:a:script should be text or a list of text (entry 1 is a mapping; text that holds `: ` needs quotes)']
+    ],
+    ['a: {script: x, stage: nope}', ['a job: unknown stage `nope` (the stages are build, test, deploy)']],
+    ['stages: [b]\na: {script: x}', ['a job: unknown stage `test` (the stages are b)']],
+    ['stages: []\na: {script: x, stage: s}', ['stages should not be empty']],
+    ['stages: x\na: {script: x, stage: s}', ['stages should be a list of text, not text']],
+    ['image: {name: x}\na: {script: x}', ['image should be text, not a mapping; text that holds `: ` needs quotes']],
+    ['a: {script: x, when: later}', ['jobs:a:when should be one of on_success, on_failure, always, manual']],
+    ['a: {script: x, allow_failure: 1}', ['jobs:a:allow_failure should be true or false, not a number']],
+    ['a: {script: x, only: master}', ['jobs:a:only should be a list of text, not text']],
+    ['a: {script: x, except: ["/(/"]}', ['jobs:a:except `/(/` has a `(` without its `)`']],
+    ['a: {script: x, coverage: x}', ['jobs:a:coverage should be a regular expression between slashes']],
+    ['a: {script: x, coverage: /+/}', ['jobs:a:coverage has a `+` with nothing to repeat']],
+    [
+      'a: {script: x, variables: {A-B: 1}}',
+      ['jobs:a:variables:A-B has a name that is not made of letters, digits and _']
+    ],
+    ['variables: {A: [1]}\na: {script: x}', ['variables:A should be text, a number or a boolean, not a list']],
+    ['a: {script: x, cache: {key: k, policy: pull}}', ['jobs:a:cache key `policy` is not supported by this service']],
+    ['a: {script: x, artifacts: {path: [a]}}', ['jobs:a:artifacts unknown key `path` (did you mean `paths`?)']],
+    [
+      'a: {script: x, artifacts: {paths: [/etc, ../x, a/../../b, ""]}}',
+      [
+        'jobs:a:artifacts:paths `/etc` should be relative to the project directory',
+        'jobs:a:artifacts:paths `../x` should not contain `..`',
+        'jobs:a:artifacts:paths `a/../../b` should not contain `..`',
+        'jobs:a:artifacts:paths `` should not be empty'
+      ]
+    ],
+    [
+      'a: {script: x, artifacts: {paths: [a], expire_in: soon}}',
+      ['jobs:a:artifacts:expire_in should be a duration such as `3 days`, or `never`']
+    ],
+    ['a: {script: x, environment: {url: x}}', ['jobs:a:environment:name is missing']],
+    [
+      'a: {script: x, environment: "a;b"}',
+      ['jobs:a:environment should hold only letters, digits, spaces and - _ / $ { } .']
+    ],
+    [
+      'a: {script: x, dependencies: [b, a]}',
+      ['a job: dependency `b` is not a job', 'a job: dependency `a` is not in an earlier stage']
+    ],
+    ['a: {script: x, environment: {name: e, on_stop: b}}', ['a job: on_stop job `b` is not a job']],
+    [
+      'a: {script: x, environment: {name: e, on_stop: b}}\nb: {script: x}',
+      ['a job: on_stop job `b` has no environment']
+    ],
+    [
+      'a: {script: x, environment: {name: e, on_stop: b}}\nb: {script: x, environment: f}',
+      ['a job: on_stop job `b` has another environment']
+    ],
+    [
+      'a: {script: x, environment: {name: e, on_stop: b}}\nb: {script: x, environment: e}',
+      ['a job: on_stop job `b` needs `action: stop` in its environment']
+    ],
+    [
+      'image: 1\na: {script: x, tags: y}\nb: {stage: z}',
+      [
+        'image should be text, not a number: put it in quotes',
+        'jobs:a:tags should be a list of text, not text',
+        'jobs:b:script is missing'
+      ]
+    ]
+  ]
+  for (const [text, errors] of cases) t.strictSame(parseConfig(text), { config: null, errors }, text)
+})
+
+t.test('text that is no YAML names its place', async t => {
+  const cases: [text: string, error: RegExp][] = [
+    ['a: [b', /^yaml is not valid: Flow sequence .* \(line 1, column 6\)$/],
+    ['a: 1\n\tb: 2', /^yaml is not valid: Tabs .* \(line 2, column 1\)$/],
+    ['a: !ruby/object:Kernel x', /^yaml is not valid: Unresolved tag/],
+    ['a: !!binary aGk=', /^yaml is not valid: Unresolved tag/],
+    ['a: 1\na: 2', /^yaml has the key `a` twice \(line 2, column 1\)$/],
+    ['---\na: 1\n---\nb: 1', /^yaml should hold one document$/],
+    ['b: *x', /^yaml has an alias of an unknown anchor: x \(line 1, column 4\)$/],
+    ['b: &x [*x]', /^yaml has an alias of an unknown anchor: x/],
+    ['a: "\\0"', /^yaml holds a NUL character/],
+    ['{[a]: c}', /^yaml has a key that is not text/],
+    ['a: {<<: 1}', /^yaml has a merge key/]
+  ]
+  for (const [text, error] of cases) {
+    const { errors } = parseConfig(text)
+    t.equal(errors.length, 1, text)
+    t.match(errors[0], error, text)
+  }
+})
+
+t.test('what would cost too much is refused', async t => {
+  const many = (count: number, line: (index: number) => string) =>
+    Array.from({ length: count }, (_, i) => line(i)).join('')
+  const jobs = many(500, i => `j${i}: {script: x}\n`)
+  t.strictSame(parseConfig(jobs).errors, [])
+  const cases: Record<string, [text: string, error: RegExp]> = {
+    'large text': [`# ${'x'.repeat(textLimit)}`, /^yaml is larger than 1048576 bytes/],
+    'large text of few characters': [`# ${'€'.repeat(textLimit / 3)}`, /^yaml is larger/],
+    'aliases of aliases': [
+      many(
+        12,
+        i =>
+          `.l${i}: &l${i} [${
+            i
+              ? Array(9)
+                  .fill(`*l${i - 1}`)
+                  .join(',')
+              : 'x'
+          }]\n`
+      ),
+      /aliases/
+    ],
+    'merges of merges': [
+      `.a: &a {${many(400, i => `k${i}: 1,`)}}\n${many(490, i => `j${i}: {<<: *a, script: x}\n`)}`,
+      /aliases are expanded/
+    ],
+    'inherited text': [
+      `before_script: ["${'x'.repeat(20000)}"]\n${jobs}`,
+      /^jobs are too large with what they inherit/
+    ],
+    'nested lists': ['['.repeat(500_000), /^yaml is nested too deeply/],
+    'nested blocks': ['- '.repeat(500_000), /^yaml is nested too deeply/],
+    'many tokens': ['- a\n'.repeat(200_000), /^yaml is too long/],
+    'stray commas': [`[${','.repeat(500_000)}`, /^yaml is not valid/],
+    'stray anchors': ['&a '.repeat(300_000), /^yaml is not valid/],
+    'stray closers': [']'.repeat(500_000), /^yaml is not valid/],
+    'many jobs': [`${jobs}more: {script: x}`, /^jobs are 501, more than 500/],
+    'many expressions': [`a: {script: x, only: [${many(201, i => `/${i}/,`)}]}`, /^jobs have 201 regular expressions/]
+  }
+  for (const [name, [text, error]] of Object.entries(cases)) t.match(parseConfig(text).errors[0], error, name)
+  const wrong = parseConfig(`a: {script: x, ${many(200, i => `wrong${i}: 1,`)}}`).errors
+  t.equal(wrong.length, 51)
+  t.equal(wrong.at(-1), 'config has 150 more errors')
+})
+
+t.test('no text makes it throw', async t => {
+  const pieces = [
+    'a',
+    ':',
+    ' ',
+    '\n',
+    '  ',
+    '- ',
+    '[',
+    ']',
+    '{',
+    '}',
+    ',',
+    '&x',
+    '*x',
+    '<<: *x',
+    '"',
+    "'",
+    '|',
+    '>',
+    '#'
+  ]
+  pieces.push(
+    'script: x',
+    '!',
+    '%',
+    '?',
+    '\t',
+    '1',
+    'yes',
+    '~',
+    '\u{1f600}',
+    '\ud800',
+    '/(/',
+    'only:',
+    'variables:',
+    '---'
+  )
+  // A small fixed generator, so that a failure can be repeated.
+  let seed = 42
+  const next = (limit: number) => {
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return Math.floor((seed / 2147483648) * limit)
+  }
+  for (let round = 0; round < 3000; round++) {
+    const text = Array.from({ length: next(25) }, () => pieces[next(pieces.length)]).join('')
+    const { config, errors } = parseConfig(text)
+    if ((config === null) !== errors.length > 0) t.fail(`neither or both for ${JSON.stringify(text)}`)
+  }
+  t.pass('3000 texts')
+})
+
+t.test('lint', async t => {
+  t.strictSame(lintConfig('a: {script: x}'), { status: 'valid', errors: [] })
+  t.strictSame(lintConfig('a: {}'), { status: 'invalid', errors: ['jobs:a should be a mapping with a script'] })
+})
