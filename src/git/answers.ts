@@ -1,0 +1,58 @@
+// The answers of `git cat-file --batch-command` as they arrive: a line, and after it the content where one was asked for.
+
+export type Answer = { id: string; type: string; size: number; content: Buffer | null }
+
+export type AnswerReader = {
+  /** Takes the next bytes; `isContent` tells whether the answer that begins now has content after its line. */
+  take: (chunk: Buffer) => void
+}
+
+const lineLimit = 4096
+
+/**
+ * Cuts the stream into answers and hands each to `give`; null means that there is no such object. Throws when the stream
+ * makes no sense.
+ */
+export function readAnswers(isContent: () => boolean, give: (answer: Answer | null) => void): AnswerReader {
+  let line: Buffer = Buffer.alloc(0)
+  let body: { answer: Answer; bytes: Buffer; filled: number } | undefined
+
+  function takeBody(chunk: Buffer, from: number): number {
+    if (!body) return from
+    const part = chunk.subarray(from, from + body.bytes.length - body.filled)
+    part.copy(body.bytes, body.filled)
+    body.filled += part.length
+    if (body.filled === body.bytes.length) {
+      const { answer, bytes } = body
+      body = undefined
+      give({ ...answer, content: bytes.subarray(0, -1) }) // the last byte is the newline after the content
+    }
+    return from + part.length
+  }
+
+  function takeLine(chunk: Buffer, from: number): number {
+    const end = chunk.indexOf(10, from)
+    const part = chunk.subarray(from, end === -1 ? chunk.length : end)
+    line = line.length === 0 ? part : Buffer.concat([line, part])
+    if (line.length > lineLimit) throw new Error('an endless line')
+    if (end === -1) return chunk.length
+    const answer = parseLine(line.toString('latin1'))
+    line = Buffer.alloc(0)
+    if (answer && isContent()) body = { answer, bytes: Buffer.allocUnsafe(answer.size + 1), filled: 0 }
+    else give(answer)
+    return end + 1
+  }
+
+  return {
+    take: chunk => {
+      for (let at = 0; at < chunk.length; ) at = body ? takeBody(chunk, at) : takeLine(chunk, at)
+    }
+  }
+}
+
+function parseLine(line: string): Answer | null {
+  const found = /^([0-9a-f]{40}) (blob|tree|commit|tag) (\d+)$/.exec(line)
+  if (found?.[1] && found[2]) return { id: found[1], type: found[2], size: Number(found[3]), content: null }
+  if (/ (?:missing|ambiguous)$/.test(line)) return null
+  throw new Error(`not an answer: ${line.slice(0, 200)}`)
+}

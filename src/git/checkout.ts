@@ -1,0 +1,53 @@
+// The work tree of one build.
+import { readdir } from 'node:fs/promises'
+import { isObjectId } from './reader.js'
+import { isRefName } from './refs.js'
+import { runGit } from './run.js'
+
+export type Checkout = {
+  sha: string
+  /** The short name of the branch or tag, given to git as a ref beside the detached HEAD. */
+  ref: string
+  tag: boolean
+  /** Commits of history; 0 is all. */
+  depth: number
+  /** An empty folder outside the repository. */
+  into: string
+  /** Seconds for each of the three steps. */
+  timeout: number
+  signal?: AbortSignal
+}
+
+// A constant: git hands it to a shell. Any commit may be asked for, since a branch may have moved on since the push.
+const uploader =
+  "git -c safe.directory='*' -c uploadpack.allowAnySHA1InWant=true -c pack.threads=1 -c pack.windowMemory=64m upload-pack"
+
+/**
+ * Checks one commit out: detached HEAD, no remote, no hooks, no filters, no submodules, no lfs. Throws GitFailure, also
+ * when the time is over; the folder is then to be removed.
+ */
+export async function checkoutCommit(repository: string, checkout: Checkout): Promise<void> {
+  const { sha, ref, tag, depth, into, timeout, signal } = checkout
+  if (!isObjectId(sha)) throw new TypeError('not a commit id')
+  if ((await readdir(into)).length > 0) throw new TypeError('the folder for the build is not empty')
+  const options = { repository, cwd: into, timeout, signal }
+  const name = tag ? `refs/tags/${ref}` : `refs/remotes/origin/${ref}`
+  const refspec = isRefName(name) ? `+${sha}:${name}` : sha
+  await runGit(['init', '--quiet', '--template=', '--initial-branch=master'], { ...options, repository: undefined })
+  await runGit(
+    [
+      'fetch',
+      '--quiet',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-recurse-submodules',
+      ...(depth > 0 ? [`--depth=${depth}`] : []),
+      `--upload-pack=${uploader}`,
+      '--end-of-options',
+      repository,
+      refspec
+    ],
+    options
+  )
+  await runGit(['checkout', '--quiet', '--force', '--detach', sha], { ...options, repository: undefined })
+}

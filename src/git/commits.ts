@@ -1,0 +1,85 @@
+// Commits: their changes, their order, who came last.
+import { remember } from './cache.js'
+import { askDiffs } from './diff-batch.js'
+import { isObjectId } from './reader.js'
+import { ZERO } from './refs.js'
+import { GitFailure, runGit } from './run.js'
+
+export { type Commit, readCommit } from './objects.js'
+
+export type CommitStats = { additions: number; deletions: number }
+export type ChangedPaths = { added: string[]; modified: string[]; removed: string[] }
+
+const countLimit = 100_000
+
+/** Lines added and removed against the first parent, or null. */
+export function commitStats(repository: string, id: string): Promise<CommitStats | null> {
+  return remember(repository, `stats ${id}`, async () => {
+    const text = await askDiffs(repository, 'stats', id)
+    if (text === null) return null
+    const count = (what: string) => Number(new RegExp(`(\\d+) ${what}`).exec(text[0] ?? '')?.[1] ?? 0)
+    return { value: { additions: count('insertion'), deletions: count('deletion') }, size: 16 }
+  })
+}
+
+/** Paths that differ from the first parent, at most 10,000, or null. A renamed file is one removed and one added. */
+export function changedPaths(repository: string, id: string): Promise<ChangedPaths | null> {
+  return remember(repository, `paths ${id}`, async () => {
+    const tokens = await askDiffs(repository, 'paths', id)
+    if (tokens === null) return null
+    const value: ChangedPaths = { added: [], modified: [], removed: [] }
+    for (let at = 0; at + 1 < Math.min(tokens.length, 20_000); at += 2) {
+      const kind = tokens[at] === 'A' ? 'added' : tokens[at] === 'D' ? 'removed' : 'modified'
+      value[kind].push(tokens[at + 1] ?? '')
+    }
+    return { value, size: tokens.reduce((sum, token) => sum + token.length * 2, 0) }
+  })
+}
+
+/**
+ * The newest commit at or before `commitId` that changed a path, or null; the empty path is the commit itself.
+ * With commit-graph files 6 ms on 82k commits, without 140 ms; kept, as the answer never changes.
+ */
+export async function lastCommitOfPath(repository: string, commitId: string, path: string): Promise<string | null> {
+  if (!isObjectId(commitId)) return null
+  if (path === '') return commitId
+  return await remember(repository, `last ${commitId} ${path}`, async () => {
+    const args = ['rev-list', '-1', '--end-of-options', commitId, '--', path]
+    const value = (await runGit(args, { repository, timeout: 60 })).toString().trim()
+    return value === '' ? null : { value, size: 40 }
+  })
+}
+
+/**
+ * The commits that `after` has and `before` has not: the ids of the newest `limit`, and how many there are (counted up to
+ * 100,000). With ZERO for `before` all ancestors count.
+ */
+export async function commitsBetween(
+  repository: string,
+  before: string,
+  after: string,
+  limit: number
+): Promise<{ ids: string[]; total: number }> {
+  if (!isObjectId(before) || !isObjectId(after)) throw new TypeError('not a range of commits')
+  if (after === ZERO) return { ids: [], total: 0 }
+  const range = before === ZERO ? [after] : [after, `^${before}`]
+  const options = { repository, timeout: 60 }
+  const listed = await runGit(['rev-list', `--max-count=${limit}`, '--end-of-options', ...range, '--'], options)
+  const ids = listed.toString().split('\n').filter(Boolean)
+  if (ids.length < limit) return { ids, total: ids.length }
+  const count = ['rev-list', '--count', `--max-count=${countLimit}`, '--end-of-options', ...range, '--']
+  return { ids, total: Number((await runGit(count, options)).toString()) }
+}
+
+/** Whether one commit is the other or comes before it. */
+export async function isAncestor(repository: string, ancestor: string, descendant: string): Promise<boolean> {
+  if (!isObjectId(ancestor) || !isObjectId(descendant)) throw new TypeError('not commits')
+  if (ancestor === descendant) return true
+  try {
+    await runGit(['merge-base', '--is-ancestor', ancestor, descendant], { repository, timeout: 60 })
+    return true
+  } catch (error) {
+    if (error instanceof GitFailure && error.code === 1) return false
+    throw error
+  }
+}

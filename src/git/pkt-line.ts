@@ -1,0 +1,43 @@
+// The framing of git's protocol: four hex digits of length, then the line; 0000 is a flush.
+
+export const flush = Buffer.from('0000')
+const lineLimit = 65520
+
+/** The client does not speak git's protocol, or too much of it. */
+export class BadProtocol extends Error {
+  override name = 'BadProtocol'
+}
+
+/** One line. */
+export function pktLine(content: string | Buffer): Buffer {
+  const body = Buffer.from(content)
+  if (body.length + 4 > lineLimit) throw new RangeError('too long for one line')
+  return Buffer.concat([Buffer.from((body.length + 4).toString(16).padStart(4, '0')), body])
+}
+
+/** Content cut into lines of one sideband. */
+export function sideband(band: 1 | 2 | 3, content: Buffer, lineSize = lineLimit): Buffer {
+  const parts: Buffer[] = []
+  for (let at = 0; at < content.length; at += lineSize - 5) {
+    parts.push(pktLine(Buffer.concat([Buffer.from([band]), content.subarray(at, at + lineSize - 5)])))
+  }
+  return Buffer.concat(parts)
+}
+
+export type Packet = { /** Null is a flush. */ content: Buffer | null; raw: Buffer }
+
+/** The complete packets at the beginning of some bytes, and what is left. Throws BadProtocol. */
+export function takePackets(bytes: Buffer, limit = Number.POSITIVE_INFINITY): { packets: Packet[]; rest: Buffer } {
+  const packets: Packet[] = []
+  let at = 0
+  while (packets.length < limit && bytes.length - at >= 4) {
+    const digits = bytes.toString('latin1', at, at + 4)
+    const length = /^[0-9a-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : -1
+    if (length > lineLimit || (length !== 0 && length < 4)) throw new BadProtocol('not a line of the git protocol')
+    const end = at + Math.max(length, 4)
+    if (end > bytes.length) break
+    packets.push({ content: length === 0 ? null : bytes.subarray(at + 4, end), raw: bytes.subarray(at, end) })
+    at = end
+  }
+  return { packets, rest: bytes.subarray(at) }
+}

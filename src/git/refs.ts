@@ -1,0 +1,130 @@
+// Names of branches and tags, what they point at, and moving them.
+
+import { isObjectId, objectInfo } from './reader.js'
+import { GitFailure, runGit } from './run.js'
+
+/** Stands for "does not exist", before a creation and after a deletion. */
+export const ZERO = '0'.repeat(40)
+
+/** Refs that belong to the appliance: git hides them from clients, and no name given by a user reaches them. */
+export const hiddenPrefixes = ['refs/internal/', 'refs/pipelines/']
+
+// After a missing refs/heads/x git would try refs/refs/heads/x, refs/heads/refs/heads/x and so on: these may not exist.
+const misleading = /^refs\/(?:(?:heads|tags|remotes)\/)?refs\//
+
+/**
+ * Whether a full ref name (`refs/heads/master`) is one that git allows and that we do. U+FFFD marks bytes that were not
+ * UTF-8: such a name could not be found again.
+ */
+export function isRefName(name: string): boolean {
+  if (!name.startsWith('refs/') || Buffer.byteLength(name) > 255 || misleading.test(name)) return false
+  if (/[\x00-\x20\x7f~^:?*[\\\ufffd]|\.\.|@\{|\/\/|\/$|\.$/.test(name)) return false
+  const components = name.split('/')
+  if (components.length < 3 || components[2]?.startsWith('-')) return false
+  return !components.some(part => part.startsWith('.') || part.endsWith('.lock'))
+}
+
+/** The object that a full ref name points at, or null. */
+export async function refValue(repository: string, ref: string): Promise<string | null> {
+  if (!isRefName(ref)) return null
+  return (await objectInfo(repository, ref))?.id ?? null
+}
+
+/** What a user's word for a commit means. Order: full ref name, branch, tag, object id of 4 to 40 hex digits. */
+export async function resolveCommit(
+  repository: string,
+  name: string
+): Promise<{ id: string; ref: string | null } | null> {
+  const refs = [name, `refs/heads/${name}`, `refs/tags/${name}`].filter(
+    ref => isRefName(ref) && !hiddenPrefixes.some(prefix => ref.startsWith(prefix))
+  )
+  const isId = /^[0-9a-f]{4,40}$/i.test(name)
+  const id = name.toLowerCase()
+  const found = await Promise.all(
+    [...refs, ...(isId ? [id] : [])].map(candidate => objectInfo(repository, `${candidate}^{commit}`))
+  )
+  for (const [index, ref] of refs.entries()) {
+    const commit = found[index]
+    if (commit) return { id: commit.id, ref }
+  }
+  const commit = isId ? found[refs.length] : null
+  if (!commit) return null
+  // A tag's id gives its commit; any other answer that does not begin as asked came from a ref of that name.
+  const direct = commit.id.startsWith(id) || id.length === 40
+  return direct ? { id: commit.id, ref: null } : null
+}
+
+export type Ref = {
+  name: string
+  id: string
+  type: string /** What an annotated tag points at. */
+  target: string | null
+}
+
+/** All refs below a prefix such as `refs/heads/`, by name: one process. */
+export async function listRefs(repository: string, prefix: string): Promise<Ref[]> {
+  if (!/^refs\/(?:[\w.-]+\/)*$/.test(prefix)) throw new TypeError(`not a ref prefix: ${prefix}`)
+  const format = '--format=%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)'
+  const output = await runGit(['for-each-ref', format, prefix], { repository })
+  return output
+    .toString()
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => {
+      const [name = '', id = '', type = '', target = ''] = line.split('\0')
+      return { name, id, type, target: target || null }
+    })
+}
+
+export type RefChange = { ref: string; old: string; new: string }
+
+/** A ref has another value than its change expected; nothing was changed. */
+export class RefMoved extends Error {
+  override name = 'RefMoved'
+
+  constructor(readonly ref: string) {
+    super(`${ref} has moved`)
+  }
+}
+
+/** A ref cannot exist beside another one, as `a/b` beside `a`; nothing was changed. */
+export class RefBlocked extends Error {
+  override name = 'RefBlocked'
+}
+
+/**
+ * Moves refs from exactly their old values to the new ones, all or none; ZERO is absence. Throws RefMoved when one has
+ * another value, RefBlocked when a name is in the way. Objects must be durable before.
+ */
+export async function updateRef(repository: string, changes: RefChange[]): Promise<void> {
+  for (const { ref, old, new: next } of changes) {
+    if (!isRefName(ref) || !isObjectId(old) || !isObjectId(next)) throw new TypeError(`not a ref change: ${ref}`)
+  }
+  if (changes.length === 0) return
+  try {
+    await runGit(['update-ref', '--no-deref', '--stdin', '-z'], {
+      repository,
+      input: `start\0${changes.map(instruction).join('')}prepare\0commit\0`,
+      timeout: 60
+    })
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error
+    await explain(repository, changes, error)
+  }
+}
+
+function instruction({ ref, old, new: next }: RefChange): string {
+  if (next !== ZERO) return `update ${ref}\0${next}\0${old}\0`
+  return old === ZERO ? `verify ${ref}\0${ZERO}\0` : `delete ${ref}\0${old}\0`
+}
+
+/** After a failure the refs themselves say what happened: git may have been ended after its commit. */
+async function explain(repository: string, changes: RefChange[], error: GitFailure): Promise<void> {
+  const values = await Promise.all(changes.map(async ({ ref }) => (await refValue(repository, ref)) ?? ZERO))
+  if (error.code === null && changes.every((change, index) => change.new === values[index])) return
+  const moved = changes.find((change, index) => change.old !== values[index])
+  if (moved) throw new RefMoved(moved.ref)
+  if (/cannot create|cannot process .* and .* at the same time|exists/.test(error.stderr))
+    throw new RefBlocked(error.stderr.trim())
+  throw error
+}

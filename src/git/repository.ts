@@ -1,0 +1,83 @@
+// Making and removing bare repositories.
+import { randomBytes } from 'node:crypto'
+import { appendFile, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { config } from '../config.js'
+import { forget } from './cache.js'
+import { syncPath } from './loose.js'
+import { closeReaders } from './reader.js'
+import { hiddenPrefixes, isRefName } from './refs.js'
+import { runGit, withSimpleGit } from './run.js'
+
+const settings = (maxPushSize: number) => `[core]
+\tfsync = committed,reference
+\tlogAllRefUpdates = false
+\tcommitGraph = true
+[gc]
+\tauto = 0
+[receive]
+\tfsckObjects = true
+\tmaxInputSize = ${maxPushSize}
+\tautogc = false
+\tdenyDeleteCurrent = ignore
+\tdenyNonFastForwards = false
+[receive "fsck"]
+\tbadTimezone = ignore
+\tmissingSpaceBeforeDate = ignore
+\tzeroPaddedFilemode = ignore
+[transfer]
+${[...hiddenPrefixes, 'refs/refs/', 'refs/heads/refs/', 'refs/tags/refs/', 'refs/remotes/refs/'].map(prefix => `\thideRefs = ${prefix}\n`).join('')}[uploadpack]
+\tallowFilter = true
+[repack]
+\twriteBitmaps = true
+`
+
+const isThere = async (path: string) => (await stat(path).catch(() => null)) !== null
+
+/**
+ * Makes an empty bare repository whose HEAD is master. It is built beside its place and renamed into it, so that nobody
+ * finds half of one; one that is there already is left as it is.
+ */
+export async function createRepository(path: string): Promise<void> {
+  if (await isThere(join(path, 'HEAD'))) return
+  const temporary = `${path}.new-${randomBytes(6).toString('hex')}`
+  await mkdir(temporary, { recursive: true })
+  try {
+    await withSimpleGit(temporary, git => git.init(true, ['--template=', '--initial-branch=master']))
+    await appendFile(join(temporary, 'config'), settings(config().git.max_push_size))
+    await Promise.all(['HEAD', 'config', '.'].map(name => syncPath(join(temporary, name))))
+    await rename(temporary, path)
+    await syncPath(dirname(path))
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true })
+    if (!(await isThere(join(path, 'HEAD')))) throw error // else another one was faster
+  }
+}
+
+/** Removes a repository and all that is kept of it; harmless when there is none. */
+export async function removeRepository(path: string): Promise<void> {
+  const doomed = `${path}.removed-${randomBytes(6).toString('hex')}`
+  try {
+    await rename(path, doomed)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return
+  }
+  await closeReaders(path)
+  forget(path)
+  await rm(doomed, { recursive: true, force: true })
+}
+
+/** Makes a branch (`master`) the one that a clone checks out; it need not exist yet. */
+export async function setHead(path: string, branch: string): Promise<void> {
+  const ref = `refs/heads/${branch}`
+  if (!isRefName(ref)) throw new TypeError(`not a branch name: ${branch}`)
+  await runGit(['symbolic-ref', 'HEAD', ref], { repository: path, timeout: 60 })
+}
+
+/** The bytes of a repository's objects. */
+export async function repositorySize(path: string): Promise<number> {
+  const output = (await runGit(['count-objects', '-v'], { repository: path, timeout: 60 })).toString()
+  const kibibytes = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
+  return (kibibytes('size') + kibibytes('size-pack')) * 1024
+}

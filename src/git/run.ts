@@ -1,0 +1,246 @@
+// The only place that starts git: argument arrays, a clean environment, its own process group, limits on time, output and
+// how many run at once.
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Readable, type Writable } from 'node:stream'
+import { type SimpleGit, simpleGit } from 'simple-git'
+import { config } from '../config.js'
+import { gitEnvironment } from './environment.js'
+import { takeSlot } from './slots.js'
+
+export type GitInput = Buffer | string | AsyncIterable<Buffer>
+
+export type StartOptions = {
+  /** Becomes GIT_DIR, and counts for this repository's share of processes. */
+  repository?: string
+  /** A work tree to run in; `repository` then only counts. */
+  cwd?: string
+  /** Seconds; by default those of the configuration. */
+  timeout?: number
+  signal?: AbortSignal
+  environment?: Record<string, string>
+  /** Lasts as long as its client wishes. */
+  long?: boolean
+}
+
+export type RunOptions = StartOptions & {
+  input?: GitInput
+  /** Bytes of stdout; more end the process. */
+  maxOutput?: number
+}
+
+export type Exit = { code: number | null; signal: NodeJS.Signals | null; ended?: 'timeout' | 'killed' }
+
+export type GitProcess = {
+  stdin: Writable
+  stdout: Readable
+  /** The first 16 KiB of stderr, so far. */
+  stderr: () => string
+  /** Settles when the process is gone; never rejects. */
+  done: Promise<Exit>
+  /** Ends the process and all its children. */
+  kill: () => void
+}
+
+/** git said no, was ended, or gave too much. `code` is null when a signal or a limit ended it. */
+export class GitFailure extends Error {
+  override name = 'GitFailure'
+
+  constructor(
+    text: string,
+    readonly code: number | null = null,
+    readonly stderr = ''
+  ) {
+    super(text)
+  }
+}
+
+const stderrLimit = 16 * 1024
+const defaultMaxOutput = 64 * 1024 * 1024
+// After a polite end git removes its lock files and half-written objects; then it must be gone.
+const patience = 3000
+
+export type Spawned = ChildProcessByStdio<Writable, Readable, Readable>
+
+/** Starts git without a slot: only for the long-lived readers, which have a limit of their own. */
+export async function spawnGit(args: string[], options: StartOptions): Promise<Spawned> {
+  const child = spawn('git', args, {
+    cwd: options.cwd ?? '/',
+    env: gitEnvironment(options.cwd === undefined ? options.repository : undefined, options.environment),
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe']
+  })
+  child.stdin.on('error', () => {}) // the process may end before it has read everything; its exit tells why
+  try {
+    await once(child, 'spawn')
+  } catch (error) {
+    throw new GitFailure(`git cannot be started: ${error instanceof Error ? error.message : error}`)
+  }
+  return child
+}
+
+/** Starts git when a slot is free. Throws Unavailable when too many wait, GitFailure when it cannot be started. */
+export async function startGit(args: string[], options: StartOptions = {}): Promise<GitProcess> {
+  const release = await takeSlot(options)
+  try {
+    const child = await spawnGit(args, options)
+    return supervise(child, options, release)
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+function supervise(child: Spawned, options: StartOptions, release: () => void): GitProcess {
+  let ended: Exit['ended']
+  let last: NodeJS.Timeout | undefined
+  const end = (why: 'timeout' | 'killed') => {
+    if (ended !== undefined || child.exitCode !== null || child.signalCode !== null) return
+    ended = why
+    signalGroup(child, 'SIGTERM')
+    last = setTimeout(() => signalGroup(child, 'SIGKILL'), patience)
+  }
+  const kill = () => end('killed')
+  const limit = setTimeout(() => end('timeout'), (options.timeout ?? config().git.timeout) * 1000)
+  options.signal?.addEventListener('abort', kill, { once: true })
+  if (options.signal?.aborted) kill()
+  const done = new Promise<Exit>(resolve => {
+    child.once('exit', (code, signal) => {
+      clearTimeout(limit)
+      clearTimeout(last)
+      options.signal?.removeEventListener('abort', kill)
+      if (code === null || ended) signalGroup(child, 'SIGKILL') // children that outlived their parent
+      release()
+      resolve({ code, signal, ...(ended && { ended }) })
+    })
+  })
+  return { stdin: child.stdin, stdout: child.stdout, stderr: keepStart(child.stderr), done, kill }
+}
+
+function signalGroup(child: Spawned, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch {
+    // The whole group is gone already.
+  }
+}
+
+function keepStart(stream: Readable): () => string {
+  let kept = Buffer.alloc(0)
+  stream.on('data', (chunk: Buffer) => {
+    if (kept.length < stderrLimit) kept = Buffer.concat([kept, chunk.subarray(0, stderrLimit - kept.length)])
+  })
+  return () => kept.toString()
+}
+
+/** Runs git to its end and gives its stdout. Throws GitFailure when it fails, takes too long or says too much. */
+export async function runGit(args: string[], options: RunOptions = {}): Promise<Buffer> {
+  const git = await startGit(args, options)
+  const fed = feed(options.input ?? '', git)
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of git.stdout as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > (options.maxOutput ?? defaultMaxOutput)) break
+    chunks.push(chunk)
+  }
+  const tooMuch = size > (options.maxOutput ?? defaultMaxOutput)
+  if (tooMuch) git.kill()
+  const exit = await git.done
+  await fed
+  if (tooMuch)
+    throw new GitFailure(`git ${args[0]}: more than ${options.maxOutput ?? defaultMaxOutput} bytes of output`)
+  if (exit.code !== 0 || exit.ended) throw failure(args, exit, git.stderr())
+  return Buffer.concat(chunks, size)
+}
+
+/** The failure that an exit other than 0 is. */
+export function failure(args: string[], exit: Exit, stderr: string): GitFailure {
+  const how = exit.ended ?? (exit.code === null ? `signal ${exit.signal}` : `exit ${exit.code}`)
+  return new GitFailure(`git ${args[0]}: ${how}: ${stderr.trim().slice(0, 500)}`, exit.ended ? null : exit.code, stderr)
+}
+
+/**
+ * Writes all of the input and closes stdin. An input that breaks off ends the process instead, so that git never takes
+ * the beginning for the whole. Never rejects. The input is read to its end even when git stops reading.
+ */
+export async function feed(input: GitInput, git: Pick<GitProcess, 'stdin' | 'kill'>): Promise<void> {
+  const { stdin, kill } = git
+  if (typeof input === 'string' || Buffer.isBuffer(input)) {
+    stdin.end(input)
+    return
+  }
+  try {
+    for await (const chunk of input) {
+      if (stdin.destroyed || stdin.write(chunk)) continue
+      await drained(stdin)
+    }
+    stdin.end()
+  } catch {
+    kill()
+  }
+}
+
+function drained(stdin: Writable): Promise<void> {
+  return new Promise(resolve => {
+    const go = () => {
+      stdin.off('drain', go).off('close', go)
+      resolve()
+    }
+    stdin.on('drain', go).on('close', go)
+  })
+}
+
+/**
+ * The stdout of a process as a stream of its own: destroying it ends the process, and it fails when the process was ended
+ * or, unless `anyCode`, left with another code than 0.
+ */
+export function outputOf(args: string[], git: GitProcess, anyCode = false): Readable {
+  const { stdout } = git
+  const stream = new Readable({
+    highWaterMark: 256 * 1024,
+    read: () => stdout.resume(),
+    destroy: (error, callback) => {
+      git.kill()
+      stdout.destroy()
+      callback(error)
+    }
+  })
+  stdout.on('data', chunk => {
+    if (!stream.push(chunk)) stdout.pause()
+  })
+  stdout.once('error', error => stream.destroy(error))
+  stream.on('error', () => {}) // whoever reads it hears of the error; nobody may be there any more
+  stdout.once('end', async () => {
+    const exit = await git.done
+    const failed = exit.ended || exit.code === null || (exit.code !== 0 && !anyCode)
+    if (failed) stream.destroy(failure(args, exit, git.stderr()))
+    else stream.push(null)
+  })
+  return stream
+}
+
+/** Runs `work` with simple-git in a folder, under the same limits and environment; for what is rare and whole. */
+export async function withSimpleGit<T>(folder: string, work: (git: SimpleGit) => Promise<T>): Promise<T> {
+  const environment = gitEnvironment()
+  const release = await takeSlot({ repository: folder })
+  try {
+    const git = simpleGit({
+      baseDir: folder,
+      binary: 'git',
+      maxConcurrentProcesses: 1,
+      timeout: { block: config().git.timeout * 1000, stdOut: false, stdErr: false },
+      allowEnvironment: Object.keys(environment),
+      unsafe: {
+        allowUnsafeConfigEnvCount: true,
+        allowUnsafeConfigPaths: true,
+        allowUnsafeTemplateDir: true,
+        allowUnsafeHooksPath: true
+      }
+    }).env(environment)
+    return await work(git)
+  } finally {
+    release()
+  }
+}

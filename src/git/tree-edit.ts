@@ -1,0 +1,76 @@
+// A tree being changed in memory: folders are read when a change reaches into them, the others keep their ids. Names are
+// latin1 strings of their bytes, so that one that is not UTF-8 survives, and string order is git's order.
+import { type LooseObject, makeObject } from './loose.js'
+import { parseTree } from './objects.js'
+import { readObject } from './reader.js'
+import { GitFailure } from './run.js'
+
+type Slot = { mode: string; id: string; folder?: Folder }
+export type Folder = { slots: Map<string, Slot>; changed: boolean }
+
+const toBytes = (text: string) => Buffer.from(text).toString('latin1')
+
+/** The folder of a tree id, or an empty one. */
+export async function openFolder(repository: string, treeId: string | null): Promise<Folder> {
+  if (treeId === null) return { slots: new Map(), changed: true }
+  const object = await readObject(repository, treeId)
+  if (object?.type !== 'tree') throw new GitFailure(`tree ${treeId} is missing`)
+  const entries = parseTree(object.content, 'latin1')
+  return { slots: new Map(entries.map(({ name, mode, id }) => [name, { mode, id }])), changed: false }
+}
+
+/** The entry at a path, or null; `blocked` when a component above it is no folder. */
+export async function find(repository: string, root: Folder, components: string[]): Promise<Slot | 'blocked' | null> {
+  let folder = root
+  for (const [index, name] of components.entries()) {
+    const slot = folder.slots.get(toBytes(name))
+    if (!slot || index === components.length - 1) return slot ?? null
+    if (slot.mode !== '040000') return 'blocked'
+    folder = await enter(repository, slot)
+  }
+  return null
+}
+
+async function enter(repository: string, slot: Slot): Promise<Folder> {
+  slot.folder ??= await openFolder(repository, slot.id)
+  return slot.folder
+}
+
+/** Puts an entry at a path, or takes it away when `entry` is null, with the folders that this empties. */
+export async function place(
+  repository: string,
+  folder: Folder,
+  components: string[],
+  entry: { mode: string; id: string } | null
+): Promise<void> {
+  const [first = '', ...rest] = components
+  const name = toBytes(first)
+  folder.changed = true
+  if (rest.length === 0) {
+    if (entry) folder.slots.set(name, entry)
+    else folder.slots.delete(name)
+    return
+  }
+  const slot = folder.slots.get(name) ?? { mode: '040000', id: '', folder: { slots: new Map(), changed: true } }
+  folder.slots.set(name, slot)
+  const inner = await enter(repository, slot)
+  await place(repository, inner, rest, entry)
+  if (inner.slots.size === 0) folder.slots.delete(name)
+}
+
+/** Adds the changed trees to `objects`, inner ones first, and gives the id of this one; `id` is that of an unchanged one. */
+export function build(folder: Folder, id: string, objects: LooseObject[]): string {
+  if (!folder.changed) return id
+  const sorted: [string, string, Slot][] = [...folder.slots].map(([name, slot]) => {
+    return [slot.mode === '040000' ? `${name}/` : name, name, slot]
+  })
+  sorted.sort(([a], [b]) => (a < b ? -1 : 1))
+  const parts = sorted.flatMap(([, name, slot]) => {
+    if (slot.folder) slot.id = build(slot.folder, slot.id, objects)
+    const head = Buffer.from(`${slot.mode.replace(/^0/, '')} ${name}\0`, 'latin1')
+    return [head, Buffer.from(slot.id, 'hex')]
+  })
+  const tree = makeObject('tree', Buffer.concat(parts))
+  objects.push(tree)
+  return tree.id
+}

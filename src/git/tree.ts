@@ -1,0 +1,60 @@
+// What lies where in the tree of a commit.
+import { readCommit, readTree, type TreeEntry } from './objects.js'
+import { checkPath } from './path.js'
+
+export type PathEntry = TreeEntry & { path: string }
+
+const prefetched = 32
+
+/** The entry at a path of a commit, or null. The empty path is the tree of the commit itself. Throws InvalidPath. */
+export async function findEntry(repository: string, commitId: string, path: string): Promise<PathEntry | null> {
+  const commit = await readCommit(repository, commitId)
+  if (!commit) return null
+  let entry: TreeEntry = { mode: '040000', name: '', type: 'tree', id: commit.treeId }
+  for (const name of path === '' ? [] : checkPath(path)) {
+    const entries = entry.type === 'tree' ? await readTree(repository, entry.id) : null
+    const next = entries?.find(candidate => candidate.name === name)
+    if (!next) return null
+    entry = next
+  }
+  return { ...entry, path }
+}
+
+/**
+ * What a folder of a commit holds, in git's order, at most `limit` entries; recursively each folder comes before what it
+ * holds. Null when there is no such commit or folder. Throws InvalidPath.
+ * Not specified: slashes at the end of the path are ignored.
+ */
+export async function listTree(
+  repository: string,
+  commitId: string,
+  path: string,
+  recursive: boolean,
+  limit: number
+): Promise<PathEntry[] | null> {
+  const folder = path.replace(/\/+$/, '')
+  const root = await findEntry(repository, commitId, folder)
+  if (root?.type !== 'tree') return null
+  const listed: PathEntry[] = []
+
+  async function walk(treeId: string, prefix: string): Promise<void> {
+    const entries = (await readTree(repository, treeId)) ?? []
+    const trees = recursive ? entries.filter(entry => entry.type === 'tree') : []
+    let ahead = 0
+    for (const entry of entries) {
+      if (listed.length >= limit) return
+      listed.push({ ...entry, path: prefix + entry.name })
+      if (!recursive || entry.type !== 'tree') continue
+      // The next folders are asked for together and then found in the cache.
+      if (ahead-- <= 0) {
+        const from = trees.indexOf(entry)
+        for (const tree of trees.slice(from, from + prefetched)) readTree(repository, tree.id).catch(() => {})
+        ahead = prefetched - 1
+      }
+      if (prefix.length < 4096) await walk(entry.id, `${prefix}${entry.name}/`)
+    }
+  }
+
+  await walk(root.id, folder === '' ? '' : `${folder}/`)
+  return listed
+}
