@@ -1,6 +1,7 @@
 // Executes one build: sources, archives of earlier builds, script, after_script, artifacts; tells its trace throughout.
 import { config } from '../config.js'
-import { Failure } from '../errors.js'
+import { Failure, Unavailable } from '../errors.js'
+import { watchDisk } from './disk.js'
 import { removeFolder } from './folders.js'
 import { Halt } from './halt.js'
 import type { RunnerJob, RunnerPort, RunnerResult } from './job.js'
@@ -21,7 +22,12 @@ export async function executeBuild(job: RunnerJob, port: RunnerPort): Promise<Ru
     onFailure: error => halt.now('runner_system_failure', error)
   })
   for (const line of job.header ?? ['Running on the built-in runner']) trace.line(line)
+  const stopWatching = watchDisk(port.workFolder, () => {
+    trace.line('ERROR: the disk of the runner is nearly full; the build is stopped')
+    halt.now('runner_system_failure', new Unavailable('the disk of builds is nearly full'))
+  })
   let result = await runStages(job, port, trace, halt)
+  stopWatching()
   trace.line(lastLine(result))
   halt.done()
   try {

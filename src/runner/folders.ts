@@ -2,7 +2,8 @@
 // script can change neither itself nor what is made of its results.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, mkdir, mkdtemp, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdir, mkdtemp, readdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
@@ -18,6 +19,8 @@ export type Folders = {
   user: BuildUser | undefined
 }
 
+const prefix = 'gitstead-build-'
+
 const accounts = {
   passwd: 'root:x:0:0:root:/:/bin/false\nbuild:x:1000:1000:build:/home/build:/bin/bash\n',
   group: 'root:x:0:\nbuild:x:1000:\n',
@@ -29,9 +32,21 @@ const accounts = {
  * builds run as another user than this process, the folder lies outside of it.
  */
 export async function makeWorkFolder(): Promise<string> {
-  const user = await buildUser()
-  return mkdtemp(user ? '/var/tmp/gitstead-build-' : join(config().home, 'tmp/build-'))
+  return mkdtemp(join(await parentFolder(), `${prefix}${process.pid}-`))
 }
+
+/** Removes the work folders of processes that are gone, which were killed amid a build. Gives how many. */
+export async function removeStaleFolders(): Promise<number> {
+  const parent = await parentFolder()
+  const stale = (await readdir(parent)).filter(name => {
+    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN
+    return Number.isInteger(pid) && pid > 0 && !existsSync(`/proc/${pid}`)
+  })
+  for (const name of stale) await removeFolder(join(parent, name))
+  return stale.length
+}
+
+const parentFolder = async () => ((await buildUser()) ? '/var/tmp' : join(config().home, 'tmp'))
 
 /** Lays out an existing empty folder for one build. Throws Misconfigured when the user of builds cannot reach it. */
 export async function prepareFolders(work: string): Promise<Folders> {
