@@ -117,7 +117,7 @@ export class Loop {
       await withLimit(this.options.run(job, controller.signal), jobs[job.name]?.timeout ?? 60, controller)
       this.done.push(job.id)
     } catch (error) {
-      await this.fail(job, error)
+      await this.fail(job, error, controller.signal)
     }
     this.pace = this.pace * 0.9 + (performance.now() - started) * 0.1
     this.running.delete(job.id)
@@ -128,7 +128,12 @@ export class Loop {
     if (this.again || this.buffer.length === 0) void this.claim()
   }
 
-  private async fail(job: ClaimedJob, error: unknown): Promise<void> {
+  private async fail(job: ClaimedJob, error: unknown, signal: AbortSignal): Promise<void> {
+    if (this.stopping && signal.aborted) {
+      // Not the job's fault: the next worker begins it again.
+      await releaseJobs([job.id], this.options.processId).catch(() => undefined)
+      return
+    }
     log().warn({ job: job.id, name: job.name, attempt: job.attempt, error: describe(error) }, 'job failed')
     for (;;) {
       try {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { HookBody, HookParams } from './hooks.schema.js'
 import { createHook, deleteHook, listHooks, testHook } from './hooks.js'
+import { HookBody, HookParams } from './hooks.schema.js'
 import { DeletedSystemHook, SamplePayload, SystemHook, viewDeletedSystemHook, viewSystemHook } from './hooks.view.js'
 
 export const hookRoutes: FastifyPluginAsyncTypebox = async app => {

@@ -23,17 +23,13 @@ export const jobMetricsRoutes: FastifyPluginAsyncTypebox = async app => {
   const tags = ['Background-job metrics']
   const answer = <T extends object>(fields: T) => ({ tags, response: { 200: fields } })
 
-  app.get(
-    '/bgjobs/queue_metrics',
-    { config, schema: answer(Type.Object({ queues: Queues })) },
-    async () => ({ queues: await queueMetrics() })
-  )
+  app.get('/bgjobs/queue_metrics', { config, schema: answer(Type.Object({ queues: Queues })) }, async () => ({
+    queues: await queueMetrics()
+  }))
 
-  app.get(
-    '/bgjobs/process_metrics',
-    { config, schema: answer(Type.Object({ processes: Processes })) },
-    async () => ({ processes: await processMetrics() })
-  )
+  app.get('/bgjobs/process_metrics', { config, schema: answer(Type.Object({ processes: Processes })) }, async () => ({
+    processes: await processMetrics()
+  }))
 
   app.get('/bgjobs/job_stats', { config, schema: answer(Type.Object({ jobs: Jobs })) }, async () => ({
     jobs: await jobStats()

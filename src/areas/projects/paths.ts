@@ -24,7 +24,9 @@ export function pathProblem(path: string, kind: 'project' | 'namespace'): string
 export function nameProblem(name: string): string | null {
   if (name.trim() === '') return "can't be blank"
   if (name.length > 255) return 'is too long (maximum is 255 characters)'
-  if (!/^[\p{L}\p{N}\p{Extended_Pictographic}_][\p{L}\p{N}\p{Extended_Pictographic}\u200d\ufe0f_. -]*$/u.test(name)) {
+  if (
+    !/^[\p{L}\p{N}\p{Extended_Pictographic}_](?:[\p{L}\p{N}\p{Extended_Pictographic}_. -]|\u200d|\ufe0f)*$/u.test(name)
+  ) {
     return "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
   }
   return null

@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Actor } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
+import { createProject } from './projects.js'
 import { findProject, listProjects, type ProjectScope } from './projects.queries.js'
 import { ProjectBody, ProjectListQuery, ProjectParams } from './projects.schema.js'
-import { createProject } from './projects.js'
 import { Project, viewProject, viewProjectSimple } from './projects.view.js'
 
 const viewFor = (actor: Actor, simple?: boolean) => (project: Parameters<typeof viewProject>[0]) =>

@@ -174,4 +174,7 @@ const viewOwner = (project: ProjectRow) => ({
 const viewAccess = ({ access_level, notification_level }: ProjectRow) =>
   access_level === null ? null : { access_level, notification_level: notification_level ?? 3 }
 
-const sshHost = () => publicUrl().replace(/^https?:\/\//, '').replace(/[:/].*$/, '')
+const sshHost = () =>
+  publicUrl()
+    .replace(/^https?:\/\//, '')
+    .replace(/[:/].*$/, '')

@@ -7,7 +7,9 @@ import { repositoryPath } from './location.js'
 export async function optimiseRepository(projectId: number): Promise<void> {
   // Free for the next push first: one that comes meanwhile schedules another round.
   await execute('update projects set optimise_at = null where id = ?', [projectId])
-  const project = await row<{ id: number; storage: string }>('select id, storage from projects where id = ?', [projectId])
+  const project = await row<{ id: number; storage: string }>('select id, storage from projects where id = ?', [
+    projectId
+  ])
   if (!project) return
   const path = repositoryPath(project)
   if (existsSync(path)) await writeCommitGraph(path)

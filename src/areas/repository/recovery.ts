@@ -36,7 +36,10 @@ export async function settleOpenChanges(now = new Date()): Promise<number> {
     if (outcome === undefined) continue
     const asOpen: OpenChange = { id: change.id, ref: change.ref, old: change.old_id, new: change.new_id }
     await settle(change.project_id, outcome ? [asOpen] : [], outcome ? [] : [asOpen])
-    log().info({ project: change.project_id, ref: change.ref, happened: outcome }, 'a ref change was settled afterwards')
+    log().info(
+      { project: change.project_id, ref: change.ref, happened: outcome },
+      'a ref change was settled afterwards'
+    )
     if (outcome) happened += 1
   }
   return happened

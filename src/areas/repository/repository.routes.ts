@@ -106,7 +106,10 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.delete(
     '/projects/:id/repository/files',
-    { config: write, schema: { tags, params: RepositoryParams, querystring: FileDeletion, response: { 200: WrittenFile } } },
+    {
+      config: write,
+      schema: { tags, params: RepositoryParams, querystring: FileDeletion, response: { 200: WrittenFile } }
+    },
     async ({ project, actor, query }) => {
       if (!actor.user) throw new Unauthorized()
       await deleteFile(project, actor.user, query)

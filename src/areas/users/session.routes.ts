@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { BadParameters, Unauthorized } from '../../errors.js'
 import { userOfPassword } from './credentials.js'
+import { revealPrivateToken } from './users.js'
 import { findUser } from './users.queries.js'
 import { SessionBody } from './users.schema.js'
-import { revealPrivateToken } from './users.js'
 import { Account, viewAccount } from './users.view.js'
 
 export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { NotFound, Unauthorized } from '../../errors.js'
+import { createUser, revealPrivateToken } from './users.js'
 import { findUser, listUsers } from './users.queries.js'
 import { UserBody, UserListQuery, UserParams } from './users.schema.js'
-import { createUser, revealPrivateToken } from './users.js'
 import { Account, User, UserInList, viewAccount, viewUser, viewUserBasic, viewUserForAdmin } from './users.view.js'
 
 export const userRoutes: FastifyPluginAsyncTypebox = async app => {

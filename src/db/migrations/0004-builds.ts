@@ -43,6 +43,7 @@ export const builds: Migration = {
       plan mediumtext not null,
       token_hash binary(32) null,
       attempt smallint unsigned not null default 0,
+      process_id bigint unsigned null,
       lease_until datetime(3) null,
       coverage double null,
       failure_reason varchar(64) character set ascii null,

@@ -49,7 +49,9 @@ async function byToken(request: FastifyRequest, token: string): Promise<Actor> {
 /** The scope read_user allows GET under /user and /users only. */
 function readsUsers(request: FastifyRequest, scopes: readonly string[]): boolean {
   const reading = request.method === 'GET' || request.method === 'HEAD'
-  return scopes.includes('read_user') && reading && /^\/users?(\/|$)/.test(request.routeOptions.url?.slice(API.length) ?? '')
+  return (
+    scopes.includes('read_user') && reading && /^\/users?(\/|$)/.test(request.routeOptions.url?.slice(API.length) ?? '')
+  )
 }
 
 async function bySession(request: FastifyRequest, session: string): Promise<Actor> {

@@ -1,0 +1,42 @@
+import { execute } from '../../db/sql.js'
+import { tokenHash } from '../../secrets.js'
+import { openArtifact, putArtifact } from '../../storage/artifacts.js'
+import type { BuildClaim } from './claim.js'
+
+export interface ArtifactsRow {
+  readonly id: number
+  readonly artifacts_filename: string | null
+  readonly artifacts_attempt: number | null
+  readonly artifacts_expire_at: Date | null
+}
+
+/** Stores a build's archive, from now on the build's artifacts. `expireIn` in seconds; null is for ever. */
+export async function storeArtifacts(
+  claim: BuildClaim,
+  archive: { path: string; filename: string },
+  expireIn: number | null
+): Promise<void> {
+  const { size } = await putArtifact({ build: claim.buildId, attempt: claim.attempt }, archive.path)
+  await execute(
+    `update builds set artifacts_filename = ?, artifacts_size = ?, artifacts_attempt = ?, artifacts_expire_at = ?
+     where id = ? and token_hash = ?`,
+    [
+      archive.filename,
+      size,
+      claim.attempt,
+      expireIn === null ? null : new Date(Date.now() + expireIn * 1000),
+      claim.buildId,
+      tokenHash(claim.token)
+    ]
+  )
+}
+
+/** Whether a build has artifacts that have not expired. */
+export const hasArtifacts = (build: ArtifactsRow) =>
+  build.artifacts_filename !== null && (build.artifacts_expire_at === null || build.artifacts_expire_at > new Date())
+
+/** The archive of a build; undefined without one, or when it has expired. */
+export async function openArtifactsOf(build: ArtifactsRow) {
+  if (!hasArtifacts(build) || build.artifacts_attempt === null) return undefined
+  return openArtifact({ build: build.id, attempt: build.artifacts_attempt })
+}

@@ -1,0 +1,90 @@
+import { countTotal, type Page, window } from '../../db/paginate.js'
+import { row, rows, type Value } from '../../db/sql.js'
+import type { BuildListQuery } from './builds.schema.js'
+
+export interface BuildRow {
+  id: number
+  name: string
+  stage: string
+  ref: string
+  tag: number
+  sha: string
+  status: string
+  coverage: number | null
+  attempt: number
+  created_at: Date
+  started_at: Date | null
+  finished_at: Date | null
+  artifacts_filename: string | null
+  artifacts_size: number | null
+  artifacts_attempt: number | null
+  artifacts_expire_at: Date | null
+  erased_at: Date | null
+  pipeline_id: number
+  pipeline_ref: string
+  pipeline_sha: string
+  pipeline_status: string
+  user_id: number | null
+  user_name: string | null
+  user_username: string | null
+  user_state: 'active' | 'blocked' | null
+  user_created_at: Date | null
+  user_admin: number | null
+  user_bio: string | null
+  user_location: string | null
+  user_messenger: string | null
+  user_professional_network: string | null
+  user_microblog: string | null
+  user_website_url: string | null
+  user_organization: string | null
+}
+
+const COLUMNS = `b.id, b.name, b.stage, b.ref, b.tag, b.sha, b.status, b.coverage, b.attempt, b.created_at, b.started_at,
+  b.finished_at, b.artifacts_filename, b.artifacts_size, b.artifacts_attempt, b.artifacts_expire_at, b.erased_at,
+  b.pipeline_id, l.ref as pipeline_ref, l.sha as pipeline_sha, l.status as pipeline_status, b.user_id,
+  u.name as user_name, u.username as user_username, u.state as user_state, u.created_at as user_created_at,
+  u.admin as user_admin, u.bio as user_bio, u.location as user_location, u.messenger as user_messenger,
+  u.professional_network as user_professional_network, u.microblog as user_microblog,
+  u.website_url as user_website_url, u.organization as user_organization`
+const JOINS = 'left join pipelines l on l.id = b.pipeline_id left join users u on u.id = b.user_id'
+
+export function findBuild(projectId: number, id: number): Promise<BuildRow | undefined> {
+  return row<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.id = ? and b.project_id = ?`, [id, projectId])
+}
+
+/** Newest first; of one commit when `sha` is given. */
+export async function listBuilds(projectId: number, query: BuildListQuery, sha?: string): Promise<Page<BuildRow>> {
+  const { page, perPage, sql } = window(query)
+  const where = ['b.project_id = ?']
+  const values: Value[] = [projectId]
+  if (sha !== undefined) {
+    where.push('b.sha = ?')
+    values.push(sha)
+  }
+  if (query.scope && query.scope.length > 0) {
+    where.push(`b.status in (${query.scope.map(() => '?').join(', ')})`)
+    values.push(...query.scope)
+  }
+  const condition = where.join(' and ')
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total from builds b where ${condition}`, values),
+    rows<BuildRow>(
+      `select ${COLUMNS} from (select b.id from builds b where ${condition} order by b.id desc ${sql}) page
+       join builds b on b.id = page.id ${JOINS} order by b.id desc`,
+      values
+    )
+  ])
+  return { items, total, page, perPage }
+}
+
+/** The build of a name in the newest successful pipeline of a ref. */
+export function findSuccessfulBuild(projectId: number, ref: string, name: string): Promise<BuildRow | undefined> {
+  return row<BuildRow>(
+    `select ${COLUMNS} from builds b ${JOINS}
+     where b.project_id = ? and b.ref = ? and b.name = ? and b.status = 'success'
+       and b.pipeline_id = (select max(m.id) from pipelines m
+         where m.project_id = b.project_id and m.ref = b.ref and m.status = 'success')
+     order by b.id desc limit 1`,
+    [projectId, ref, name]
+  )
+}

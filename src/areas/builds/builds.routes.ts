@@ -1,0 +1,62 @@
+import type { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { BuildListQuery, BuildParams, CommitParams, JobQuery, ProjectParams, RefParams } from './builds.schema.js'
+import { Build, viewBuild } from './builds.view.js'
+import { readArtifactsOf, readArtifactsOfRef, readBuild, readBuilds, readTraceOf } from './reads.js'
+
+const tags = ['Builds']
+
+const sendArchive = (reply: FastifyReply, archive: { size: number; stream: Readable; filename: string }) =>
+  reply
+    .type('application/zip')
+    .header('content-length', archive.size)
+    .header('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(archive.filename)}`)
+    .send(archive.stream)
+
+export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
+  const list = { can: 'build.list' as const }
+  const read = { can: 'build.read' as const }
+  const many = { 200: Type.Array(Build) }
+
+  app.get(
+    '/projects/:id/builds',
+    { config: list, schema: { tags, params: ProjectParams, querystring: BuildListQuery, response: many } },
+    async ({ project, query }, reply) => reply.page(await readBuilds(project, query), viewBuild)
+  )
+
+  app.get(
+    '/projects/:id/repository/commits/:sha/builds',
+    { config: read, schema: { tags, params: CommitParams, querystring: BuildListQuery, response: many } },
+    async ({ project, params, query }, reply) => reply.page(await readBuilds(project, query, params.sha), viewBuild)
+  )
+
+  app.get(
+    '/projects/:id/builds/:build_id',
+    { config: read, schema: { tags, params: BuildParams, response: { 200: Build } } },
+    async ({ project, params }) => viewBuild(await readBuild(project, params.build_id))
+  )
+
+  app.get(
+    '/projects/:id/builds/:build_id/trace',
+    { config: read, schema: { tags, params: BuildParams } },
+    async ({ project, params }, reply) => {
+      const { stream, size } = await readTraceOf(project, params.build_id)
+      return reply.type('text/plain; charset=utf-8').header('content-length', size).send(stream)
+    }
+  )
+
+  app.get(
+    '/projects/:id/builds/:build_id/artifacts',
+    { config: read, schema: { tags, params: BuildParams } },
+    async ({ project, params }, reply) => sendArchive(reply, await readArtifactsOf(project, params.build_id))
+  )
+
+  app.get(
+    '/projects/:id/builds/artifacts/:ref_name/download',
+    { config: read, schema: { tags, params: RefParams, querystring: JobQuery } },
+    async ({ project, params, query }, reply) =>
+      sendArchive(reply, await readArtifactsOfRef(project, params.ref_name, query.job))
+  )
+}

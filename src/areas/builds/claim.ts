@@ -1,0 +1,131 @@
+// A build is taken with a lease and a token of its own. Whoever does not show the token any more changes nothing: so a
+// worker that was thought dead cannot write into the build that another one runs again.
+import { randomBytes } from 'node:crypto'
+import { config } from '../../config.js'
+import { execute, row, rows } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { NotFound } from '../../errors.js'
+import { enqueue } from '../../queue/enqueue.js'
+import type { RunnerResult } from '../../runner/job.js'
+import { tokenHash } from '../../secrets.js'
+import { advancePipeline } from './progress.js'
+
+/** A build whose worker died this often is not begun again. */
+const ATTEMPTS = 4
+
+export interface BuildClaim {
+  readonly buildId: number
+  readonly pipelineId: number
+  readonly attempt: number
+  readonly token: string
+}
+
+const leaseEnd = () => new Date(Date.now() + config().queue.lease * 1000)
+
+interface ClaimableRow {
+  pipeline_id: number
+  status: string
+  attempt: number
+  lease_until: Date | null
+  /** Whether the worker process that runs it still shows life. */
+  held: number
+}
+
+/**
+ * Takes a pending build, or one whose worker died while it ran; null when there is nothing to run. The sandbox has kept
+ * what the first run did to itself, so the build can begin again.
+ */
+export async function claimBuild(buildId: number, processId: number): Promise<BuildClaim | null> {
+  const token = randomBytes(20).toString('hex')
+  return transact(async () => {
+    const build = await row<ClaimableRow>(
+      `select b.pipeline_id, b.status, b.attempt, b.lease_until,
+         exists (select 1 from job_processes p where p.id = b.process_id) as held
+       from builds b where b.id = ? for update`,
+      [buildId]
+    )
+    if (!build || !isFree(build)) return null
+    if (build.attempt >= ATTEMPTS) {
+      await end(buildId, { status: 'failed', reason: 'runner_system_failure' })
+      await advancePipeline(build.pipeline_id)
+      return null
+    }
+    const now = new Date()
+    await execute(
+      `update builds set status = 'running', attempt = attempt + 1, token_hash = ?, process_id = ?, lease_until = ?,
+         started_at = ?, updated_at = ? where id = ?`,
+      [tokenHash(token), processId, leaseEnd(), now, now, buildId]
+    )
+    await advancePipeline(build.pipeline_id)
+    return { buildId, pipelineId: build.pipeline_id, attempt: build.attempt + 1, token }
+  })
+}
+
+function isFree({ status, held, lease_until }: ClaimableRow): boolean {
+  if (status !== 'running') return status === 'pending'
+  return held === 0 || (lease_until !== null && lease_until < new Date())
+}
+
+/** Builds whose lease ended long ago have lost their job as well: they get another one. Gives how many. */
+export async function reviveBuilds(now = new Date()): Promise<number> {
+  const lost = await rows<{ id: number }>(
+    "select id from builds where status = 'running' and lease_until < ? order by lease_until limit 100",
+    [new Date(now.getTime() - 60_000)]
+  )
+  for (const { id } of lost) {
+    await transact(async () => {
+      const { affectedRows } = await execute(
+        "update builds set lease_until = ? where id = ? and status = 'running' and lease_until < ?",
+        [now, id, now]
+      )
+      if (affectedRows === 1) await enqueue('build.run', { buildId: id })
+    })
+  }
+  return lost.length
+}
+
+/** Shows that the build is being run; false when it is no longer this claim's, as after a cancel. */
+export async function renewBuild({ buildId, token }: BuildClaim): Promise<boolean> {
+  const { affectedRows } = await execute(
+    "update builds set lease_until = ? where id = ? and token_hash = ? and status = 'running'",
+    [leaseEnd(), buildId, tokenHash(token)]
+  )
+  return affectedRows === 1
+}
+
+/** Ends a build and moves its pipeline on; false when it was no longer this claim's. */
+export async function finishBuild(claim: BuildClaim, result: RunnerResult, traceSize: number): Promise<boolean> {
+  return transact(async () => {
+    const mine = await row<{ id: number }>(
+      "select id from builds where id = ? and token_hash = ? and status = 'running' for update",
+      [claim.buildId, tokenHash(claim.token)]
+    )
+    if (!mine) return false
+    await end(claim.buildId, result, traceSize)
+    await advancePipeline(claim.pipelineId)
+    return true
+  })
+}
+
+/** Ends a build whatever runs it: created, pending and running ones become canceled, others stay. */
+export async function cancelBuild(id: number): Promise<void> {
+  await transact(async () => {
+    const build = await row<{ pipeline_id: number; status: string }>(
+      'select pipeline_id, status from builds where id = ? for update',
+      [id]
+    )
+    if (!build) throw new NotFound()
+    if (!['created', 'pending', 'running'].includes(build.status)) return
+    await end(id, { status: 'canceled' })
+    await advancePipeline(build.pipeline_id)
+  })
+}
+
+async function end(id: number, { status, reason, exitCode }: RunnerResult, traceSize = 0): Promise<void> {
+  const now = new Date()
+  await execute(
+    `update builds set status = ?, failure_reason = ?, exit_code = ?, trace_size = ?, token_hash = null,
+       process_id = null, lease_until = null, finished_at = ?, updated_at = ? where id = ?`,
+    [status, reason ?? null, exitCode ?? null, traceSize, now, now, id]
+  )
+}

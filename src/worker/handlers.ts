@@ -1,0 +1,33 @@
+// Every job's handler: a name without one does not compile.
+import { deliver, tellSystemHooks } from '../areas/admin/deliveries.js'
+import { runBuild } from '../areas/builds/run.js'
+import { optimiseRepository } from '../areas/repository/optimise.js'
+import { applyRefChange } from '../areas/repository/ref-effects.js'
+import type { JobName, Jobs } from '../queue/jobs.js'
+import type { SystemHookEvent } from '../webhooks/events.js'
+import { runTask } from './tasks.js'
+
+export interface JobContext {
+  /** Ends when the job is to be given up. */
+  readonly signal: AbortSignal
+  /** Of the worker process that claimed the job. */
+  readonly processId: number
+}
+
+type Handlers = { [Name in JobName]: (payload: Jobs[Name], context: JobContext) => Promise<unknown> }
+
+export const handlers: Handlers = {
+  'ref.changed': ({ refChangeId }) => applyRefChange(refChangeId),
+  'event.emitted': ({ key, event, payload }) => tellSystemHooks(key, event as SystemHookEvent, payload),
+  'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
+  'build.run': ({ buildId }, { processId, signal }) => runBuild(buildId, processId, signal),
+  'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
+  'maintenance.run': ({ task }) => runTask(task)
+}
+
+/** Runs a job's handler. Throws for a name that no version of this program has. */
+export async function perform(job: { name: JobName; payload: unknown }, context: JobContext): Promise<void> {
+  const handler = handlers[job.name] as ((payload: unknown, context: JobContext) => Promise<unknown>) | undefined
+  if (!handler) throw new Error(`there is no job ${job.name}`)
+  await handler(job.payload, context)
+}

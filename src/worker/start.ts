@@ -1,0 +1,113 @@
+// One worker process: loops over the queues, shows life, finds the dead, keeps the schedule.
+import { reviveBuilds } from '../areas/builds/claim.js'
+import { settleOpenChanges } from '../areas/repository/recovery.js'
+import { config } from '../config.js'
+import { closeDatabase } from '../db/connection.js'
+import { requireSchema } from '../db/migrate.js'
+import { closeReaders } from '../git/reader.js'
+import { prepareHome } from '../home.js'
+import { log } from '../log.js'
+import { promoteJobs } from '../queue/claim.js'
+import { QUEUES } from '../queue/jobs.js'
+import { reapProcesses, registerProcess, renewProcess, unregisterProcess } from '../queue/processes.js'
+import { closeWake, listenForWake } from '../queue/wake.js'
+import { checkSandbox } from '../runner/sandbox.js'
+import { perform } from './handlers.js'
+import { Loop } from './loop.js'
+import { startSchedule } from './schedule.js'
+
+const RECOVER_MS = 5000
+/** Milliseconds that jobs have to end by themselves when the worker stops. */
+const GRACE_MS = 5000
+
+export interface Worker {
+  /** Resolves when the worker has lost its lease and must not go on. */
+  readonly lost: Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts working. Throws Misconfigured where builds could not run as configured. */
+export async function startWorker(): Promise<Worker> {
+  prepareHome()
+  await requireSchema()
+  await reapProcesses()
+  const queues = QUEUES.filter(queue => config().queue.concurrency[queue] > 0)
+  if (queues.includes('builds')) await checkSandbox()
+  const concurrency = queues.reduce((sum, queue) => sum + config().queue.concurrency[queue], 0)
+  const processId = await registerProcess({ queues, concurrency })
+  const loops = new Map(
+    queues.map(queue => [
+      queue,
+      new Loop({
+        queue,
+        processId,
+        concurrency: config().queue.concurrency[queue],
+        pollInterval: config().queue.poll_interval * 1000,
+        run: (job, signal) => perform(job, { signal, processId })
+      })
+    ])
+  )
+  const stopListening = await listenForWake(processId, queue => loops.get(queue)?.wake())
+  const chores = startChores(processId, loops)
+  const stopSchedule = startSchedule()
+  for (const loop of loops.values()) loop.wake()
+  log().info({ processId, queues }, 'worker ready')
+  return {
+    lost: chores.lost,
+    stop: async () => {
+      stopListening()
+      await stopSchedule()
+      await Promise.all([...loops.values()].map(loop => loop.stop(GRACE_MS)))
+      chores.stop()
+      await unregisterProcess(processId).catch(error =>
+        log().warn({ error: String(error) }, 'the worker could not say good-bye')
+      )
+      closeWake()
+      await closeReaders()
+      await closeDatabase()
+    }
+  }
+}
+
+/** What a worker does beside its jobs. */
+function startChores(processId: number, loops: Map<string, Loop>): { lost: Promise<void>; stop(): void } {
+  let loseLease: () => void = () => undefined
+  const lost = new Promise<void>(resolve => (loseLease = resolve))
+  const all = [...loops.values()]
+  const timers = [
+    every((config().queue.lease * 1000) / 4, 'renewing the lease', async () => {
+      const busy = all.reduce((sum, loop) => sum + loop.busy, 0)
+      if (await renewProcess(processId, busy)) return
+      for (const loop of all) loop.abort('the lease of this worker was lost')
+      loseLease()
+    }),
+    every(config().queue.poll_interval * 1000, 'promoting delayed jobs', async () => {
+      if ((await promoteJobs()) > 0) for (const loop of all) loop.wake()
+    }),
+    every(RECOVER_MS, 'recovering', async () => {
+      if ((await reapProcesses()).length > 0) for (const loop of all) loop.wake()
+      await settleOpenChanges()
+      await reviveBuilds()
+    })
+  ]
+  return { lost, stop: () => timers.forEach(stop => stop()) }
+}
+
+/** Does `work` again and again with a pause in between; never twice at once. A failure is logged and tried again. */
+function every(milliseconds: number, what: string, work: () => Promise<void>): () => void {
+  let timer: NodeJS.Timeout
+  let stopped = false
+  const again = () => {
+    if (!stopped) timer = setTimeout(run, milliseconds)
+  }
+  const run = () => {
+    work()
+      .catch(error => log().warn({ error: String(error) }, `${what} failed`))
+      .finally(again)
+  }
+  again()
+  return () => {
+    stopped = true
+    clearTimeout(timer)
+  }
+}
