@@ -1,4 +1,7 @@
 // What keeps a repository fast and whole; started by jobs, never by git itself.
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { config } from '../config.js'
 import { GitFailure, runGit } from './run.js'
 
 // Nobody may need an object that old which no ref reaches: a push or commit underway is younger.
@@ -17,6 +20,19 @@ export async function repackRepository(repository: string): Promise<void> {
   const cruft = ['--cruft', `--cruft-expiration=${grace}`]
   await runGit(['repack', '-d', '-l', '--quiet', '--write-bitmap-index', ...cruft], options)
   await runGit(['prune', `--expire=${grace}`], options)
+  await removeRemains(repository)
+}
+
+/** Quarantine folders of pushes that were killed: no push lives as long as twice its time limit. */
+async function removeRemains(repository: string): Promise<void> {
+  const objects = join(repository, 'objects')
+  const oldest = Date.now() - 2 * config().git.timeout * 1000
+  for (const name of await readdir(objects)) {
+    if (!name.startsWith('tmp_objdir-')) continue
+    const path = join(objects, name)
+    const found = await stat(path).catch(() => null)
+    if (found && found.mtimeMs < oldest) await rm(path, { recursive: true, force: true })
+  }
 }
 
 /** Whether all that the refs need is there, with git's words on what is not. */

@@ -21,6 +21,7 @@ export type PushResult = { ref: string; ok: boolean /** Why not, in git's words.
 
 const commandLimit = 10_000
 const headLimit = 8 * 1024 * 1024
+const patience = 10_000
 
 /**
  * Reads the commands at the beginning of a push (the body of POST git-receive-pack, decompressed). Throws BadProtocol,
@@ -90,7 +91,7 @@ export type Push = {
 }
 
 export type Receiving = {
-  /** The answer to the client. Destroying it ends git. */
+  /** The answer to the client. Destroying it, or an input that breaks off, ends git. */
   output: Readable
   /** The results, after beforeReport; rejects when that did or when the refs cannot be read. */
   done: Promise<PushResult[]>
@@ -103,12 +104,31 @@ export type Receiving = {
 export async function receivePack(repository: string, push: Push): Promise<Receiving> {
   const args = ['receive-pack', '--stateless-rpc', repository]
   const git = await startGit(args, { repository, long: true, signal: push.signal })
-  void feed(push.input, git)
+  const stop = stopper(git)
+  void feed(push.input, git, stop)
   const output = new PassThrough({ highWaterMark: 256 * 1024 })
-  output.once('close', git.kill).on('error', () => {}) // whoever reads it hears of the error; nobody may be there any more
+  output.once('close', stop).on('error', () => {}) // whoever reads it hears of the error; nobody may be there any more
   const done = settle(repository, push, git, output)
   done.catch(error => output.destroy(error instanceof Error ? error : new Error(String(error))))
   return { output, done }
+}
+
+/**
+ * Ends a push whose client has gone. The end of its input is enough: half a pack fails, and git takes its quarantine
+ * folder away, which after a signal it leaves behind (since 2.39). Only what goes on after that is killed.
+ */
+function stopper(git: GitProcess): () => void {
+  let limit: NodeJS.Timeout | undefined
+  let over = false
+  void git.done.then(() => {
+    over = true
+    clearTimeout(limit)
+  })
+  return () => {
+    if (over) return
+    git.stdin.end()
+    limit ??= setTimeout(git.kill, patience)
+  }
 }
 
 async function settle(repository: string, push: Push, git: GitProcess, output: PassThrough): Promise<PushResult[]> {

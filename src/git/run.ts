@@ -162,23 +162,23 @@ export function failure(args: string[], exit: Exit, stderr: string): GitFailure 
 }
 
 /**
- * Writes all of the input and closes stdin. An input that breaks off ends the process instead, so that git never takes
- * the beginning for the whole. Never rejects. The input is read to its end even when git stops reading.
+ * Writes all of the input and closes stdin. An input that breaks off ends the process instead (or calls `cut`), so that
+ * git never takes the beginning for the whole. Never rejects. The input is read to its end even when git stops reading.
  */
-export async function feed(input: GitInput, git: Pick<GitProcess, 'stdin' | 'kill'>): Promise<void> {
-  const { stdin, kill } = git
+export async function feed(input: GitInput, git: GitProcess, cut: () => void = git.kill): Promise<void> {
+  const { stdin } = git
   if (typeof input === 'string' || Buffer.isBuffer(input)) {
     stdin.end(input)
     return
   }
   try {
     for await (const chunk of input) {
-      if (stdin.destroyed || stdin.write(chunk)) continue
+      if (!stdin.writable || stdin.write(chunk)) continue
       await drained(stdin)
     }
     stdin.end()
   } catch {
-    kill()
+    cut()
   }
 }
 

@@ -122,7 +122,9 @@ t.test('clones and fetches in every version, shallow and partial too', async t =
     const done = await client(folder, '-c', `protocol.version=${version}`, 'clone', '-q', host.url, into)
     t.equal(done.code, 0, done.text)
     t.equal(git(join(folder, into), ['rev-parse', 'HEAD']), head)
-    t.notMatch(git(join(folder, into), ['ls-remote', host.url]), /pipelines/)
+    const listed = await client(folder, '-c', `protocol.version=${version}`, 'ls-remote', host.url)
+    t.match(listed.text, /refs\/heads\/side/)
+    t.notMatch(listed.text, /pipelines/)
   }
   t.equal((await client(folder, 'clone', '-q', '--depth', '3', host.url, 'shallow')).code, 0)
   t.equal((await client(folder, 'clone', '-q', '--no-checkout', '--filter=blob:none', host.url, 'partial')).code, 0)
@@ -172,7 +174,7 @@ t.test('a refused push shows its reason, with and without sidebands', async t =>
   t.same(host.results, [])
   const commands = [{ old: ZERO, new: 'a'.repeat(40), ref: 'refs/heads/master' }]
   const plain = await refusePush({ commands, capabilities: ['report-status'], reasons: host.refuse })
-  t.equal(plain.toString(), '000eunpack ok\n0038ng refs/heads/master this branch is protected\n0000')
+  t.equal(plain.toString(), '000eunpack ok\n0032ng refs/heads/master this branch is protected\n0000')
   t.equal((await refusePush({ commands, capabilities: [], reasons: host.refuse })).toString(), '0000')
 })
 
@@ -221,7 +223,7 @@ function packOf(folder: string, id: string): Buffer {
 t.test('pushes that break off move nothing, wherever they are cut', async t => {
   const host = await serve(t)
   const folder = await workTree(t, host)
-  const id = change(folder, 'big', Buffer.from(Array.from({ length: 400_000 }, () => Math.random() * 256)))
+  const id = change(folder, 'big', Buffer.from(Array.from({ length: 100_000 }, () => Math.random() * 256)))
   const body = pushBody(folder, id)
   const headSize = body.indexOf('PACK')
   for (const size of [10, headSize - 2, headSize, headSize + 20, body.length >> 1, body.length - 10]) {
@@ -262,7 +264,7 @@ t.test('pushes that break off move nothing, wherever they are cut', async t => {
 t.test('a client that leaves during a clone ends the process', async t => {
   const host = await serve(t)
   const folder = await workTree(t, host)
-  const id = change(folder, 'big', Buffer.from(Array.from({ length: 3_000_000 }, () => Math.random() * 256)))
+  const id = change(folder, 'big', Buffer.from(Array.from({ length: 1_000_000 }, () => Math.random() * 256)))
   await client(folder, 'push', '-q', 'origin', 'master')
   const body = Buffer.concat([pktLine(`want ${id} side-band-64k ofs-delta\n`), flush, pktLine('done\n')])
   const output = await uploadPack(host.repository, { input: Readable.from([body]) })

@@ -1,0 +1,160 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import t from 'tap'
+import { loadConfig } from '../../src/config.js'
+import { checkoutCommit } from '../../src/git/checkout.js'
+import { checkRepository, repackRepository, writeCommitGraph } from '../../src/git/maintenance.js'
+import { readCommit } from '../../src/git/objects.js'
+import { closeReaders } from '../../src/git/reader.js'
+import { outputOf, runGit, startGit } from '../../src/git/run.js'
+import { slotCounts, takeSlot } from '../../src/git/slots.js'
+import { git, repositoryWith } from './history.js'
+
+t.teardown(() => closeReaders())
+
+t.test('git sees nothing of the surroundings', async t => {
+  const repository = await repositoryWith(t)
+  process.env.GIT_DIR = '/nowhere'
+  process.env.SECRET_OF_SERVER = 'yes'
+  t.teardown(() => {
+    delete process.env.GIT_DIR
+    delete process.env.SECRET_OF_SERVER
+  })
+  t.equal((await runGit(['rev-parse', '--git-dir'], { repository })).toString().trim(), repository)
+  const shown = (await runGit(['-c', 'alias.show-all=!env', 'show-all'], { repository })).toString()
+  t.notMatch(shown, /SECRET|nowhere/)
+  t.match(shown, /HOME=\/nonexistent/)
+  const settings = (await runGit(['config', '--list', '--show-origin'], { repository })).toString()
+  t.notMatch(settings, /gitconfig/)
+})
+
+t.test('limits on time, output and patience', async t => {
+  const repository = await repositoryWith(t, 20)
+  const sleep = ['-c', 'alias.wait=!sleep 60 & sleep 61', 'wait']
+  await t.rejects(runGit(sleep, { repository, timeout: 0.2 }), { name: 'GitFailure', code: null, message: /timeout/ })
+  const leaving = new AbortController()
+  const run = runGit(sleep, { repository, signal: leaving.signal })
+  setTimeout(() => leaving.abort(), 50)
+  await t.rejects(run, { name: 'GitFailure', message: /killed/ })
+  const children = readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .map(pid => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+      } catch {
+        return ''
+      }
+    })
+  t.notOk(
+    children.some(line => /^sleep\x006[01]/.test(line)),
+    'the children of git are gone too'
+  )
+  await t.rejects(runGit(['cat-file', 'blob', 'master:big.bin'], { repository, maxOutput: 1000 }), {
+    message: /1000 bytes/
+  })
+  await t.rejects(runGit(['rev-parse', '--verify', 'nothing'], { repository }), {
+    code: 128,
+    stderr: /Needed a single/
+  })
+  await t.rejects(runGit(['status'], { cwd: '/nowhere' }), { name: 'GitFailure' })
+  const broken = (async function* () {
+    yield Buffer.from('half')
+    throw new Error('cut')
+  })()
+  await t.rejects(runGit(['hash-object', '--stdin'], { repository, input: broken }), { message: /killed/ })
+  const args = ['cat-file', 'blob', 'HEAD:nothing']
+  const failing = await startGit(args, { repository })
+  await t.rejects(buffer(outputOf(args, failing)), { name: 'GitFailure', code: 128 })
+  t.same(slotCounts(), { running: 0, waiting: 0 })
+})
+
+t.test('slots: a share for each repository, a queue, and an end to it', async t => {
+  const mine = { repository: '/a', long: true }
+  const held = [await takeSlot(mine), await takeSlot(mine), await takeSlot(mine)]
+  const order: string[] = []
+  const fourth = takeSlot(mine).then(release => {
+    order.push('fourth')
+    return release
+  })
+  held.push(await takeSlot({ repository: '/a' }))
+  const short = takeSlot({ repository: '/a' }).then(release => {
+    order.push('short')
+    return release
+  })
+  held.push(await takeSlot({ repository: '/b' }))
+  t.same(slotCounts(), { running: 5, waiting: 2 })
+  const leaving = new AbortController()
+  const left = takeSlot({ ...mine, signal: leaving.signal })
+  leaving.abort(new Error('gone'))
+  await t.rejects(left, { message: 'gone' })
+  held[3]?.()
+  held[3]?.()
+  held.push(await short)
+  held[0]?.()
+  held.push(await fourth)
+  t.same(order, ['short', 'fourth'])
+  for (const release of held) release()
+  const all = await Promise.all(Array.from({ length: 16 }, (_, index) => takeSlot({ repository: `/${index}` })))
+  const waiting = Array.from({ length: 256 }, () => takeSlot({}))
+  await t.rejects(takeSlot({}), { name: 'Unavailable' })
+  for (const release of all) release()
+  for (const turn of waiting) (await turn)()
+  t.same(slotCounts(), { running: 0, waiting: 0 })
+})
+
+t.test('a build gets exactly its commit', async t => {
+  const repository = await repositoryWith(t, 100)
+  const [head = '', , third = ''] = git(repository, ['rev-list', '--first-parent', 'master']).split('\n')
+  git(repository, ['update-ref', 'refs/internal/kept', third])
+  const into = join(t.testdirName, 'build')
+  mkdirSync(into)
+  const checkout = { ref: 'master', tag: false, depth: 2, timeout: 60 }
+  await checkoutCommit(repository, { ...checkout, sha: head, into })
+  t.equal(git(into, ['rev-parse', 'HEAD']), head)
+  t.equal(git(into, ['status', '--porcelain']), '')
+  t.equal(git(into, ['remote']), '')
+  t.equal(git(into, ['rev-parse', 'origin/master']), head)
+  t.equal(git(into, ['rev-list', '--count', 'HEAD', '--first-parent']), '2')
+  t.notMatch(readFileSync(join(into, '.git/config'), 'utf8'), /url/)
+  t.notOk(existsSync(join(into, '.git/FETCH_HEAD')))
+  t.same(readdirSync(join(into, 'module')), [], 'submodules stay empty')
+  await t.rejects(checkoutCommit(repository, { ...checkout, sha: head, into }), TypeError, 'the folder must be empty')
+
+  const old = join(t.testdirName, 'old')
+  mkdirSync(old)
+  await checkoutCommit(repository, { ...checkout, sha: third, ref: 'v0', tag: true, depth: 0, into: old })
+  t.equal(git(old, ['rev-list', '--count', 'HEAD']), git(repository, ['rev-list', '--count', third]))
+  t.equal(git(old, ['describe', '--tags']), 'v0')
+  const none = join(t.testdirName, 'none')
+  mkdirSync(none)
+  await t.rejects(checkoutCommit(repository, { ...checkout, sha: 'f'.repeat(40), into: none }), { name: 'GitFailure' })
+})
+
+t.test('maintenance keeps what is there and finds what is not', async t => {
+  const repository = await repositoryWith(t, 100)
+  const head = git(repository, ['rev-parse', 'master'])
+  await readCommit(repository, head)
+  const young = git(repository, ['hash-object', '-w', '--stdin'], 'not referred to yet')
+  await writeCommitGraph(repository)
+  await repackRepository(repository)
+  await writeCommitGraph(repository)
+  await repackRepository(repository)
+  const packs = readdirSync(join(repository, 'objects/pack'))
+  t.equal(packs.filter(name => name.endsWith('.bitmap')).length, 1)
+  t.ok(existsSync(join(repository, 'objects/info/commit-graphs')))
+  t.equal(git(repository, ['cat-file', 'blob', young]), 'not referred to yet')
+  t.same(await checkRepository(repository), { ok: true, problems: [] })
+  t.equal((await readCommit(repository, head))?.id, head)
+  writeFileSync(
+    join(repository, 'packed-refs'),
+    `${readFileSync(join(repository, 'packed-refs'))}${'e'.repeat(40)} refs/heads/lost\n`
+  )
+  t.match(await checkRepository(repository), { ok: false, problems: [/lost/] })
+})
+
+t.test('the push limit of the configuration stands in the repository', async t => {
+  loadConfig({})
+  const repository = await repositoryWith(t)
+  t.equal(git(repository, ['config', 'receive.maxInputSize']), '2147483648')
+})
