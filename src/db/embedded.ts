@@ -3,10 +3,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createConnection } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createConnection } from 'mysql2/promise'
 import { config } from '../config.js'
 import { Misconfigured, Unavailable } from '../errors.js'
 import { prepareHome, socketPath } from '../home.js'
@@ -54,18 +54,18 @@ export async function startEmbedded(options: { transient?: boolean } = {}): Prom
     child.once('error', () => resolve())
   })
   await ready(child)
-  writeFileSync(noteFile(), JSON.stringify({ pid: child.pid, transient: options.transient ?? false }))
+  writeFileSync(noteFile(), JSON.stringify({ owner: process.pid, transient: options.transient ?? false }))
   return { pid: child.pid ?? 0, ended, stop: () => stop(child, ended) }
 }
 
-/** Whether the home's database takes connections now, and whether it lives for one command only. */
-export async function embeddedState(): Promise<'down' | 'transient' | 'up'> {
-  if (!(await answers())) return 'down'
+/** Whether the home's database takes connections now, and for whom it was started. */
+export async function embeddedState(): Promise<{ up: boolean; transient: boolean; owner: number | null }> {
+  const up = await answers()
   try {
-    const note = JSON.parse(readFileSync(noteFile(), 'utf8')) as { transient: boolean }
-    return note.transient ? 'transient' : 'up'
+    const note = JSON.parse(readFileSync(noteFile(), 'utf8')) as { owner: number; transient: boolean }
+    return { up, transient: note.transient, owner: note.owner }
   } catch {
-    return 'up'
+    return { up, transient: false, owner: null }
   }
 }
 
@@ -98,22 +98,19 @@ function ownsLock(pid: number): boolean {
   }
 }
 
-async function answers(): Promise<boolean> {
-  if (!existsSync(databaseSocket())) return false
-  try {
-    const connection = await createConnection({
-      socketPath: databaseSocket(),
-      user: 'root',
-      password: secrets().database_password
-    })
-    await connection.end()
-    return true
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ER_ACCESS_DENIED_ERROR') {
-      throw new Misconfigured(`${config().home}/secrets.json does not fit the database in ${dataFolder()}`)
+/** A server that takes connections greets whoever connects. */
+function answers(): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = createConnection(databaseSocket())
+    const done = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
     }
-    return false
-  }
+    socket.setTimeout(1000, () => done(false))
+    socket.once('data', () => done(true))
+    socket.once('error', () => done(false))
+    socket.once('end', () => done(false))
+  })
 }
 
 const lockFile = () => join(config().home, 'run/database.lock')

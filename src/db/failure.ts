@@ -1,5 +1,5 @@
 // What the database says, in the product's words.
-import { Unavailable } from '../errors.js'
+import { Misconfigured, Unavailable } from '../errors.js'
 
 const AWAY = new Set([
   'ECONNREFUSED',
@@ -54,7 +54,13 @@ export function duplicateKey(error: unknown): string | undefined {
   return /for key '(?:[^'.]*\.)?([^']+)'/.exec(message ?? '')?.[1] ?? 'unknown'
 }
 
-/** The error to throw instead: Unavailable where the database is away, otherwise the same one. */
+/** The error to throw instead: Unavailable where the database is away, Misconfigured where it refuses, else the same. */
 export function translate(error: unknown): unknown {
+  if (driverError(error).errno === 1045) {
+    return new Misconfigured('the database refuses the account: check secrets.json, or the password in database.url')
+  }
+  if (driverError(error).errno === 1049) {
+    return new Misconfigured('the database of database.url does not exist: create it')
+  }
   return isDatabaseAway(error) ? new Unavailable('the database is not available') : error
 }

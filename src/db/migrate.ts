@@ -52,6 +52,9 @@ export async function migrationStates(): Promise<MigrationState[]> {
 
 const pending = async () => (await migrationStates()).filter(({ applied_at }) => applied_at === null)
 
+/** Whether every migration of this version is applied. */
+export const schemaIsCurrent = async () => (await pending()).length === 0
+
 /** Throws Misconfigured unless the schema is the one that this version works with. */
 export async function requireSchema(): Promise<void> {
   const missing = await pending()

@@ -11,6 +11,7 @@ import { promoteJobs } from '../queue/claim.js'
 import { QUEUES } from '../queue/jobs.js'
 import { reapProcesses, registerProcess, renewProcess, unregisterProcess } from '../queue/processes.js'
 import { closeWake, listenForWake } from '../queue/wake.js'
+import { removeStaleFolders } from '../runner/folders.js'
 import { checkSandbox } from '../runner/sandbox.js'
 import { perform } from './handlers.js'
 import { Loop } from './loop.js'
@@ -32,7 +33,10 @@ export async function startWorker(): Promise<Worker> {
   await requireSchema()
   await reapProcesses()
   const queues = QUEUES.filter(queue => config().queue.concurrency[queue] > 0)
-  if (queues.includes('builds')) await checkSandbox()
+  if (queues.includes('builds')) {
+    await checkSandbox()
+    await removeStaleFolders()
+  }
   const concurrency = queues.reduce((sum, queue) => sum + config().queue.concurrency[queue], 0)
   const processId = await registerProcess({ queues, concurrency })
   const loops = new Map(
@@ -90,7 +94,12 @@ function startChores(processId: number, loops: Map<string, Loop>): { lost: Promi
       await reviveBuilds()
     })
   ]
-  return { lost, stop: () => timers.forEach(stop => stop()) }
+  return {
+    lost,
+    stop: () => {
+      for (const stop of timers) stop()
+    }
+  }
 }
 
 /** Does `work` again and again with a pause in between; never twice at once. A failure is logged and tried again. */

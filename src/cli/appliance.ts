@@ -1,0 +1,106 @@
+// The whole appliance in the foreground: database, server, worker. This process stays small: it loads neither models
+// nor routes, and its children migrate and listen by themselves.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { config, root } from '../config.js'
+import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../db/embedded.js'
+import { Misconfigured } from '../errors.js'
+import { prepareHome } from '../home.js'
+import { log } from '../log.js'
+import { Child } from './children.js'
+
+export interface Appliance {
+  readonly url: string
+  readonly port: number
+  stop(): Promise<void>
+}
+
+/** Small heaps: what the appliance keeps in memory is bounded, and idle processes should be small. */
+const NODE_FLAGS = ['--max-semi-space-size=8', '--enable-source-maps']
+
+/** Starts everything and resolves once all answer. Throws Misconfigured, or the first fault of a child. */
+export async function startAppliance(): Promise<Appliance> {
+  prepareHome()
+  const server = child('server', 'dist/src/server/process.js')
+  const worker = child('worker', 'dist/src/worker/process.js')
+  const database = config().database.url === null ? new WatchedDatabase() : undefined
+  const stop = async () => {
+    await Promise.all([server.stop(), worker.stop()])
+    await database?.stop()
+  }
+  try {
+    // The children load their modules while the database starts, and wait for it.
+    const [ready] = await Promise.all([server.start(), worker.start(), database?.start()])
+    const port = ready?.port ?? config().port
+    const host = config().host.includes(':') ? `[${config().host}]` : config().host
+    return { url: `http://${host}:${port}`, port, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function child(name: string, module: string): Child {
+  const { home, host, port } = config()
+  const environment = {
+    ...process.env,
+    NODE_ENV: 'production',
+    GITSTEAD_HOME: home,
+    GITSTEAD_HOST: host,
+    GITSTEAD_PORT: String(port),
+    GITSTEAD_PROCESS: name
+  }
+  return new Child({ name, module: join(root, module), environment, nodeFlags: NODE_FLAGS })
+}
+
+/** The embedded database, started again when it dies. */
+class WatchedDatabase {
+  private running: EmbeddedDatabase | undefined
+  private stopping = false
+
+  async start(): Promise<void> {
+    await refuseSecond()
+    await this.launch()
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true
+    await this.running?.stop()
+  }
+
+  private async launch(): Promise<void> {
+    const database = await startEmbedded()
+    this.running = database
+    if (this.stopping) return database.stop()
+    void database.ended.then(() => this.again())
+  }
+
+  private async again(pause = 100): Promise<void> {
+    if (this.stopping) return
+    log().error({ again_in_ms: pause }, 'the database died')
+    await sleep(pause)
+    if (this.stopping) return
+    await this.launch().catch(error => {
+      log().error({ error: String(error) }, 'the database did not start')
+      return this.again(Math.min(pause * 2, 10_000))
+    })
+  }
+}
+
+/** Two appliances on one home would undo each other's work. */
+async function refuseSecond(): Promise<void> {
+  const { up, transient, owner } = await embeddedState()
+  if (!up || transient || owner === null || !isGitstead(owner)) return
+  throw new Misconfigured(
+    `another gitstead up (process ${owner}) runs on ${config().home}: stop it, or name another --home`
+  )
+}
+
+function isGitstead(pid: number): boolean {
+  try {
+    return /gitstead/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,47 @@
+// What all commands share: --home and --json, and the exit codes of named failures.
+import { Command, Flags, type Interfaces } from '@oclif/core'
+import { loadConfig } from '../config.js'
+import * as errors from '../errors.js'
+
+/** 0 ok, 1 failed, 2 usage, 3 not found, 4 exists or conflict, 5 unavailable. */
+export const ExitCode = { failed: 1, usage: 2, notFound: 3, conflict: 4, unavailable: 5 } as const
+
+export type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<T['flags'] & (typeof BaseCommand)['baseFlags']>
+
+export abstract class BaseCommand extends Command {
+  static override enableJsonFlag = true
+  static override baseFlags = {
+    home: Flags.directory({
+      description: 'the folder that holds everything the appliance keeps',
+      env: 'GITSTEAD_HOME',
+      helpGroup: 'GLOBAL'
+    })
+  }
+
+  /** Loads the configuration with this command's flags over it. */
+  protected configure(flags: { home?: string; host?: string; port?: number }): void {
+    loadConfig({ home: flags.home, host: flags.host, port: flags.port })
+  }
+
+  protected override async catch(error: Error & { oclif?: { exit?: number }; exitCode?: number }): Promise<never> {
+    if (error.oclif?.exit === 0) this.exit(0)
+    const message = plainMessage(error)
+    if (this.jsonEnabled()) process.stdout.write(`${JSON.stringify({ error: { message } })}\n`)
+    else process.stderr.write(`gitstead: ${message}\n`)
+    return this.exit(exitCodeOf(error))
+  }
+}
+
+function plainMessage(error: Error): string {
+  const text = error instanceof errors.Failure ? error.message.replace(/^4\d\d /, '') : error.message
+  return text.split('\n', 1)[0] ?? text
+}
+
+function exitCodeOf(error: Error & { oclif?: { exit?: number } }): number {
+  if (error instanceof errors.NotFound || error instanceof errors.NothingThere) return ExitCode.notFound
+  if (error instanceof errors.Conflict) return ExitCode.conflict
+  if (error instanceof errors.Unavailable) return ExitCode.unavailable
+  if (error instanceof errors.Invalid || error instanceof errors.BadParameters) return ExitCode.usage
+  if (error instanceof errors.Failure) return ExitCode.failed
+  return error.oclif?.exit === 2 ? ExitCode.usage : ExitCode.failed
+}

@@ -1,0 +1,77 @@
+// One child of the appliance: started, watched, started again when it dies, with a pause that grows.
+import { type ChildProcess, fork } from 'node:child_process'
+import { log } from '../log.js'
+
+export interface ChildMessage {
+  ready?: { port?: number }
+  /** A fault of the configuration: starting again would not help. */
+  fatal?: string
+}
+
+export interface ChildOptions {
+  readonly name: string
+  readonly module: string
+  readonly environment: NodeJS.ProcessEnv
+  readonly nodeFlags: readonly string[]
+}
+
+const LONGEST_PAUSE = 10_000
+/** A process that lived this long died of something new. */
+const HEALTHY_MS = 60_000
+const STOP_MS = 20_000
+
+export class Child {
+  private process: ChildProcess | undefined
+  private stopping = false
+  private pause = 100
+  private settled = false
+  private timer: NodeJS.Timeout | undefined
+
+  constructor(private readonly options: ChildOptions) {}
+
+  get pid(): number | undefined {
+    return this.process?.pid
+  }
+
+  /** Starts the child; resolves when it is ready for the first time, rejects when it cannot be. */
+  start(): Promise<ChildMessage['ready']> {
+    return new Promise((resolve, reject) => this.launch(resolve, reject))
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true
+    clearTimeout(this.timer)
+    const { process: child } = this
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
+    child.kill('SIGTERM')
+    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+    await ended
+    clearTimeout(kill)
+  }
+
+  private launch(resolve: (ready: ChildMessage['ready']) => void, reject: (error: Error) => void): void {
+    const { name, module, environment, nodeFlags } = this.options
+    const started = Date.now()
+    const child = fork(module, [], { env: environment, execArgv: [...nodeFlags], stdio: ['ignore', 1, 2, 'ipc'] })
+    this.process = child
+    child.on('message', (message: ChildMessage) => {
+      if (message.ready && !this.settled) {
+        this.settled = true
+        resolve(message.ready)
+      }
+      if (message.fatal && !this.settled) {
+        this.settled = true
+        this.stopping = true
+        reject(new Error(message.fatal))
+      }
+    })
+    child.once('exit', (code, signal) => {
+      if (this.stopping) return
+      if (Date.now() - started > HEALTHY_MS) this.pause = 100
+      log().error({ child: name, code, signal, again_in_ms: this.pause }, 'a process of the appliance died')
+      this.timer = setTimeout(() => this.launch(resolve, reject), this.pause)
+      this.pause = Math.min(this.pause * 2, LONGEST_PAUSE)
+    })
+  }
+}

@@ -1,0 +1,19 @@
+import { BaseCommand } from '../../base.js'
+
+export default class DbMigrate extends BaseCommand {
+  static override summary = 'Bring the database schema up to date; safe to start twice at once'
+  static override examples = ['<%= config.bin %> db migrate --json']
+
+  async run(): Promise<{ applied: string[] }> {
+    const { flags } = await this.parse(DbMigrate)
+    this.configure(flags)
+    const [{ withDatabase }, { migrateUp }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../db/migrate.js')
+    ])
+    const applied = await withDatabase(migrateUp, { anySchema: true })
+    for (const name of applied) this.log(`applied ${name}`)
+    if (applied.length === 0) this.log('the schema is up to date')
+    return { applied }
+  }
+}

@@ -1,0 +1,16 @@
+import { BaseCommand } from '../../base.js'
+
+export default class DbStatus extends BaseCommand {
+  static override summary = 'Show which migrations are applied'
+  static override examples = ['<%= config.bin %> db status']
+
+  async run() {
+    const { flags } = await this.parse(DbStatus)
+    this.configure(flags)
+    const { withDatabase } = await import('../../with-database.js')
+    const { migrationStates } = await import('../../../db/migrate.js')
+    const migrations = await withDatabase(migrationStates, { anySchema: true })
+    for (const { name, applied_at } of migrations) this.log(`${name}  ${applied_at?.toISOString() ?? 'pending'}`)
+    return { migrations }
+  }
+}

@@ -1,0 +1,20 @@
+import { Args } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class JobsPause extends BaseCommand {
+  static override summary = 'Stop workers from taking jobs of a queue; those that run end'
+  static override examples = ['<%= config.bin %> jobs pause hooks']
+  static override args = { queue: Args.string({ required: true }) }
+
+  async run(): Promise<{ paused: string }> {
+    const { flags, args } = await this.parse(JobsPause)
+    this.configure(flags)
+    const [{ withDatabase }, { pauseQueue }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../queue/administer.js')
+    ])
+    await withDatabase(() => pauseQueue(args.queue))
+    this.log(`paused ${args.queue}`)
+    return { paused: args.queue }
+  }
+}

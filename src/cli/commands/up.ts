@@ -1,0 +1,33 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../base.js'
+
+export default class Up extends BaseCommand {
+  static override summary = 'Run the whole appliance in the foreground: database, server and worker'
+  static override description =
+    'Prints `ready http://HOST:PORT` on stdout once all answer. Starts again what dies; stops cleanly on SIGTERM.'
+  static override enableJsonFlag = false
+  static override examples = [
+    '<%= config.bin %> up',
+    '<%= config.bin %> up --home /srv/gitstead --host 0.0.0.0 --port 80'
+  ]
+  static override flags = {
+    host: Flags.string({ description: 'address to listen on' }),
+    port: Flags.integer({ description: 'port to listen on; 0 is any free one', min: 0, max: 65535 })
+  }
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Up)
+    this.configure(flags)
+    const { nameProcess } = await import('../../log.js')
+    nameProcess('up')
+    const { startAppliance } = await import('../appliance.js')
+    let stopped: () => void = () => undefined
+    const untilStopped = new Promise<void>(resolve => (stopped = resolve))
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped())
+    const starting = startAppliance()
+    const appliance = await starting
+    process.stdout.write(`ready ${appliance.url}\n`)
+    await untilStopped
+    await appliance.stop()
+  }
+}

@@ -1,0 +1,36 @@
+// Commands work whether the appliance runs or not: where it is down, its database runs for the command alone.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { config } from '../config.js'
+import { closeDatabase } from '../db/connection.js'
+import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../db/embedded.js'
+import { migrateUp, requireSchema } from '../db/migrate.js'
+import { closeReaders } from '../git/reader.js'
+import { closeWake } from '../queue/wake.js'
+
+/**
+ * Runs `work` with a database that answers. The embedded one is started when it is down, with its schema brought up to
+ * date, and stopped again; that of another command is waited for, as it ends with that command.
+ */
+export async function withDatabase<T>(work: () => Promise<T>, options: { anySchema?: boolean } = {}): Promise<T> {
+  const own = config().database.url === null ? await startIfDown() : undefined
+  try {
+    if (own && !options.anySchema) await migrateUp()
+    else if (!options.anySchema) await requireSchema()
+    return await work()
+  } finally {
+    closeWake()
+    await closeReaders()
+    await closeDatabase()
+    await own?.stop()
+  }
+}
+
+async function startIfDown(): Promise<EmbeddedDatabase | undefined> {
+  for (let tries = 0; tries < 300; tries++) {
+    const { up, transient } = await embeddedState()
+    if (up && !transient) return undefined
+    if (!up) break
+    await sleep(100)
+  }
+  return startEmbedded({ transient: true })
+}

@@ -1,0 +1,65 @@
+// The HTTP application, apart from the process that it runs in: tests build the same one.
+import cookie from '@fastify/cookie'
+import rateLimit from '@fastify/rate-limit'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { config } from '../config.js'
+import { parseForm } from '../lib/form.js'
+import { log } from '../log.js'
+import { gitHttpRoutes } from './git-http.js'
+import { healthRoutes } from './health.js'
+import { measureRequests } from './metrics.js'
+import { guardRoutes } from './plugins/access.js'
+import { authenticate } from './plugins/authenticate.js'
+import { answerErrors } from './plugins/errors.js'
+import { readInput } from './plugins/input.js'
+import { rememberPaths } from './plugins/methods.js'
+import { documentApi } from './plugins/openapi.js'
+import { answerPages } from './plugins/paging.js'
+import { apiRoutes } from './routes.js'
+import { signInRoutes } from './web/sign-in.js'
+
+export const API_PREFIX = '/api/v3'
+
+/** The whole application, ready to listen or to be injected into. */
+export async function buildApp(): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: log() as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: 10_485_760,
+    // A proxy in front is on this machine or in a private network: only there is its word on the client's address taken.
+    trustProxy: ['loopback', 'linklocal', 'uniquelocal'],
+    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true, querystringParser: parseForm },
+    rewriteUrl: request => withoutSuffix(request.url ?? '/'),
+    forceCloseConnections: 'idle'
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  measureRequests(app)
+  rememberPaths(app)
+  answerErrors(app)
+  answerPages(app)
+  await app.register(cookie)
+  await app.register(rateLimit, { global: false, max: 100, timeWindow: 60_000 })
+  guardRoutes(app)
+  authenticate(app)
+  await documentApi(app)
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('x-content-type-options', 'nosniff')
+  })
+  await app.register(async api => {
+    await readInput(api)
+    await api.register(apiRoutes, { prefix: API_PREFIX })
+    await api.register(signInRoutes)
+  })
+  await app.register(healthRoutes)
+  await app.register(gitHttpRoutes)
+  app.log.debug({ home: config().home }, 'application built')
+  return app as unknown as FastifyInstance
+}
+
+/** A `.json` at the end of an API path says nothing ("General behaviour"). */
+function withoutSuffix(url: string): string {
+  if (!url.includes('.json') || !url.startsWith(API_PREFIX)) return url
+  const [path = '', query] = url.split('?', 2)
+  if (!path.endsWith('.json') || path === `${API_PREFIX}/openapi.json`) return url
+  return path.slice(0, -'.json'.length) + (query === undefined ? '' : `?${query}`)
+}

@@ -1,0 +1,112 @@
+// git over HTTP ("Transport"): NAMESPACE/PROJECT.git/{info/refs,git-upload-pack,git-receive-pack}. Streams throughout.
+
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Actor } from '../access/actor.js'
+import { authorize, may } from '../access/authorize.js'
+import { findProject, type ProjectRow } from '../areas/projects/projects.queries.js'
+import { ensureRepository } from '../areas/repository/location.js'
+import { openPush } from '../areas/repository/push.js'
+import { actorOfGitRequest } from '../areas/users/git-credentials.js'
+import { NotFound, Unauthorized } from '../errors.js'
+import { advertise, type Service, uploadPack } from '../git/transport.js'
+
+interface Path {
+  namespace: string
+  project: string
+}
+
+interface GitRequest {
+  readonly actor: Actor
+  readonly project: ProjectRow
+  readonly repository: string
+}
+
+const REALM = 'Basic realm="Gitstead"'
+
+export const gitHttpRoutes: FastifyPluginAsync = async app => {
+  const config = { public: true as const }
+  // Bodies are streams of git's: nothing parses them, nothing collects them.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+  app.get<{ Params: Path; Querystring: { service?: string } }>(
+    '/:namespace/:project/info/refs',
+    { config, schema: { hide: true } as object },
+    async (request, reply) => {
+      const { service } = request.query
+      if (service !== 'git-upload-pack' && service !== 'git-receive-pack') {
+        return reply.code(403).type('text/plain').send('This server speaks the smart protocol only.\n')
+      }
+      const found = await open(request, service)
+      if (!found) return challenge(reply)
+      const output = await advertise(found.repository, service, protocolOf(request))
+      return answer(reply, `application/x-${service}-advertisement`, output)
+    }
+  )
+
+  app.post<{ Params: Path }>('/:namespace/:project/git-upload-pack', { config }, async (request, reply) => {
+    const found = await open(request, 'git-upload-pack')
+    if (!found) return challenge(reply)
+    const output = await uploadPack(found.repository, { input: bodyOf(request), protocol: protocolOf(request) })
+    return answer(reply, 'application/x-git-upload-pack-result', output)
+  })
+
+  app.post<{ Params: Path }>('/:namespace/:project/git-receive-pack', { config }, async (request, reply) => {
+    const found = await open(request, 'git-receive-pack')
+    if (!found) return challenge(reply)
+    const output = await openPush(found, bodyOf(request))
+    return answer(reply, 'application/x-git-receive-pack-result', output)
+  })
+}
+
+/** Who asks for which repository; null where credentials are missing. Throws NotFound, Forbidden. */
+async function open(request: FastifyRequest<{ Params: Path }>, service: Service): Promise<GitRequest | null> {
+  const { namespace, project: name } = request.params
+  if (!name.endsWith('.git')) throw new NotFound()
+  const path = `${namespace}/${name.slice(0, -'.git'.length)}`
+  const credentials = basicCredentials(request)
+  const actor = await actorOfGitRequest(credentials)
+  const project = await findProject(path, actor)
+  const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
+  if (!credentials && !(project && may(actor, action, project))) return null
+  try {
+    authorize(actor, action, project)
+  } catch (error) {
+    if (error instanceof Unauthorized) return null
+    throw error
+  }
+  if (!project) throw new NotFound('Project')
+  return { actor, project, repository: await ensureRepository(project) }
+}
+
+function basicCredentials(request: FastifyRequest): { user: string; password: string } | null {
+  const found = /^basic\s+(.+)$/i.exec(request.headers.authorization ?? '')
+  if (!found?.[1]) return null
+  const text = Buffer.from(found[1], 'base64').toString('utf8')
+  const at = text.indexOf(':')
+  return at === -1 ? { user: text, password: '' } : { user: text.slice(0, at), password: text.slice(at + 1) }
+}
+
+const challenge = (reply: FastifyReply) =>
+  reply.code(401).header('www-authenticate', REALM).type('text/plain').send('HTTP Basic: access denied\n')
+
+function answer(reply: FastifyReply, type: string, output: Readable): FastifyReply {
+  return reply.type(type).header('cache-control', 'no-cache, max-age=0, must-revalidate').send(output)
+}
+
+const protocolOf = (request: FastifyRequest): string | undefined => {
+  const header = request.headers['git-protocol']
+  return typeof header === 'string' ? header : undefined
+}
+
+/** The body, decompressed: git sends large requests of a fetch gzipped. */
+function bodyOf(request: FastifyRequest): Readable {
+  const body = request.body as Readable
+  if (!/gzip/.test(request.headers['content-encoding'] ?? '')) return body
+  const gunzip = createGunzip()
+  body.on('error', error => gunzip.destroy(error))
+  body.on('aborted', () => gunzip.destroy(new Error('the request was cut off')))
+  return body.pipe(gunzip)
+}

@@ -1,0 +1,58 @@
+// Prometheus metrics: this process, its requests, and the queues as the database knows them.
+import type { FastifyInstance } from 'fastify'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { jobStats, processMetrics, queueMetrics } from '../queue/metrics.js'
+
+const registry = new Registry()
+
+const seconds = new Histogram({
+  name: 'gitstead_http_request_duration_seconds',
+  help: 'Seconds that requests took, by method, route and status',
+  labelNames: ['method', 'route', 'status'],
+  buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
+  registers: [registry]
+})
+
+const backlog = gauge('gitstead_queue_backlog', 'Jobs that are ready', ['queue'])
+const latency = gauge('gitstead_queue_latency_seconds', 'Seconds that the oldest ready job has waited', ['queue'])
+const processed = gauge('gitstead_jobs_processed', 'Tries of jobs that have ended')
+const failed = gauge('gitstead_jobs_failed', 'Tries of jobs that have failed')
+const enqueued = gauge('gitstead_jobs_enqueued', 'Jobs that are ready, delayed or running')
+const workers = gauge('gitstead_worker_processes', 'Worker processes that show life')
+const busy = gauge('gitstead_worker_busy', 'Jobs that run now')
+const database = gauge('gitstead_database_up', 'Whether the database answers')
+
+function gauge(name: string, help: string, labelNames: string[] = []): Gauge {
+  return new Gauge({ name, help, labelNames, registers: [registry] })
+}
+
+/** Counts the requests of an application. */
+export function measureRequests(app: FastifyInstance): void {
+  if (!registry.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics({ register: registry })
+  app.addHook('onResponse', async (request, reply) => {
+    seconds.observe(
+      { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode },
+      reply.elapsedTime / 1000
+    )
+  })
+}
+
+/** The exposition of all metrics. While the database is away the rest is told without the queues. */
+export async function metricsText(): Promise<{ text: string; type: string }> {
+  try {
+    const [queues, processes, jobs] = await Promise.all([queueMetrics(), processMetrics(), jobStats()])
+    for (const [queue, metrics] of Object.entries(queues)) {
+      backlog.set({ queue }, metrics.backlog)
+      latency.set({ queue }, metrics.latency)
+    }
+    processed.set(jobs.processed)
+    failed.set(jobs.failed)
+    enqueued.set(jobs.enqueued)
+    workers.set(processes.length)
+    busy.set(processes.reduce((sum, process) => sum + process.busy, 0))
+    database.set(1)
+  } catch {
+    database.set(0)
+  }
+  return { text: await registry.metrics(), type: registry.contentType }
+}

@@ -1,0 +1,21 @@
+// Every resource of the API, one line each.
+import type { FastifyPluginAsync } from 'fastify'
+import { hookRoutes } from '../areas/admin/hooks.routes.js'
+import { jobMetricsRoutes } from '../areas/admin/job-metrics.routes.js'
+import { buildRoutes } from '../areas/builds/builds.routes.js'
+import { pipelineRoutes } from '../areas/builds/pipelines.routes.js'
+import { projectRoutes } from '../areas/projects/projects.routes.js'
+import { repositoryRoutes } from '../areas/repository/repository.routes.js'
+import { sessionRoutes } from '../areas/users/session.routes.js'
+import { userRoutes } from '../areas/users/users.routes.js'
+
+export const apiRoutes: FastifyPluginAsync = async app => {
+  await app.register(sessionRoutes)
+  await app.register(userRoutes)
+  await app.register(projectRoutes)
+  await app.register(repositoryRoutes)
+  await app.register(pipelineRoutes)
+  await app.register(buildRoutes)
+  await app.register(hookRoutes)
+  await app.register(jobMetricsRoutes)
+}

@@ -1,0 +1,69 @@
+// One HTTP server process.
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { config } from '../config.js'
+import { closeDatabase } from '../db/connection.js'
+import { requireSchema } from '../db/migrate.js'
+import { Misconfigured } from '../errors.js'
+import { closeReaders } from '../git/reader.js'
+import { prepareHome } from '../home.js'
+import { log } from '../log.js'
+import { closeWake } from '../queue/wake.js'
+import { allowedRanges } from '../webhooks/target.js'
+import { buildApp } from './app.js'
+
+export interface Server {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+/** Starts listening. Throws Misconfigured when the port is taken or may not be had. */
+export async function startServer(): Promise<Server> {
+  prepareHome()
+  allowedRanges()
+  await requireSchema()
+  const app = await buildApp()
+  const { host, port } = config()
+  try {
+    await listen(app)
+  } catch (error) {
+    await app.close()
+    throw new Misconfigured(listenProblem(error as NodeJS.ErrnoException, host, port))
+  }
+  // A large clone or push takes as long as it takes; git's own time limit ends what hangs.
+  app.server.requestTimeout = 0
+  app.server.keepAliveTimeout = 65_000
+  const bound = (app.server.address() as AddressInfo).port
+  log().info({ host, port: bound }, 'server ready')
+  return {
+    port: bound,
+    stop: async () => {
+      await app.close()
+      closeWake()
+      await closeReaders()
+      await closeDatabase()
+    }
+  }
+}
+
+/** A server that was just killed may hold the port for a moment longer. */
+async function listen(app: FastifyInstance): Promise<void> {
+  const { host, port } = config()
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await app.listen({ host, port })
+      return
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || attempt === 5) throw error
+    }
+    await sleep(attempt * 100)
+  }
+}
+
+function listenProblem({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  if (code === 'EADDRINUSE') return `port ${port} of ${host} is taken: stop what listens there, or set --port`
+  if (code === 'EACCES') return `port ${port} of ${host} needs more rights: set --port to one above 1023`
+  if (code === 'EADDRNOTAVAIL') return `${host} is no address of this machine: set --host`
+  return `cannot listen on ${host}:${port}: ${message}`
+}
