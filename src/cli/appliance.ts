@@ -11,33 +11,32 @@ import { log } from '../log.js'
 import { Child } from './children.js'
 
 export interface Appliance {
-  readonly url: string
-  readonly port: number
+  /** The URL that it listens at, once all answer; rejects with Misconfigured or the first fault of a child. */
+  readonly ready: Promise<string>
+  /** Also before it is ready. */
   stop(): Promise<void>
 }
 
 /** Small heaps: what the appliance keeps in memory is bounded, and idle processes should be small. */
 const NODE_FLAGS = ['--max-semi-space-size=8', '--enable-source-maps']
 
-/** Starts everything and resolves once all answer. Throws Misconfigured, or the first fault of a child. */
-export async function startAppliance(): Promise<Appliance> {
+/** Starts everything. Throws Misconfigured where the home cannot be used. */
+export function startAppliance(): Appliance {
   prepareHome()
   const server = child('server', 'dist/src/server/process.js')
   const worker = child('worker', 'dist/src/worker/process.js')
   const database = config().database.url === null ? new WatchedDatabase() : undefined
-  const stop = async () => {
-    await Promise.all([server.stop(), worker.stop()])
-    await database?.stop()
-  }
-  try {
-    // The children load their modules while the database starts, and wait for it.
-    const [ready] = await Promise.all([server.start(), worker.start(), database?.start()])
-    const port = ready?.port ?? config().port
+  // The children load their modules while the database starts, and wait for it.
+  const ready = Promise.all([server.start(), worker.start(), database?.start()]).then(([found]) => {
     const host = config().host.includes(':') ? `[${config().host}]` : config().host
-    return { url: `http://${host}:${port}`, port, stop }
-  } catch (error) {
-    await stop()
-    throw error
+    return `http://${host}:${found?.port ?? config().port}`
+  })
+  return {
+    ready,
+    stop: async () => {
+      await Promise.all([server.stop(), worker.stop()])
+      await database?.stop()
+    }
   }
 }
 

@@ -19,12 +19,15 @@ const LONGEST_PAUSE = 10_000
 /** A process that lived this long died of something new. */
 const HEALTHY_MS = 60_000
 const STOP_MS = 20_000
+/** Ends before the first readiness that are put up with: a database that comes late, a port that is freed late. */
+const FAILURES = 4
 
 export class Child {
   private process: ChildProcess | undefined
   private stopping = false
   private pause = 100
   private settled = false
+  private failures = 0
   private timer: NodeJS.Timeout | undefined
 
   constructor(private readonly options: ChildOptions) {}
@@ -68,6 +71,11 @@ export class Child {
     })
     child.once('exit', (code, signal) => {
       if (this.stopping) return
+      if (!this.settled && ++this.failures === FAILURES) {
+        this.settled = true
+        this.stopping = true
+        return reject(new Error(`the ${name} ended ${FAILURES} times before it was ready: see its log above`))
+      }
       if (Date.now() - started > HEALTHY_MS) this.pause = 100
       log().error({ child: name, code, signal, again_in_ms: this.pause }, 'a process of the appliance died')
       this.timer = setTimeout(() => this.launch(resolve, reject), this.pause)

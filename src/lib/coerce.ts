@@ -6,6 +6,7 @@ export interface InputSchema {
   nullable?: boolean
   properties?: { [key: string]: InputSchema }
   items?: InputSchema
+  enum?: unknown[]
   additionalProperties?: unknown
 }
 
@@ -23,7 +24,8 @@ export function coerce(value: unknown, schema: InputSchema): unknown {
 }
 
 function coerceText(text: string, schema: InputSchema): unknown {
-  switch (schema.type) {
+  const numbers = schema.enum?.every(value => typeof value === 'number')
+  switch (numbers ? 'integer' : schema.type) {
     case 'integer':
       return /^-?\d{1,15}$/.test(text) ? Number(text) : text
     case 'number':

@@ -2,7 +2,7 @@
 import cookie from '@fastify/cookie'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { config } from '../config.js'
 import { parseForm } from '../lib/form.js'
 import { log } from '../log.js'
@@ -25,7 +25,7 @@ export const API_PREFIX = '/api/v3'
 export async function buildApp(): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log() as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 10_485_760,
     // A proxy in front is on this machine or in a private network: only there is its word on the client's address taken.
     trustProxy: ['loopback', 'linklocal', 'uniquelocal'],

@@ -21,13 +21,16 @@ export default class Up extends BaseCommand {
     const { nameProcess } = await import('../../log.js')
     nameProcess('up')
     const { startAppliance } = await import('../appliance.js')
-    let stopped: () => void = () => undefined
-    const untilStopped = new Promise<void>(resolve => (stopped = resolve))
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped())
-    const starting = startAppliance()
-    const appliance = await starting
-    process.stdout.write(`ready ${appliance.url}\n`)
-    await untilStopped
-    await appliance.stop()
+    const untilStopped = new Promise<void>(resolve => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
+    })
+    const appliance = startAppliance()
+    try {
+      const url = await Promise.race([appliance.ready, untilStopped])
+      if (url) process.stdout.write(`ready ${url}\n`)
+      await untilStopped
+    } finally {
+      await appliance.stop()
+    }
   }
 }

@@ -1,5 +1,5 @@
 // Every route says what it lets whom do, or the server does not start. Routes about a project find it loaded.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { type Action, abilities } from '../../access/abilities.js'
 import { authorize } from '../../access/authorize.js'
 import { findProject, type ProjectRow } from '../../areas/projects/projects.queries.js'
@@ -19,11 +19,12 @@ declare module 'fastify' {
 
 export function guardRoutes(app: FastifyInstance): void {
   app.decorateRequest('project', null as never)
-  app.addHook('onRoute', route => {
-    const { can, public: open } = route.config ?? {}
-    if (can === undefined && open === undefined) {
-      throw new Error(`${String(route.method)} ${route.url} declares neither can nor public`)
-    }
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', route => void routes.push(route))
+  // Only when all are registered: a plugin's own hooks may have opened its routes by then.
+  app.addHook('onReady', async () => {
+    const mute = routes.find(({ config }) => config?.can === undefined && config?.public === undefined)
+    if (mute) throw new Error(`${String(mute.method)} ${mute.url} declares neither can nor public`)
   })
   app.addHook('preValidation', async request => {
     const { can } = request.routeOptions.config

@@ -16,9 +16,9 @@ declare module 'fastify' {
 }
 
 export function authenticate(app: FastifyInstance): void {
-  app.decorateRequest('actor', nobody as never)
+  app.decorateRequest('actor', null as never)
   app.addHook('onRequest', async request => {
-    if (!request.routeOptions.config.public) request.actor = await findActor(request)
+    request.actor = request.routeOptions.config.public ? nobody : await findActor(request)
   })
 }
 
