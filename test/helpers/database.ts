@@ -1,0 +1,61 @@
+// One database for each test file, on the run's server; alone, a test file has a server of its own.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createConnection } from 'mysql2/promise'
+import t from 'tap'
+import { loadConfig } from '../../src/config.js'
+import { closeDatabase } from '../../src/db/connection.js'
+import { migrateUp } from '../../src/db/migrate.js'
+import { closeReaders } from '../../src/git/reader.js'
+import { closeWake } from '../../src/queue/wake.js'
+import { startTestServer } from './database-server.js'
+
+export interface TestHome {
+  readonly home: string
+  /** `database.url` of this file's database. */
+  readonly databaseUrl: string
+}
+
+let ready: Promise<TestHome> | undefined
+
+/** An empty database with the schema, and an empty home; both go when the test file ends. */
+export function testDatabase(): Promise<TestHome> {
+  ready ??= prepare()
+  return ready
+}
+
+async function prepare(): Promise<TestHome> {
+  const home = mkdtempSync(join(tmpdir(), 'gitstead-test-home-'))
+  const given = process.env.GITSTEAD_TEST_SERVER
+  const own = given ? undefined : await startTestServer(mkdtempSync(join(tmpdir(), 'gitstead-test-')))
+  const url = new URL(given ?? own?.url ?? '')
+  const name = `test_${process.env.TAP_JOB_ID ?? '0'}_${process.pid}`
+  const server = {
+    socketPath: url.searchParams.get('socket') ?? '',
+    user: 'root',
+    password: decodeURIComponent(url.password)
+  }
+  await onServer(server, `create database ${name} character set utf8mb4 collate utf8mb4_unicode_ci`)
+  url.pathname = `/${name}`
+  process.env.GITSTEAD_HOME = home
+  process.env.GITSTEAD_DATABASE_URL = url.href
+  process.env.GITSTEAD_LOG_LEVEL ??= 'silent'
+  loadConfig({ port: 0 })
+  await migrateUp()
+  t.teardown(async () => {
+    closeWake()
+    await closeReaders()
+    await closeDatabase()
+    await onServer(server, `drop database ${name}`)
+    await own?.stop()
+    rmSync(home, { recursive: true, force: true })
+  })
+  return { home, databaseUrl: url.href }
+}
+
+async function onServer(server: { socketPath: string; user: string; password: string }, sql: string): Promise<void> {
+  const connection = await createConnection(server)
+  await connection.query(sql)
+  await connection.end()
+}

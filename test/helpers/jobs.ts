@@ -1,0 +1,34 @@
+// Runs background jobs in the test's own process, by the worker's handlers.
+import { claimJobs, failJob, finishJobs, promoteJobs } from '../../src/queue/claim.js'
+import { QUEUES } from '../../src/queue/jobs.js'
+import { registerProcess, unregisterProcess } from '../../src/queue/processes.js'
+import { perform } from '../../src/worker/handlers.js'
+
+export interface RunJobsOptions {
+  /** Also those that are delayed until this moment. */
+  until?: Date
+}
+
+/** Runs all jobs that are ready and those that they enqueue; gives the names of those that ran, in order. */
+export async function runJobs(options: RunJobsOptions = {}): Promise<string[]> {
+  const processId = await registerProcess({ queues: QUEUES, concurrency: 1 })
+  const ran: string[] = []
+  try {
+    for (;;) {
+      if (options.until) await promoteJobs(options.until)
+      const claimed = (await Promise.all(QUEUES.map(queue => claimJobs(queue, processId, 10)))).flat()
+      if (claimed.length === 0) return ran
+      for (const job of claimed) {
+        ran.push(job.name)
+        try {
+          await perform(job, { signal: new AbortController().signal, processId })
+          await finishJobs([job.id], processId)
+        } catch (error) {
+          await failJob(job, processId, error)
+        }
+      }
+    }
+  } finally {
+    await unregisterProcess(processId)
+  }
+}
