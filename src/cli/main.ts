@@ -1,6 +1,18 @@
 // The command line: everything else is loaded by the command that needs it.
-import { execute, settings } from '@oclif/core'
+import { flush, handle, run } from '@oclif/core'
 import { root } from '../config.js'
 
-settings.performanceEnabled = false
-await execute({ dir: root })
+try {
+  await run(process.argv.slice(2), { root })
+  await flush()
+} catch (error) {
+  await flush()
+  await fail(error as Error & { oclif?: { exit?: number } })
+}
+
+/** Commands name their own failures; what is left is a command that does not exist. */
+async function fail(error: Error & { oclif?: { exit?: number } }): Promise<void> {
+  if (!/^command .* not found/.test(error.message)) return handle(error)
+  process.stderr.write(`gitstead: ${error.message}: see gitstead help\n`)
+  process.exit(2)
+}

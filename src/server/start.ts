@@ -1,5 +1,7 @@
 // One HTTP server process.
+import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { config } from '../config.js'
@@ -35,6 +37,7 @@ export async function startServer(): Promise<Server> {
   app.server.requestTimeout = 0
   app.server.keepAliveTimeout = 65_000
   const bound = (app.server.address() as AddressInfo).port
+  noteAddress(bound)
   log().info({ host, port: bound }, 'server ready')
   return {
     port: bound,
@@ -45,6 +48,11 @@ export async function startServer(): Promise<Server> {
       await closeDatabase()
     }
   }
+}
+
+/** Where `gitstead status` finds a server whose port came by a flag. */
+function noteAddress(port: number): void {
+  writeFileSync(join(config().home, 'run/server.json'), JSON.stringify({ host: config().host, port, pid: process.pid }))
 }
 
 /** A server that was just killed may hold the port for a moment longer. */

@@ -12,7 +12,7 @@ export default class JobsDiscard extends BaseCommand {
     const { flags, argv } = await this.parse(JobsDiscard)
     this.configure(flags)
     const ids = argv.map(Number)
-    if (flags.dead === ids.length > 0 || ids.some(id => !Number.isInteger(id) || id < 1)) {
+    if (Boolean(flags.dead) === ids.length > 0 || ids.some(id => !Number.isInteger(id) || id < 1)) {
       this.error('name jobs by their numbers, or all dead ones by --dead', { exit: 2 })
     }
     const [{ withDatabase }, { discardJobs }] = await Promise.all([

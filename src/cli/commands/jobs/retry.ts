@@ -12,7 +12,7 @@ export default class JobsRetry extends BaseCommand {
     const { flags, argv } = await this.parse(JobsRetry)
     this.configure(flags)
     const ids = argv.map(Number)
-    if (flags.dead === ids.length > 0 || ids.some(id => !Number.isInteger(id) || id < 1)) {
+    if (Boolean(flags.dead) === ids.length > 0 || ids.some(id => !Number.isInteger(id) || id < 1)) {
       this.error('name jobs by their numbers, or all dead ones by --dead', { exit: 2 })
     }
     const [{ withDatabase }, { retryJobs }] = await Promise.all([

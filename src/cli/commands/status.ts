@@ -1,0 +1,27 @@
+import { BaseCommand } from '../base.js'
+
+export default class Status extends BaseCommand {
+  static override summary = 'Show whether the appliance runs and what it is doing'
+  static override description = 'Exit code 5 when the server, the database or every worker is away. Starts nothing.'
+  static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --json']
+
+  async run() {
+    const { flags } = await this.parse(Status)
+    this.configure(flags)
+    const { readStatus } = await import('../read-status.js')
+    const status = await readStatus()
+    const word = (up: boolean) => (up ? 'up' : 'down')
+    this.log(`gitstead ${status.version}  ${status.home}`)
+    this.log(`server    ${word(status.server.up)}  ${status.server.url}`)
+    this.log(
+      `database  ${word(status.database.up)}${status.database.schema ? `  schema ${status.database.schema}` : ''}`
+    )
+    this.log(`workers   ${status.workers.length}`)
+    if (status.jobs) {
+      const { processed, failed, enqueued } = status.jobs
+      this.log(`jobs      processed ${processed}  failed ${failed}  enqueued ${enqueued}`)
+    }
+    if (!status.ok) process.exitCode = 5
+    return status
+  }
+}
