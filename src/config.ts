@@ -3,72 +3,57 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Static, type TSchema, Type } from 'typebox'
-import { Value } from 'typebox/value'
 import { parse } from 'yaml'
 import { Misconfigured } from './errors.js'
+import { flag, integer, listOf, nullOr, number, oneOf, problemIn, text, type ValuesOf } from './lib/rules.js'
 
-const closed = { additionalProperties: false }
-const count = (minimum = 1) => Type.Integer({ minimum })
-const name = Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' })
+const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of small letters, digits, - and _')
 
-const Settings = Type.Object(
-  {
-    host: Type.String({ minLength: 1 }),
-    port: Type.Integer({ minimum: 0, maximum: 65535 }),
-    url: Type.Union([Type.Null(), Type.String({ pattern: '^https?://[^/?#]+(/[^?#]*)?$' })]),
-    log: Type.Object({ level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']) }, closed),
-    database: Type.Object(
-      { url: Type.Union([Type.Null(), Type.String({ pattern: '^mysql://' })]), pool: count() },
-      closed
-    ),
-    repositories: Type.Object({ storages: Type.Array(name, { minItems: 1 }) }, closed),
-    git: Type.Object(
-      {
-        max_processes: count(),
-        max_processes_per_repository: count(),
-        max_waiting: count(0),
-        timeout: count(),
-        max_readers: count(),
-        object_cache: count(1048576),
-        max_push_size: count(),
-        max_file_size: count()
-      },
-      closed
-    ),
-    queue: Type.Object(
-      {
-        concurrency: Type.Object(
-          { default: count(0), hooks: count(0), builds: count(0), mail: count(0), maintenance: count(0) },
-          closed
-        ),
-        poll_interval: Type.Number({ minimum: 0.05 }),
-        lease: count(3)
-      },
-      closed
-    ),
-    runner: Type.Object(
-      {
-        sandbox: Type.Enum(['bubblewrap', 'none']),
-        user: Type.String({ pattern: '^[a-z_][a-z0-9_-]*$' }),
-        network: Type.Boolean(),
-        timeout: count(),
-        output_limit: count(1024),
-        memory_limit: count(16777216),
-        process_limit: count(8),
-        file_limit: count(1048576),
-        depth: count(0)
-      },
-      closed
-    ),
-    artifacts: Type.Object({ max_size: count() }, closed),
-    hooks: Type.Object({ allow: Type.Array(Type.String()), timeout: count(), response_limit: count(0) }, closed),
-    session: Type.Object({ expire: count(60) }, closed)
+const settings = {
+  host: text(/^\S+$/, 'an address'),
+  port: integer(0, 65535),
+  url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
+  log: { level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']) },
+  database: { url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')), pool: integer(1) },
+  repositories: { storages: listOf(name, 1) },
+  git: {
+    max_processes: integer(1),
+    max_processes_per_repository: integer(1),
+    max_waiting: integer(0),
+    timeout: integer(1),
+    max_readers: integer(1),
+    object_cache: integer(1_048_576),
+    max_push_size: integer(1),
+    max_file_size: integer(1)
   },
-  closed
-)
+  queue: {
+    concurrency: {
+      default: integer(0),
+      hooks: integer(0),
+      builds: integer(0),
+      mail: integer(0),
+      maintenance: integer(0)
+    },
+    poll_interval: number(0.05),
+    lease: integer(3)
+  },
+  runner: {
+    sandbox: oneOf(['bubblewrap', 'none']),
+    user: text(/^[a-z_][a-z0-9_-]*$/, 'the name of a user'),
+    network: flag,
+    timeout: integer(1),
+    output_limit: integer(1024),
+    memory_limit: integer(16_777_216),
+    process_limit: integer(8),
+    file_limit: integer(1_048_576),
+    depth: integer(0)
+  },
+  artifacts: { max_size: integer(1) },
+  hooks: { allow: listOf(text()), timeout: integer(1), response_limit: integer(0) },
+  session: { expire: integer(60) }
+}
 
-export type Config = Static<typeof Settings> & {
+export type Config = ValuesOf<typeof settings> & {
   /** The folder that holds everything the appliance keeps. */
   readonly home: string
   /** The root of the program's own files, where config/ and docs lie. */
@@ -99,12 +84,12 @@ export function loadConfig(flags: Tree): Config {
   const defaults = read(join(root, 'config/default.yaml'))
   const file = join(home, 'config.yaml')
   const merged = [existsSync(file) ? read(file) : {}, fromEnvironment(defaults, process.env), defined(rest)].reduce(
-    (settings, over) => merge(settings, over),
+    (under, over) => merge(under, over),
     defaults
   )
-  const problem = firstProblem(merged)
+  const problem = problemIn(merged, settings)
   if (problem) throw new Misconfigured(`configuration: ${problem}`)
-  current = freeze({ ...(merged as Static<typeof Settings>), home, root })
+  current = freeze({ ...(merged as ValuesOf<typeof settings>), home, root })
   return current
 }
 
@@ -173,27 +158,6 @@ function scalar(pattern: unknown, text: string): unknown {
   if (typeof pattern === 'number' && Number.isFinite(Number(text))) return Number(text)
   if (typeof pattern === 'boolean' && ['true', 'false'].includes(text)) return text === 'true'
   return text
-}
-
-function firstProblem(tree: Tree): string | undefined {
-  const unknown = firstUnknown(tree, Settings)
-  if (unknown) return `unknown key ${unknown}`
-  const error = Value.Errors(Settings, tree)[0]
-  if (!error) return undefined
-  const path = error.instancePath.slice(1).replaceAll('/', '.')
-  return `${path} ${error.message} (it is ${JSON.stringify(Value.Pointer.Get(tree, error.instancePath))})`
-}
-
-function firstUnknown(tree: Tree, schema: TSchema, path = ''): string | undefined {
-  const properties = (schema as { properties?: Record<string, TSchema> }).properties
-  if (!properties) return undefined
-  for (const [key, value] of Object.entries(tree)) {
-    const inner = properties[key]
-    if (!inner) return path + key
-    const deeper = isTree(value) ? firstUnknown(value, inner, `${path}${key}.`) : undefined
-    if (deeper) return deeper
-  }
-  return undefined
 }
 
 function freeze<T extends object>(value: T): T {

@@ -6,13 +6,14 @@ const SECRET = ['password', 'token', 'private_token', 'access_token', 'secret', 
 const paths = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 
 let current: Logger | undefined
+let processName = 'command'
 
 /** The process's logger, at the level of the configuration. */
 export function log(): Logger {
   current ??= pino(
     {
       level: config().log.level,
-      base: { pid: process.pid, process: process.env.GITSTEAD_PROCESS ?? 'command' },
+      base: { pid: process.pid, process: processName },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: label => ({ level: label }) },
       redact: { paths, censor: '[redacted]' }
@@ -24,6 +25,6 @@ export function log(): Logger {
 
 /** Names this process in its logs: server, worker, up. Call it before the first line. */
 export function nameProcess(name: string): void {
-  process.env.GITSTEAD_PROCESS = name
+  processName = name
   process.title = `gitstead ${name}`
 }

@@ -34,7 +34,11 @@ export abstract class BaseCommand extends Command {
 
 function plainMessage(error: Error): string {
   const text = error instanceof errors.Failure ? error.message.replace(/^4\d\d /, '') : error.message
-  return text.split('\n', 1)[0] ?? text
+  // oclif lays its messages out over several lines and points to the help at their end.
+  return text
+    .replace(/\s*See more help with --help\s*$/, '')
+    .replace(/\s+/g, ' ')
+    .trim()
 }
 
 function exitCodeOf(error: Error & { oclif?: { exit?: number } }): number {

@@ -5,7 +5,7 @@ import { config } from '../config.js'
 import { secrets } from '../secrets.js'
 import { databaseSocket, EMBEDDED_NAME } from './embedded.js'
 import { defineModels } from './models/index.js'
-import { transactionNamespace } from './transact.js'
+import { transactionNamespace } from './scope.js'
 
 interface Database {
   readonly sequelize: Sequelize

@@ -2,20 +2,11 @@
 // cluster's endpoint serves as well.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Umzug } from 'umzug'
 import { Misconfigured } from '../errors.js'
 import { database } from './connection.js'
 import { translate } from './failure.js'
 import { migrations } from './migrations/list.js'
-import { execute, rows } from './sql.js'
-
-export interface Migration {
-  /** `NUMBER-name`, unique for ever. */
-  readonly name: string
-  /** Statements, one each. */
-  readonly up: readonly string[]
-  readonly down: readonly string[]
-}
+import { execute, row, rows } from './sql.js'
 
 export interface MigrationState {
   name: string
@@ -29,7 +20,7 @@ export async function migrateUp(): Promise<string[]> {
   await prepare()
   if ((await pending()).length === 0) return []
   return underLock(async () => {
-    const done = await umzug().up()
+    const done = await (await umzug()).up()
     return done.map(({ name }) => name)
   })
 }
@@ -38,7 +29,7 @@ export async function migrateUp(): Promise<string[]> {
 export async function migrateDown(steps = 1): Promise<string[]> {
   await prepare()
   return underLock(async () => {
-    const done = await umzug().down({ step: steps })
+    const done = await (await umzug()).down({ step: steps })
     return done.map(({ name }) => name)
   })
 }
@@ -62,7 +53,14 @@ export async function requireSchema(): Promise<void> {
     throw new Misconfigured('the database schema is older than the program: run gitstead db migrate')
 }
 
-function umzug() {
+/** Throws Unavailable while the database does not answer. */
+export async function requireDatabase(): Promise<void> {
+  await row('select 1 from schema_migrations limit 1')
+}
+
+/** Loaded when there is something to do: 70 ms that most starts can do without. */
+async function umzug() {
+  const { Umzug } = await import('umzug')
   return new Umzug({
     migrations: migrations.map(({ name, up, down }) => ({
       name,

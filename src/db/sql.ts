@@ -3,7 +3,7 @@
 import type { ExecuteValues, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2'
 import { database } from './connection.js'
 import { isDatabaseAway, translate } from './failure.js'
-import { currentTransaction } from './transact.js'
+import { currentTransaction } from './scope.js'
 
 export type Value = string | number | boolean | bigint | Date | Buffer | null
 
@@ -22,6 +22,18 @@ export async function row<T>(sql: string, values: readonly Value[] = []): Promis
 /** An INSERT, UPDATE or DELETE. */
 export function execute(sql: string, values: readonly Value[] = []): Promise<ResultSetHeader> {
   return send<ResultSetHeader>(sql, values)
+}
+
+const BATCH = 1000
+
+/** Deletes what `sql` (`delete from ... where ...`) names, in batches, so that no statement locks much for long. */
+export async function deleteInBatches(sql: string, values: readonly Value[]): Promise<number> {
+  let all = 0
+  for (;;) {
+    const { affectedRows } = await execute(`${sql} limit ${BATCH}`, values)
+    all += affectedRows
+    if (affectedRows < BATCH) return all
+  }
 }
 
 /** `?, ?, ?` for `in (...)`; never empty, as `in ()` is not SQL: no row has the null that stands there then. */

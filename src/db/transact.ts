@@ -1,28 +1,10 @@
 // One transaction per piece of work, found by whoever needs it through AsyncLocalStorage: nobody passes it along.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Transaction } from 'sequelize'
 import { database } from './connection.js'
 import { isRetriable, translate } from './failure.js'
+import { currentTransaction, type Scope, scopes } from './scope.js'
 
-interface Scope {
-  transaction?: Transaction
-  readonly afterCommit: (() => void)[]
-}
-
-const scopes = new AsyncLocalStorage<Scope>()
 const TRIES = 6
-
-/** What Sequelize asks for the current transaction: the interface of a continuation-local namespace. */
-export const transactionNamespace = {
-  get: (key: string) => (key === 'transaction' ? scopes.getStore()?.transaction : undefined),
-  set: () => undefined,
-  run: (fn: () => unknown) => fn(),
-  bind: <T>(fn: T) => fn
-}
-
-/** The transaction that the caller is in, if any. */
-export const currentTransaction = () => scopes.getStore()?.transaction
 
 /**
  * Runs `fn` in a transaction, or joins the caller's. Deadlocks and lock timeouts run it again, so it must be safe to run

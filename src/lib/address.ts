@@ -21,7 +21,7 @@ const cloudHost = block('168.63.129.16')
  * the prefix are ignored. An IPv4-mapped range means the IPv4 range inside. Throws an Error that names the first text
  * that is neither.
  */
-export function parseRanges(texts: string[]): Range[] {
+export function parseRanges(texts: readonly string[]): Range[] {
   return texts.map(block)
 }
 

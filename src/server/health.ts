@@ -1,6 +1,6 @@
 // What a supervisor, a load balancer and Prometheus ask.
 import type { FastifyPluginAsync } from 'fastify'
-import { row } from '../db/sql.js'
+import { requireDatabase } from '../db/migrate.js'
 import { metricsText } from './metrics.js'
 
 export const healthRoutes: FastifyPluginAsync = async app => {
@@ -8,7 +8,7 @@ export const healthRoutes: FastifyPluginAsync = async app => {
 
   app.get('/-/readiness', { config: { public: true } }, async (_request, reply) => {
     try {
-      await row('select 1 from schema_migrations limit 1')
+      await requireDatabase()
       return { status: 'ok', database: 'ok' }
     } catch {
       return reply.code(503).header('retry-after', '2').send({ status: 'unavailable', database: 'unavailable' })

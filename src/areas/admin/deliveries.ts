@@ -1,7 +1,7 @@
 // Deliveries of events to system hooks. Each is a row with a job; each try is logged; a receiver that stays away slows
 // down and loses nothing.
 import { SystemHook } from '../../db/models/index.js'
-import { execute, row, rows } from '../../db/sql.js'
+import { deleteInBatches, execute, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { decrypt } from '../../secrets.js'
@@ -146,4 +146,13 @@ async function wakeWaiting(hookId: number): Promise<void> {
        (select id from hook_deliveries where hook_id = ? and state = 'pending')`,
     [new Date(), hookId]
   )
+}
+
+/** Removes deliveries that are over and were made before, with their tries; gives how many. */
+export async function removeOldDeliveries(before: Date): Promise<number> {
+  const gone = await deleteInBatches("delete from hook_deliveries where state <> 'pending' and created_at < ?", [
+    before
+  ])
+  await execute('delete from hook_attempts where delivery_id not in (select id from hook_deliveries)')
+  return gone
 }

@@ -9,7 +9,7 @@ import { readBlob } from '../../git/blob.js'
 import { type Commit, readCommit } from '../../git/commits.js'
 import { resolveCommit, ZERO } from '../../git/refs.js'
 import { findEntry } from '../../git/tree.js'
-import type { ChangeRow } from '../repository/ref-effects.js'
+import type { ChangeRow } from '../repository/ref-changes.queries.js'
 import { advancePipeline } from './progress.js'
 
 const CI_FILES = ['.gitstead-ci.yml', '.gitlab-ci.yml']

@@ -1,7 +1,7 @@
 // The one road of ref changes: rows that say what is about to happen, then git, then the effects, each change exactly
 // once. Whatever stops the road in between, settleOpenChanges finds out from the refs what really happened.
 import type { ActorUser } from '../../access/actor.js'
-import { execute, marks, rows } from '../../db/sql.js'
+import { deleteInBatches, execute, marks, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import type { PushResult } from '../../git/receive.js'
 import { ZERO } from '../../git/refs.js'
@@ -102,6 +102,11 @@ export async function settle(
       mine.map(({ id }) => ({ refChangeId: id }))
     )
   })
+}
+
+/** Removes changes that were settled before; gives how many. */
+export function removeOldChanges(before: Date): Promise<number> {
+  return deleteInBatches("delete from ref_changes where state = 'done' and settled_at < ?", [before])
 }
 
 /** The first branch of an empty project is its default one; `master` or `main` when they come together. */

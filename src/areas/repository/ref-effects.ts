@@ -1,6 +1,6 @@
 // What a ref change that has happened brings about: hooks, a pipeline, upkeep. Runs in a job, and twice is harmless.
 import { publicUrl } from '../../config.js'
-import { execute, row } from '../../db/sql.js'
+import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { readTag } from '../../git/objects.js'
 import { objectInfo } from '../../git/reader.js'
@@ -12,41 +12,14 @@ import { pushEvent, systemPushPayload } from '../../webhooks/push-payloads.js'
 import { tellSystemHooks } from '../admin/deliveries.js'
 import { createPipelineForChange } from '../builds/pipelines.js'
 import { repositoryPath } from './location.js'
-
-export interface ChangeRow {
-  id: number
-  project_id: number
-  ref: string
-  old_id: string
-  new_id: string
-  user_id: number | null
-  storage: string
-  project_name: string
-  project_path: string
-  description: string | null
-  visibility_level: number
-  default_branch: string | null
-  builds_enabled: number
-  namespace_name: string
-  namespace_path: string
-  user_name: string | null
-  user_username: string | null
-  user_email: string | null
-}
-
-const SELECT = `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.user_id, p.storage, p.name as project_name,
-  p.path as project_path, p.description, p.visibility_level, p.default_branch, p.builds_enabled,
-  n.name as namespace_name, n.path as namespace_path, u.name as user_name, u.username as user_username,
-  u.email as user_email
-  from ref_changes c join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id
-  left join users u on u.id = c.user_id where c.id = ? and c.state = 'done'`
+import { type ChangeRow, findSettledChange } from './ref-changes.queries.js'
 
 /** After these seconds of quiet a pushed repository gets its commit graph. */
 const OPTIMISE_AFTER = 10
 
 /** Brings about what the change is to have. A change whose project is gone has nothing left to do. */
 export async function applyRefChange(id: number): Promise<void> {
-  const change = await row<ChangeRow>(SELECT, [id])
+  const change = await findSettledChange(id)
   if (!change) return
   const repository = repositoryPath({ id: change.project_id, storage: change.storage })
   if (change.default_branch !== null && change.ref === `refs/heads/${change.default_branch}`) {

@@ -1,5 +1,5 @@
 // All migrations in order. Append only: one that has landed is never edited.
-import type { Migration } from '../migrate.js'
+import type { Migration } from '../migration.js'
 import { accounts } from './0001-accounts.js'
 import { projects } from './0002-projects.js'
 import { jobs } from './0003-jobs.js'

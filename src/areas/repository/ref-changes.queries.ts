@@ -1,0 +1,35 @@
+import { row } from '../../db/sql.js'
+
+/** A ref change that has happened, with all that its effects tell. */
+export interface ChangeRow {
+  id: number
+  project_id: number
+  ref: string
+  old_id: string
+  new_id: string
+  user_id: number | null
+  storage: string
+  project_name: string
+  project_path: string
+  description: string | null
+  visibility_level: number
+  default_branch: string | null
+  builds_enabled: number
+  namespace_name: string
+  namespace_path: string
+  user_name: string | null
+  user_username: string | null
+  user_email: string | null
+}
+
+const SELECT = `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.user_id, p.storage, p.name as project_name,
+  p.path as project_path, p.description, p.visibility_level, p.default_branch, p.builds_enabled,
+  n.name as namespace_name, n.path as namespace_path, u.name as user_name, u.username as user_username,
+  u.email as user_email
+  from ref_changes c join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id
+  left join users u on u.id = c.user_id where c.id = ? and c.state = 'done'`
+
+/** A settled change; undefined when there is none, or its project is gone. */
+export function findSettledChange(id: number): Promise<ChangeRow | undefined> {
+  return row<ChangeRow>(SELECT, [id])
+}
