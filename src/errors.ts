@@ -100,6 +100,13 @@ export class TooLarge extends Failure {
   }
 }
 
+/** Asked too often; `retryAfter` in seconds. */
+export class TooManyRequests extends Failure {
+  constructor(readonly retryAfter: number) {
+    super('429 Too Many Requests')
+  }
+}
+
 /** Something that the product needs is away and expected back; `retryAfter` in seconds. */
 export class Unavailable extends Failure {
   constructor(

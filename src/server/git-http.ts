@@ -67,7 +67,7 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   if (!name.endsWith('.git')) throw new NotFound()
   const path = `${namespace}/${name.slice(0, -'.git'.length)}`
   const credentials = basicCredentials(request)
-  const actor = await actorOfGitRequest(credentials)
+  const actor = await actorOfGitRequest(credentials, request.ip)
   const project = await findProject(path, actor)
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
   if (!credentials && !(project && may(actor, action, project))) return null

@@ -4,6 +4,7 @@ import { config } from '../../config.js'
 import { deleteInBatches, execute, row, type Value } from '../../db/sql.js'
 import { log } from '../../log.js'
 import { newToken, tokenHash } from '../../secrets.js'
+import { checkAttempts, forgetFailures, noteFailure } from './attempts.js'
 import { passwordFits } from './passwords.js'
 
 interface TokenRow extends UserColumns {
@@ -50,13 +51,23 @@ export async function actorOfSession(cookie: string): Promise<Actor | null> {
   return found ? { user: asUser(found), by: 'session', sudoer: null } : null
 }
 
-/** The active user whose name or mail address and password these are. */
-export async function userOfPassword(login: string, password: string): Promise<ActorUser | null> {
+/**
+ * The active user whose name or mail address and password these are. Throws TooManyRequests when the address has guessed
+ * wrong too often.
+ */
+export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
+  checkAttempts(login, address)
   const found = await row<UserColumns & { password_hash: string }>(
     `select ${USER}, u.password_hash from users u where (u.username = ? or u.email = ?) and u.state = 'active'`,
     [login, login]
   )
-  return (await passwordFits(found?.password_hash, password)) && found ? asUser(found) : null
+  const fits = await passwordFits(found?.password_hash, password)
+  if (!fits || !found) {
+    noteFailure(login, address)
+    return null
+  }
+  forgetFailures(login, address)
+  return asUser(found)
 }
 
 /** The user that `sudo` names: digits are an id, all else a username. */

@@ -9,21 +9,24 @@ import { actorOfToken, userOfPassword } from './credentials.js'
 const BUILD_USER = 'gitlab-ci-token'
 
 /** The actor; nobody without credentials. Throws Unauthorized when they are wrong. */
-export async function actorOfGitRequest(credentials: { user: string; password: string } | null): Promise<Actor> {
+export async function actorOfGitRequest(
+  credentials: { user: string; password: string } | null,
+  address: string
+): Promise<Actor> {
   if (!credentials) return nobody
   const { user, password } = credentials
-  const found = await (user === BUILD_USER ? byBuildToken(password) : byTokenOrPassword(user, password))
+  const found = await (user === BUILD_USER ? byBuildToken(password) : byTokenOrPassword(user, password, address))
   if (!found) throw new Unauthorized()
   return found
 }
 
-async function byTokenOrPassword(user: string, password: string): Promise<Actor | null> {
+async function byTokenOrPassword(user: string, password: string, address: string): Promise<Actor | null> {
   // A token takes one statement, a password 18 ms of hashing: tokens first.
   for (const token of [password, user]) {
     const found = token === '' ? null : await actorOfToken(token)
     if (found?.scopes.includes('api')) return found.actor
   }
-  const byPassword = password === '' ? null : await userOfPassword(user, password)
+  const byPassword = password === '' ? null : await userOfPassword(user, password, address)
   return byPassword && { user: byPassword, by: 'password', sudoer: null }
 }
 

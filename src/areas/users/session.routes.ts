@@ -13,10 +13,10 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
       config: { public: true, rateLimit: { max: 20, timeWindow: 60_000 } },
       schema: { tags: ['Users'], body: SessionBody, response: { 201: Account } }
     },
-    async ({ body }, reply) => {
+    async ({ body, ip }, reply) => {
       const login = body.login ?? body.email
       if (login === undefined) throw BadParameters.missing('login')
-      const asker = await userOfPassword(login, body.password)
+      const asker = await userOfPassword(login, body.password, ip)
       const user = asker && (await findUser(asker.id))
       if (!user) throw new Unauthorized()
       return reply.code(201).send(viewAccount(user, await revealPrivateToken(user.id)))

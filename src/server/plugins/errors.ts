@@ -52,6 +52,7 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.Conflict) return { status: 409, body: { message } }
   if (error instanceof errors.TooLarge) return { status: 413, body: { message } }
   if (error instanceof errors.Unprocessable) return { status: 422, body: { message, error: message } }
+  if (error instanceof errors.TooManyRequests) return { status: 429, retryAfter: error.retryAfter, body: { message } }
   if (error instanceof errors.NotModified) return { status: 304 }
   if (error instanceof errors.Unavailable) return unavailable(message, error.retryAfter)
   return undefined

@@ -29,7 +29,7 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
     async (request, reply) => {
       const html = reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY)
       if (!sameOrigin(request)) return html.code(403).send(page('Open this page and sign in from it.'))
-      const user = await userOfPassword(request.body.login, request.body.password)
+      const user = await userOfPassword(request.body.login, request.body.password, request.ip)
       if (!user) return html.code(401).send(page('The login or the password is wrong.'))
       const client = { address: request.ip, userAgent: request.headers['user-agent'] ?? '' }
       const { cookie, expiresAt } = await beginSession(user, client)
