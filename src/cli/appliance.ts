@@ -47,8 +47,7 @@ function child(name: string, module: string): Child {
     NODE_ENV: 'production',
     GITSTEAD_HOME: home,
     GITSTEAD_HOST: host,
-    GITSTEAD_PORT: String(port),
-    GITSTEAD_PROCESS: name
+    GITSTEAD_PORT: String(port)
   }
   return new Child({ name, module: join(root, module), environment, nodeFlags: NODE_FLAGS })
 }
