@@ -1,0 +1,338 @@
+// The layout of the sources as tables: who may import whom, which package belongs to whom, how large a file may be.
+// An edge that is not written down here fails, and so does a line here that nothing needs any more.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+import { root } from '../src/config.js'
+
+/** The small files that every layer but `lib` may import. */
+const GROUND = ['lib', 'errors', 'config']
+
+/** layer -> the layers that it imports, beside the ground. */
+const LAYERS: { readonly [layer: string]: readonly string[] } = {
+  server: ['areas', 'process'],
+  worker: ['areas', 'process'],
+  cli: ['areas'],
+  areas: ['access', 'queue', 'ci', 'runner', 'webhooks', 'mail', 'storage', 'git', 'db'],
+  access: ['db'],
+  queue: ['db'],
+  db: [],
+  git: [],
+  ci: [],
+  runner: [],
+  webhooks: [],
+  mail: [],
+  storage: [],
+  lib: [],
+  errors: [],
+  config: [],
+  home: [],
+  log: [],
+  secrets: [],
+  version: [],
+  process: ['log']
+}
+
+/** What a layer imports beyond that: module by module, each with its reason. */
+const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: string])[] = [
+  ['areas', 'log', 'rules that go on after a failure say so'],
+  ['areas', 'secrets', 'tokens are stored as hashes, or encrypted where they are shown again'],
+  ['areas', 'version', 'the first line of a trace names the version'],
+  ['db', 'home', 'the embedded database lies in the home, behind a socket'],
+  ['db', 'secrets', 'the password of the embedded database'],
+  ['queue', 'home', 'the sockets that wake workers'],
+
+  ['server', 'access/abilities', 'every route names its action'],
+  ['server', 'access/actor', 'who asks is found out here'],
+  ['server', 'access/authorize', 'the gate before every route, and before git over HTTP'],
+  ['server', 'db/connection', 'closed when the process stops'],
+  ['server', 'db/failure', 'the error plugin tells an absent database from a fault'],
+  ['server', 'db/migrate', 'the appliance brings its schema up to date; readiness asks for it'],
+  ['server', 'db/paginate', 'the type of a page, whose headers are set here'],
+  ['server', 'git/reader', 'its pool is closed when the process stops'],
+  ['server', 'git/transport', 'git over HTTP is a front door: bytes go through it unchanged'],
+  ['server', 'queue/metrics', 'Prometheus reads what the dashboard reads'],
+  ['server', 'queue/wake', 'closed when the process stops'],
+  ['server', 'webhooks/target', 'a wrong hooks.allow is told at the start'],
+  ['server', 'home', 'made before the server starts'],
+  ['server', 'log', 'the log of the process'],
+  ['server', 'version', 'the OpenAPI document names it'],
+
+  ['worker', 'db/connection', 'closed when the process stops'],
+  ['worker', 'db/migrate', 'no work on a schema of another version'],
+  ['worker', 'git/reader', 'its pool is closed when the process stops'],
+  ['worker', 'queue/claim', 'the loops claim and settle jobs'],
+  ['worker', 'queue/jobs', 'every name of a job has a handler here'],
+  ['worker', 'queue/processes', 'the worker shows life and finds the dead'],
+  ['worker', 'queue/ticks', 'the schedule enqueues its ticks'],
+  ['worker', 'queue/wake', 'the loops are woken'],
+  ['worker', 'runner/folders', 'what a killed worker left is removed at the start'],
+  ['worker', 'runner/sandbox', 'a machine that cannot run builds is told at the start'],
+  ['worker', 'webhooks/events', 'the type of the names of events'],
+  ['worker', 'home', 'made before the worker starts'],
+  ['worker', 'log', 'the log of the process'],
+
+  ['cli', 'db/connection', 'closed when the command ends'],
+  ['cli', 'db/embedded', '`up` runs the database; a command starts it for its own run'],
+  ['cli', 'db/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` tell its state'],
+  ['cli', 'git/reader', 'its pool is closed when the command ends'],
+  ['cli', 'queue/administer', '`jobs list`, `retry`, `discard`, `pause`, `resume`'],
+  ['cli', 'queue/metrics', '`jobs stats` and `status` read what the API reads'],
+  ['cli', 'queue/wake', 'closed when the command ends'],
+  ['cli', 'runner/sandbox', '`doctor` tries the sandbox'],
+  ['cli', 'webhooks/target', '`doctor` reads hooks.allow'],
+  ['cli', 'server/app', '`openapi` prints the document of the application; loaded when asked for'],
+  ['cli', 'server/process', '`server` becomes the process; loaded when asked for'],
+  ['cli', 'worker/process', '`worker` becomes the process; loaded when asked for'],
+  ['cli', 'home', '`up` makes it'],
+  ['cli', 'log', '`up` logs what it supervises'],
+  ['cli', 'version', '`status` tells it']
+]
+
+/** package -> the files that may import it; `**` is any file below a folder. */
+const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] = [
+  [/^(fastify|@fastify\/)/, [/^server\//, /^areas\/[^/]+\/[^/]+\.routes$/]],
+  [/^(@oclif\/|oclif|ink|react)/, [/^cli\//]],
+  [/^(sequelize|mysql2|umzug)/, [/^db\//, /^areas\/projects\/projects$/]],
+  [/^node-cron$/, [/^worker\/schedule$/]],
+  [/^simple-git$/, [/^git\/run$/]],
+  [/^nodemailer/, [/^mail\//]],
+  [/^prom-client$/, [/^server\/metrics$/]]
+]
+
+/** Files that start processes, with what they start. */
+const STARTERS: { readonly [file: string]: string } = {
+  'git/run': 'git, and nobody else does',
+  'runner/shell': 'the scripts of builds in their sandbox',
+  'runner/folders': 'removes what a build left as its own user',
+  'db/embedded': 'the embedded database',
+  'cli/children': 'the processes of the appliance',
+  'cli/examine': '`doctor` asks programs for their versions'
+}
+
+/** Files beside config.ts that look at the environment. */
+const ENVIRONMENT: { readonly [file: string]: string } = {
+  'git/environment': 'PATH alone: git gets an environment of our making',
+  'runner/sandbox': 'PATH alone: where bubblewrap is found',
+  'cli/appliance': 'hands its own environment on to its children',
+  'cli/become': 'the flags of `server` and `worker` reach the process as their environment'
+}
+
+const LARGE = 250
+const TOO_LARGE = 400
+
+interface Source {
+  /** The path below src, without its extension. */
+  readonly name: string
+  readonly layer: string
+  readonly text: string
+  readonly lines: number
+  readonly imports: readonly { target: string; dynamic: boolean }[]
+  readonly packages: readonly string[]
+}
+
+const folder = join(root, 'src')
+const sources = filesOf(folder).map(read)
+const byName = new Map(sources.map(source => [source.name, source]))
+
+function filesOf(path: string): string[] {
+  return readdirSync(path, { withFileTypes: true }).flatMap(entry => {
+    const inner = join(path, entry.name)
+    if (entry.isDirectory()) return filesOf(inner)
+    return /\.tsx?$/.test(entry.name) ? [inner] : []
+  })
+}
+
+function read(path: string): Source {
+  const text = readFileSync(path, 'utf8')
+  const name = path.slice(folder.length + 1).replace(/\.tsx?$/, '')
+  const found = [...text.matchAll(/(?:^(?:import|export)\b[^'"`;]*? from |^import |(import)\()'([^']+)'/gm)].map(
+    ([, dynamic, specifier]) => ({ dynamic: dynamic !== undefined, specifier: specifier ?? '' })
+  )
+  const own = found.filter(({ specifier }) => specifier.startsWith('.'))
+  return {
+    name,
+    layer: layerOf(name),
+    text,
+    lines: text.trimEnd().split('\n').length,
+    imports: own.map(({ specifier, dynamic }) => ({
+      target: normalize(join(dirname(name), specifier)).replace(/\.js$/, ''),
+      dynamic
+    })),
+    packages: found.map(({ specifier }) => specifier).filter(specifier => !specifier.startsWith('.'))
+  }
+}
+
+function layerOf(name: string): string {
+  return name.split('/', 1)[0] ?? ''
+}
+
+const edges = sources.flatMap(({ name, layer, imports }) =>
+  imports.map(({ target, dynamic }) => ({ name, layer, target, to: layerOf(target), dynamic }))
+)
+
+t.test('every import is of a file that exists, and every file lies in a layer', async t => {
+  t.ok(sources.length > 100, 'the sources are found')
+  t.same(
+    edges.filter(({ target }) => !byName.has(target)).map(({ name, target }) => `${name} -> ${target}`),
+    []
+  )
+  t.same(
+    sources.filter(({ layer }) => !Object.hasOwn(LAYERS, layer)).map(({ name }) => name),
+    []
+  )
+})
+
+t.test('no layer imports another one beyond the table', async t => {
+  const excepted = (layer: string, module: string) => EXCEPTIONS.some(([a, b]) => a === layer && b === module)
+  const allowed = (layer: string, to: string) =>
+    layer === to || (layer !== 'lib' && layer !== 'errors' && GROUND.includes(to)) || LAYERS[layer]?.includes(to)
+  const others = edges.filter(({ layer, to, target }) => !allowed(layer, to) && !excepted(layer, target))
+  t.same(
+    others.map(({ name, target }) => `${name} -> ${target}`),
+    []
+  )
+  t.same(
+    EXCEPTIONS.filter(([layer, module]) => !edges.some(edge => edge.layer === layer && edge.target === module)),
+    [],
+    'every exception is needed'
+  )
+})
+
+t.test('nothing imports a front door, but for the commands that become one', async t => {
+  const doors = edges.filter(({ layer, to }) => ['server', 'worker', 'cli'].includes(to) && layer !== to)
+  t.same(
+    doors.filter(({ layer, dynamic }) => layer !== 'cli' || !dynamic).map(({ name, target }) => `${name} -> ${target}`),
+    []
+  )
+})
+
+t.test('lib imports nothing of the sources', async t => {
+  t.same(
+    edges.filter(({ layer, to }) => layer === 'lib' && to !== 'lib').map(({ name, target }) => `${name} -> ${target}`),
+    []
+  )
+})
+
+t.test('an area imports rules, queries and views of another one, never its routes or schema', async t => {
+  const areaOf = (name: string) => /^areas\/([^/]+)\//.exec(name)?.[1]
+  const across = edges.filter(({ name, target }) => areaOf(name) && areaOf(target) && areaOf(name) !== areaOf(target))
+  t.ok(across.length > 0)
+  t.same(
+    across.filter(({ target }) => /\.(routes|schema)$/.test(target)).map(({ name, target }) => `${name} -> ${target}`),
+    []
+  )
+  t.same(
+    edges
+      .filter(({ name, target }) => target.endsWith('.routes') && name !== 'server/routes')
+      .map(({ name, target }) => `${name} -> ${target}`),
+    [],
+    'routes are registered in server/routes.ts alone'
+  )
+})
+
+t.test('no file imports itself by way of others', async t => {
+  t.same(cycles(), [])
+})
+
+/** Every cycle as the path that closes it. Types count: what is erased today may be a value tomorrow. */
+function cycles(): string[] {
+  const found: string[] = []
+  const done = new Set<string>()
+  const visit = (name: string, path: string[]): void => {
+    const at = path.indexOf(name)
+    if (at !== -1) {
+      found.push([...path.slice(at), name].join(' -> '))
+      return
+    }
+    if (done.has(name)) return
+    for (const { target } of byName.get(name)?.imports ?? []) visit(target, [...path, name])
+    done.add(name)
+  }
+  for (const { name } of sources) visit(name, [])
+  return found
+}
+
+t.test('no index files, but for the models', async t => {
+  t.same(
+    sources.filter(({ name }) => /(^|\/)index$/.test(name)).map(({ name }) => name),
+    ['db/models/index']
+  )
+})
+
+t.test('packages stay where they belong', async t => {
+  for (const [name, files] of PACKAGES) {
+    const strays = sources.filter(
+      source => source.packages.some(used => name.test(used)) && !files.some(file => file.test(source.name))
+    )
+    t.same(
+      strays.map(source => source.name),
+      [],
+      String(name)
+    )
+  }
+})
+
+t.test('few files start processes', async t => {
+  const starters = sources.filter(({ packages }) =>
+    packages.some(name => /child_process|worker_threads|cluster/.test(name))
+  )
+  t.same(starters.map(({ name }) => name).sort(), Object.keys(STARTERS).sort())
+})
+
+t.test('config.ts reads the environment', async t => {
+  const readers = sources.filter(({ name, text }) => name !== 'config' && /\bprocess\.env\b|\{ env \}/.test(text))
+  t.same(readers.map(({ name }) => name).sort(), Object.keys(ENVIRONMENT).sort())
+})
+
+t.test('SQL stands in areas, queue and db; models are not for the front doors', async t => {
+  const strays = edges.filter(
+    ({ layer, target }) =>
+      /^db\/(sql|transact|models\/)/.test(target) && !['areas', 'queue', 'access', 'db'].includes(layer)
+  )
+  t.same(
+    strays.map(({ name, target }) => `${name} -> ${target}`),
+    []
+  )
+  const hasSql = /['"`]\s*(select|insert( ignore)? into|update|delete from)\s[^'"`]*\b(from|values|set|where)\b/
+  t.same(
+    sources
+      .filter(({ layer, text }) => !['areas', 'queue', 'db'].includes(layer) && hasSql.test(text))
+      .map(({ name }) => name),
+    []
+  )
+})
+
+t.test('files are small', async t => {
+  const size = ({ name, lines }: Source) => `${name} ${lines}`
+  const large = sources.filter(({ lines }) => lines > LARGE)
+  if (large.length > 0) t.comment(`think again: ${large.map(size).join(', ')}`)
+  t.same(large.filter(({ lines }) => lines > TOO_LARGE).map(size), [])
+})
+
+t.test('the layout is the one that is described', async t => {
+  for (const layer of [
+    'areas',
+    'access',
+    'db',
+    'git',
+    'queue',
+    'ci',
+    'runner',
+    'webhooks',
+    'storage',
+    'lib',
+    'server',
+    'worker',
+    'cli'
+  ]) {
+    t.ok(existsSync(join(folder, layer)), layer)
+  }
+  t.same(
+    sources
+      .filter(({ name }) => /(^|[/.-])(utils?|helpers?|managers?|data|info|common)([/.-]|$)/.test(name))
+      .map(({ name }) => name),
+    [],
+    'no file is called what says nothing'
+  )
+})
