@@ -16,11 +16,19 @@ export function log(): Logger {
       base: { pid: process.pid, process: processName },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: label => ({ level: label }) },
+      serializers: { error: describeError },
       redact: { paths, censor: '[redacted]' }
     },
     destination({ fd: 2, sync: true })
   )
   return current
+}
+
+/** By name: a database error carries its statement with all values, which may be tokens and addresses. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { name, message, stack } = error
+  return { name, message, code: (error as NodeJS.ErrnoException).code, stack }
 }
 
 /** Names this process in its logs: server, worker, up. Call it before the first line. */
