@@ -1,8 +1,10 @@
 // The built-in runner: takes a build, gives it to the executor with everything that it needs from outside, ends it.
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { PlannedBuild } from '../../ci/plan.js'
 import { buildVariables } from '../../ci/variables.js'
 import { config, publicUrl } from '../../config.js'
+import { Unavailable } from '../../errors.js'
 import { checkoutCommit } from '../../git/checkout.js'
 import { readCommit } from '../../git/commits.js'
 import { log } from '../../log.js'
@@ -20,6 +22,7 @@ type Frozen = Pick<PlannedBuild, 'environment' | 'coverage' | 'options' | 'varia
 
 /** How often a running build is looked at for a cancel, and its lease renewed. */
 const LOOK_MS = 2000
+const AWAY_MS = 500
 const VISIBILITY = new Map([
   [0, 'private'],
   [10, 'internal'],
@@ -30,22 +33,35 @@ const VISIBILITY = new Map([
 export async function runBuild(buildId: number, processId: number, stop: AbortSignal): Promise<void> {
   const claim = await claimBuild(buildId, processId)
   if (!claim) return
-  const build = await findDueBuild(buildId)
-  if (!build) return
   const lost = new AbortController()
   const look = setInterval(() => void lookAfter(claim, lost), LOOK_MS)
   const key = { build: claim.buildId, attempt: claim.attempt }
+  const signal = AbortSignal.any([lost.signal, stop])
   try {
     await resetTrace(key)
-    const job = await describeJob(build, claim)
-    const signal = AbortSignal.any([lost.signal, stop])
-    const result = await executeBuild(job.job, await port(build, claim, job.frozen, signal))
-    if (result.error) log().warn({ build: buildId, error: String(result.error) }, 'a build stumbled')
+    const build = await whenAvailable(() => findDueBuild(buildId), signal)
+    if (!build) return
+    const { job, port } = await whenAvailable(() => describe(build, claim, signal), signal)
+    const result = await executeBuild(job, port)
+    if (result.error) log().warn({ build: buildId, error: result.error }, 'a build stumbled')
     // A worker that stops leaves the build running: its job goes back, and the next worker begins it again.
     if (stop.aborted && !lost.signal.aborted) throw new Error('the worker stopped while the build ran')
-    await finishBuild(claim, result, await traceSize(key))
+    const size = await traceSize(key)
+    await whenAvailable(() => finishBuild(claim, result, size), stop)
   } finally {
     clearInterval(look)
+  }
+}
+
+/** Waits for a database that is away: a build that has run is not to be lost, or failed, for that. */
+async function whenAvailable<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+    }
+    await sleep(AWAY_MS, undefined, { signal })
   }
 }
 
@@ -57,26 +73,30 @@ async function lookAfter(claim: BuildClaim, lost: AbortController): Promise<void
   }
 }
 
-async function describeJob(build: DueBuild, claim: BuildClaim): Promise<{ job: RunnerJob; frozen: Frozen }> {
+async function describe(build: DueBuild, claim: BuildClaim, signal: AbortSignal) {
   const frozen = JSON.parse(build.plan) as Frozen
-  const { options } = frozen
-  const job: RunnerJob = {
+  const variables = await variablesOf(build, claim, frozen)
+  return { job: jobOf(build, claim, frozen, variables), port: await portOf(build, claim, frozen, signal) }
+}
+
+function jobOf(build: DueBuild, claim: BuildClaim, { options }: Frozen, variables: RunnerJob['variables']): RunnerJob {
+  return {
     id: build.id,
     timeout: config().runner.timeout,
-    variables: await variablesOf(build, claim, frozen),
+    variables,
     script: options.script,
     afterScript: options.afterScript,
     artifacts: options.artifacts && { ...options.artifacts, name: options.artifacts.name ?? 'artifacts' },
     header: [`Running with Gitstead ${version} on the built-in runner`],
     secrets: [claim.token]
   }
-  return { job, frozen }
 }
 
-async function port(build: DueBuild, claim: BuildClaim, frozen: Frozen, signal: AbortSignal): Promise<RunnerPort> {
+async function portOf(build: DueBuild, claim: BuildClaim, frozen: Frozen, signal: AbortSignal): Promise<RunnerPort> {
   const repository = repositoryPath({ id: build.project_id, storage: build.storage })
   const key = { build: claim.buildId, attempt: claim.attempt }
   const dependencies = await findDependencies(build, frozen.options.dependencies)
+  const expireIn = frozen.options.artifacts?.expireIn ?? null
   return {
     workFolder: await makeWorkFolder(),
     getSources: (into, stop) =>
@@ -91,7 +111,7 @@ async function port(build: DueBuild, claim: BuildClaim, frozen: Frozen, signal: 
       }),
     dependencies: dependencies.map(dependency => ({ name: dependency.name, open: () => openDependency(dependency) })),
     writeTrace: async chunk => void (await appendTrace(key, chunk)),
-    putArtifacts: archive => storeArtifacts(claim, archive, frozen.options.artifacts?.expireIn ?? null),
+    putArtifacts: archive => whenAvailable(() => storeArtifacts(claim, archive, expireIn), signal),
     signal
   }
 }
