@@ -40,8 +40,9 @@ export class Project extends Model<InferAttributes<Project>, InferCreationAttrib
 }
 
 export function defineProject(sequelize: Sequelize): void {
-  const on = { type: DataTypes.BOOLEAN, defaultValue: true }
-  const off = { type: DataTypes.BOOLEAN, defaultValue: false }
+  // An object for each: Sequelize writes the column into it, and a shared one would give all the first one's.
+  const on = () => ({ type: DataTypes.BOOLEAN, defaultValue: true })
+  const off = () => ({ type: DataTypes.BOOLEAN, defaultValue: false })
   Project.init(
     {
       id: { type: DataTypes.INTEGER.UNSIGNED, autoIncrement: true, primaryKey: true },
@@ -53,19 +54,19 @@ export function defineProject(sequelize: Sequelize): void {
       defaultBranch: DataTypes.STRING,
       storage: DataTypes.STRING(64),
       visibilityLevel: { type: DataTypes.TINYINT.UNSIGNED, defaultValue: 0 },
-      archived: off,
-      issuesEnabled: on,
-      mergeRequestsEnabled: on,
-      buildsEnabled: on,
-      wikiEnabled: on,
-      snippetsEnabled: off,
-      containerRegistryEnabled: on,
-      lfsEnabled: on,
-      sharedRunnersEnabled: on,
-      publicBuilds: on,
-      requestAccessEnabled: off,
-      onlyAllowMergeIfBuildSucceeds: off,
-      onlyAllowMergeIfAllDiscussionsAreResolved: off,
+      archived: off(),
+      issuesEnabled: on(),
+      mergeRequestsEnabled: on(),
+      buildsEnabled: on(),
+      wikiEnabled: on(),
+      snippetsEnabled: off(),
+      containerRegistryEnabled: on(),
+      lfsEnabled: on(),
+      sharedRunnersEnabled: on(),
+      publicBuilds: on(),
+      requestAccessEnabled: off(),
+      onlyAllowMergeIfBuildSucceeds: off(),
+      onlyAllowMergeIfAllDiscussionsAreResolved: off(),
       tagList: { type: DataTypes.TEXT, defaultValue: '[]' },
       runnersTokenHash: DataTypes.BLOB,
       runnersTokenEncrypted: DataTypes.BLOB,

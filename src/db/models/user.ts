@@ -35,7 +35,8 @@ export class User extends Model<InferAttributes<User>, InferCreationAttributes<U
 }
 
 export function defineUser(sequelize: Sequelize): void {
-  const text = { type: DataTypes.STRING, defaultValue: '' }
+  // An object for each: Sequelize writes the column into it.
+  const text = () => ({ type: DataTypes.STRING, defaultValue: '' })
   User.init(
     {
       id: { type: DataTypes.INTEGER.UNSIGNED, autoIncrement: true, primaryKey: true },
@@ -48,11 +49,11 @@ export function defineUser(sequelize: Sequelize): void {
       passwordHash: DataTypes.STRING,
       bio: DataTypes.STRING,
       location: DataTypes.STRING,
-      messenger: text,
-      professionalNetwork: text,
-      microblog: text,
-      websiteUrl: text,
-      organization: text,
+      messenger: text(),
+      professionalNetwork: text(),
+      microblog: text(),
+      websiteUrl: text(),
+      organization: text(),
       projectsLimit: { type: DataTypes.INTEGER, defaultValue: 10 },
       canCreateGroup: { type: DataTypes.BOOLEAN, defaultValue: true },
       themeId: { type: DataTypes.INTEGER, defaultValue: 1 },
