@@ -9,8 +9,11 @@ export interface ProjectAbility {
   readonly strangers?: true
   /** Nobody in particular may as well, on a public project. */
   readonly anonymous?: true
-  /** Guests and strangers only where the project's builds are public. */
-  readonly publicBuilds?: true
+  /**
+   * What public builds open: to guests of a private project, who may not otherwise; or to guests and strangers alike,
+   * who then may not without.
+   */
+  readonly publicBuilds?: 'guests' | 'everybody'
   /** Not on an archived project. */
   readonly writes?: true
   /** Only while this is switched on. */
@@ -41,9 +44,27 @@ export const abilities = {
   // Not specified for nobody: commits need a user even on public projects.
   'commit.read': { on: 'project', least: REPORTER, strangers: true },
   'repository.write': { on: 'project', least: DEVELOPER, writes: true },
-  'pipeline.read': { on: 'project', least: REPORTER, strangers: true, publicBuilds: true, feature: 'builds_enabled' },
-  'build.list': { on: 'project', least: REPORTER, strangers: true, publicBuilds: true, feature: 'builds_enabled' },
-  'build.read': { on: 'project', least: REPORTER, strangers: true, publicBuilds: true, feature: 'builds_enabled' }
+  'pipeline.read': {
+    on: 'project',
+    least: REPORTER,
+    strangers: true,
+    publicBuilds: 'guests',
+    feature: 'builds_enabled'
+  },
+  'build.list': {
+    on: 'project',
+    least: REPORTER,
+    strangers: true,
+    publicBuilds: 'everybody',
+    feature: 'builds_enabled'
+  },
+  'build.read': {
+    on: 'project',
+    least: REPORTER,
+    strangers: true,
+    publicBuilds: 'everybody',
+    feature: 'builds_enabled'
+  }
 } as const satisfies { [action: string]: Ability }
 
 export type Action = keyof typeof abilities

@@ -56,11 +56,12 @@ function allows(ability: ProjectAbility, actor: Actor, project: ProjectAccess): 
   if (ability.feature && !project[ability.feature]) return false
   if (ability.writes && project.archived) return false
   if (levelIn(project, actor) >= ability.least) return true
-  if (!ability.strangers) return false
-  if (!actor.user && !ability.anonymous) return false
-  if (ability.publicBuilds && !project.public_builds) return false
+  const publicBuilds = ability.publicBuilds !== undefined && Boolean(project.public_builds)
   // A guest of a private project is no stranger, and may less than one of an open project.
-  return isOpenTo(project, actor) || (ability.publicBuilds === true && levelIn(project, actor) >= GUEST)
+  if (publicBuilds && levelIn(project, actor) >= GUEST) return true
+  if (!ability.strangers || !isOpenTo(project, actor)) return false
+  if (!actor.user && !ability.anonymous) return false
+  return publicBuilds || ability.publicBuilds !== 'everybody'
 }
 
 function isOpenTo(project: ProjectAccess, actor: Actor): boolean {
