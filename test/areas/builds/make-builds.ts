@@ -1,0 +1,69 @@
+// Builds in every state, by the product's own rules: the pipeline comes from a commit, the worker's part is played here.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { storeArtifacts } from '../../../src/areas/builds/artifacts.js'
+import { claimBuild, finishBuild } from '../../../src/areas/builds/claim.js'
+import { applyRefChange } from '../../../src/areas/repository/ref-effects.js'
+import { config } from '../../../src/config.js'
+import { row, rows } from '../../../src/db/sql.js'
+import { appendTrace, resetTrace } from '../../../src/storage/traces.js'
+import { factory, type TestProject } from '../../helpers/factory.js'
+
+export interface TestBuild {
+  readonly id: number
+  readonly name: string
+  readonly pipelineId: number
+  readonly sha: string
+}
+
+/** Commits a CI file and makes its pipeline; gives the builds in order. */
+export async function makePipeline(project: TestProject, ciFile: string, branch = 'master'): Promise<TestBuild[]> {
+  await factory.file(project, '.gitstead-ci.yml', ciFile, branch)
+  return pipelineOf(project)
+}
+
+/** Brings about the effects of the project's newest commit; gives the builds of the pipeline that it made. */
+export async function pipelineOf(project: TestProject): Promise<TestBuild[]> {
+  const change = await row<{ id: number }>(
+    "select id from ref_changes where project_id = ? and state = 'done' order by id desc limit 1",
+    [project.id]
+  )
+  await applyRefChange(change?.id ?? 0)
+  return rows<TestBuild>(
+    `select id, name, pipeline_id as pipelineId, sha from builds
+     where pipeline_id = (select max(id) from pipelines where project_id = ?) order by id`,
+    [project.id]
+  )
+}
+
+export interface Outcome {
+  status?: 'success' | 'failed'
+  trace?: string
+  /** The bytes of the archive, which nothing here looks into. */
+  artifacts?: Buffer
+  /** Seconds until the artifacts expire. */
+  expireIn?: number
+}
+
+/** Begins a build as a worker does. */
+export async function beginBuild(build: TestBuild) {
+  const claim = await claimBuild(build.id, 1)
+  if (!claim) throw new Error(`build ${build.id} cannot be begun`)
+  return claim
+}
+
+/** Runs a build to its end, as far as the database and the storage see it. */
+export async function endBuild(build: TestBuild, outcome: Outcome = {}): Promise<void> {
+  const claim = await beginBuild(build)
+  const key = { build: build.id, attempt: claim.attempt }
+  if (outcome.trace !== undefined) {
+    await resetTrace(key)
+    await appendTrace(key, Buffer.from(outcome.trace))
+  }
+  if (outcome.artifacts) {
+    const path = join(config().home, `archive-${build.id}`)
+    writeFileSync(path, outcome.artifacts)
+    await storeArtifacts(claim, { path, filename: 'artifacts.zip' }, outcome.expireIn ?? null)
+  }
+  await finishBuild(claim, { status: outcome.status ?? 'success' }, outcome.trace?.length ?? 0)
+}
