@@ -159,6 +159,8 @@ function ownAccount(): string {
 const common = (folder: string) => [
   '--no-defaults',
   `--datadir=${folder}`,
+  // Its own: a server that starts deletes all temporary tables that it finds, those of a neighbour in /tmp too.
+  `--tmpdir=${join(config().home, 'tmp')}`,
   '--skip-networking',
   `--lc-messages-dir=${SHARE}/english`,
   ...(process.getuid?.() === 0 ? [`--user=${userInfo().username}`] : [])
