@@ -2,8 +2,10 @@
 import { flush, handle, run } from '@oclif/core'
 import { root } from '../config.js'
 
+const [first, ...rest] = process.argv.slice(2)
+
 try {
-  await run(process.argv.slice(2), { root })
+  await run(first === 'help' ? [...rest, '--help'] : process.argv.slice(2), { root })
   await flush()
 } catch (error) {
   await flush()

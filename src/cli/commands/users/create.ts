@@ -16,7 +16,7 @@ export default class UsersCreate extends BaseCommand {
     external: Flags.boolean({ description: 'see internal projects as strangers do' }),
     'projects-limit': Flags.integer({ min: 0 }),
     'password-stdin': Flags.boolean({ description: 'read the password from the first line of standard input' }),
-    'password-file': Flags.file({ exists: true, description: 'read the password from the first line of a file' })
+    'password-file': Flags.file({ description: 'read the password from the first line of a file' })
   }
 
   async run() {

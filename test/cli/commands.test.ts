@@ -1,0 +1,182 @@
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { version } from '../../src/version.js'
+import { cli } from '../helpers/cli.js'
+import { testDatabase } from '../helpers/database.js'
+
+t.test('--version answers before anything is loaded', async t => {
+  const { code, stdout } = await cli(['--version'])
+  t.equal(code, 0)
+  t.equal(stdout, `gitstead ${version}\n`)
+})
+
+t.test('help lists the commands', async t => {
+  const { code, stdout } = await cli(['help'])
+  t.equal(code, 0)
+  for (const name of ['up', 'server', 'worker', 'status', 'doctor', 'openapi', 'db', 'jobs', 'users']) {
+    t.match(stdout, new RegExp(`^ +${name} `, 'm'))
+  }
+})
+
+t.test('usage errors are one line and exit 2', async t => {
+  const cases: [string[], RegExp][] = [
+    [['frobnicate'], /^gitstead: command frobnicate not found: see gitstead help\n$/],
+    [['users', 'create', '--username', 'ada'], /^gitstead: .*Missing required flag.*\n$/],
+    [['up', '--port', 'abc'], /^gitstead: Parsing --port Expected an integer but received: abc\n$/],
+    [['up', '--port', '70000'], /^gitstead: Parsing --port .*70000.*\n$/],
+    [['status', '--bogus'], /^gitstead: Nonexistent flag: --bogus\n$/],
+    [['jobs', 'retry'], /^gitstead: name jobs by their numbers, or all dead ones by --dead\n$/],
+    [['jobs', 'retry', '1', '--dead'], /^gitstead: name jobs by their numbers, or all dead ones by --dead\n$/],
+    [['db', 'rollback'], /^gitstead: this destroys data: add --yes, or look with --dry-run\n$/]
+  ]
+  for (const [args, expected] of cases) {
+    const { code, stdout, stderr } = await cli(args)
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, expected, args.join(' '))
+    t.equal(stdout, '', args.join(' '))
+  }
+})
+
+t.test('a wrong configuration is one line with its path', async t => {
+  const home = t.testdir({ 'config.yaml': 'port: 8080\nhooks:\n  alow: []\n' })
+  const { code, stderr } = await cli(['status', '--home', home])
+  t.equal(code, 1)
+  t.equal(stderr, 'gitstead: configuration: unknown key hooks.alow\n')
+  const wrong = await cli(['status', '--home', t.testdir()], { environment: { GITSTEAD_QUEUE_LEASE: 'soon' } })
+  t.equal(wrong.code, 1)
+  t.equal(wrong.stderr, 'gitstead: configuration: queue.lease must be a whole number from 3 (it is "soon")\n')
+})
+
+t.test('commands on a database', async t => {
+  const { databaseUrl } = await testDatabase()
+  const home = join(t.testdir(), 'home')
+  mkdirSync(home, { mode: 0o700 })
+  const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
+  const run = (args: string[], input?: string) => cli(args, { environment, input })
+  const create = (username: string, rest: string[] = []) =>
+    run(
+      ['users', 'create', '--username', username, '--email', `${username}@example.org`, '--name', 'Ada', ...rest],
+      'long enough\n'
+    )
+
+  t.test('users create prints the record with its private token', async t => {
+    const { code, json } = await create('ada', ['--admin', '--password-stdin', '--json'])
+    t.equal(code, 0)
+    t.match(json(), { username: 'ada', is_admin: true, state: 'active', private_token: /^[\w-]{20}$/ })
+  })
+
+  t.test('users create refuses a taken name with exit 4, and JSON on request', async t => {
+    const { code, stderr } = await create('ada', ['--password-stdin'])
+    t.equal(code, 4)
+    t.equal(stderr, 'gitstead: Email has already been taken\n')
+    const asJson = await create('ada', ['--password-stdin', '--json'])
+    t.equal(asJson.code, 4)
+    t.same(asJson.json(), { error: { message: 'Email has already been taken' } })
+  })
+
+  t.test('users create reads a password from a file, and wants one source', async t => {
+    const file = join(t.testdir({ password: 'from a file\nmore\n' }), 'password')
+    t.equal((await create('bert', ['--password-file', file])).code, 0)
+    t.equal((await create('carl')).code, 2)
+    t.equal((await create('carl', ['--password-file', file, '--password-stdin'])).code, 2)
+    t.equal((await create('carl', ['--password-file', '/nowhere'])).code, 2)
+    const { code, stderr } = await run(
+      ['users', 'create', '--username', 'c', '--email', 'c', '--name', 'C', '--password-stdin'],
+      'short\n'
+    )
+    t.equal(code, 2)
+    t.match(stderr, /^gitstead: password is too short \(minimum is 8 characters\); email is invalid\n$/)
+  })
+
+  t.test('jobs show what waits, pause and resume queues', async t => {
+    const stats = await run(['jobs', 'stats', '--json'])
+    t.equal(stats.code, 0)
+    t.match(stats.json(), { queues: { default: { backlog: 2 } }, processes: [], jobs: { enqueued: 2 }, paused: [] })
+    const list = await run(['jobs', 'list', '--queue', 'default', '--json'])
+    t.match(list.json(), { jobs: [{ name: 'event.emitted', state: 'ready', payload: { event: 'user_create' } }, {}] })
+    t.equal((await run(['jobs', 'pause', 'hooks'])).stdout, 'paused hooks\n')
+    t.match((await run(['jobs', 'stats', '--json'])).json(), { paused: ['hooks'] })
+    t.equal((await run(['jobs', 'resume', 'hooks'])).stdout, 'resumed hooks\n')
+    const unknown = await run(['jobs', 'pause', 'nothing'])
+    t.equal(unknown.code, 2)
+    t.match(unknown.stderr, /^gitstead: queue is not one of default, builds, hooks, mail, maintenance\n$/)
+  })
+
+  t.test('jobs retry and discard name what they did', async t => {
+    t.equal((await run(['jobs', 'retry', '4711'])).code, 3)
+    const { jobs } = (await run(['jobs', 'list', '--json'])).json() as { jobs: { id: number }[] }
+    const ids = jobs.map(({ id }) => String(id))
+    t.same((await run(['jobs', 'discard', ...ids, '--json'])).json(), { discarded: 2 })
+    t.equal((await run(['jobs', 'retry', '--dead'])).stdout, 'retried 0\n')
+  })
+
+  t.test('db status and rollback --dry-run change nothing', async t => {
+    const { migrations } = (await run(['db', 'status', '--json'])).json() as { migrations: { applied_at: string }[] }
+    t.ok(migrations.length > 0 && migrations.every(({ applied_at }) => applied_at !== null))
+    const { json } = await run(['db', 'rollback', '--dry-run', '--json'])
+    t.match(json(), { rolled_back: [/^0005-/], dry_run: true })
+    t.same((await run(['db', 'migrate', '--json'])).json(), { applied: [] })
+  })
+
+  t.test('status and doctor look and do nothing', async t => {
+    const status = await run(['status', '--json'])
+    t.equal(status.code, 5, 'no server, no worker')
+    t.match(status.json(), { ok: false, server: { up: false }, database: { up: true, schema: 'current' }, workers: [] })
+    const doctor = await run(['doctor', '--json'])
+    t.equal(doctor.code, 0)
+    const { checks } = doctor.json() as { checks: { name: string; ok: boolean }[] }
+    t.ok(checks.length >= 8 && checks.every(({ ok }) => ok))
+  })
+
+  t.test('doctor says what to do', async t => {
+    chmodSync(join(home, 'secrets.json'), 0o644)
+    const { code, stdout } = await run(['doctor'])
+    t.equal(code, 1)
+    t.match(stdout, /FAIL {2}secrets .*others may read .*\n +-> chmod 600 /)
+  })
+
+  t.test('a database that is away is exit 5', async t => {
+    const away = { ...environment, GITSTEAD_DATABASE_URL: 'mysql://root:x@127.0.0.1:1/x' }
+    const { code, stderr } = await cli(['jobs', 'stats'], { environment: away })
+    t.equal(code, 5)
+    t.equal(stderr, 'gitstead: the database is not available\n')
+  })
+})
+
+t.test('without an appliance a command runs the home’s own database for itself', async t => {
+  const home = join(t.testdir(), 'home')
+  const create = (name: string) =>
+    cli(
+      [
+        'users',
+        'create',
+        '--username',
+        name,
+        '--email',
+        `${name}@example.org`,
+        '--name',
+        name,
+        '--password-stdin',
+        '--json'
+      ],
+      { environment: { GITSTEAD_HOME: home }, input: 'long enough\n' }
+    )
+  const both = await Promise.all([create('ada'), create('bert')])
+  t.same(
+    both.map(({ code, stderr }) => [code, stderr]),
+    [
+      [0, ''],
+      [0, '']
+    ]
+  )
+  const { code, json } = await cli(['status', '--json'], { environment: { GITSTEAD_HOME: home } })
+  t.equal(code, 5)
+  t.match(json(), { database: { up: false } })
+})
+
+t.test('openapi prints the document without a database', async t => {
+  const { code, json } = await cli(['openapi'], { environment: { GITSTEAD_HOME: join(t.testdir(), 'home') } })
+  t.equal(code, 0)
+  t.match(json(), { openapi: '3.0.3', paths: { '/api/v3/projects/{id}': { get: {} } } })
+})
