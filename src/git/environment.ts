@@ -18,6 +18,9 @@ const settings: [string, string][] = [
   ['core.packedRefsTimeout', '5000']
 ]
 
+/** The variable that tells which process started a git process. */
+export const STARTED_BY = 'GITSTEAD_STARTED_BY'
+
 /** The whole environment of one git process. `repository` becomes GIT_DIR, `extra` comes from this folder alone. */
 export function gitEnvironment(repository?: string, extra: Record<string, string> = {}): Record<string, string> {
   return {
@@ -31,6 +34,7 @@ export function gitEnvironment(repository?: string, extra: Record<string, string
     GIT_LITERAL_PATHSPECS: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
+    [STARTED_BY]: String(process.pid),
     ...configuration,
     ...(repository === undefined ? {} : { GIT_DIR: repository }),
     ...extra

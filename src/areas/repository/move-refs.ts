@@ -3,7 +3,7 @@ import type { ActorUser } from '../../access/actor.js'
 import { BadRequest } from '../../errors.js'
 import { RefBlocked, RefMoved, refValue, updateRef, ZERO } from '../../git/refs.js'
 import { refusals } from './push-policy.js'
-import { openChanges, type RefMove, settleChanges } from './ref-changes.js'
+import { abandonChanges, openChanges, type RefMove, settleChanges } from './ref-changes.js'
 
 /**
  * Moves refs from exactly their old values, all or none. Throws RefMoved when one has another value by now, BadRequest
@@ -23,8 +23,9 @@ export async function moveRefs(
   } catch (error) {
     // Refused is certain; after anything else, such as a time limit, the refs know.
     const certain = error instanceof RefMoved || error instanceof RefBlocked
-    const results = certain ? [] : await lookAt(repository, moves)
-    await settleChanges(project, open, results)
+    const results = certain ? [] : await lookAt(repository, moves).catch(() => undefined)
+    if (results) await settleChanges(project, open, results)
+    else await abandonChanges(open)
     throw error
   }
   await settleChanges(

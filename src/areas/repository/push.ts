@@ -5,9 +5,10 @@ import { row } from '../../db/sql.js'
 import { Forbidden } from '../../errors.js'
 import { readPushCommands, receivePack, refusePush } from '../../git/receive.js'
 import { setHead } from '../../git/repository.js'
+import { log } from '../../log.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { refusals } from './push-policy.js'
-import { openChanges, settleChanges } from './ref-changes.js'
+import { abandonChanges, openChanges, settleChanges } from './ref-changes.js'
 
 export interface PushTarget {
   readonly actor: Actor
@@ -26,7 +27,7 @@ export async function openPush({ actor, project, repository }: PushTarget, input
   }
   const open = await openChanges(project, actor.user, 'push', commands)
   try {
-    const { output } = await receivePack(repository, {
+    const { output, done } = await receivePack(repository, {
       commands,
       capabilities,
       input: rest,
@@ -35,6 +36,8 @@ export async function openPush({ actor, project, repository }: PushTarget, input
         if (project.default_branch === null) await pointHead(project.id, repository)
       }
     })
+    // Only when not even the refs could be read: then it is not known whether they have moved.
+    done.catch(() => abandonChanges(open))
     return output
   } catch (error) {
     // git was never started.
@@ -45,8 +48,12 @@ export async function openPush({ actor, project, repository }: PushTarget, input
 
 /** A clone right after the first push finds the default branch; the change's job does the same if this is cut short. */
 async function pointHead(projectId: number, repository: string): Promise<void> {
-  const found = await row<{ default_branch: string | null }>('select default_branch from projects where id = ?', [
-    projectId
-  ]).catch(() => undefined)
-  if (found?.default_branch) await setHead(repository, found.default_branch)
+  try {
+    const found = await row<{ default_branch: string | null }>('select default_branch from projects where id = ?', [
+      projectId
+    ])
+    if (found?.default_branch) await setHead(repository, found.default_branch)
+  } catch (error) {
+    log().warn({ error, project: projectId }, 'HEAD could not be set at once')
+  }
 }

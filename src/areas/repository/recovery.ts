@@ -1,12 +1,13 @@
-// Settles ref changes whose process is gone. The next settled change of the ref, or the ref itself, tells which value it
-// had, and so whether git did what was asked before the process ended.
+// Settles ref changes whose process is gone. The next change of the ref, or the ref itself, tells which value it had, and
+// so whether git did what was asked before the process ended.
 import { config } from '../../config.js'
 import { row, rows } from '../../db/sql.js'
 import { refValue, ZERO } from '../../git/refs.js'
+import { gitOutlives } from '../../git/survivors.js'
 import { log } from '../../log.js'
 import { machine, startOf } from '../../queue/processes.js'
 import { repositoryPath } from './location.js'
-import { type OpenChange, processName, settle } from './ref-changes.js'
+import { type OpenChange, settle } from './ref-changes.js'
 
 interface OpenRow {
   id: number
@@ -19,15 +20,18 @@ interface OpenRow {
   storage: string | null
 }
 
-/** A git process that outlived the server may still finish for this long. */
+/** A git process of another machine, which cannot be looked for, may still finish for this long. */
 const GRACE_MS = 300_000
 
-/** Settles what can be settled now; gives how many changes happened. */
+/**
+ * Settles what can be settled now; gives how many changes happened. The newest come first, as an older change of the
+ * same ref is told by what came after it.
+ */
 export async function settleOpenChanges(now = new Date()): Promise<number> {
   const open = await rows<OpenRow>(
     `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.process, c.created_at, p.storage
      from ref_changes c left join projects p on p.id = c.project_id
-     where c.state = 'open' order by c.id limit 1000`
+     where c.state = 'open' order by c.id desc limit 1000`
   )
   let happened = 0
   for (const change of open) {
@@ -47,7 +51,6 @@ export async function settleOpenChanges(now = new Date()): Promise<number> {
 
 /** A process elsewhere cannot be looked at: it has as long as its git may run. */
 function ownerLives({ process: owner, created_at }: OpenRow, now: Date): boolean {
-  if (owner === processName()) return true
   const [where, pid, start] = owner.split('#')
   if (where === machine()) return startOf(Number(pid)) === Number(start)
   return now.getTime() - created_at.getTime() < (config().git.timeout + 60) * 1000
@@ -55,13 +58,22 @@ function ownerLives({ process: owner, created_at }: OpenRow, now: Date): boolean
 
 /** Whether it happened; undefined while that is not certain. */
 async function outcomeOf(change: OpenRow, storage: string, now: Date): Promise<boolean | undefined> {
-  const next = await row<{ old_id: string }>(
-    "select old_id from ref_changes where project_id = ? and ref = ? and id > ? and state = 'done' order by id limit 1",
+  const next = await row<{ old_id: string; state: string }>(
+    'select old_id, state from ref_changes where project_id = ? and ref = ? and id > ? order by id limit 1',
     [change.project_id, change.ref, change.id]
   )
-  if (next) return next.old_id === change.new_id
+  if (next) return next.state === 'done' ? next.old_id === change.new_id : undefined
   const path = repositoryPath({ id: change.project_id, storage })
+  // Looked for before the ref is: what ends in between has written its value by then.
+  const over = await gitIsOver(change, now)
   const value = (await refValue(path, change.ref)) ?? ZERO
   if (value === change.new_id) return true
-  return now.getTime() - change.created_at.getTime() > GRACE_MS ? false : undefined
+  return over ? false : undefined
+}
+
+/** Whether no git process can do the change any more. */
+async function gitIsOver({ process: owner, created_at }: OpenRow, now: Date): Promise<boolean> {
+  const [where, pid] = owner.split('#')
+  if (where === machine()) return !(await gitOutlives(Number(pid)))
+  return now.getTime() - created_at.getTime() > GRACE_MS
 }

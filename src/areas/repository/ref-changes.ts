@@ -1,5 +1,6 @@
 // The one road of ref changes: rows that say what is about to happen, then git, then the effects, each change exactly
 // once. Whatever stops the road in between, settleOpenChanges finds out from the refs what really happened.
+import { randomBytes } from 'node:crypto'
 import type { ActorUser } from '../../access/actor.js'
 import { deleteInBatches, execute, marks, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -24,7 +25,10 @@ export interface OpenChange extends RefMove {
 /** Who settles a change: this process, told from a later one with the same pid. */
 export const processName = () => `${machine()}#${process.pid}#${startOf(process.pid) ?? 0}`
 
-/** Writes down changes that git is about to be asked for. */
+/** As a change's owner: nobody, who lives no more, so that recovery settles it at once. */
+const nobody = () => `${machine()}#0#0`
+
+/** Writes down changes that git is about to be asked for; when that fails none stays behind. */
 export async function openChanges(
   project: { id: number },
   user: Pick<ActorUser, 'id'> | null,
@@ -32,28 +36,37 @@ export async function openChanges(
   moves: readonly RefMove[]
 ): Promise<OpenChange[]> {
   const now = new Date()
-  const process = processName()
-  return transact(async () => {
-    const open: OpenChange[] = []
-    for (let at = 0; at < moves.length; at += 500) {
-      const part = moves.slice(at, at + 500)
-      const { insertId } = await execute(
-        `insert into ref_changes (project_id, ref, old_id, new_id, user_id, source, process, created_at)
-         values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-        part.flatMap(move => [project.id, move.ref, move.old, move.new, user?.id ?? null, source, process, now])
-      )
-      open.push(...(await idsFrom(insertId, part, project.id, process)))
-    }
-    return open
-  })
+  // Of this call alone, so that its rows can be told from others' even when the answer to the commit was lost.
+  const owner = `${processName()}#${randomBytes(4).toString('hex')}`
+  try {
+    return await transact(async () => {
+      const open: OpenChange[] = []
+      for (let at = 0; at < moves.length; at += 500) {
+        const part = moves.slice(at, at + 500)
+        const { insertId } = await execute(
+          `insert into ref_changes (project_id, ref, old_id, new_id, user_id, source, process, created_at)
+           values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+          part.flatMap(move => [project.id, move.ref, move.old, move.new, user?.id ?? null, source, owner, now])
+        )
+        open.push(...(await idsFrom(insertId, part, project.id, owner)))
+      }
+      return open
+    })
+  } catch (error) {
+    const which = 'state = ? and created_at = ? and process = ?'
+    untilDone('changes could not be forgotten yet', () =>
+      execute(`delete from ref_changes where ${which}`, ['open', now, owner])
+    )
+    throw error
+  }
 }
 
 /** Ids of one insert ascend, but a cluster's do not ascend by one: they are read back. */
-async function idsFrom(first: number, part: readonly RefMove[], projectId: number, process: string) {
+async function idsFrom(first: number, part: readonly RefMove[], projectId: number, owner: string) {
   const found = await rows<{ id: number }>(
     `select id from ref_changes where id >= ? and project_id = ? and process = ? and state = 'open'
      order by id limit ${part.length}`,
-    [first, projectId, process]
+    [first, projectId, owner]
   )
   return part.map((move, index) => ({ ...move, id: found[index]?.id ?? 0 }))
 }
@@ -67,12 +80,30 @@ export async function settleChanges(
   const moved = new Set(results.filter(({ ok }) => ok).map(({ ref }) => ref))
   const done = open.filter(({ ref }) => moved.has(ref))
   const undone = open.filter(({ ref }) => !moved.has(ref))
+  // The rows are written: what was accepted has its effects when the database is back.
+  await untilDone('ref changes could not be settled yet', () => settle(project.id, done, undone))
+}
+
+/** Leaves changes of which nobody here knows what git made of them to recovery, which looks at the refs. Never throws. */
+export async function abandonChanges(open: readonly OpenChange[]): Promise<void> {
+  await untilDone('ref changes could not be given up yet', async () => {
+    for (let at = 0; at < open.length; at += 500) {
+      const ids = open.slice(at, at + 500).map(({ id }) => id)
+      await execute(`update ref_changes set process = ? where state = 'open' and id in (${marks(ids)})`, [
+        nobody(),
+        ...ids
+      ])
+    }
+  })
+}
+
+/** Tries once, and again in the background until it works. */
+async function untilDone(complaint: string, work: () => Promise<unknown>): Promise<void> {
   try {
-    await settle(project.id, done, undone)
+    await work()
   } catch (error) {
-    // The rows are written: what was accepted has its effects when the database is back.
-    log().error({ error: String(error), project: project.id }, 'ref changes could not be settled yet')
-    setTimeout(() => void settleChanges(project, open, results), 1000).unref()
+    log().error({ error }, complaint)
+    setTimeout(() => void untilDone(complaint, work), 1000).unref()
   }
 }
 
