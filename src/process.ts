@@ -17,21 +17,23 @@ const DATABASE_WAIT_MS = 60_000
 /** Runs a process until it is told to stop, by a signal or by the end of its parent. Sets the exit code. */
 export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
   nameProcess(name)
-  let running: Running
+  let running: Running | undefined
+  const stop = once(async () => {
+    const limit = setTimeout(() => process.exit(1), STOP_MS)
+    limit.unref()
+    await running?.stop()
+    process.exit(process.exitCode ?? 0)
+  })
+  // Before anything else: a parent that is killed while its child starts must not leave one that holds the port.
+  process.on('disconnect', () => void stop())
+  if (process.connected === false) return stop()
   try {
     loadConfig({})
     running = await whenDatabaseAnswers(start)
   } catch (error) {
     return fail(error)
   }
-  const stop = once(async () => {
-    const limit = setTimeout(() => process.exit(1), STOP_MS)
-    limit.unref()
-    await running.stop()
-    process.exit(process.exitCode ?? 0)
-  })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop())
-  process.on('disconnect', () => void stop())
   void running.lost?.then(() => {
     process.exitCode = 1
     log().error('this process has lost its lease and starts again')
