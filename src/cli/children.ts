@@ -30,6 +30,9 @@ export class Child {
   private failures = 0
   private timer: NodeJS.Timeout | undefined
 
+  /** A port that was any free one stays the same when the child is started again. */
+  private port: number | undefined
+
   constructor(private readonly options: ChildOptions) {}
 
   get pid(): number | undefined {
@@ -56,9 +59,11 @@ export class Child {
   private launch(resolve: (ready: ChildMessage['ready']) => void, reject: (error: Error) => void): void {
     const { name, module, environment, nodeFlags } = this.options
     const started = Date.now()
-    const child = fork(module, [], { env: environment, execArgv: [...nodeFlags], stdio: ['ignore', 1, 2, 'ipc'] })
+    const env = this.port === undefined ? environment : { ...environment, GITSTEAD_PORT: String(this.port) }
+    const child = fork(module, [], { env, execArgv: [...nodeFlags], stdio: ['ignore', 1, 2, 'ipc'] })
     this.process = child
     child.on('message', (message: ChildMessage) => {
+      this.port = message.ready?.port ?? this.port
       if (message.ready && !this.settled) {
         this.settled = true
         resolve(message.ready)
