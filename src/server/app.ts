@@ -31,7 +31,9 @@ export async function buildApp(): Promise<FastifyInstance> {
     trustProxy: ['loopback', 'linklocal', 'uniquelocal'],
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true, querystringParser: parseForm },
     rewriteUrl: request => withoutSuffix(request.url ?? '/'),
-    forceCloseConnections: 'idle'
+    forceCloseConnections: 'idle',
+    // What arrives while the server stops is still answered, and by our own bodies: the database outlives the server.
+    return503OnClosing: false
   }).withTypeProvider<TypeBoxTypeProvider>()
   measureRequests(app)
   rememberPaths(app)
