@@ -27,24 +27,35 @@ interface ClaimableRow {
   status: string
   attempt: number
   lease_until: Date | null
+  token_hash: Buffer | null
   /** Whether the worker process that runs it still shows life. */
   held: number
 }
 
+/** A build's token: read access to its project while it runs, and the proof of who runs it. */
+export const newBuildToken = () => randomBytes(20).toString('hex')
+
 /**
  * Takes a pending build, or one whose worker died while it ran; null when there is nothing to run. The sandbox has kept
- * what the first run did to itself, so the build can begin again.
+ * what the first run did to itself, so the build can begin again. The same token gives the same claim: so one whose answer
+ * was lost can be asked for again.
  */
-export async function claimBuild(buildId: number, processId: number): Promise<BuildClaim | null> {
-  const token = randomBytes(20).toString('hex')
+export async function claimBuild(
+  buildId: number,
+  processId: number,
+  token = newBuildToken()
+): Promise<BuildClaim | null> {
   return transact(async () => {
     const build = await row<ClaimableRow>(
-      `select b.pipeline_id, b.status, b.attempt, b.lease_until,
+      `select b.pipeline_id, b.status, b.attempt, b.lease_until, b.token_hash,
          exists (select 1 from job_processes p where p.id = b.process_id) as held
        from builds b where b.id = ? for update`,
       [buildId]
     )
-    if (!build || !isFree(build)) return null
+    if (!build) return null
+    const claim = { buildId, pipelineId: build.pipeline_id, token }
+    if (build.token_hash?.equals(tokenHash(token))) return { ...claim, attempt: build.attempt }
+    if (!isFree(build)) return null
     if (build.attempt >= ATTEMPTS) {
       await end(buildId, { status: 'failed', reason: 'runner_system_failure' })
       await advancePipeline(build.pipeline_id)
@@ -53,11 +64,12 @@ export async function claimBuild(buildId: number, processId: number): Promise<Bu
     const now = new Date()
     await execute(
       `update builds set status = 'running', attempt = attempt + 1, token_hash = ?, process_id = ?, lease_until = ?,
-         started_at = ?, updated_at = ? where id = ?`,
+         started_at = ?, updated_at = ?, artifacts_filename = null, artifacts_size = null, artifacts_attempt = null,
+         artifacts_expire_at = null where id = ?`,
       [tokenHash(token), processId, leaseEnd(), now, now, buildId]
     )
     await advancePipeline(build.pipeline_id)
-    return { buildId, pipelineId: build.pipeline_id, attempt: build.attempt + 1, token }
+    return { ...claim, attempt: build.attempt + 1 }
   })
 }
 

@@ -15,7 +15,7 @@ import { appendTrace, resetTrace, traceSize } from '../../storage/traces.js'
 import { version } from '../../version.js'
 import { repositoryPath } from '../repository/location.js'
 import { openArtifactsOf, storeArtifacts } from './artifacts.js'
-import { type BuildClaim, claimBuild, finishBuild, renewBuild } from './claim.js'
+import { type BuildClaim, claimBuild, finishBuild, newBuildToken, renewBuild } from './claim.js'
 import { type DependencyRow, type DueBuild, findDependencies, findDueBuild } from './run.queries.js'
 
 type Frozen = Pick<PlannedBuild, 'environment' | 'coverage' | 'options' | 'variables'>
@@ -31,7 +31,8 @@ const VISIBILITY = new Map([
 
 /** Runs a build to its end, unless somebody else does or it was canceled. `stop` gives it back for another worker. */
 export async function runBuild(buildId: number, processId: number, stop: AbortSignal): Promise<void> {
-  const claim = await claimBuild(buildId, processId)
+  const token = newBuildToken()
+  const claim = await whenAvailable(() => claimBuild(buildId, processId, token), stop)
   if (!claim) return
   const lost = new AbortController()
   const look = setInterval(() => void lookAfter(claim, lost), LOOK_MS)
