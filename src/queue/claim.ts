@@ -10,6 +10,8 @@ export interface ClaimedJob {
   readonly payload: unknown
   /** 1 on the first try. */
   readonly attempt: number
+  /** It was held by a process that died, and may be the cause: it is claimed alone, and had better run alone. */
+  readonly suspect: boolean
 }
 
 interface Row {
@@ -17,30 +19,40 @@ interface Row {
   name: string
   payload: string
   attempts: number
+  crashes: number
 }
 
-/** Claims up to `limit` ready jobs of a queue for a process; none of a paused queue. */
+/** Claims up to `limit` ready jobs of a queue for a process; none of a paused queue, none for a process declared gone. */
 export async function claimJobs(queue: Queue, processId: number, limit: number): Promise<ClaimedJob[]> {
   return transact(async () => {
     const found = await rows<Row>(
-      `select id, name, payload, attempts from jobs
+      `select id, name, payload, attempts, crashes from jobs
        where queue = ? and state = 'ready' and not exists (select 1 from paused_queues where queue = ?)
+         and exists (select 1 from job_processes where id = ?)
        order by queue, state, priority, run_at, id limit ${Math.trunc(limit)} for update skip locked`,
-      [queue, queue]
+      [queue, queue, processId]
     )
-    if (found.length === 0) return []
+    const taken = withoutCompany(found)
+    if (taken.length === 0) return []
     await execute(
       `update jobs set state = 'running', process_id = ?, attempts = attempts + 1, started_at = ?
-       where id in (${marks(found)})`,
-      [processId, new Date(), ...found.map(({ id }) => id)]
+       where id in (${marks(taken)})`,
+      [processId, new Date(), ...taken.map(({ id }) => id)]
     )
-    return found.map(({ id, name, payload, attempts }) => ({
+    return taken.map(({ id, name, payload, attempts, crashes }) => ({
       id,
       name: name as JobName,
       payload: JSON.parse(payload) as unknown,
-      attempt: attempts + 1
+      attempt: attempts + 1,
+      suspect: crashes > 0
     }))
   })
+}
+
+/** A suspect is taken by itself: if it ends the process again, no other job is counted as the cause with it. */
+function withoutCompany(found: readonly Row[]): readonly Row[] {
+  const first = found.findIndex(({ crashes }) => crashes > 0)
+  return first === -1 ? found : found.slice(0, Math.max(first, 1))
 }
 
 /** Removes jobs that are done and counts them. */

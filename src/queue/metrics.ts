@@ -1,5 +1,5 @@
 // What the dashboard, the command line and the API show of the queues: one set of functions for all.
-import { row, rows } from '../db/sql.js'
+import { marks, row, rows } from '../db/sql.js'
 import { QUEUES } from './jobs.js'
 
 export interface QueueMetrics {
@@ -30,7 +30,9 @@ export interface JobStats {
 /** Backlog and latency of every queue. */
 export async function queueMetrics(): Promise<Record<string, QueueMetrics>> {
   const found = await rows<{ queue: string; backlog: number; oldest: Date }>(
-    "select queue, count(*) as backlog, min(run_at) as oldest from jobs where state = 'ready' group by queue"
+    `select queue, count(*) as backlog, min(run_at) as oldest from jobs
+     where queue in (${marks(QUEUES)}) and state = 'ready' group by queue`,
+    QUEUES
   )
   const now = Date.now()
   const metrics = Object.fromEntries(QUEUES.map(queue => [queue, { backlog: 0, latency: 0 }]))
@@ -40,10 +42,12 @@ export async function queueMetrics(): Promise<Record<string, QueueMetrics>> {
   return metrics
 }
 
-/** The worker processes that show life. */
+/** The worker processes that show life. Jobs that a process holds ahead of time do not make it busier than it can be. */
 export async function processMetrics(): Promise<ProcessMetrics[]> {
   const found = await rows<Omit<ProcessMetrics, 'queues' | 'labels'> & { queues: string; labels: string }>(
-    'select hostname, pid, tag, started_at, queues, labels, concurrency, busy from job_processes order by id'
+    `select hostname, pid, tag, started_at, queues, labels, concurrency, least(concurrency,
+       (select count(*) from jobs where process_id = job_processes.id and state = 'running')) as busy
+     from job_processes order by id`
   )
   return found.map(({ queues, labels, ...rest }) => ({
     ...rest,

@@ -37,45 +37,72 @@ export async function registerProcess(options: ProcessOptions): Promise<number> 
 }
 
 /** Renews the lease; false when the process was declared gone and must claim no more. */
-export async function renewProcess(id: number, busy: number): Promise<boolean> {
-  const { affectedRows } = await execute('update job_processes set lease_until = ?, busy = ? where id = ?', [
-    leaseEnd(),
-    busy,
-    id
-  ])
+export async function renewProcess(id: number): Promise<boolean> {
+  const { affectedRows } = await execute('update job_processes set lease_until = ? where id = ?', [leaseEnd(), id])
   return affectedRows === 1
 }
 
 /** Removes this process; what it still holds is ready again. */
 export async function unregisterProcess(id: number): Promise<void> {
-  await buryProcess(id, false)
+  await buryProcess(id, () => true, false)
 }
+
+interface ProcessRow {
+  id: number
+  machine: string
+  pid: number
+  pid_started: number
+  lease_until: Date
+  processed: number
+  failed: number
+}
+
+const COLUMNS = 'id, machine, pid, pid_started, lease_until, processed, failed'
 
 /**
  * Finds processes that are gone: those whose lease has ended, and at once those of this machine whose pid no longer
- * runs. Their jobs go back, and one that took its third process down is dead. Gives the ids of those found.
+ * runs. Their jobs go back, and one that took its third process down is dead. `self` is left alone: after a machine has
+ * slept, all leases have ended. Gives the ids of those found, with 0 for jobs whose process nobody knows.
  */
-export async function reapProcesses(): Promise<number[]> {
-  const all = await rows<{ id: number; machine: string; pid: number; pid_started: number; late: number }>(
-    'select id, machine, pid, pid_started, lease_until < ? as late from job_processes',
-    [new Date()]
-  )
-  const here = machine()
-  const gone = all.filter(
-    ({ machine, pid, pid_started, late }) => late || (machine === here && startOf(pid) !== pid_started)
-  )
-  for (const { id } of gone) await buryProcess(id, true)
-  return gone.map(({ id }) => id)
+export async function reapProcesses(self?: number): Promise<number[]> {
+  const all = await rows<ProcessRow>(`select ${COLUMNS} from job_processes`)
+  const gone: number[] = []
+  for (const process of all) {
+    if (process.id === self || !isGone(process)) continue
+    if (await buryProcess(process.id, isGone, true)) gone.push(process.id)
+  }
+  if ((await freeOrphans()) > 0) gone.push(0)
+  return gone
 }
 
-async function buryProcess(id: number, crashed: boolean): Promise<void> {
-  await transact(async () => {
-    const found = await rows<{ processed: number; failed: number }>(
-      'select processed, failed from job_processes where id = ? for update',
-      [id]
+function isGone({ machine: where, pid, pid_started, lease_until }: ProcessRow): boolean {
+  return lease_until < new Date() || (where === machine() && startOf(pid) !== pid_started)
+}
+
+/**
+ * A claim may commit just after its process was declared gone, and then nobody would give the jobs back. Reads without
+ * locks first: nearly always there are none.
+ */
+async function freeOrphans(): Promise<number> {
+  const orphans = await rows<{ id: number; process_id: number }>(
+    `select j.id, j.process_id from jobs j left join job_processes p on p.id = j.process_id
+     where j.state = 'running' and p.id is null limit 1000`
+  )
+  for (const { id, process_id } of orphans) {
+    await execute(
+      `update jobs set state = 'ready', process_id = null, started_at = null, attempts = attempts - 1
+       where id = ? and process_id = ? and state = 'running'`,
+      [id, process_id]
     )
-    const last = found[0]
-    if (!last) return
+  }
+  return orphans.length
+}
+
+/** Takes a process off the list, and its jobs back, if it is `gone` when its row is locked as well. */
+async function buryProcess(id: number, gone: (process: ProcessRow) => boolean, crashed: boolean): Promise<boolean> {
+  return transact(async () => {
+    const [last] = await rows<ProcessRow>(`select ${COLUMNS} from job_processes where id = ? for update`, [id])
+    if (!last || !gone(last)) return false
     const held = await rows<{ id: number; crashes: number }>(
       "select id, crashes from jobs where process_id = ? and state = 'running' for update",
       [id]
@@ -86,15 +113,21 @@ async function buryProcess(id: number, crashed: boolean): Promise<void> {
       back.map(job => job.id),
       crashed
     )
-    await execute(
-      `update jobs set state = 'dead', process_id = null, crashes = crashes + 1,
-         error = 'the process that ran this job ended without a word, ${CRASHES} times' where id in (${marks(dead)})`,
-      dead.map(job => job.id)
-    )
+    await bury(dead.map(job => job.id))
     await execute("update job_totals set value = value + ? where name = 'processed'", [last.processed])
     await execute("update job_totals set value = value + ? where name = 'failed'", [last.failed + dead.length])
     await execute('delete from job_processes where id = ?', [id])
+    return true
   })
+}
+
+async function bury(ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await execute(
+    `update jobs set state = 'dead', process_id = null, crashes = crashes + 1,
+       error = 'the process that ran this job ended without a word, ${CRASHES} times' where id in (${marks(ids)})`,
+    ids
+  )
 }
 
 async function giveBack(ids: readonly number[], crashed: boolean): Promise<void> {

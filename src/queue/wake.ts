@@ -8,6 +8,8 @@ import { QUEUES, type Queue } from './jobs.js'
 
 const PREFIX = 'wake-'
 const LIST_AGE = 1000
+/** Bytes kept for a worker that does not read: it has been told, and polls when it goes on. */
+const UNREAD = 1024
 
 const connections = new Map<string, Socket>()
 let listed: { at: number; paths: string[] } = { at: 0, paths: [] }
@@ -15,7 +17,10 @@ let listed: { at: number; paths: string[] } = { at: 0, paths: [] }
 /** Tells every worker of this machine that `queue` has a job. */
 export function wake(queue: Queue): void {
   const byte = Buffer.from([QUEUES.indexOf(queue)])
-  for (const path of workerSockets()) connectionTo(path).write(byte)
+  for (const path of workerSockets()) {
+    const socket = connectionTo(path)
+    if (socket.writableLength < UNREAD) socket.write(byte)
+  }
 }
 
 /** Listens for wake-ups of this process; the result ends it. */
@@ -56,14 +61,16 @@ export function closeWake(): void {
 function workerSockets(): string[] {
   const now = Date.now()
   if (now - listed.at < LIST_AGE) return listed.paths
-  const folder = dirname(socketPath('any'))
-  let names: string[] = []
+  let paths: string[] = []
   try {
-    names = readdirSync(folder).filter(name => name.startsWith(PREFIX))
+    const folder = dirname(socketPath('any'))
+    paths = readdirSync(folder)
+      .filter(name => name.startsWith(PREFIX))
+      .map(name => join(folder, name))
   } catch {
     // No folder, no workers on this machine.
   }
-  listed = { at: now, paths: names.map(name => join(folder, name)) }
+  listed = { at: now, paths }
   return listed.paths
 }
 

@@ -62,7 +62,7 @@ export async function startWorker(): Promise<Worker> {
       stopListening()
       await stopSchedule()
       await Promise.all([...loops.values()].map(loop => loop.stop(GRACE_MS)))
-      chores.stop()
+      await chores.stop()
       await unregisterProcess(processId).catch(error =>
         log().warn({ error: String(error) }, 'the worker could not say good-bye')
       )
@@ -74,14 +74,13 @@ export async function startWorker(): Promise<Worker> {
 }
 
 /** What a worker does beside its jobs. */
-function startChores(processId: number, loops: Map<string, Loop>): { lost: Promise<void>; stop(): void } {
+function startChores(processId: number, loops: Map<string, Loop>): { lost: Promise<void>; stop(): Promise<void> } {
   let loseLease: () => void = () => undefined
   const lost = new Promise<void>(resolve => (loseLease = resolve))
   const all = [...loops.values()]
   const timers = [
     every((config().queue.lease * 1000) / 4, 'renewing the lease', async () => {
-      const busy = all.reduce((sum, loop) => sum + loop.busy, 0)
-      if (await renewProcess(processId, busy)) return
+      if (await renewProcess(processId)) return
       for (const loop of all) loop.abort('the lease of this worker was lost')
       loseLease()
     }),
@@ -89,34 +88,39 @@ function startChores(processId: number, loops: Map<string, Loop>): { lost: Promi
       if ((await promoteJobs()) > 0) for (const loop of all) loop.wake()
     }),
     every(RECOVER_MS, 'recovering', async () => {
-      if ((await reapProcesses()).length > 0) for (const loop of all) loop.wake()
+      if ((await reapProcesses(processId)).length > 0) for (const loop of all) loop.wake()
       await settleOpenChanges()
       await reviveBuilds()
     })
   ]
   return {
     lost,
-    stop: () => {
-      for (const stop of timers) stop()
+    stop: async () => {
+      await Promise.all(timers.map(stop => stop()))
     }
   }
 }
 
-/** Does `work` again and again with a pause in between; never twice at once. A failure is logged and tried again. */
-function every(milliseconds: number, what: string, work: () => Promise<void>): () => void {
+/**
+ * Does `work` again and again with a pause in between; never twice at once. A failure is logged and tried again. The
+ * result ends it, and waits for what is under way.
+ */
+function every(milliseconds: number, what: string, work: () => Promise<void>): () => Promise<void> {
   let timer: NodeJS.Timeout
+  let running = Promise.resolve()
   let stopped = false
   const again = () => {
     if (!stopped) timer = setTimeout(run, milliseconds)
   }
   const run = () => {
-    work()
+    running = work()
       .catch(error => log().warn({ error: String(error) }, `${what} failed`))
-      .finally(again)
+      .then(again)
   }
   again()
   return () => {
     stopped = true
     clearTimeout(timer)
+    return running
   }
 }
