@@ -12,6 +12,9 @@ interface Database {
   readonly pool: Pool
 }
 
+// A server keeps 16,382 statements in all by default, and lists of values (`in (?, ?)`) make many of them.
+const STATEMENTS = 100
+
 let current: Database | undefined
 
 // Plain SQL in the same dialect everywhere: what the embedded database is started with, an outside one is told.
@@ -54,7 +57,7 @@ function open(): Database {
     dialect: 'mysql',
     host: host ?? 'localhost',
     port: port ?? 3306,
-    dialectOptions: { ...(socketPath ? { socketPath } : {}), connectTimeout: 5000 },
+    dialectOptions: { ...(socketPath ? { socketPath } : {}), connectTimeout: 5000, maxPreparedStatements: STATEMENTS },
     timezone: '+00:00',
     logging: false,
     pool: { max: config().database.pool, min: 0, idle: 60_000, acquire: 10_000, evict: 30_000 },
@@ -72,7 +75,7 @@ function open(): Database {
     timezone: 'Z',
     dateStrings: false,
     enableKeepAlive: true,
-    maxPreparedStatements: 256
+    maxPreparedStatements: STATEMENTS
   })
   // The pool sends these before it hands a new connection out, as one connection answers in order.
   pool.on('connection', connection => {

@@ -2,7 +2,17 @@
 // process itself, so that it can never outlive or precede its owner's death by mistake.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { createConnection } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -20,6 +30,7 @@ const SYSTEM_TABLES = [
   'mysql_system_tables_data.sql',
   'maria_add_gis_sp_bootstrap.sql'
 ]
+const DRAFT = 'mysql.new-'
 const REMEDY = 'install the Debian package mariadb-server-core, or set database.url'
 
 export interface EmbeddedDatabase {
@@ -41,14 +52,13 @@ export async function startEmbedded(options: { transient?: boolean } = {}): Prom
   prepareHome()
   requireServer()
   if (!existsSync(dataFolder())) makeDataFolder()
-  const child = spawn(
-    'setpriv',
-    ['--pdeathsig', 'TERM', 'flock', '--no-fork', '--wait', '20', lockFile(), ...server()],
-    {
-      stdio: ['ignore', logFile(), logFile()],
-      detached: true
-    }
-  )
+  const log = logFile()
+  const lock = ['flock', '--no-fork', '--wait', '20', lockFile()]
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', ...lock, ...server()], {
+    stdio: ['ignore', log, log],
+    detached: true
+  })
+  closeSync(log)
   const ended = new Promise<void>(resolve => {
     child.once('exit', () => resolve())
     child.once('error', () => resolve())
@@ -124,11 +134,35 @@ function requireServer(): void {
   }
 }
 
-/** Built beside its place and renamed into it, so that a half-made one is never taken for a database. */
+/**
+ * Built beside its place and renamed into it, so that a half-made one is never taken for a database. Of two processes
+ * that do this at once the second finds the place taken, and uses what is there.
+ */
 function makeDataFolder(): void {
-  const draft = `${dataFolder()}.new`
+  removeDrafts()
+  const draft = `${join(config().home, DRAFT)}${process.pid}`
   rmSync(draft, { recursive: true, force: true })
   mkdirSync(draft, { mode: 0o700 })
+  try {
+    fillDataFolder(draft)
+    renameSync(draft, dataFolder())
+  } catch (error) {
+    if (!existsSync(dataFolder())) throw error
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+/** What was left by processes that died while they built it. */
+function removeDrafts(): void {
+  for (const name of readdirSync(config().home)) {
+    if (!name.startsWith(DRAFT)) continue
+    const maker = name.slice(DRAFT.length)
+    if (!existsSync(`/proc/${maker}`)) rmSync(join(config().home, name), { recursive: true, force: true })
+  }
+}
+
+function fillDataFolder(draft: string): void {
   let tables: string
   try {
     tables = SYSTEM_TABLES.map(file => readFileSync(join(SHARE, file), 'utf8')).join('\n')
@@ -136,12 +170,14 @@ function makeDataFolder(): void {
     throw new Misconfigured(`${SHARE} lacks the system tables of MariaDB: ${REMEDY}`)
   }
   const input = `create database mysql;\nuse mysql;\nset @auth_root_socket=null;\n${tables}\n${ownAccount()}`
+  const log = logFile()
   try {
-    execFileSync('mariadbd', [...common(draft), '--bootstrap'], { input, stdio: ['pipe', 'ignore', logFile()] })
+    execFileSync('mariadbd', [...common(draft), '--bootstrap'], { input, stdio: ['pipe', 'ignore', log] })
   } catch {
     throw new Misconfigured(`the database could not be made: see ${config().home}/run/mysql.log`)
+  } finally {
+    closeSync(log)
   }
-  renameSync(draft, dataFolder())
 }
 
 /** The bootstrap leaves root without a password on several hosts; one account with a password remains. */

@@ -4,7 +4,6 @@ import { Misconfigured, Unavailable } from '../errors.js'
 const AWAY = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
-  'ENOENT',
   'EPIPE',
   'ETIMEDOUT',
   'ENOTFOUND',
@@ -21,6 +20,7 @@ const AWAY = new Set([
 interface DriverError {
   code?: string
   errno?: number
+  syscall?: string
   message?: string
   name?: string
   parent?: DriverError
@@ -35,8 +35,10 @@ const driverError = (error: unknown): DriverError => {
 
 /** The database is not there, or went away in the middle of a statement. */
 export function isDatabaseAway(error: unknown): boolean {
-  const { code, message } = driverError(error)
+  const { code, message, syscall } = driverError(error)
   if (code !== undefined && AWAY.has(code)) return true
+  // The server's socket is not there; of a file, this would be a fault of the program.
+  if (code === 'ENOENT' && syscall === 'connect') return true
   if ((error as DriverError)?.name?.startsWith('SequelizeConnection')) return true
   return /closed state|Connection lost|Pool is closed|connection is in closed/i.test(message ?? '')
 }

@@ -13,7 +13,8 @@ export interface MigrationState {
   applied_at: Date | null
 }
 
-const LEASE = 60
+/** Seconds after which a process that died while it migrated holds up nobody any more. */
+const LEASE = 15
 
 /** Brings the schema to this version; gives the names of what was applied. Waits while another process does it. */
 export async function migrateUp(): Promise<string[]> {

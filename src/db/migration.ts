@@ -2,7 +2,10 @@
 export interface Migration {
   /** `NUMBER-name`, unique for ever. */
   readonly name: string
-  /** Statements, one each. */
+  /**
+   * Statements, one each. No database takes a change of a table back, so after a crash in the middle all run again: each
+   * must be harmless the second time (`if not exists`, `ignore`).
+   */
   readonly up: readonly string[]
   readonly down: readonly string[]
 }

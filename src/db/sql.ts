@@ -9,6 +9,12 @@ export type Value = string | number | boolean | bigint | Date | Buffer | null
 
 type Executor = Pick<PoolConnection, 'execute'>
 
+/** What Sequelize keeps in a transaction, besides what its types tell. */
+interface Held {
+  readonly connection: Executor
+  readonly finished?: string
+}
+
 /** All rows of a SELECT. Throws Unavailable where the database is away. */
 export async function rows<T>(sql: string, values: readonly Value[] = []): Promise<T[]> {
   return (await send<RowDataPacket[]>(sql, values)) as T[]
@@ -41,7 +47,7 @@ export const marks = (list: readonly unknown[]) => (list.length > 0 ? list.map((
 
 async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]): Promise<T> {
   const transaction = currentTransaction()
-  if (transaction) return on((transaction as unknown as { connection: Executor }).connection, sql, values)
+  if (transaction) return on(connectionOf(transaction as unknown as Held), sql, values)
   try {
     return await on<T>(database().pool, sql, values)
   } catch (error) {
@@ -53,6 +59,12 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, va
   } catch (error) {
     throw translate(error)
   }
+}
+
+/** After its end a transaction's connection is another one's: a statement that was not awaited must not land there. */
+function connectionOf({ connection, finished }: Held): Executor {
+  if (finished) throw new Error('a statement came after the end of its transaction: await all that transact starts')
+  return connection
 }
 
 function on<T extends RowDataPacket[] | ResultSetHeader>(

@@ -3,7 +3,7 @@ import type { Migration } from '../migration.js'
 export const accounts: Migration = {
   name: '0001-accounts',
   up: [
-    `create table users (
+    `create table if not exists users (
       id int unsigned not null auto_increment primary key,
       username varchar(255) not null,
       name varchar(255) not null,
@@ -32,7 +32,7 @@ export const accounts: Migration = {
       unique key users_email (email),
       key users_state (state, id)
     )`,
-    `create table identities (
+    `create table if not exists identities (
       id int unsigned not null auto_increment primary key,
       user_id int unsigned not null,
       provider varchar(64) not null,
@@ -41,7 +41,7 @@ export const accounts: Migration = {
       key identities_user (user_id)
     )`,
     // One table for all that authenticates a call, so that one lookup by hash finds it, whatever its kind.
-    `create table access_tokens (
+    `create table if not exists access_tokens (
       id int unsigned not null auto_increment primary key,
       token_hash binary(32) not null,
       user_id int unsigned not null,
@@ -56,7 +56,7 @@ export const accounts: Migration = {
       unique key access_tokens_hash (token_hash),
       key access_tokens_user (user_id, kind)
     )`,
-    `create table sessions (
+    `create table if not exists sessions (
       id binary(32) not null primary key,
       user_id int unsigned not null,
       address varchar(64) character set ascii not null,
@@ -67,5 +67,10 @@ export const accounts: Migration = {
       key sessions_expiry (expires_at)
     )`
   ],
-  down: ['drop table sessions', 'drop table access_tokens', 'drop table identities', 'drop table users']
+  down: [
+    'drop table if exists sessions',
+    'drop table if exists access_tokens',
+    'drop table if exists identities',
+    'drop table if exists users'
+  ]
 }

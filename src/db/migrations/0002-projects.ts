@@ -4,7 +4,7 @@ export const projects: Migration = {
   name: '0002-projects',
   up: [
     // Users and groups share one name space, so it is one table with one unique key.
-    `create table namespaces (
+    `create table if not exists namespaces (
       id int unsigned not null auto_increment primary key,
       kind varchar(8) character set ascii not null,
       owner_id int unsigned null,
@@ -20,7 +20,7 @@ export const projects: Migration = {
       unique key namespaces_path (path),
       key namespaces_owner (owner_id)
     )`,
-    `create table projects (
+    `create table if not exists projects (
       id int unsigned not null auto_increment primary key,
       namespace_id int unsigned not null,
       creator_id int unsigned null,
@@ -64,7 +64,7 @@ export const projects: Migration = {
       key projects_by_path (archived, path, id),
       key projects_visibility (visibility_level, archived, created_at, id)
     )`,
-    `create table members (
+    `create table if not exists members (
       id int unsigned not null auto_increment primary key,
       source_type varchar(16) character set ascii not null,
       source_id int unsigned not null,
@@ -78,7 +78,7 @@ export const projects: Migration = {
       key members_user (user_id, source_type, access_level, source_id)
     )`,
     // The one road of ref changes: a row is written before git is asked, and settled with the effects afterwards.
-    `create table ref_changes (
+    `create table if not exists ref_changes (
       id bigint unsigned not null auto_increment primary key,
       project_id int unsigned not null,
       ref varchar(512) character set utf8mb4 collate utf8mb4_bin not null,
@@ -94,5 +94,10 @@ export const projects: Migration = {
       key ref_changes_ref (project_id, ref(200), id)
     )`
   ],
-  down: ['drop table ref_changes', 'drop table members', 'drop table projects', 'drop table namespaces']
+  down: [
+    'drop table if exists ref_changes',
+    'drop table if exists members',
+    'drop table if exists projects',
+    'drop table if exists namespaces'
+  ]
 }

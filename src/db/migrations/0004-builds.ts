@@ -3,7 +3,7 @@ import type { Migration } from '../migration.js'
 export const builds: Migration = {
   name: '0004-builds',
   up: [
-    `create table pipelines (
+    `create table if not exists pipelines (
       id int unsigned not null auto_increment primary key,
       project_id int unsigned not null,
       ref_change_id bigint unsigned null,
@@ -23,9 +23,11 @@ export const builds: Migration = {
       updated_at datetime(3) not null,
       unique key pipelines_ref_change (ref_change_id),
       key pipelines_project (project_id, id),
-      key pipelines_sha (project_id, sha)
+      key pipelines_sha (project_id, sha),
+      key pipelines_status (project_id, status, id),
+      key pipelines_ref (project_id, tag, ref, id)
     )`,
-    `create table builds (
+    `create table if not exists builds (
       id int unsigned not null auto_increment primary key,
       pipeline_id int unsigned not null,
       project_id int unsigned not null,
@@ -68,5 +70,5 @@ export const builds: Migration = {
       key builds_status (status, lease_until)
     )`
   ],
-  down: ['drop table builds', 'drop table pipelines']
+  down: ['drop table if exists builds', 'drop table if exists pipelines']
 }

@@ -3,7 +3,7 @@ import type { Migration } from '../migration.js'
 export const hooks: Migration = {
   name: '0005-hooks',
   up: [
-    `create table system_hooks (
+    `create table if not exists system_hooks (
       id int unsigned not null auto_increment primary key,
       url varchar(2000) not null,
       token_encrypted varbinary(1024) null,
@@ -19,7 +19,7 @@ export const hooks: Migration = {
       updated_at datetime(3) not null
     )`,
     // The log of deliveries. The pair of hook and event is unique: an event that is told twice is delivered once.
-    `create table hook_deliveries (
+    `create table if not exists hook_deliveries (
       id bigint unsigned not null auto_increment primary key,
       hook_id int unsigned not null,
       event_key varchar(64) character set ascii not null,
@@ -30,9 +30,10 @@ export const hooks: Migration = {
       created_at datetime(3) not null,
       finished_at datetime(3) null,
       unique key hook_deliveries_event (hook_id, event_key),
+      key hook_deliveries_waiting (hook_id, state),
       key hook_deliveries_state (state, created_at)
     )`,
-    `create table hook_attempts (
+    `create table if not exists hook_attempts (
       id bigint unsigned not null auto_increment primary key,
       delivery_id bigint unsigned not null,
       attempt smallint unsigned not null,
@@ -46,5 +47,9 @@ export const hooks: Migration = {
       key hook_attempts_delivery (delivery_id, id)
     )`
   ],
-  down: ['drop table hook_attempts', 'drop table hook_deliveries', 'drop table system_hooks']
+  down: [
+    'drop table if exists hook_attempts',
+    'drop table if exists hook_deliveries',
+    'drop table if exists system_hooks'
+  ]
 }

@@ -1,0 +1,136 @@
+// Hot statements find their rows by the index that was made for them, and sort nothing: asked of the database itself,
+// with enough rows that another way would look no better to it.
+import t from 'tap'
+import type { Actor } from '../../src/access/actor.js'
+import { listBuilds } from '../../src/areas/builds/builds.queries.js'
+import { listPipelines } from '../../src/areas/builds/pipelines.queries.js'
+import { listProjects } from '../../src/areas/projects/projects.queries.js'
+import { listUsers } from '../../src/areas/users/users.queries.js'
+import { execute } from '../../src/db/sql.js'
+import { claimJobs } from '../../src/queue/claim.js'
+import { queueMetrics } from '../../src/queue/metrics.js'
+import { registerProcess } from '../../src/queue/processes.js'
+import { testDatabase } from '../helpers/database.js'
+import { type Plan, plansOf, stepOf } from '../helpers/plans.js'
+
+await testDatabase()
+await fill()
+
+const actor = (id: number, admin = false): Actor => ({
+  user: { id, username: `u${id}`, name: '', email: '', admin, external: false },
+  by: 'private',
+  sudoer: null
+})
+const listing = (plans: readonly Plan[]) => plans.find(({ statement }) => / order by /.test(statement))
+const sorts = (plan: Plan | undefined) => plan?.steps.filter(({ Extra }) => /filesort/.test(Extra ?? ''))
+
+t.test('a claim walks along its index', async t => {
+  const process = await registerProcess({ queues: ['default'], concurrency: 1 })
+  const plan = (await plansOf(() => claimJobs('default', process, 50))).find(({ statement }) =>
+    /skip locked/.test(statement)
+  )
+  t.equal(stepOf(plan, 'jobs')?.key, 'jobs_claim')
+  t.same(sorts(plan), [])
+})
+
+t.test('the backlog is counted in the index', async t => {
+  const [plan] = await plansOf(() => queueMetrics())
+  t.match(stepOf(plan, 'jobs'), { key: 'jobs_claim', Extra: /Using index/ })
+})
+
+t.test('projects', async t => {
+  const cases = [
+    { scope: 'all', order_by: undefined, key: 'projects_created' },
+    { scope: 'visible', order_by: undefined, key: 'projects_created' },
+    { scope: 'visible', order_by: 'name', key: 'projects_by_name' },
+    { scope: 'visible', order_by: 'path', key: 'projects_by_path' },
+    { scope: 'visible', order_by: 'updated_at', key: 'projects_updated' },
+    { scope: 'visible', order_by: 'last_activity_at', key: 'projects_activity' }
+  ] as const
+  for (const { scope, order_by, key } of cases) {
+    t.test(`${scope}, by ${order_by ?? 'their age'}`, async t => {
+      const plan = listing(await plansOf(() => listProjects(scope, { order_by }, actor(7))))
+      t.equal(stepOf(plan, 'p')?.key === 'PRIMARY' ? plan?.steps.find(({ key: used }) => used === key)?.key : key, key)
+      t.ok(plan?.steps.some(({ key: used }) => used === key))
+      t.notOk(
+        plan?.steps.some(({ table, key: used }) => table === 'p' && used === null),
+        'no scan of the table'
+      )
+    })
+  }
+
+  for (const scope of ['member', 'owned'] as const) {
+    t.test(`those of one ${scope} touch few rows`, async t => {
+      const plan = listing(await plansOf(() => listProjects(scope, {}, actor(7))))
+      const most = Math.max(...(plan?.steps ?? []).map(({ rows }) => rows ?? 0))
+      t.ok(most < 1000, `${most} rows`)
+    })
+  }
+})
+
+t.test('builds', async t => {
+  for (const [scope, key] of [
+    [undefined, 'builds_project'],
+    [['success'], 'builds_project_status']
+  ] as const) {
+    t.test(`newest first, ${scope ?? 'all'}`, async t => {
+      const plan = listing(await plansOf(() => listBuilds(1, { scope: scope && [...scope] })))
+      t.ok(plan?.steps.some(({ key: used }) => used === key || used === 'builds_project'))
+      t.notOk(plan?.steps.some(({ table, Extra }) => table === 'b' && /filesort/.test(Extra ?? '')))
+    })
+  }
+})
+
+t.test('pipelines', async t => {
+  t.test('newest first', async t => {
+    const plan = listing(await plansOf(() => listPipelines(1, {})))
+    t.equal(stepOf(plan, 'l')?.key, 'pipelines_project')
+    t.same(sorts(plan), [])
+  })
+
+  t.test('those that run', async t => {
+    const plan = listing(await plansOf(() => listPipelines(1, { scope: 'running' })))
+    t.equal(stepOf(plan, 'l')?.key, 'pipelines_status')
+    t.same(sorts(plan), [])
+  })
+
+  t.test('the newest of each branch are found in the index', async t => {
+    const plan = listing(await plansOf(() => listPipelines(1, { scope: 'branches' })))
+    t.match(stepOf(plan, 'm'), { key: 'pipelines_ref', Extra: /Using index/ })
+  })
+})
+
+t.test('users walk along their numbers', async t => {
+  const plan = listing(await plansOf(() => listUsers({}, { admin: true })))
+  t.equal(stepOf(plan, 'u')?.key, 'PRIMARY')
+  t.same(sorts(plan), [])
+})
+
+/** Many rows by few statements; `seq_1_to_N` is the server's own table of numbers. */
+async function fill(): Promise<void> {
+  const at = "date_add('2026-01-01', interval seq minute)"
+  for (const statement of [
+    `insert into users (username, name, email, password_hash, created_at, updated_at)
+     select concat('u', seq), concat('User ', seq), concat('u', seq, '@example.org'), '', ${at}, ${at} from seq_1_to_500`,
+    `insert into namespaces (kind, owner_id, name, path, created_at, updated_at)
+     select 'user', seq, concat('u', seq), concat('u', seq), ${at}, ${at} from seq_1_to_500`,
+    `insert into projects (namespace_id, creator_id, name, path, storage, visibility_level, tag_list,
+       runners_token_hash, runners_token_encrypted, last_activity_at, created_at, updated_at)
+     select 1 + seq % 500, 1, concat('p', seq), concat('p', seq), 'default', 10 * (seq % 3), '',
+       unhex(sha2(seq, 256)), '', ${at}, ${at}, ${at} from seq_1_to_20000`,
+    `insert into members (source_type, source_id, user_id, access_level, created_at, updated_at)
+     select 'project', seq, 1 + seq % 500, 40, ${at}, ${at} from seq_1_to_10000`,
+    `insert into pipelines (project_id, ref, tag, sha, before_sha, status, source, created_at, updated_at)
+     select 1 + seq % 4, concat('b', seq % 50), false, sha1(seq), sha1(0), if(seq % 500 = 0, 'running', 'success'),
+       'push', ${at}, ${at} from seq_1_to_20000`,
+    `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, tag_list, plan, created_at, updated_at)
+     select seq, 1 + seq % 4, 'test', 'test', 0, concat('b', seq % 50), false, sha1(seq),
+       if(seq % 10 = 0, 'failed', 'success'), 'on_success', false, '[]', '{}', ${at}, ${at} from seq_1_to_20000`,
+    `insert into jobs (queue, name, payload, state, run_at, created_at)
+     select if(seq % 2, 'default', 'hooks'), 'x', '{}', if(seq % 3, 'ready', 'dead'), ${at}, ${at} from seq_1_to_20000`,
+    'analyze table users, namespaces, projects, members, pipelines, builds, jobs'
+  ]) {
+    await execute(statement)
+  }
+}

@@ -1,0 +1,50 @@
+// What the database really was asked, and how it would find the answer: by its own log, so that no copy of a statement
+// can differ from the product's.
+
+import { database } from '../../src/db/connection.js'
+import { rows } from '../../src/db/sql.js'
+
+export interface Step {
+  readonly table: string | null
+  readonly key: string | null
+  readonly rows: number | null
+  readonly Extra: string | null
+}
+
+export interface Plan {
+  readonly statement: string
+  readonly steps: readonly Step[]
+}
+
+/** The plans of all SELECTs that `ask` sends. Runs on the whole server's log: what other tests send is left out. */
+export async function plansOf(ask: () => Promise<unknown>): Promise<Plan[]> {
+  await text("set global log_output = 'TABLE'")
+  await text('set global general_log = on')
+  let since: Date | undefined
+  try {
+    since = (await rows<{ now: Date }>('select now(6) as now'))[0]?.now
+    await ask()
+  } finally {
+    await text('set global general_log = off')
+  }
+  const sent = await rows<{ argument: Buffer | string }>(
+    `select argument from mysql.general_log where command_type = 'Execute' and event_time >= ?
+       and thread_id in (select id from information_schema.processlist where db = database())`,
+    [since ?? new Date(0)]
+  )
+  const statements = sent.map(({ argument }) => argument.toString()).filter(sql => /^\s*select\b.*\bfrom\b/is.test(sql))
+  const plans: Plan[] = []
+  for (const statement of new Set(statements)) {
+    if (/general_log|select now/.test(statement)) continue
+    plans.push({ statement, steps: await text(`explain ${statement}`) })
+  }
+  return plans
+}
+
+/** The step of a plan that reads a table by this name or alias. */
+export const stepOf = (plan: Plan | undefined, table: string) => plan?.steps.find(step => step.table === table)
+
+async function text(sql: string): Promise<Step[]> {
+  const [found] = await database().sequelize.query(sql)
+  return found as Step[]
+}
