@@ -96,6 +96,24 @@ export async function releaseJobs(ids: readonly number[], processId: number): Pr
   )
 }
 
+/**
+ * Puts back jobs that a process holds without knowing: their claim committed, and the answer was lost with the database.
+ * Gives how many.
+ */
+export async function releaseUnknown(
+  queue: Queue,
+  processId: number,
+  isKnown: (id: number) => boolean
+): Promise<number> {
+  const held = await rows<{ id: number }>(
+    "select id from jobs where process_id = ? and queue = ? and state = 'running'",
+    [processId, queue]
+  )
+  const unknown = held.map(({ id }) => id).filter(id => !isKnown(id))
+  await releaseJobs(unknown, processId)
+  return unknown.length
+}
+
 /** Makes delayed jobs ready whose time has come; gives how many. They wait in a state of their own to keep claims fast. */
 export async function promoteJobs(now = new Date()): Promise<number> {
   const due = await row<{ due: number }>(

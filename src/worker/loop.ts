@@ -2,7 +2,7 @@
 // Measured with jobs that do nothing: a batch of 50 gives 7k jobs/s, one by one 1k.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { log } from '../log.js'
-import { type ClaimedJob, claimJobs, failJob, finishJobs, releaseJobs } from '../queue/claim.js'
+import { type ClaimedJob, claimJobs, failJob, finishJobs, releaseJobs, releaseUnknown } from '../queue/claim.js'
 import { jobs, type Queue } from '../queue/jobs.js'
 import { withLimit } from './limit.js'
 
@@ -28,6 +28,8 @@ export class Loop {
   private again = false
   private alone = false
   private stopping = false
+  /** The last claim failed, and may have committed all the same. */
+  private doubt = false
   private timer: NodeJS.Timeout | undefined
   private flushTimer: NodeJS.Timeout | undefined
   /** Average milliseconds of a job; decides whether to claim more than can run at once. */
@@ -96,6 +98,8 @@ export class Loop {
     const room = this.room()
     this.again = false
     try {
+      if (this.doubt) await releaseUnknown(queue, processId, id => this.holds(id))
+      this.doubt = false
       const claimed = await claimJobs(queue, processId, room)
       if (this.stopping) {
         const ids = claimed.map(({ id }) => id)
@@ -109,8 +113,13 @@ export class Loop {
     } catch (error) {
       log().warn({ error: String(error), queue }, 'no jobs can be claimed')
       this.again = false
+      this.doubt = true
       return RETRY_MS
     }
+  }
+
+  private holds(id: number): boolean {
+    return this.running.has(id) || this.done.includes(id) || this.buffer.some(job => job.id === id)
   }
 
   /** How many to claim: what can begin at once, and more of jobs that are quicker than a claim. */
