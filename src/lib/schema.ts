@@ -9,8 +9,8 @@ export function Nullable<T extends TSchema>(schema: T) {
 /** An ISO 8601 date-time; serialises a Date. */
 export const DateTime = Type.Unsafe<Date | string>({ type: 'string', format: 'date-time' })
 
-/** A record's number in a path or parameter. */
-export const Id = Type.Integer({ minimum: 1, maximum: 4294967295 })
+/** A record's number in a path or parameter. One that no record can have is not wrong, but found nowhere. */
+export const Id = Type.Integer()
 
 /** `page` and `per_page` of a list. */
 export const Paging = {

@@ -61,7 +61,7 @@ export async function buildApp(): Promise<FastifyInstance> {
 /** A `.json` at the end of an API path says nothing ("General behaviour"). */
 function withoutSuffix(url: string): string {
   if (!url.includes('.json') || !url.startsWith(API_PREFIX)) return url
-  const [path = '', query] = url.split('?', 2)
+  const [path = ''] = url.split('?', 1)
   if (!path.endsWith('.json') || path === `${API_PREFIX}/openapi.json`) return url
-  return path.slice(0, -'.json'.length) + (query === undefined ? '' : `?${query}`)
+  return path.slice(0, -'.json'.length) + url.slice(path.length)
 }

@@ -39,6 +39,11 @@ export function findUser(id: number): Promise<UserRow | undefined> {
   return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.id = ?`, [id])
 }
 
+/** The user whose number stands in a path; whatever else stands there is nobody. */
+export async function findNumberedUser(id: string): Promise<UserRow | undefined> {
+  return /^\d{1,10}$/.test(id) ? findUser(Number(id)) : undefined
+}
+
 export function findUserByName(username: string): Promise<UserRow | undefined> {
   return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.username = ?`, [username])
 }

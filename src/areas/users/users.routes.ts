@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { NotFound, Unauthorized } from '../../errors.js'
 import { createUser, revealPrivateToken } from './users.js'
-import { findUser, listUsers } from './users.queries.js'
+import { findNumberedUser, findUser, listUsers } from './users.queries.js'
 import { UserBody, UserListQuery, UserParams } from './users.schema.js'
 import { Account, User, UserInList, viewAccount, viewUser, viewUserBasic, viewUserForAdmin } from './users.view.js'
 
@@ -33,7 +33,7 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
     '/users/:id',
     { config: { can: 'user.read' }, schema: { tags: ['Users'], params: UserParams, response: { 200: User } } },
     async ({ params, actor }) => {
-      const user = await findUser(params.id)
+      const user = await findNumberedUser(params.id)
       if (!user) throw new NotFound('User')
       return actor.user?.admin ? viewUserForAdmin(user) : viewUser(user)
     }

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { Id, Paging } from '../../lib/schema.js'
+import { Paging } from '../../lib/schema.js'
 
 const text = (maxLength = 255) => Type.Optional(Type.String({ maxLength }))
 
-export const UserParams = Type.Object({ id: Id })
+/** Text, as what is no number is answered like the number of nobody. */
+export const UserParams = Type.Object({ id: Type.String({ maxLength: 255 }) })
 
 export const UserListQuery = Type.Object({
   ...Paging,

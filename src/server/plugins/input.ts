@@ -76,7 +76,9 @@ function describe(found: ErrorObject[]): BadParameters {
     )
   }
   const error = found[0]
-  const name = error?.instancePath.slice(1).replaceAll('/', '.') || 'the input'
+  // An item of a list is told by the list's name.
+  const path = error?.instancePath.split('/').filter(part => part !== '' && !/^\d+$/.test(part)) ?? []
+  const name = path.join('.') || 'the input'
   return new BadParameters(`${name} ${problem(error)}`)
 }
 

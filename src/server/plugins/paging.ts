@@ -40,8 +40,9 @@ function setHeaders(reply: FastifyReply, { total, page, perPage }: Page<unknown>
 
 /** Links keep the other parameters, but for secrets. */
 function linkTo({ request }: FastifyReply, perPage: number): (page: string, rel: string) => string {
-  const [path, query = ''] = request.url.split('?', 2)
-  const kept = query
+  const [path = ''] = request.url.split('?', 1)
+  const kept = request.url
+    .slice(path.length + 1)
     .split('&')
     .filter(pair => pair !== '' && !/^(page|per_page|private_token|access_token)=/.test(pair))
     .join('&')
