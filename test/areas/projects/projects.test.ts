@@ -1,23 +1,346 @@
 import t from 'tap'
+import { GUEST, MASTER } from '../../../src/access/levels.js'
+import { publicUrl } from '../../../src/config.js'
+import { execute } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import { countStatements } from '../../helpers/statements.js'
+
+const SIMPLE = ['http_url_to_repo', 'id', 'name', 'name_with_namespace', 'path', 'path_with_namespace', 'web_url']
+/** The requirement's record, with what the reference adds: lfs_enabled. */
+const PROJECT = [
+  ...SIMPLE,
+  'archived',
+  'avatar_url',
+  'builds_enabled',
+  'container_registry_enabled',
+  'created_at',
+  'creator_id',
+  'default_branch',
+  'description',
+  'forks_count',
+  'issues_enabled',
+  'last_activity_at',
+  'lfs_enabled',
+  'merge_requests_enabled',
+  'namespace',
+  'only_allow_merge_if_all_discussions_are_resolved',
+  'only_allow_merge_if_build_succeeds',
+  'open_issues_count',
+  'owner',
+  'permissions',
+  'public',
+  'public_builds',
+  'request_access_enabled',
+  'shared_runners_enabled',
+  'shared_with_groups',
+  'snippets_enabled',
+  'ssh_url_to_repo',
+  'star_count',
+  'tag_list',
+  'visibility_level',
+  'wiki_enabled'
+]
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const SWITCHES = {
+  issues_enabled: true,
+  merge_requests_enabled: true,
+  builds_enabled: true,
+  wiki_enabled: true,
+  snippets_enabled: false,
+  container_registry_enabled: true,
+  lfs_enabled: true,
+  shared_runners_enabled: true,
+  public_builds: true,
+  request_access_enabled: false,
+  only_allow_merge_if_build_succeeds: false,
+  only_allow_merge_if_all_discussions_are_resolved: false
+}
+
+// First, while these are all that there are.
+t.test('lists of projects', async t => {
+  const app = await testApp(t)
+  const admin = await app.make.admin()
+  const owner = await app.make.user()
+  const member = await app.make.user()
+  const external = await app.make.user({ external: true })
+  const of = async (name: string, visibility_level: 0 | 10 | 20, description?: string) => {
+    const project = await app.make.project({ owner, name, visibility_level, description })
+    return project.id
+  }
+  const hidden = await of('alpha', 0)
+  const internal = await of('beta', 10)
+  const open = await of('gamma', 20, 'a needle, 100% of it')
+  await app.make.member({ id: hidden, path: '', owner }, GUEST, member)
+  const old = await of('omega', 20)
+  await execute('update projects set archived = 1 where id = ?', [old])
+  const ids = async (asker: ReturnType<typeof app.as>, path: string, query: Record<string, string | boolean> = {}) =>
+    (await asker.get(path, query)).json().map(({ id }: { id: number }) => id)
+
+  t.test('/projects: where one is a member', async t => {
+    t.same(await ids(app.as(owner), '/projects'), [open, internal, hidden])
+    t.same(await ids(app.as(member), '/projects'), [hidden])
+    t.same(await ids(app.as(external), '/projects'), [])
+    t.same(await ids(app.as(admin), '/projects'), [])
+  })
+
+  t.test('/projects/owned: where one is the owner', async t => {
+    t.same(await ids(app.as(owner), '/projects/owned'), [open, internal, hidden])
+    t.same(await ids(app.as(member), '/projects/owned'), [])
+  })
+
+  t.test('/projects/visible: what one can see', async t => {
+    t.same(await ids(app.as(member), '/projects/visible'), [open, internal, hidden])
+    t.same(await ids(app.as(await app.make.user()), '/projects/visible'), [open, internal])
+    t.same(await ids(app.as(external), '/projects/visible'), [open])
+    t.same(await ids(app.nobody, '/projects/visible'), [open])
+    t.same(await ids(app.as(admin), '/projects/visible'), [open, internal, hidden])
+  })
+
+  t.test('/projects/all: all, for administrators', async t => {
+    t.same(await ids(app.as(admin), '/projects/all'), [open, internal, hidden])
+    t.equal((await app.as(owner).get('/projects/all')).statusCode, 403)
+  })
+
+  t.test('filters and orders', async t => {
+    const list = (query: Record<string, string | boolean>) => ids(app.as(owner), '/projects', query)
+    t.same(await list({ archived: true }), [old])
+    t.same(await list({ visibility: 'public' }), [open])
+    t.same(await list({ visibility: 'internal' }), [internal])
+    t.same(await list({ visibility: 'private' }), [hidden])
+    t.same(await list({ search: 'ALPH' }), [hidden])
+    t.same(await list({ search: 'needle' }), [open])
+    t.same(await list({ search: '100%' }), [open])
+    t.same(await list({ search: '%' }), [open])
+    t.same(await list({ search: "'" }), [])
+    for (const order_by of ['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at']) {
+      t.same(await list({ order_by, sort: 'asc' }), [hidden, internal, open], order_by)
+      t.same(await list({ order_by, sort: 'desc' }), [open, internal, hidden], order_by)
+    }
+  })
+
+  t.test('refuses what cannot be ordered by or looked for', async t => {
+    for (const query of ['order_by=password', 'sort=up', 'visibility=secret']) {
+      const res = await app.as(owner).get(`/projects?${query}`)
+      t.equal(res.statusCode, 400, query)
+      t.match(res.json(), { error: `${query.split('=')[0]} does not have a valid value` })
+    }
+    for (const query of ['search[a]=b', 'archived=perhaps', 'simple[]=1&simple[]=0']) {
+      t.equal((await app.as(owner).get(`/projects?${query}`)).statusCode, 400, query)
+    }
+  })
+
+  t.test('simple ones have a few attributes, the others all', async t => {
+    const [simple] = (await app.as(owner).get('/projects', { simple: true })).json()
+    t.same(Object.keys(simple).sort(), SIMPLE)
+    const [full] = (await app.as(owner).get('/projects')).json()
+    t.same(Object.keys(full).sort(), [...PROJECT, 'runners_token'].sort())
+    const [anonymous] = (await app.nobody.get('/projects/visible')).json()
+    t.same(Object.keys(anonymous).sort(), SIMPLE)
+  })
+
+  t.test('take the same number of statements whatever their length', async t => {
+    for (const path of ['/projects', '/projects/owned', '/projects/visible', '/projects/all']) {
+      const ask = () => app.as(admin).get(path, { per_page: 100 })
+      t.equal(await countStatements(ask), 3, path)
+      await app.make.project({ owner: admin })
+      await app.make.project({ owner: admin })
+      t.equal(await countStatements(ask), 3, path)
+    }
+  })
+})
 
 t.test('GET /projects/:id', async t => {
   const app = await testApp(t)
-  const project = await app.make.project({ visibility_level: 0 })
+  const project = await app.make.project({ visibility_level: 0, description: 'About' })
+  const path = `/projects/${project.id}`
 
-  t.test('gives the record to its owner', async t => {
-    const res = await app.as(project.owner).get(`/projects/${project.id}`)
+  t.test('gives the whole record to its owner', async t => {
+    const res = await app.as(project.owner).get(path)
     t.equal(res.statusCode, 200)
-    t.match(res.json(), {
+    const found = res.json()
+    t.same(Object.keys(found).sort(), [...PROJECT, 'runners_token'].sort())
+    const [namespace, name] = project.path.split('/')
+    t.match(found, {
+      ...SWITCHES,
       id: project.id,
+      description: 'About',
+      default_branch: null,
+      public: false,
+      visibility_level: 0,
+      http_url_to_repo: `${publicUrl()}/${project.path}.git`,
+      web_url: `${publicUrl()}/${project.path}`,
+      ssh_url_to_repo: /^git@[^:/]+:.+\.git$/,
+      tag_list: [],
+      owner: { id: project.owner.id, name: project.owner.name, created_at: DATE_TIME },
+      path: name,
       path_with_namespace: project.path,
-      permissions: { project_access: { access_level: 40 } }
+      name_with_namespace: `${namespace} / ${found.name}`,
+      open_issues_count: 0,
+      forks_count: 0,
+      star_count: 0,
+      creator_id: project.owner.id,
+      created_at: DATE_TIME,
+      last_activity_at: DATE_TIME,
+      permissions: { project_access: { access_level: 40, notification_level: 3 }, group_access: null },
+      archived: false,
+      avatar_url: null,
+      runners_token: /^.{20}$/,
+      shared_with_groups: []
+    })
+    t.match(found.namespace, {
+      id: Number,
+      name: namespace,
+      path: namespace,
+      kind: 'user',
+      owner_id: project.owner.id,
+      created_at: DATE_TIME,
+      updated_at: DATE_TIME,
+      description: '',
+      avatar: { url: null },
+      share_with_group_lock: false,
+      visibility_level: 0
     })
   })
 
-  t.test('does not tell a stranger that it exists', async t => {
-    const res = await app.as(await app.make.user()).get(`/projects/${project.id}`)
-    t.equal(res.statusCode, 404)
-    t.same(res.json(), { message: '404 Project Not Found' })
+  t.test('shows the token of runners to masters only', async t => {
+    const guest = await app.make.member(project, GUEST)
+    const master = await app.make.member(project, MASTER)
+    t.same(Object.keys((await app.as(guest).get(path)).json()).sort(), [...PROJECT].sort())
+    t.ok((await app.as(master).get(path)).json().runners_token)
+    t.match((await app.as(guest).get(path)).json(), { permissions: { project_access: { access_level: 10 } } })
+  })
+
+  t.test('has no count of issues where issues are off', async t => {
+    const off = await app.make.project({ issues_enabled: false })
+    t.notOk('open_issues_count' in (await app.as(off.owner).get(`/projects/${off.id}`)).json())
+  })
+
+  t.test('shows nobody in particular the short record', async t => {
+    const open = await app.make.project({ visibility_level: 20 })
+    const res = await app.nobody.get(`/projects/${open.id}`)
+    t.equal(res.statusCode, 200)
+    t.same(Object.keys(res.json()).sort(), SIMPLE)
+  })
+
+  t.test('by its path, encoded', async t => {
+    for (const id of [project.path.replace('/', '%2F'), project.path.replace('/', '%2f')]) {
+      t.equal((await app.as(project.owner).get(`/projects/${id}`)).json().id, project.id, id)
+      t.equal((await app.as(project.owner).get(`/projects/${id}.json`)).json().id, project.id, `${id}.json`)
+    }
+  })
+
+  t.test('what is not there is not told from what may not be known', async t => {
+    const stranger = app.as(await app.make.user())
+    const unknown = ['999999', '0', '-1', '4294967297', '99999999999999999999', 'x', 'a%2Fb', 'a%2Fb%2Fc', '%2F', '%00']
+    for (const id of [String(project.id), project.path.replace('/', '%2F'), ...unknown]) {
+      for (const asker of [stranger, app.nobody]) {
+        const res = await asker.get(`/projects/${id}`)
+        t.equal(res.statusCode, 404, id)
+        t.same(res.json(), { message: '404 Project Not Found' }, id)
+      }
+    }
+  })
+})
+
+t.test('POST /projects', async t => {
+  const app = await testApp(t)
+  const user = await app.make.user()
+  const create = (body: object) => app.as(user).post('/projects', body)
+
+  t.test('takes a name alone', async t => {
+    const res = await create({ name: 'My First Project' })
+    t.equal(res.statusCode, 201)
+    t.same(Object.keys(res.json()).sort(), [...PROJECT, 'runners_token'].sort())
+    t.match(res.json(), { ...SWITCHES, name: 'My First Project', path: 'my-first-project', visibility_level: 0 })
+  })
+
+  t.test('every setting is kept under its own name', async t => {
+    for (const [name, usual] of Object.entries(SWITCHES)) {
+      const res = await create({ name: `with ${name}`, [name]: !usual })
+      t.match(res.json(), { ...SWITCHES, [name]: !usual }, name)
+    }
+  })
+
+  t.test('public is a word for two visibilities, which an explicit one overrides', async t => {
+    t.match((await create({ name: 'p1', public: true })).json(), { visibility_level: 20, public: true })
+    t.match((await create({ name: 'p2', public: false })).json(), { visibility_level: 0, public: false })
+    t.match((await create({ name: 'p3', public: true, visibility_level: 10 })).json(), { visibility_level: 10 })
+    t.match((await create({ name: 'p4', visibility_level: '20' })).json(), { visibility_level: 20 })
+  })
+
+  t.test('ignores what is not its to give', async t => {
+    const foreign = { id: 1, creator_id: 1, archived: true, star_count: 7, storage: 'x', runners_token: 'x' }
+    const res = await create({ name: 'mass', ...foreign, namespace: { id: 1 }, created_at: '2000-01-01' })
+    t.equal(res.statusCode, 201)
+    t.match(res.json(), { creator_id: user.id, archived: false, star_count: 0 })
+    t.not(res.json().runners_token, 'x')
+  })
+
+  t.test('in the namespace of its own only', async t => {
+    const other = await app.make.project()
+    const { namespace } = (await app.as(other.owner).get(`/projects/${other.id}`)).json()
+    for (const id of [namespace.id, 0, -1, 999999, 99999999999]) {
+      const res = await create({ name: 'elsewhere', namespace_id: id })
+      t.equal(res.statusCode, 400, String(id))
+      t.same(res.json(), { message: { namespace: ['is not valid'] } })
+    }
+    const own = (await create({ name: 'own 1' })).json().namespace.id
+    t.equal((await create({ name: 'own 2', namespace_id: own })).statusCode, 201)
+  })
+
+  const invalid: [string, object, object][] = [
+    ['a path that is taken', { name: 'other', path: 'my-first-project' }, { path: ['has already been taken'] }],
+    ['a name that is taken', { name: 'My First Project', path: 'new' }, { name: ['has already been taken'] }],
+    ['a name of blanks', { name: '   ' }, { name: ["can't be blank"] }],
+    ['a name that begins with a dash', { name: '-x' }, { name: [/can contain only/] }],
+    ['a name with markup', { name: 'a<b>' }, { name: [/can contain only/] }],
+    ['a path with a slash', { name: 'n', path: 'a/b' }, { path: [/can contain only/] }],
+    ['a path of dots', { name: 'n', path: '..' }, { path: ['is reserved'] }],
+    ['a path with NUL', { name: 'n', path: 'a\0' }, { path: [/can contain only/] }],
+    ['a path that begins with a dash', { name: 'n', path: '-n' }, { path: [/cannot start with/] }],
+    ['a path that ends in .git', { name: 'n', path: 'n.git' }, { path: [/cannot end in/] }],
+    ['a path that ends in .atom', { name: 'n', path: 'n.atom' }, { path: [/cannot end in/] }]
+  ]
+  for (const [what, body, message] of invalid) {
+    t.test(`refuses ${what}`, async t => {
+      const res = await create(body)
+      t.equal(res.statusCode, 400)
+      t.match(res.json(), { message })
+    })
+  }
+
+  const wrong: [string, object, string][] = [
+    ['no name', {}, 'name is missing'],
+    ['an empty name', { name: '' }, 'name is empty'],
+    ['a long name', { name: 'x'.repeat(256) }, 'name is too long (maximum is 255 characters)'],
+    [
+      'a long description',
+      { name: 'n', description: 'x'.repeat(2001) },
+      'description is too long (maximum is 2000 characters)'
+    ],
+    ['a list as name', { name: ['n'] }, 'name is invalid'],
+    ['an object as name', { name: { a: 'n' } }, 'name is invalid'],
+    ['a visibility that is none', { name: 'n', visibility_level: 5 }, 'visibility_level does not have a valid value'],
+    ['a word as number', { name: 'n', namespace_id: 'mine' }, 'namespace_id is invalid'],
+    ['a word as switch', { name: 'n', wiki_enabled: 'perhaps' }, 'wiki_enabled is invalid']
+  ]
+  for (const [what, body, error] of wrong) {
+    t.test(`refuses ${what}`, async t => {
+      const res = await create(body)
+      t.equal(res.statusCode, 400)
+      t.match(res.json(), { error, message: /^400 \(Bad request\)/ })
+    })
+  }
+
+  t.test('refuses one more than allowed, also when they come at once', async t => {
+    const few = await app.make.user({ projects_limit: 2 })
+    const all = await Promise.all([1, 2, 3, 4].map(n => app.as(few).post('/projects', { name: `p${n}` })))
+    t.same(all.map(({ statusCode }) => statusCode).sort(), [201, 201, 403, 403])
+    const error = ['Your project limit is 2 projects! Please contact your administrator to increase it']
+    t.match((await app.as(few).post('/projects', { name: 'more' })).json(), { error })
+    const none = await app.make.user({ projects_limit: 0 })
+    t.match((await app.as(none).post('/projects', { name: 'one' })).json(), {
+      error: [/^Personal project creation is not allowed/]
+    })
   })
 })
