@@ -70,7 +70,7 @@ export async function listBuilds(projectId: number, query: BuildListQuery, sha?:
     countTotal(`select count(*) as total from builds b where ${condition}`, values),
     rows<BuildRow>(
       `select ${COLUMNS} from (select b.id from builds b where ${condition} order by b.id desc ${sql}) page
-       join builds b on b.id = page.id ${JOINS} order by b.id desc`,
+       join builds b on b.id = page.id ${JOINS} order by page.id desc`,
       values
     )
   ])

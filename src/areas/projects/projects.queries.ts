@@ -70,14 +70,15 @@ const JOINS = `left join namespaces n on n.id = p.namespace_id
   left join users o on o.id = n.owner_id
   left join members m on m.source_type = 'project' and m.source_id = p.id and m.user_id = ?`
 
-const BY_ID = `select ${COLUMNS} from projects p ${JOINS} where p.id = ?`
+/** Takes the asker's id (0 for nobody) and the project's. */
+export const PROJECT_BY_ID = `select ${COLUMNS} from projects p ${JOINS} where p.id = ?`
 const BY_PATH = `select ${COLUMNS} from namespaces s join projects p on p.namespace_id = s.id ${JOINS}
   where s.path = ? and p.path = ?`
 
 /** A project by its number or NAMESPACE/PROJECT, with the asker's membership; undefined when there is none. */
 export function findProject(id: string | number, actor: Actor): Promise<ProjectRow | undefined> {
   const asker = actor.user?.id ?? 0
-  if (/^\d{1,10}$/.test(String(id))) return row<ProjectRow>(BY_ID, [asker, Number(id)])
+  if (/^\d{1,10}$/.test(String(id))) return row<ProjectRow>(PROJECT_BY_ID, [asker, Number(id)])
   const [namespace, path, more] = String(id).split('/')
   if (!namespace || !path || more !== undefined) return Promise.resolve(undefined)
   return row<ProjectRow>(BY_PATH, [asker, namespace, path])
@@ -97,10 +98,11 @@ export async function listProjects(
   const { page, perPage, sql } = window(query)
   const order = query.order_by ?? 'created_at'
   const direction = query.sort ?? 'desc'
-  const ordered = order === 'id' ? `p.id ${direction}` : `p.${order} ${direction}, p.id ${direction}`
-  // The ids of the page are found in an index first; only their rows are joined.
-  const statement = `select ${COLUMNS} from (select p.id from ${from} where ${where} order by ${ordered} ${sql}) page
-    join projects p on p.id = page.id ${JOINS} order by ${ordered}`
+  // The ids of the page are found in an index first; only their rows are joined. Sorted by the page's own columns: by
+  // those of the joined rows all 20 went through a temporary table on the disk.
+  const statement = `select ${COLUMNS} from (select p.id, p.${order} as place from ${from} where ${where}
+    order by p.${order} ${direction}, p.id ${direction} ${sql}) page
+    join projects p on p.id = page.id ${JOINS} order by page.place ${direction}, page.id ${direction}`
   const [total, items] = await Promise.all([
     countTotal(`select count(*) as total from ${from} where ${where}`, values),
     rows<ProjectRow>(statement, [...values, actor.user?.id ?? 0])
@@ -108,13 +110,14 @@ export async function listProjects(
   return { items, total, page, perPage }
 }
 
+/** Parts of a statement; `values` begin with those of `from`. */
 function restrict(scope: ProjectScope, query: ProjectListQuery, actor: Actor) {
+  const { from = 'projects p', fromValues = [], where: mine, values: mineValues = [] } = restrictTo(scope, actor)
   const where: string[] = ['p.archived = ?']
-  const values: Value[] = [query.archived ?? false]
-  const mine = restrictTo(scope, actor)
+  const values: Value[] = [...fromValues, query.archived ?? false]
   if (mine) {
-    where.push(mine.where)
-    values.push(...mine.values)
+    where.push(mine)
+    values.push(...mineValues)
   }
   if (query.visibility) {
     where.push('p.visibility_level = ?')
@@ -125,19 +128,31 @@ function restrict(scope: ProjectScope, query: ProjectListQuery, actor: Actor) {
     where.push('(p.name like ? or p.path like ? or p.description like ?)')
     values.push(pattern, pattern, pattern)
   }
-  return { from: 'projects p', where: where.join(' and '), values }
+  return { from, where: where.join(' and '), values }
 }
 
-function restrictTo(scope: ProjectScope, actor: Actor): { where: string; values: Value[] } | null {
+interface Restriction {
+  from?: string
+  fromValues?: Value[]
+  where?: string
+  values?: Value[]
+}
+
+const MEMBER = "select source_id as id from members where source_type = 'project' and user_id = ?"
+const OWN = 'select s.id from namespaces s where s.owner_id = ?'
+
+function restrictTo(scope: ProjectScope, actor: Actor): Restriction {
   const id = actor.user?.id ?? 0
-  const member = `p.id in (select source_id from members where source_type = 'project' and user_id = ?)`
-  const owner = 'p.namespace_id in (select id from namespaces where owner_id = ?)'
-  if (scope === 'all' || (scope === 'visible' && actor.user?.admin)) return null
-  if (scope === 'owned') return { where: owner, values: [id] }
-  if (scope === 'member') return { where: `(${member} or ${owner})`, values: [id, id] }
+  if (scope === 'all' || (scope === 'visible' && actor.user?.admin)) return {}
+  if (scope === 'owned') return { where: `p.namespace_id in (${OWN})`, values: [id] }
+  if (scope === 'member') {
+    // From the user's side: two conditions joined by OR looked at all projects, 20 ms of 100k against 0.2 ms.
+    const own = `select q.id from projects q where q.namespace_id in (${OWN})`
+    return { from: `(${MEMBER} union ${own}) mine join projects p on p.id = mine.id`, fromValues: [id, id] }
+  }
   const levels = actor.user && !actor.user.external ? [INTERNAL, PUBLIC] : [PUBLIC]
   return {
-    where: `(p.visibility_level in (${levels.join(', ')}) or ${member} or ${owner})`,
+    where: `(p.visibility_level in (${levels.join(', ')}) or p.id in (${MEMBER}) or p.namespace_id in (${OWN}))`,
     values: [id, id]
   }
 }
