@@ -9,6 +9,8 @@ import { withLimit } from './limit.js'
 const BATCH = 50
 const FAST_MS = 20
 const RETRY_MS = 1000
+/** So long a job that may have ended a process runs alone. */
+const ALONE_MS = 10_000
 
 export interface LoopOptions {
   readonly queue: Queue
@@ -150,6 +152,7 @@ export class Loop {
     const controller = new AbortController()
     this.running.set(job.id, controller)
     const started = performance.now()
+    const company = this.alone ? setTimeout(() => this.endAlone(), ALONE_MS) : undefined
     try {
       await withLimit(this.options.run(job, controller.signal), jobs[job.name]?.timeout ?? 60, controller)
       this.done.push(job.id)
@@ -158,11 +161,16 @@ export class Loop {
     }
     this.pace = this.pace * 0.9 + (performance.now() - started) * 0.1
     this.running.delete(job.id)
-    this.alone = false
-    this.begin()
+    clearTimeout(company)
+    this.endAlone()
     if (this.done.length >= BATCH || this.running.size === 0) void this.flush()
     else this.flushTimer ??= setTimeout(() => void this.flush(), FAST_MS)
     if (this.running.size === 0) this.idle?.()
+  }
+
+  private endAlone(): void {
+    this.alone = false
+    this.begin()
     if (this.again || this.buffer.length === 0) this.look()
   }
 

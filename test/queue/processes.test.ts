@@ -1,0 +1,171 @@
+// Several real worker processes on one queue: killed, halted, deaf.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { execute, row, rows } from '../../src/db/sql.js'
+import { prepareHome, socketPath } from '../../src/home.js'
+import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
+import { jobStats } from '../../src/queue/metrics.js'
+import { reapProcesses } from '../../src/queue/processes.js'
+import { testDatabase } from '../helpers/database.js'
+import { until } from '../helpers/until.js'
+
+await testDatabase()
+prepareHome()
+await execute(`create table ran (id int unsigned not null auto_increment primary key, job_id bigint unsigned not null,
+  process_id bigint unsigned not null, pid int unsigned not null, at datetime(3) not null, key (job_id))`)
+
+const HOUR = String(3_600_000)
+const module = new URL('worker-process.js', import.meta.url)
+const event = (key: string) => ({ key, event: 'project_create', payload: {} })
+const many = (count: number) => Array.from({ length: count }, (_, at) => event(`k${at}`))
+const left = async () => (await row<{ left_over: number }>('select count(*) as left_over from jobs'))?.left_over
+const ran = () => rows<{ job_id: number; pid: number }>('select job_id, pid from ran order by id')
+
+interface Worker {
+  readonly child: ChildProcess
+  readonly processId: number
+}
+
+/** A worker that ends with the test. */
+async function worker(t: Test, environment: Record<string, string> = {}): Promise<Worker> {
+  const child = fork(module, [], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc']
+  })
+  t.teardown(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  const [message] = (await once(child, 'message')) as [{ processId: number }]
+  return { child, processId: message.processId }
+}
+
+async function kill({ child }: Worker): Promise<void> {
+  child.kill('SIGKILL')
+  if (child.signalCode === null) await once(child, 'exit')
+}
+
+t.beforeEach(async () => {
+  for (const table of ['jobs', 'job_processes', 'ran']) await execute(`delete from ${table}`)
+  await execute('update job_totals set value = 0')
+})
+
+t.test('two processes do thousands of jobs, each once', async t => {
+  await enqueueAll('event.emitted', many(2000))
+  const [one, two] = await Promise.all([worker(t), worker(t)])
+  for (let part = 0; part < 20; part++) await enqueueAll('event.emitted', many(50))
+  await until('the queue is empty', async () => (await left()) === 0, 60)
+  const done = await ran()
+  t.equal(done.length, 3000)
+  t.equal(new Set(done.map(({ job_id }) => job_id)).size, 3000)
+  t.equal(new Set(done.map(({ pid }) => pid)).size, 2, 'both had their part')
+  t.same(await jobStats(), { processed: 3000, failed: 0, enqueued: 0 })
+  one.child.send('stop')
+  two.child.send('stop')
+  const ends = await Promise.all([once(one.child, 'exit'), once(two.child, 'exit')])
+  t.same(ends, [
+    [0, null],
+    [0, null]
+  ])
+  t.same(await rows('select id from job_processes'), [])
+  t.same(await jobStats(), { processed: 3000, failed: 0, enqueued: 0 })
+})
+
+t.test('workers killed in the middle lose nothing', async t => {
+  await enqueueAll('event.emitted', many(1500))
+  const survivor = await worker(t)
+  for (let round = 0; round < 4; round++) {
+    const victim = await worker(t)
+    const done = (await ran()).length
+    await until('there is progress', async () => (await ran()).length > done || (await left()) === 0)
+    await kill(victim)
+    t.match(await reapProcesses(), [victim.processId], 'found at once, by its pid')
+  }
+  await until('the queue is empty', async () => (await left()) === 0, 60)
+  const times = new Map<number, number>()
+  for (const { job_id } of await ran()) times.set(job_id, (times.get(job_id) ?? 0) + 1)
+  t.equal(times.size, 1500)
+  t.equal(survivor.child.exitCode, null)
+})
+
+t.test('a job that kills its process is dead after three, and no other with it', async t => {
+  await enqueueAll('event.emitted', [...many(20), event('kill'), ...many(20)])
+  for (let round = 0; round < 3; round++) {
+    const victim = await worker(t)
+    if (victim.child.signalCode === null) await once(victim.child, 'exit')
+    await reapProcesses()
+  }
+  const last = await worker(t)
+  await until('only the dead one is left', async () => (await left()) === 1)
+  t.match(await row('select state, crashes, payload from jobs'), { state: 'dead', crashes: 3, payload: /kill/ })
+  t.equal(new Set((await ran()).map(({ job_id }) => job_id)).size, 40)
+  t.equal(last.child.exitCode, null)
+})
+
+t.test('a process that was halted until its lease ended changes nothing when it goes on', async t => {
+  const halted = await worker(t)
+  const id = await enqueue('event.emitted', event('halt'))
+  await until('it halts', async () => (await ran()).length === 1)
+  await execute('update job_processes set lease_until = ? where id = ?', [new Date(Date.now() - 1), halted.processId])
+  t.same(await reapProcesses(), [halted.processId])
+  // Without suspicion, so that the other worker runs more beside it.
+  await execute("update jobs set crashes = 0, payload = json_replace(payload, '$.key', 'wait')")
+  const other = await worker(t)
+  await until('the other one runs it', async () => (await ran()).length === 2)
+  const before = await row('select * from jobs where id = ?', [id])
+  halted.child.kill('SIGCONT')
+  await until('it goes on', async () => {
+    halted.child.send('renew')
+    const [answer] = (await once(halted.child, 'message')) as [{ renewed: boolean }]
+    return answer.renewed === false
+  })
+  // Its loop has had the end of the job by now, and looks for more all the time.
+  await enqueueAll('event.emitted', many(30))
+  await until('the others are done', async () => (await left()) === 1)
+  t.same(await row('select * from jobs where id = ?', [id]), before)
+  t.match(before, { state: 'running', process_id: other.processId })
+  const doneBy = new Set((await ran()).slice(2).map(({ pid }) => pid))
+  t.same([...doneBy], [other.child.pid])
+})
+
+t.test('waking up', async t => {
+  const folder = dirname(socketPath('any'))
+
+  t.test('a worker hears of a job at once, without polling', async t => {
+    await worker(t, { TEST_POLL_INTERVAL: HOUR })
+    await until('the socket is known', () => readdirSync(folder).some(name => name.startsWith('wake-')))
+    for (let round = 0; round < 20; round++) {
+      await until('it is heard', async () => {
+        if ((await ran()).length > round) return true
+        // The first one may come before this process has looked for sockets again.
+        if (round === 0) await enqueue('event.emitted', event('more'))
+        else if ((await left()) === 0) await enqueue('event.emitted', event('more'))
+        return false
+      })
+    }
+    t.ok((await ran()).length >= 20)
+  })
+
+  t.test('one without a socket finds it by polling', async t => {
+    await worker(t, { TEST_DEAF: '1' })
+    await enqueue('event.emitted', event('a'))
+    await until('it is found', async () => (await ran()).length === 1)
+    t.equal(await until('it is gone', async () => (await left()) === 0), true)
+  })
+
+  t.test('the sockets of killed workers are cleared away', async t => {
+    const victim = await worker(t)
+    await kill(victim)
+    const path = join(folder, `wake-${victim.processId}.sock`)
+    await until('it is gone', async () => {
+      await enqueue('event.emitted', event('a'))
+      return !readdirSync(folder).some(name => join(folder, name) === path)
+    })
+    t.pass('it is gone')
+    for (const name of readdirSync(folder)) if (name.startsWith('wake-')) rmSync(join(folder, name))
+  })
+})

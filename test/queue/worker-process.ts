@@ -1,0 +1,41 @@
+// A worker of one queue in a process of its own, for tests that kill it: it writes down what it runs.
+import { closeDatabase } from '../../src/db/connection.js'
+import { execute } from '../../src/db/sql.js'
+import type { ClaimedJob } from '../../src/queue/claim.js'
+import { registerProcess, renewProcess, unregisterProcess } from '../../src/queue/processes.js'
+import { closeWake, listenForWake } from '../../src/queue/wake.js'
+import { Loop } from '../../src/worker/loop.js'
+
+const pollInterval = Number(process.env.TEST_POLL_INTERVAL ?? 50)
+const processId = await registerProcess({ queues: ['default'], concurrency: 10 })
+const loop = new Loop({ queue: 'default', processId, concurrency: 10, pollInterval, run })
+const stopListening = process.env.TEST_DEAF ? () => undefined : await listenForWake(processId, () => loop.wake())
+
+process.on('message', async message => {
+  if (message === 'renew') process.send?.({ renewed: await renewProcess(processId) })
+  if (message === 'stop') {
+    stopListening()
+    await loop.stop(2000)
+    await unregisterProcess(processId)
+    closeWake()
+    await closeDatabase()
+    process.disconnect()
+  }
+})
+loop.wake()
+process.send?.({ processId })
+
+/** Payload keys say what is to happen: `kill` ends this process, `stop` halts it, `fail` throws, `wait` takes a while. */
+async function run({ id, payload }: ClaimedJob): Promise<void> {
+  const { key } = payload as { key: string }
+  if (key === 'kill') process.kill(process.pid, 'SIGKILL')
+  await execute('insert into ran (job_id, process_id, pid, at) values (?, ?, ?, ?)', [
+    id,
+    processId,
+    process.pid,
+    new Date()
+  ])
+  if (key === 'halt') process.kill(process.pid, 'SIGSTOP')
+  if (key === 'wait') await new Promise(resolve => setTimeout(resolve, 60_000))
+  if (key === 'fail') throw new Error('asked to')
+}
