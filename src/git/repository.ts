@@ -1,6 +1,6 @@
 // Making and removing bare repositories.
 import { randomBytes } from 'node:crypto'
-import { appendFile, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { config } from '../config.js'
 import { forget } from './cache.js'
@@ -72,6 +72,9 @@ export async function removeRepository(path: string): Promise<void> {
 export async function setHead(path: string, branch: string): Promise<void> {
   const ref = `refs/heads/${branch}`
   if (!isRefName(ref)) throw new TypeError(`not a branch name: ${branch}`)
+  // Asked at each change of the default branch, when it is so already: a process each time cost more than the commit.
+  const head = await readFile(join(path, 'HEAD'), 'utf8').catch(() => '')
+  if (head === `ref: ${ref}\n`) return
   await runGit(['symbolic-ref', 'HEAD', ref], { repository: path, timeout: 60 })
 }
 
