@@ -1,0 +1,19 @@
+// Three rounds of `npm run chaos`; a hundred are for whoever changes the road of ref changes, the queue or the builds.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import t from 'tap'
+import { root } from '../scenarios/appliance.js'
+
+t.test('the main job under kill -9 loses nothing and does nothing twice', async t => {
+  const args = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'dist/test/chaos/run.js'), '--rounds', '3']
+  const child = spawn('env', [...args, '--seed', '20'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const [code] = await once(child, 'close')
+  t.comment(said)
+  t.equal(code, 0, said)
+  t.match(said, /^3 rounds of seed 20 are clean/m)
+})

@@ -1,0 +1,152 @@
+// The clients of a chaos round. Each does its part of the main job until the round's time is over, and writes down what
+// was acknowledged to it. What is not acknowledged is asked for again, or found out, as a user would.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { git, tryGit } from '../scenarios/client.js'
+import { remoteOf, tryAsk, type World, ZERO } from './world.js'
+
+export interface Round {
+  readonly number: number
+  /** When clients begin nothing new any more. */
+  readonly until: number
+}
+
+/** `$CI_COMMIT_SHA` tells the right trace and artifact from those of another build. */
+export const CI_FILE = `stages: [first, second]
+good:
+  stage: first
+  script:
+    - echo "begin $CI_COMMIT_SHA"
+    - mkdir -p out
+    - echo "$CI_COMMIT_SHA" > out/sha.txt
+    - sleep 0.2
+    - echo "end $CI_COMMIT_SHA"
+  artifacts:
+    paths: [out/]
+bad:
+  stage: second
+  only: [/^bad/]
+  script:
+    - test "$(cat out/sha.txt)" = "$CI_COMMIT_SHA"
+    - echo "about to fail $CI_COMMIT_SHA"
+    - exit 3
+after:
+  stage: second
+  except: [/^bad/]
+  script:
+    - test "$(cat out/sha.txt)" = "$CI_COMMIT_SHA"
+    - echo "end $CI_COMMIT_SHA"
+`
+
+const pick = <T>(world: World, list: readonly T[]): T => list[Math.floor(world.random() * list.length)] as T
+
+/** Creates projects; one whose answer is lost is asked for again under the same name. */
+export async function createProjects(world: World, { number, until }: Round, count: number): Promise<void> {
+  for (let at = 0; at < count && Date.now() < until; at++) {
+    const name = `project-${number}-${at}`
+    const answer = await tryAsk<{ id: number }>(world, 'POST', '/projects', { name })
+    if (answer?.status === 201) world.projects.push({ id: answer.json.id, name })
+    else if (answer) world.wrongAnswers.push(`POST /projects ${name}: ${answer.status} ${answer.bytes}`)
+    else world.doubtfulProjects.push(name)
+    await sleep(world.random() * 300)
+  }
+}
+
+/** Commits files by the API to one branch, beside another client that does the same. */
+export async function commitFiles(world: World, round: Round, project: { id: number }, who: string): Promise<void> {
+  const path = `/projects/${project.id}/repository/files`
+  for (let at = 0; Date.now() < round.until; at++) {
+    const file = {
+      file_path: `api/${who}-${round.number}-${at}.txt`,
+      content: `${who} ${round.number} ${at}`,
+      branch_name: 'master',
+      commit_message: world.random() < 0.7 ? `Add ${at} [ci skip]` : `Add ${at}`
+    }
+    const answer = await tryAsk(world, 'POST', path, file)
+    if (answer?.status === 201) {
+      world.files.push({ project: project.id, branch: 'master', path: file.file_path, content: file.content })
+    } else if (answer && !/has changed meanwhile/.test(answer.bytes.toString())) {
+      world.wrongAnswers.push(`POST ${path}: ${answer.status} ${answer.bytes}`)
+    }
+    await sleep(50 + world.random() * 250)
+  }
+}
+
+/** Makes a clone for a pusher, with a first commit that holds the CI file. */
+export async function makeClone(world: World, project: { name: string }, who: string): Promise<string> {
+  const folder = join(world.folder, 'clones', `${project.name}-${who}`)
+  mkdirSync(folder, { recursive: true })
+  await git(folder, ['init', '--quiet', `--initial-branch=${who}`])
+  await git(folder, ['remote', 'add', 'origin', remoteOf(world, project.name)])
+  writeFileSync(join(folder, '.gitstead-ci.yml'), CI_FILE)
+  writeFileSync(join(folder, 'file.txt'), 'begin')
+  await git(folder, ['add', '.'])
+  await git(folder, ['commit', '--quiet', '-m', `${who} begins [ci skip]`])
+  return folder
+}
+
+/** Pushes to a branch of its own: commits, force pushes, tags, side branches and their deletion. */
+export async function pushCommits(world: World, round: Round, clone: PushedClone): Promise<void> {
+  for (let at = 0; Date.now() < round.until; at++) {
+    await commit(world, clone, `${clone.who} ${round.number} ${at}`)
+    const moves = [{ ref: `refs/heads/${clone.who}`, to: 'HEAD' }]
+    const chance = world.random()
+    if (chance < 0.2) moves.push({ ref: `refs/tags/${clone.who}-${round.number}-${at}`, to: 'HEAD' })
+    else if (chance < 0.4) moves.push({ ref: `refs/heads/side-${clone.who}`, to: pick(world, ['HEAD', '']) })
+    await push(world, clone, moves)
+    await sleep(100 + world.random() * 400)
+  }
+}
+
+export interface PushedClone {
+  readonly project: { id: number; name: string }
+  readonly folder: string
+  readonly who: string
+  /** What the server is known to have. */
+  readonly known: Map<string, string>
+}
+
+async function commit(world: World, { folder }: PushedClone, text: string): Promise<void> {
+  writeFileSync(join(folder, 'file.txt'), `${text}\n${world.random()}\n`)
+  const message = world.random() < 0.5 ? `${text} [ci skip]` : text
+  // An amended commit makes the next push a forced one.
+  const amend = world.random() < 0.2 ? ['--amend'] : []
+  await git(folder, ['commit', '--quiet', '-a', ...amend, '-m', message])
+}
+
+async function push(world: World, clone: PushedClone, moves: readonly { ref: string; to: string }[]): Promise<void> {
+  const { folder, known, project } = clone
+  const wanted: { ref: string; old: string; new: string }[] = []
+  for (const { ref, to } of moves) {
+    const next = to === '' ? ZERO : await git(folder, ['rev-parse', to])
+    const old = known.get(ref) ?? ZERO
+    if (old !== next) wanted.push({ ref, old, new: next })
+  }
+  const specs = wanted.map(({ ref, new: next }) => (next === ZERO ? `:${ref}` : `+${next}:${ref}`))
+  const { ok, stderr } = await tryGit(folder, ['push', '--quiet', 'origin', ...specs])
+  if (ok) {
+    for (const move of wanted) {
+      world.refs.push({ project: project.id, ...move })
+      known.set(move.ref, move.new)
+    }
+    return
+  }
+  if (/rejected/.test(stderr)) world.wrongAnswers.push(`push of ${specs.join(' ')} to ${project.name}: ${stderr}`)
+  await lookAt(clone, wanted)
+}
+
+/** After a push without an answer its client looks what has become of it. */
+async function lookAt({ folder, known }: PushedClone, wanted: readonly { ref: string; old: string }[]): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const { ok, stdout } = await tryGit(folder, ['ls-remote', '--quiet', 'origin'])
+    if (!ok) {
+      await sleep(200)
+      continue
+    }
+    const there = new Map(stdout.split('\n').map(line => line.split('\t').reverse() as [string, string]))
+    for (const { ref } of wanted) known.set(ref, there.get(ref) ?? ZERO)
+    return
+  }
+  throw new Error('the server did not answer within 20 s')
+}

@@ -1,0 +1,44 @@
+// Waiting until an appliance has nothing left to do.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { query, type World } from './world.js'
+
+const LIMIT_MS = 60_000
+
+interface Left {
+  readonly jobs: string
+  readonly changes: number
+  readonly builds: string
+  readonly deliveries: number
+}
+
+/** Upkeep comes later by design, and dead jobs are a fault of their own. */
+const LEFT = `select
+  (select group_concat(concat(name, ' ', state, ' ', coalesce(left(error, 200), '')) separator '; ') from jobs
+    where state <> 'dead' and queue <> 'maintenance') as jobs,
+  (select count(*) from ref_changes where state = 'open') as changes,
+  (select group_concat(concat(id, ' ', status, ' of process ', coalesce(process_id, 0)) separator '; ') from builds
+    where status in ('created', 'pending', 'running')) as builds,
+  (select count(*) from hook_deliveries where state = 'pending') as deliveries`
+
+/** Waits until nothing is under way. Retries are made due at once: a day of waiting is not what is looked at here. */
+export async function waitForQuiet(world: World): Promise<void> {
+  const limit = Date.now() + LIMIT_MS
+  let last = 'the database does not answer'
+  for (let round = 0; Date.now() < limit; round++) {
+    try {
+      const [left] = await query<Left>(world, LEFT)
+      last = JSON.stringify(left)
+      if (left && !left.jobs && !left.builds && Number(left.changes) === 0 && Number(left.deliveries) === 0) return
+      if (round % 5 === 0) await hurry(world)
+    } catch (error) {
+      last = String(error)
+    }
+    await sleep(100)
+  }
+  throw new Error(`not quiet after ${LIMIT_MS / 1000} s: ${last}`)
+}
+
+async function hurry(world: World): Promise<void> {
+  await query(world, 'update system_hooks set failures = 0, resting_until = null')
+  await query(world, "update jobs set run_at = now(3) where state = 'delayed' and queue <> 'maintenance'")
+}

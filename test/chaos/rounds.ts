@@ -1,0 +1,113 @@
+// The rounds of a chaos run: clients at work, kills at random moments, quiet, checks.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startAppliance } from '../scenarios/appliance.js'
+import { findFaults } from './checks.js'
+import {
+  CI_FILE,
+  commitFiles,
+  createProjects,
+  makeClone,
+  type PushedClone,
+  pushCommits,
+  type Round
+} from './clients.js'
+import { waitForQuiet } from './quiet.js'
+import { ask, type World } from './world.js'
+
+export interface RoundResult {
+  readonly kills: string[]
+  readonly milliseconds: number
+  readonly faults: string[]
+}
+
+const ROUND_MS = 2500
+
+export interface Stage {
+  readonly clones: PushedClone[]
+  readonly files: { id: number }
+}
+
+/** Two projects: one that is pushed to, one that the files API writes to. */
+export async function setStage(world: World): Promise<Stage> {
+  const make = async (name: string) => {
+    const { json } = await ask<{ id: number }>(world, 'POST', '/projects', { name })
+    world.projects.push({ id: json.id, name })
+    return { id: json.id, name }
+  }
+  const [pushed, files] = [await make('pushed'), await make('files')]
+  const first = { file_path: '.gitstead-ci.yml', content: CI_FILE, branch_name: 'master', commit_message: 'begin' }
+  const { status } = await ask(world, 'POST', `/projects/${files.id}/repository/files`, first)
+  if (status !== 201) throw new Error(`the first file was answered with ${status}`)
+  const clones: PushedClone[] = []
+  // "bad" stands for branches whose second stage fails.
+  for (const [project, who] of [
+    [pushed, 'ann'],
+    [pushed, 'bad'],
+    [files, 'cleo']
+  ] as const) {
+    clones.push({ project, who, folder: await makeClone(world, project, who), known: new Map() })
+  }
+  return { clones, files }
+}
+
+/** One round. Never rejects: what goes wrong is a fault of it. */
+export async function playRound(world: World, stage: Stage, number: number): Promise<RoundResult> {
+  const started = Date.now()
+  const kills: string[] = []
+  const round: Round = { number, until: started + ROUND_MS }
+  let faults: string[]
+  try {
+    await Promise.all([
+      ...stage.clones.map(clone => pushCommits(world, round, clone)),
+      commitFiles(world, round, stage.files, 'first'),
+      commitFiles(world, round, stage.files, 'second'),
+      createProjects(world, round, 2),
+      troubleReceiver(world, round),
+      kill(world, kills)
+    ])
+    await waitForQuiet(world)
+    faults = await findFaults(world)
+  } catch (error) {
+    faults = [error instanceof Error ? (error.stack ?? error.message) : String(error), ...world.wrongAnswers]
+  }
+  return { kills, milliseconds: Date.now() - started, faults }
+}
+
+/** At most two deaths of a worker: a job that sees three of them is dead by design. */
+async function kill(world: World, kills: string[]): Promise<void> {
+  const victims: ('server' | 'worker' | 'database' | 'up')[] = []
+  for (let count = 1 + Math.floor(world.random() * 3); count > 0; count--) {
+    const chance = world.random()
+    victims.push(chance < 0.35 ? 'server' : chance < 0.65 ? 'worker' : chance < 0.9 ? 'database' : 'up')
+  }
+  let workers = 2
+  for (const victim of victims) {
+    await sleep(world.random() * (ROUND_MS / victims.length))
+    if ((victim === 'worker' || victim === 'up') && --workers < 0) continue
+    if (victim === 'up') await restart(world)
+    else if (!killProcess(world.appliance.processes()[victim])) continue
+    kills.push(victim)
+  }
+}
+
+/** Whether there was one: it may be dead from the last time. */
+function killProcess(pid: number | undefined): boolean {
+  return pid !== undefined && process.kill(pid, 'SIGKILL')
+}
+
+async function restart(world: World): Promise<void> {
+  await world.appliance.kill()
+  const { home, environment } = world
+  world.appliance = await startAppliance({ home, port: Number(new URL(world.url).port), environment })
+}
+
+/** The receiver is away for a part of some rounds, or has a fault of its own. */
+async function troubleReceiver({ random, receiver }: World, { until }: Round): Promise<void> {
+  const chance = random()
+  await sleep(random() * 800)
+  if (chance < 0.3) await receiver.close()
+  else if (chance < 0.5) receiver.status = 500
+  await sleep(Math.max(0, until - Date.now()))
+  receiver.status = 200
+  await receiver.open()
+}

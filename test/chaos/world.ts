@@ -1,0 +1,117 @@
+// What one chaos run knows: the appliance as it is now, and the history of what was acknowledged to its clients.
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createConnection, type RowDataPacket } from 'mysql2/promise'
+import { type Appliance, freePort, makeUser, startAppliance } from '../scenarios/appliance.js'
+import { type ApiAnswer, askApi, Receiver, remoteUrl } from '../scenarios/client.js'
+
+export const ZERO = '0'.repeat(40)
+
+/** A ref value that a client was told is accepted. */
+export interface AcceptedRef {
+  readonly project: number
+  readonly ref: string
+  readonly old: string
+  readonly new: string
+}
+
+/** A file that the API was told to write, and whether it said that it did. */
+export interface WrittenFile {
+  readonly project: number
+  readonly branch: string
+  readonly path: string
+  readonly content: string
+}
+
+export interface World {
+  readonly home: string
+  readonly folder: string
+  readonly url: string
+  readonly token: string
+  readonly random: () => number
+  readonly receiver: Receiver
+  appliance: Appliance
+  readonly environment: Record<string, string>
+  readonly refs: AcceptedRef[]
+  readonly files: WrittenFile[]
+  readonly projects: { id: number; name: string }[]
+  /** Names of projects that were asked for without an answer: they may exist. */
+  readonly doubtfulProjects: string[]
+  /** Things that must never be answered, whatever dies. */
+  readonly wrongAnswers: string[]
+}
+
+/** Settings that make a round short: the rules are the same with any of them. */
+const ENVIRONMENT = { GITSTEAD_QUEUE_CONCURRENCY_BUILDS: '3', GITSTEAD_GIT_TIMEOUT: '120' }
+
+/** A fresh home with an administrator, two hooks and nothing else. */
+export async function makeWorld(folder: string, random: () => number): Promise<World> {
+  const home = join(folder, 'home')
+  mkdirSync(join(folder, 'clones'), { recursive: true })
+  const { private_token: token } = await makeUser(home, 'root', ['--admin', '--projects-limit', '100000'])
+  const receiver = new Receiver()
+  await receiver.open()
+  const appliance = await startAppliance({ home, port: await freePort(), environment: ENVIRONMENT })
+  const world: World = {
+    home,
+    folder,
+    url: appliance.url,
+    token,
+    random,
+    receiver,
+    appliance,
+    environment: ENVIRONMENT,
+    refs: [],
+    files: [],
+    projects: [],
+    doubtfulProjects: [],
+    wrongAnswers: []
+  }
+  for (const path of ['one', 'two']) {
+    const url = `http://127.0.0.1:${receiver.port}/${path}`
+    const { status } = await ask(world, 'POST', '/hooks', { url, token: 'chaos', tag_push_events: true })
+    if (status !== 201) throw new Error(`the hook was answered with ${status}`)
+  }
+  return world
+}
+
+export const ask = <T = Record<string, unknown>>(
+  world: World,
+  method: string,
+  path: string,
+  body?: unknown
+): Promise<ApiAnswer<T>> => askApi<T>({ url: world.url, token: world.token }, method, path, body)
+
+/** The same while anything may die: undefined when there is no answer, or one that asks to come again. */
+export async function tryAsk<T = Record<string, unknown>>(world: World, method: string, path: string, body?: unknown) {
+  try {
+    const answer = await ask<T>(world, method, path, body)
+    if (answer.status === 503 && answer.headers.get('retry-after')) return undefined
+    if (answer.status >= 500) {
+      world.wrongAnswers.push(`${method} ${path}: ${answer.status} ${answer.bytes.toString().slice(0, 200)}`)
+    }
+    return answer.status >= 500 ? undefined : answer
+  } catch {
+    return undefined
+  }
+}
+
+export const remoteOf = (world: World, name: string) => remoteUrl(world.url, `root/${name}`, 'root', world.token)
+
+/** Rows of the appliance's own database. */
+export async function query<T>(world: World, sql: string): Promise<T[]> {
+  const secrets = JSON.parse(readFileSync(join(world.home, 'secrets.json'), 'utf8')) as { database_password: string }
+  const connection = await createConnection({
+    socketPath: join(world.home, 'run/mysql.sock'),
+    user: 'root',
+    password: secrets.database_password,
+    database: 'gitstead',
+    timezone: 'Z'
+  })
+  try {
+    const [found] = await connection.query<RowDataPacket[]>(sql)
+    return found as T[]
+  } finally {
+    connection.destroy()
+  }
+}
