@@ -1,6 +1,6 @@
 // What the dashboard, the command line and the API show of the queues: one set of functions for all.
 import { marks, row, rows } from '../db/sql.js'
-import { QUEUES } from './jobs.js'
+import { type JobName, jobs, QUEUES } from './jobs.js'
 
 export interface QueueMetrics {
   /** Jobs that are ready. */
@@ -54,6 +54,15 @@ export async function processMetrics(): Promise<ProcessMetrics[]> {
     queues: JSON.parse(queues) as string[],
     labels: JSON.parse(labels) as string[]
   }))
+}
+
+/** The payloads, as JSON, of all jobs of a name that are ready, delayed or running. */
+export async function enqueuedPayloads(name: JobName): Promise<Set<string>> {
+  const found = await rows<{ payload: string }>(
+    "select payload from jobs where queue = ? and name = ? and state in ('ready', 'delayed', 'running')",
+    [jobs[name].queue, name]
+  )
+  return new Set(found.map(({ payload }) => payload))
 }
 
 /** Counts since the appliance was made. */

@@ -1,5 +1,5 @@
 // One worker process: loops over the queues, shows life, finds the dead, keeps the schedule.
-import { reviveBuilds } from '../areas/builds/claim.js'
+import { reviveBuilds } from '../areas/builds/revive.js'
 import { settleOpenChanges } from '../areas/repository/recovery.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
@@ -18,6 +18,7 @@ import { Loop } from './loop.js'
 import { startSchedule } from './schedule.js'
 
 const RECOVER_MS = 5000
+const REVIVE_MS = 20_000
 /** Milliseconds that jobs have to end by themselves when the worker stops. */
 const GRACE_MS = 5000
 
@@ -90,8 +91,9 @@ function startChores(processId: number, loops: Map<string, Loop>): { lost: Promi
     every(RECOVER_MS, 'recovering', async () => {
       if ((await reapProcesses(processId)).length > 0) for (const loop of all) loop.wake()
       await settleOpenChanges()
-      await reviveBuilds()
-    })
+    }),
+    // Its statements look at all builds that wait, which may be many.
+    every(REVIVE_MS, 'reviving builds', async () => void (await reviveBuilds()))
   ]
   return {
     lost,

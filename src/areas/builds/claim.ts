@@ -2,10 +2,9 @@
 // worker that was thought dead cannot write into the build that another one runs again.
 import { randomBytes } from 'node:crypto'
 import { config } from '../../config.js'
-import { execute, row, rows } from '../../db/sql.js'
+import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { NotFound } from '../../errors.js'
-import { enqueue } from '../../queue/enqueue.js'
 import type { RunnerResult } from '../../runner/job.js'
 import { tokenHash } from '../../secrets.js'
 import { advancePipeline } from './progress.js'
@@ -78,22 +77,17 @@ function isFree({ status, held, lease_until }: ClaimableRow): boolean {
   return held === 0 || (lease_until !== null && lease_until < new Date())
 }
 
-/** Builds whose lease ended long ago have lost their job as well: they get another one. Gives how many. */
-export async function reviveBuilds(now = new Date()): Promise<number> {
-  const lost = await rows<{ id: number }>(
-    "select id from builds where status = 'running' and lease_until < ? order by lease_until limit 100",
-    [new Date(now.getTime() - 60_000)]
+/**
+ * Leaves a build that could not be run to its end to the next claim, at once. `blameless` for a worker that stops: then
+ * the attempt does not count.
+ */
+export async function releaseBuild({ buildId, token }: BuildClaim, blameless: boolean): Promise<void> {
+  const now = new Date()
+  await execute(
+    `update builds set process_id = null, lease_until = ?, attempt = attempt - ?, updated_at = ?
+     where id = ? and token_hash = ? and status = 'running'`,
+    [now, blameless ? 1 : 0, now, buildId, tokenHash(token)]
   )
-  for (const { id } of lost) {
-    await transact(async () => {
-      const { affectedRows } = await execute(
-        "update builds set lease_until = ? where id = ? and status = 'running' and lease_until < ?",
-        [now, id, now]
-      )
-      if (affectedRows === 1) await enqueue('build.run', { buildId: id })
-    })
-  }
-  return lost.length
 }
 
 /** Shows that the build is being run; false when it is no longer this claim's, as after a cancel. */

@@ -5,6 +5,7 @@ import { type Plan, type PlannedBuild, planPipeline } from '../../ci/plan.js'
 import { duplicateKey } from '../../db/failure.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
+import { TooLarge } from '../../errors.js'
 import { readBlob } from '../../git/blob.js'
 import { type Commit, readCommit } from '../../git/commits.js'
 import { resolveCommit, ZERO } from '../../git/refs.js'
@@ -66,9 +67,11 @@ async function readCiFile(repository: string, commitId: string): Promise<string 
   for (const name of CI_FILES) {
     const entry = await findEntry(repository, commitId, name)
     if (entry?.type !== 'blob') continue
-    const content = await readBlob(repository, entry.id, CI_FILE_LIMIT).catch(() =>
-      Buffer.alloc(CI_FILE_LIMIT + 1, ' ')
-    )
+    const content = await readBlob(repository, entry.id, CI_FILE_LIMIT).catch(error => {
+      // Anything else, such as too many processes, passes: the job is tried again.
+      if (!(error instanceof TooLarge)) throw error
+      return Buffer.alloc(CI_FILE_LIMIT + 1, ' ')
+    })
     if (content) return content.toString('utf8')
   }
   return null
@@ -123,7 +126,16 @@ async function insertPipeline(pipeline: NewPipeline, status: string, yamlErrors:
   return insertId
 }
 
+/** A prepared statement takes 65,535 values at the most. */
+const BUILDS_AT_ONCE = 500
+
 async function insertBuilds(pipelineId: number, pipeline: NewPipeline, builds: readonly PlannedBuild[]): Promise<void> {
+  for (let at = 0; at < builds.length; at += BUILDS_AT_ONCE) {
+    await insertSome(pipelineId, pipeline, builds.slice(at, at + BUILDS_AT_ONCE))
+  }
+}
+
+async function insertSome(pipelineId: number, pipeline: NewPipeline, builds: readonly PlannedBuild[]): Promise<void> {
   const now = new Date()
   await execute(
     `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,

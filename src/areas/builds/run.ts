@@ -15,7 +15,7 @@ import { appendTrace, resetTrace, traceSize } from '../../storage/traces.js'
 import { version } from '../../version.js'
 import { repositoryPath } from '../repository/location.js'
 import { openArtifactsOf, storeArtifacts } from './artifacts.js'
-import { type BuildClaim, claimBuild, finishBuild, newBuildToken, renewBuild } from './claim.js'
+import { type BuildClaim, claimBuild, finishBuild, newBuildToken, releaseBuild, renewBuild } from './claim.js'
 import { type DependencyRow, type DueBuild, findDependencies, findDueBuild } from './run.queries.js'
 
 type Frozen = Pick<PlannedBuild, 'environment' | 'coverage' | 'options' | 'variables'>
@@ -49,6 +49,10 @@ export async function runBuild(buildId: number, processId: number, stop: AbortSi
     if (stop.aborted && !lost.signal.aborted) throw new Error('the worker stopped while the build ran')
     const size = await traceSize(key)
     await whenAvailable(() => finishBuild(claim, result, size), stop)
+  } catch (error) {
+    // Where this fails as well, the lease ends by itself.
+    await releaseBuild(claim, stop.aborted).catch(() => undefined)
+    throw error
   } finally {
     clearInterval(look)
   }
