@@ -116,13 +116,7 @@ export async function settle(
   await transact(async () => {
     const now = new Date()
     const mine: OpenChange[] = []
-    for (const change of done) {
-      const { affectedRows } = await execute(
-        "update ref_changes set state = 'done', settled_at = ? where id = ? and state = 'open'",
-        [now, change.id]
-      )
-      if (affectedRows === 1) mine.push(change)
-    }
+    for (let at = 0; at < done.length; at += 500) mine.push(...(await closeOpen(done.slice(at, at + 500), now)))
     for (let at = 0; at < undone.length; at += 500) {
       const ids = undone.slice(at, at + 500).map(({ id }) => id)
       await execute(`delete from ref_changes where state = 'open' and id in (${marks(ids)})`, ids)
@@ -133,6 +127,19 @@ export async function settle(
       mine.map(({ id }) => ({ refChangeId: id }))
     )
   })
+}
+
+/** Marks changes as done; gives those that nobody else had settled. */
+async function closeOpen(changes: readonly OpenChange[], now: Date): Promise<OpenChange[]> {
+  const ids = changes.map(({ id }) => id)
+  const found = await rows<{ id: number }>(
+    `select id from ref_changes where state = 'open' and id in (${marks(ids)}) order by id for update`,
+    ids
+  )
+  const open = new Set(found.map(({ id }) => id))
+  if (open.size === 0) return []
+  await execute(`update ref_changes set state = 'done', settled_at = ? where id in (${marks(found)})`, [now, ...open])
+  return changes.filter(({ id }) => open.has(id))
 }
 
 /** Removes changes that were settled before; gives how many. */
