@@ -1,7 +1,7 @@
 // Deliveries of events to system hooks. Each is a row with a job; each try is logged; a receiver that stays away slows
 // down and loses nothing.
 import { SystemHook } from '../../db/models/index.js'
-import { deleteInBatches, execute, row, rows } from '../../db/sql.js'
+import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { decrypt } from '../../secrets.js'
@@ -22,6 +22,8 @@ interface DeliveryRow {
 /** Failures in a row after which a hook rests, so that its waiting deliveries do not hold up those of others. */
 const PATIENCE = 5
 const LONGEST_REST = 600
+/** A delivery that has waited this long for a hook that rests is dead, or a dead receiver's would pile up for ever. */
+const LONGEST_WAIT = 86_400_000
 
 /** Makes a delivery for every system hook that wants the event; the second time it makes none. */
 export async function tellSystemHooks(key: string, event: SystemHookEvent, payload: object): Promise<void> {
@@ -56,7 +58,10 @@ export async function deliver(deliveryId: number): Promise<void> {
   const hook = await SystemHook.findByPk(delivery.hook_id)
   if (!hook) return finish(delivery, 'canceled')
   const resting = await restingUntil(hook.id)
-  if (resting) return postpone(delivery, resting)
+  if (resting) {
+    const old = Date.now() - delivery.created_at.getTime() > LONGEST_WAIT
+    return old ? finish(delivery, 'dead') : postpone(delivery, resting)
+  }
   const startedAt = new Date()
   const result = await deliverHook({
     url: hook.url,
@@ -131,11 +136,13 @@ async function noteHealth(hookId: number, delivered: boolean): Promise<void> {
     if (affectedRows > 0) await wakeWaiting(hookId)
     return
   }
-  const [hook] = await rows<{ failures: number }>('select failures from system_hooks where id = ?', [hookId])
-  const failures = (hook?.failures ?? 0) + 1
-  const rest = Math.min(2 ** Math.max(0, failures - PATIENCE) * 5, LONGEST_REST)
-  const until = failures >= PATIENCE ? new Date(Date.now() + rest * 1000) : null
-  await execute('update system_hooks set failures = ?, resting_until = ? where id = ?', [failures, until, hookId])
+  await execute('update system_hooks set failures = failures + 1 where id = ?', [hookId])
+  const hook = await row<{ failures: number }>('select failures from system_hooks where id = ?', [hookId])
+  const failures = hook?.failures ?? 0
+  if (failures < PATIENCE) return
+  const rest = Math.min(2 ** (failures - PATIENCE) * 5, LONGEST_REST)
+  const until = new Date(Date.now() + rest * 1000)
+  await execute('update system_hooks set resting_until = ? where id = ?', [until, hookId])
 }
 
 /** A receiver that is back gets what has waited for it now, and not when each delivery's own time comes. */
@@ -150,9 +157,15 @@ async function wakeWaiting(hookId: number): Promise<void> {
 
 /** Removes deliveries that are over and were made before, with their tries; gives how many. */
 export async function removeOldDeliveries(before: Date): Promise<number> {
-  const gone = await deleteInBatches("delete from hook_deliveries where state <> 'pending' and created_at < ?", [
-    before
-  ])
-  await execute('delete from hook_attempts where delivery_id not in (select id from hook_deliveries)')
-  return gone
+  for (let gone = 0; ; ) {
+    const old = await rows<{ id: number }>(
+      `select id from hook_deliveries where state in ('delivered', 'dead', 'canceled') and created_at < ? limit 500`,
+      [before]
+    )
+    if (old.length === 0) return gone
+    const ids = old.map(({ id }) => id)
+    await execute(`delete from hook_attempts where delivery_id in (${marks(ids)})`, ids)
+    await execute(`delete from hook_deliveries where id in (${marks(ids)})`, ids)
+    gone += ids.length
+  }
 }
