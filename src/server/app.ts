@@ -31,6 +31,8 @@ export async function buildApp(): Promise<FastifyInstance> {
     trustProxy: ['loopback', 'linklocal', 'uniquelocal'],
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true, querystringParser: parseForm },
     rewriteUrl: request => withoutSuffix(request.url ?? '/'),
+    // One logger for all: a child for each request took as long as finding its route.
+    childLoggerFactory: logger => logger,
     forceCloseConnections: 'idle',
     // What arrives while the server stops is still answered, and by our own bodies: the database outlives the server.
     return503OnClosing: false
@@ -44,8 +46,10 @@ export async function buildApp(): Promise<FastifyInstance> {
   guardRoutes(app)
   authenticate(app)
   await documentApi(app)
-  app.addHook('onSend', async (_request, reply) => {
+  // Hooks of every request that wait for nothing are no async functions: promises are dear beside AsyncLocalStorage.
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     reply.header('x-content-type-options', 'nosniff')
+    done()
   })
   await app.register(async api => {
     await readInput(api)

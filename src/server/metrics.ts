@@ -29,11 +29,12 @@ function gauge(name: string, help: string, labelNames: string[] = []): Gauge {
 /** Counts the requests of an application. */
 export function measureRequests(app: FastifyInstance): void {
   if (!registry.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics({ register: registry })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     seconds.observe(
       { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode },
       reply.elapsedTime / 1000
     )
+    done()
   })
 }
 

@@ -1,7 +1,7 @@
 // Every way in which a client may write its parameters ends in one typed object: query, form, multipart or JSON.
 import multipart from '@fastify/multipart'
 import { Ajv, type ErrorObject } from 'ajv'
-import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { BadParameters, BadRequest } from '../../errors.js'
 import { coerce, type InputSchema } from '../../lib/coerce.js'
 import { parseForm } from '../../lib/form.js'
@@ -31,13 +31,14 @@ export async function readInput(app: FastifyInstance): Promise<void> {
 }
 
 /** A POST's parameters may stand in its query, a DELETE's in its body. */
-async function mergeInput(request: FastifyRequest): Promise<void> {
+function mergeInput(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { schema } = request.routeOptions
   const body = plain(request.body)
   if (schema?.body) request.body = { ...plain(request.query), ...body }
   else if (schema?.querystring && Object.keys(body).length > 0) {
     request.query = { ...plain(request.query), ...body }
   }
+  done()
 }
 
 function plain(value: unknown): Record<string, unknown> {
