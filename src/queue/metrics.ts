@@ -49,8 +49,10 @@ export async function processMetrics(): Promise<ProcessMetrics[]> {
        (select count(*) from jobs where process_id = job_processes.id and state = 'running')) as busy
      from job_processes order by id`
   )
-  return found.map(({ queues, labels, ...rest }) => ({
+  return found.map(({ queues, labels, busy, ...rest }) => ({
     ...rest,
+    // `least` of a count and an integer is a decimal, which the driver gives as text.
+    busy: Number(busy),
     queues: JSON.parse(queues) as string[],
     labels: JSON.parse(labels) as string[]
   }))
