@@ -15,6 +15,8 @@ import { closeWake } from '../queue/wake.js'
 import { allowedRanges } from '../webhooks/target.js'
 import { buildApp } from './app.js'
 
+const IDLE_MS = 100
+
 export interface Server {
   readonly port: number
   stop(): Promise<void>
@@ -42,7 +44,10 @@ export async function startServer(): Promise<Server> {
   return {
     port: bound,
     stop: async () => {
+      // A connection that was busy when the close began stays open when it is idle: it would hold the close up.
+      const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MS)
       await app.close()
+      clearInterval(idle)
       closeWake()
       await closeReaders()
       await closeDatabase()
