@@ -12,12 +12,13 @@ export function parseForm(text: string): Form {
     if (pair === '') continue
     const at = pair.indexOf('=')
     const key = decode(at === -1 ? pair : pair.slice(0, at))
-    put(form, key, at === -1 ? '' : decode(pair.slice(at + 1)))
+    addPair(form, key, at === -1 ? '' : decode(pair.slice(at + 1)))
   }
   return form
 }
 
-function put(form: Form, key: string, value: string): void {
+/** Adds a pair: `name`, `name[]` or `name[key]`. */
+export function addPair(form: Form, key: string, value: string): void {
   const open = key.indexOf('[')
   if (open <= 0 || !key.endsWith(']')) {
     form[key] = value

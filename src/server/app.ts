@@ -11,7 +11,7 @@ import { healthRoutes } from './health.js'
 import { measureRequests } from './metrics.js'
 import { guardRoutes } from './plugins/access.js'
 import { authenticate } from './plugins/authenticate.js'
-import { answerErrors } from './plugins/errors.js'
+import { answerBadUrl, answerErrors } from './plugins/errors.js'
 import { readInput } from './plugins/input.js'
 import { rememberPaths } from './plugins/methods.js'
 import { documentApi } from './plugins/openapi.js'
@@ -30,6 +30,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     // A proxy in front is on this machine or in a private network: only there is its word on the client's address taken.
     trustProxy: ['loopback', 'linklocal', 'uniquelocal'],
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true, querystringParser: parseForm },
+    frameworkErrors: answerBadUrl,
     rewriteUrl: request => withoutSuffix(request.url ?? '/'),
     // One logger for all: a child for each request took as long as finding its route.
     childLoggerFactory: logger => logger,

@@ -19,6 +19,11 @@ export function answerErrors(app: FastifyInstance): void {
   })
 }
 
+/** Answers a URL that Fastify cannot even find a route for, such as one with escapes that are no UTF-8. */
+export function answerBadUrl(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
+  send(reply, answerFramework(error) ?? { status: 400, body: { message: '400 Bad Request' } })
+}
+
 function send(reply: FastifyReply, { status, body, retryAfter }: Answer): FastifyReply {
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   return body === undefined ? reply.code(status).send() : reply.code(status).type('application/json').send(body)

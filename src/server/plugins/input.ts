@@ -2,9 +2,9 @@
 import multipart from '@fastify/multipart'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
-import { BadParameters, BadRequest } from '../../errors.js'
+import { BadParameters, BadRequest, TooLarge } from '../../errors.js'
 import { coerce, type InputSchema } from '../../lib/coerce.js'
-import { parseForm } from '../../lib/form.js'
+import { addPair, type Form, parseForm } from '../../lib/form.js'
 
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
 
@@ -24,36 +24,56 @@ export async function readInput(app: FastifyInstance): Promise<void> {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, text, done) =>
     done(null, parseForm(text as string))
   )
-  await app.register(multipart, { limits: FIELDS, attachFieldsToBody: 'keyValues' })
+  await app.register(multipart, { limits: FIELDS })
   // Not specified: a body of another type says nothing that a parameter could be read from.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined))
-  app.addHook('preValidation', mergeInput)
+  app.addHook('preValidation', gatherInput)
+}
+
+/** Not a promise where there is nothing to wait for: every request comes by. */
+function gatherInput(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  if (!request.isMultipart()) {
+    mergeInput(request)
+    done()
+    return
+  }
+  readFields(request).then(form => {
+    request.body = form
+    mergeInput(request)
+    done()
+  }, done)
+}
+
+/** The fields of a multipart form, as those of any other form. */
+async function readFields(request: FastifyRequest): Promise<Form> {
+  const form: Form = Object.create(null) as Form
+  try {
+    for await (const part of request.parts()) {
+      if (part.type !== 'field') continue
+      if (part.valueTruncated) throw new TooLarge()
+      addPair(form, part.fieldname, String(part.value))
+    }
+  } catch (error) {
+    // What the parser finds wrong with the bytes has no status of its own.
+    if (error instanceof TooLarge || (error instanceof Error && 'statusCode' in error)) throw error
+    throw new BadRequest('400 (Bad request) the body is not valid multipart')
+  }
+  return form
 }
 
 /** A POST's parameters may stand in its query, a DELETE's in its body. */
-function mergeInput(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+function mergeInput(request: FastifyRequest): void {
   const { schema } = request.routeOptions
   const body = plain(request.body)
   if (schema?.body) request.body = { ...plain(request.query), ...body }
   else if (schema?.querystring && Object.keys(body).length > 0) {
     request.query = { ...plain(request.query), ...body }
   }
-  done()
 }
 
 function plain(value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {}
-  return regroup(value as Record<string, unknown>)
-}
-
-/** multipart names its fields as they came: `tags[]`. */
-function regroup(fields: Record<string, unknown>): Record<string, unknown> {
-  if (!Object.keys(fields).some(key => key.endsWith('[]'))) return fields
-  return Object.fromEntries(
-    Object.entries(fields).map(([key, value]) =>
-      key.endsWith('[]') ? [key.slice(0, -2), Array.isArray(value) ? value : [value]] : [key, value]
-    )
-  )
+  return value as Record<string, unknown>
 }
 
 function compile({ schema }: { schema: InputSchema }) {

@@ -20,7 +20,10 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
       },
       security: [{ privateToken: [] }, { privateTokenInQuery: [] }, { session: [] }]
     },
-    transform: ({ schema, url }) => ({ schema: { ...schema, hide: !url.startsWith('/api/v3/') }, url })
+    transform: ({ schema, url }) => ({
+      schema: { ...schema, hide: schema?.hide === true || !url.startsWith('/api/v3/') },
+      url
+    })
   })
   app.get('/api/v3/openapi.json', { config: { public: true }, schema: { hide: true } }, async () => app.swagger())
   await app.register(async docs => {
