@@ -1,0 +1,174 @@
+import t from 'tap'
+import { row, rows } from '../../../src/db/sql.js'
+import { testApp } from '../../helpers/app.js'
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const URL_OF_HOOK = 'https://hooks.example.org/path?a=b'
+
+t.test('system hooks', async t => {
+  const app = await testApp(t)
+  const admin = app.as(await app.make.admin())
+
+  t.test('POST gives an array that contains the hook, without its token', async t => {
+    const res = await admin.post('/hooks', { url: URL_OF_HOOK, token: 'the-secret', id: 99, created_at: 'x' })
+    t.equal(res.statusCode, 201)
+    const [hook] = res.json()
+    t.equal(res.json().length, 1)
+    t.same(Object.keys(hook).sort(), [
+      'created_at',
+      'enable_ssl_verification',
+      'id',
+      'push_events',
+      'tag_push_events',
+      'url'
+    ])
+    t.match(hook, {
+      url: URL_OF_HOOK,
+      created_at: DATE_TIME,
+      push_events: true,
+      tag_push_events: false,
+      enable_ssl_verification: true
+    })
+    const stored = await row<{ token_encrypted: Buffer }>('select token_encrypted from system_hooks where id = ?', [
+      hook.id
+    ])
+    t.notOk(stored?.token_encrypted.includes('the-secret'), 'and the database does not have it in the clear')
+  })
+
+  t.test('POST takes every switch, as JSON or form', async t => {
+    const off = { push_events: false, tag_push_events: true, enable_ssl_verification: false }
+    t.match((await admin.post('/hooks', { url: URL_OF_HOOK, ...off })).json(), [off])
+    const form = await admin.inject({
+      method: 'POST',
+      url: '/api/v3/hooks?tag_push_events=1',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: 'url=http%3A%2F%2Fx.example.org%2F&push_events=off'
+    })
+    t.match(form.json(), [{ url: 'http://x.example.org/', push_events: false, tag_push_events: true }])
+  })
+
+  t.test('POST refuses what no hook can be sent to', async t => {
+    for (const url of ['ftp://x', 'javascript:alert(1)', 'nowhere', 'http://', 'file:///etc/passwd', '//x']) {
+      const res = await admin.post('/hooks', { url })
+      t.equal(res.statusCode, 422, url)
+      t.match(res.json(), { error: 'Invalid url given' })
+    }
+    t.match((await admin.post('/hooks', {})).json(), {
+      error: 'url is missing',
+      message: '400 (Bad request) "url" not given'
+    })
+    t.equal((await admin.post('/hooks', { url: '' })).statusCode, 400)
+    t.equal((await admin.post('/hooks', { url: ['http://x'] })).statusCode, 400)
+    t.equal((await admin.post('/hooks', { url: `http://x/${'y'.repeat(2000)}` })).statusCode, 400)
+    t.equal((await admin.post('/hooks', { url: URL_OF_HOOK, push_events: 'perhaps' })).statusCode, 400)
+  })
+
+  t.test('GET lists all, oldest first, without pages', async t => {
+    const res = await admin.get('/hooks')
+    t.equal(res.statusCode, 200)
+    const ids = res.json().map(({ id }: { id: number }) => id)
+    t.same(
+      ids,
+      [...ids].sort((a, b) => a - b)
+    )
+    t.equal(ids.length, 3)
+    t.notOk(res.headers['x-total'])
+  })
+
+  t.test('GET of one sends the sample payload and gives it', async t => {
+    const [{ id }] = (await admin.get('/hooks')).json()
+    const res = await admin.get(`/hooks/${id}`)
+    t.equal(res.statusCode, 200)
+    t.same(Object.keys(res.json()).sort(), ['event_name', 'name', 'owner_email', 'owner_name', 'path', 'project_id'])
+    t.equal(res.json().event_name, 'project_create')
+    const deliveries = await rows<{ payload: string }>('select payload from hook_deliveries where hook_id = ?', [id])
+    t.same(JSON.parse(deliveries[0]?.payload ?? '{}'), res.json())
+  })
+
+  t.test('DELETE gives the hook with all its attributes', async t => {
+    const [{ id }] = (await admin.get('/hooks')).json()
+    const res = await admin.delete(`/hooks/${id}`)
+    t.equal(res.statusCode, 200)
+    t.match(res.json(), {
+      id,
+      url: URL_OF_HOOK,
+      push_events: true,
+      tag_push_events: false,
+      note_events: false,
+      issues_events: false,
+      merge_requests_events: false,
+      enable_ssl_verification: true,
+      project_id: null,
+      service_id: null,
+      created_at: DATE_TIME,
+      updated_at: DATE_TIME
+    })
+    t.notOk('token' in res.json())
+    t.equal((await admin.delete(`/hooks/${id}`)).statusCode, 404)
+    t.notOk((await admin.get('/hooks')).json().some((hook: { id: number }) => hook.id === id))
+  })
+
+  t.test('one that is not there', async t => {
+    for (const id of ['999999', '0', '4294967296']) {
+      const res = await admin.get(`/hooks/${id}`)
+      t.equal(res.statusCode, 404, id)
+      t.match(res.json().message, /^404 .*not found$/i)
+    }
+  })
+})
+
+t.test('background-job metrics', async t => {
+  const app = await testApp(t)
+  const admin = app.as(await app.make.admin())
+  const asker = app.as(await app.make.user())
+  const get = async (what: string) => (await admin.get(`/bgjobs/${what}`)).json()
+
+  t.test('are for administrators', async t => {
+    for (const what of ['queue_metrics', 'process_metrics', 'job_stats', 'compound_metrics']) {
+      t.equal((await app.nobody.get(`/bgjobs/${what}`)).statusCode, 401)
+      t.equal((await asker.get(`/bgjobs/${what}`)).statusCode, 403)
+      t.equal((await admin.get(`/bgjobs/${what}`)).statusCode, 200)
+    }
+  })
+
+  t.test('count what waits, by queue', async t => {
+    const { queues } = await get('queue_metrics')
+    for (const name of ['default', 'builds', 'hooks', 'mail', 'maintenance']) {
+      t.match(queues[name], { backlog: Number, latency: Number }, name)
+    }
+    t.ok(queues.default.backlog >= 2, 'the events of two new users wait')
+    const { jobs } = await get('job_stats')
+    t.match(jobs, { processed: Number, failed: Number, enqueued: Number })
+    t.ok(jobs.enqueued >= queues.default.backlog)
+  })
+
+  t.test('count what was done', async t => {
+    const before = (await get('job_stats')).jobs
+    const ran = await app.runJobs()
+    t.ok(ran.length > 0)
+    const { queues, processes, jobs } = await get('compound_metrics')
+    t.equal(jobs.processed - before.processed, ran.length)
+    t.equal(queues.default.backlog, 0)
+    t.same(processes, [], 'no worker runs')
+  })
+
+  t.test('show processes', async t => {
+    const { registerProcess, unregisterProcess } = await import('../../../src/queue/processes.js')
+    const id = await registerProcess({ queues: ['default', 'hooks'], concurrency: 7 })
+    const { processes } = await get('process_metrics')
+    t.match(processes, [
+      {
+        hostname: String,
+        pid: process.pid,
+        tag: String,
+        started_at: DATE_TIME,
+        queues: ['default', 'hooks'],
+        labels: [],
+        concurrency: 7,
+        busy: 0
+      }
+    ])
+    t.equal(Object.keys(processes[0]).length, 8)
+    await unregisterProcess(id)
+  })
+})

@@ -1,0 +1,342 @@
+// Every way in which a client writes its parameters, and every way in which it gets them wrong.
+import t from 'tap'
+import { testApp } from '../helpers/app.js'
+
+const BOUNDARY = 'xxxBOUNDARYxxx'
+const multipart = (fields: [string, string][]) =>
+  `${fields.map(([name, value]) => `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`).join('')}--${BOUNDARY}--\r\n`
+
+t.test('encodings', async t => {
+  const app = await testApp(t)
+  const admin = await app.make.admin()
+  const headers = { 'private-token': admin.privateToken }
+  const send = (type: string | undefined, payload: string | undefined, query = '') =>
+    app.fastify.inject({
+      method: 'POST',
+      url: `/api/v3/hooks${query}`,
+      headers: type === undefined ? headers : { ...headers, 'content-type': type },
+      ...(payload === undefined ? {} : { payload })
+    })
+  const url = 'http://h.example.org/?q=ü+&x=1'
+  const form = `url=${encodeURIComponent(url)}&push_events=false`
+  const fields: [string, string][] = [
+    ['url', url],
+    ['push_events', 'false']
+  ]
+  const ways: [string, string | undefined, string | undefined, string][] = [
+    ['JSON', 'application/json', JSON.stringify({ url, push_events: false }), ''],
+    ['JSON with a charset', 'application/json; charset=utf-8', JSON.stringify({ url, push_events: 'false' }), ''],
+    ['a form', 'application/x-www-form-urlencoded', form, ''],
+    ['multipart', `multipart/form-data; boundary=${BOUNDARY}`, multipart(fields), ''],
+    ['the query', undefined, undefined, `?${form}`],
+    ['the query beside an empty JSON body', 'application/json', '', `?${form}`],
+    [
+      'both, of which the body wins',
+      'application/json',
+      JSON.stringify({ url }),
+      '?url=http://other.example.org&push_events=0'
+    ]
+  ]
+  for (const [what, type, payload, query] of ways) {
+    t.test(`by ${what}`, async t => {
+      const res = await send(type, payload, query)
+      t.equal(res.statusCode, 201, res.body)
+      t.match(res.json(), [{ url, push_events: false }])
+    })
+  }
+
+  t.test('a list in a multipart form', async t => {
+    const project = await app.make.project({ owner: admin })
+    const list: [string, string][] = [
+      ['scope[]', 'failed'],
+      ['scope[]', 'bogus']
+    ]
+    const res = await app.fastify.inject({
+      method: 'GET',
+      url: `/api/v3/projects/${project.id}/builds?scope[]=failed&scope[]=success`,
+      headers
+    })
+    t.equal(res.statusCode, 200)
+    const name = await send(`multipart/form-data; boundary=${BOUNDARY}`, multipart([['url[]', 'http://x'], ...list]))
+    t.match(name.json(), { error: 'url is invalid' }, 'is a list, which a url is not')
+  })
+
+  t.test('every word for yes and no', async t => {
+    for (const [words, meaning] of [
+      [['true', 't', '1', 'on', 'yes', 'TRUE', 'Yes'], true],
+      [['false', 'f', '0', 'off', 'no', ''], false]
+    ] as const) {
+      for (const word of words) {
+        const res = await send('application/x-www-form-urlencoded', `url=http://h.example.org&push_events=${word}`)
+        t.equal(res.json()[0].push_events, meaning, word)
+      }
+    }
+  })
+
+  t.test('a body that is no JSON', async t => {
+    for (const payload of ['{', '{"url":}', 'url=x', '\u0000', '{"a":1}x', "{'a':1}"]) {
+      const res = await send('application/json', payload)
+      t.equal(res.statusCode, 400, payload)
+      t.same(Object.keys(res.json()), ['message'])
+    }
+  })
+
+  t.test('JSON that is no object holds no parameter', async t => {
+    for (const payload of ['[]', '"text"', '1', 'null', 'true', '[{"url":"http://x"}]']) {
+      const res = await send('application/json', payload)
+      t.equal(res.statusCode, 400, payload)
+      t.match(res.json(), { error: 'url is missing' })
+    }
+  })
+
+  t.test('a body of another type holds none either', async t => {
+    for (const type of ['text/plain', 'application/xml', 'application/octet-stream', 'nonsense']) {
+      const res = await send(type, 'url=http://x.example.org')
+      t.ok([400, 415].includes(res.statusCode), `${type} ${res.statusCode}`)
+      t.type(res.json().message, 'string')
+    }
+    t.equal((await send('text/plain', 'hello', `?${form}`)).statusCode, 201, 'but the query does')
+  })
+
+  t.test('keys that objects have from elsewhere mean nothing', async t => {
+    const payload = '{"__proto__":{"url":"http://x.example.org"},"constructor":{"prototype":{"admin":true}}}'
+    t.match((await send('application/json', payload)).json(), { error: 'url is missing' })
+    const query = '__proto__[url]=http://x&__proto__=y&constructor[prototype][url]=z'
+    t.match((await send('application/x-www-form-urlencoded', query)).json(), { error: 'url is missing' })
+    t.equal(({} as { url?: string }).url, undefined)
+  })
+
+  t.test('too much at once', async t => {
+    const res = await send('application/json', JSON.stringify({ url: 'x'.repeat(11_000_000) }))
+    t.equal(res.statusCode, 413)
+    t.same(res.json(), { message: '413 Request Entity Too Large' })
+    t.equal((await send('application/json', `${'['.repeat(50_000)}${']'.repeat(50_000)}`)).statusCode, 400)
+  })
+
+  t.test('multipart that is cut, or holds a file', async t => {
+    const type = `multipart/form-data; boundary=${BOUNDARY}`
+    for (const payload of [multipart(fields).slice(0, 60), '', `--${BOUNDARY}`]) {
+      const res = await send(type, payload)
+      t.ok(res.statusCode >= 400 && res.statusCode < 500, String(res.statusCode))
+      t.type(res.json().message, 'string')
+    }
+    const file = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="url"; filename="x"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`
+    const res = await send(type, file)
+    t.ok(res.statusCode >= 400 && res.statusCode < 500, String(res.statusCode))
+    t.ok((await send('multipart/form-data', 'x')).statusCode < 500, 'and without a boundary')
+  })
+})
+
+t.test('paths and queries', async t => {
+  const app = await testApp(t)
+  const user = await app.make.user()
+  const project = await app.make.project({ owner: user })
+  const headers = { 'private-token': user.privateToken }
+  const get = (url: string, more = {}) => app.fastify.inject({ method: 'GET', url: `/api/v3${url}`, headers, ...more })
+
+  t.test('a .json suffix says nothing', async t => {
+    t.equal((await get(`/projects/${project.id}.json`)).json().id, project.id)
+    t.equal((await get('/projects.json?per_page=1&search=a?b')).statusCode, 200)
+    t.equal((await get(`/projects/${project.id}/repository/tree.json?path=`)).statusCode, 200)
+    t.equal((await get('/user.json')).json().id, user.id)
+  })
+
+  t.test('a JSON body {} on GET and DELETE is accepted', async t => {
+    const json = { headers: { ...headers, 'content-type': 'application/json' } }
+    t.equal((await get('/user', { ...json, payload: '{}' })).statusCode, 200)
+    t.equal((await get('/user', json)).statusCode, 200, 'and the type without a body')
+    const admin = await app.make.admin()
+    const [hook] = (await app.as(admin).post('/hooks', { url: 'http://h.example.org' })).json()
+    const res = await app.fastify.inject({
+      method: 'DELETE',
+      url: `/api/v3/hooks/${hook.id}`,
+      headers: { 'private-token': admin.privateToken, 'content-type': 'application/json' },
+      payload: '{}'
+    })
+    t.equal(res.statusCode, 200)
+  })
+
+  t.test('a DELETE takes parameters from its body as well', async t => {
+    await app.make.file(project, 'to-delete', 'x')
+    const res = await app.fastify.inject({
+      method: 'DELETE',
+      url: `/api/v3/projects/${project.id}/repository/files`,
+      headers,
+      payload: { file_path: 'to-delete', branch_name: 'master', commit_message: 'Delete' }
+    })
+    t.equal(res.statusCode, 200, res.body)
+  })
+
+  t.test('a slash at the end says nothing', async t => {
+    t.equal((await get('/projects/')).statusCode, 200)
+  })
+
+  t.test('escapes that are no UTF-8 are a bad request, never a fault', async t => {
+    for (const url of ['/projects/%ff', '/projects/%', '/projects/%zz', '/%c0%af', '/projects/%e0%a4%a']) {
+      const res = await get(url)
+      t.ok([400, 404].includes(res.statusCode), `${url} ${res.statusCode}`)
+      const body = res.json()
+      t.ok(typeof body.message === 'string' || typeof body.error === 'string')
+      t.notOk('statusCode' in body || 'code' in body, `no body of the framework: ${res.body}`)
+    }
+    for (const query of ['search=%ff', 'search=%', '%ff=1', 'search=%00', '=', '&&&', '[]=1', 'a[=1', '[a]=1']) {
+      t.equal((await get(`/projects?${query}`)).statusCode, 200, query)
+    }
+  })
+
+  t.test('unknown parameters are ignored', async t => {
+    t.equal((await get('/projects?nonsense=1&x[]=2&y[z]=3')).statusCode, 200)
+  })
+
+  t.test('a path that is too long', async t => {
+    const res = await get(`/projects/${'x'.repeat(2000)}`)
+    t.ok([404, 414].includes(res.statusCode), String(res.statusCode))
+    t.equal((await get(`/projects/${'x'.repeat(700)}`)).statusCode, 404)
+  })
+
+  t.test('an unknown path, and a known one with another verb', async t => {
+    const unknown = await get('/no/such/thing')
+    t.equal(unknown.statusCode, 404)
+    t.same(unknown.json(), { error: '404 Not Found' })
+    for (const [method, url] of [
+      ['PUT', '/projects'],
+      ['DELETE', '/users'],
+      ['PATCH', `/projects/${project.id}`],
+      ['POST', '/bgjobs/job_stats']
+    ] as const) {
+      const res = await app.fastify.inject({ method, url: `/api/v3${url}`, headers })
+      t.equal(res.statusCode, 405, `${method} ${url}`)
+      t.same(res.json(), { error: '405 Not Allowed' })
+    }
+  })
+
+  t.test('errors are JSON, and tell nothing of the inside', async t => {
+    for (const url of ['/no/such', '/projects/0', '/hooks', '/projects?page=x']) {
+      const res = await get(url)
+      t.match(res.headers['content-type'], /^application\/json/)
+      t.notMatch(res.body, /node_modules|select |at .*\.js:/)
+      t.notOk(res.headers['x-powered-by'])
+    }
+  })
+})
+
+t.test('pages', async t => {
+  const app = await testApp(t)
+  const owner = await app.make.user()
+  for (let at = 0; at < 5; at++) await app.make.project({ owner })
+  const get = (query: string) => app.as(owner).inject({ method: 'GET', url: `/api/v3/projects?${query}` })
+  const pages = (headers: object) =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => /^x-(total|page|per-page|next|prev)/.test(name)))
+  const relations = (link: unknown) =>
+    [...String(link).matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, url, rel]) => ({ url, rel }))
+
+  t.test('the middle one of three', async t => {
+    const res = await get('per_page=2&page=2&sort=asc&search=project')
+    t.equal(res.json().length, 2)
+    t.same(pages(res.headers), {
+      'x-total': '5',
+      'x-total-pages': '3',
+      'x-per-page': '2',
+      'x-page': '2',
+      'x-next-page': '3',
+      'x-prev-page': '1'
+    })
+    const links = relations(res.headers.link)
+    t.same(
+      links.map(({ rel }) => rel),
+      ['prev', 'next', 'first', 'last']
+    )
+    t.ok(
+      links.every(({ url }) => url?.includes('sort=asc') && url.includes('search=project')),
+      'with the other parameters'
+    )
+    t.same(
+      links.map(({ url }) => /[?&]page=(\d)/.exec(url ?? '')?.[1]),
+      ['1', '3', '1', '3']
+    )
+  })
+
+  t.test('the first and the last one', async t => {
+    const first = await get('per_page=3')
+    t.match(first.headers, { 'x-prev-page': '', 'x-next-page': '2' })
+    t.same(
+      relations(first.headers.link).map(({ rel }) => rel),
+      ['next', 'first', 'last']
+    )
+    const last = await get('per_page=3&page=2')
+    t.equal(last.json().length, 2)
+    t.match(last.headers, { 'x-prev-page': '1', 'x-next-page': '' })
+    t.same(
+      relations(last.headers.link).map(({ rel }) => rel),
+      ['prev', 'first', 'last']
+    )
+  })
+
+  t.test('together they are the list', async t => {
+    const seen: number[] = []
+    for (const page of [1, 2, 3, 4, 5, 6]) {
+      for (const { id } of (await get(`per_page=1&page=${page}`)).json()) seen.push(id)
+    }
+    t.equal(new Set(seen).size, 5)
+    t.equal(seen.length, 5)
+  })
+
+  t.test('an empty list', async t => {
+    const res = await get('search=nothing-like-it')
+    t.same(res.json(), [])
+    t.match(res.headers, { 'x-total': '0', 'x-page': '1', 'x-next-page': '', 'x-prev-page': '' })
+  })
+
+  const sizes: [string, string][] = [
+    ['', '20'],
+    ['per_page=0', '20'],
+    ['per_page=100', '100'],
+    ['per_page=101', '100'],
+    ['per_page=999999999', '100']
+  ]
+  for (const [query, size] of sizes) {
+    t.test(`${query || 'nothing given'} is ${size} a page`, async t => {
+      t.equal((await get(query)).headers['x-per-page'], size)
+    })
+  }
+
+  t.test('beyond the end is empty', async t => {
+    for (const page of ['99', '2147483648', '999999999999999']) {
+      const res = await get(`page=${page}`)
+      t.equal(res.statusCode, 200, page)
+      t.same(res.json(), [])
+    }
+  })
+
+  t.test('below the beginning is the beginning', async t => {
+    for (const page of ['0', '-1']) t.equal((await get(`page=${page}`)).headers['x-page'], '1', page)
+  })
+
+  t.test('what is no number', async t => {
+    for (const query of [
+      'page=abc',
+      'page=1.5',
+      'page=',
+      'page[]=x',
+      'page[a]=1',
+      'page=1e3',
+      'page=99999999999999999999'
+    ]) {
+      const res = await get(query)
+      t.equal(res.statusCode, 400, query)
+      t.match(res.json(), { error: 'page is invalid' })
+    }
+    t.match((await get('per_page=abc')).json(), { error: 'per_page is invalid' })
+    t.match((await get('per_page=-1')).json(), { error: 'per_page is invalid' })
+  })
+
+  t.test('links carry no secret', async t => {
+    const res = await app.nobody.inject({
+      method: 'GET',
+      url: `/api/v3/projects?private_token=${owner.privateToken}&per_page=2&search=a?b`
+    })
+    t.equal(res.statusCode, 200)
+    t.notMatch(String(res.headers.link), owner.privateToken)
+    t.match(String(res.headers.link), /search=a\?b/)
+  })
+})

@@ -1,0 +1,194 @@
+// What lies beside the API: signing in, the documents, health and metrics.
+import t from 'tap'
+import { routesOf } from '../access/route-list.js'
+import { testApp } from '../helpers/app.js'
+
+const ORIGIN = { host: 'git.example.org', origin: 'http://git.example.org' }
+
+t.test('signing in', async t => {
+  const app = await testApp(t)
+  const user = await app.make.user()
+  const ask = (
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    headers: Record<string, string> = {},
+    payload?: object
+  ) => app.fastify.inject({ method, url, headers, ...(payload ? { payload } : {}) })
+  const signIn = (values: object, headers: Record<string, string> = ORIGIN) =>
+    app.fastify.inject({
+      method: 'POST',
+      url: '/users/sign_in',
+      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams(values as Record<string, string>).toString()
+    })
+  const credentials = { login: user.username, password: user.password }
+  const cookieOf = (res: { headers: object }) => {
+    const header = (res.headers as { 'set-cookie'?: string })['set-cookie'] ?? ''
+    return { header, cookie: header.split(';', 1)[0] ?? '' }
+  }
+
+  t.test('the page holds a form and no script, and may not be framed', async t => {
+    const res = await ask('GET', '/users/sign_in')
+    t.equal(res.statusCode, 200)
+    t.match(res.headers['content-type'], /^text\/html/)
+    t.match(res.headers['content-security-policy'], /default-src 'none'.*frame-ancestors 'none'/)
+    t.match(res.body, /<form method="post" action="\/users\/sign_in">/)
+    t.notMatch(res.body, /<script/)
+  })
+
+  t.test('gives a cookie that scripts cannot read and other sites cannot send', async t => {
+    const res = await signIn(credentials)
+    t.equal(res.statusCode, 303)
+    const { header } = cookieOf(res)
+    t.match(header, /^_service_session=[\w-]{40};/)
+    t.match(header, /HttpOnly/i)
+    t.match(header, /SameSite=(Lax|Strict)/i)
+    t.match(header, /Expires=/i)
+  })
+
+  t.test('a session reads', async t => {
+    const { cookie } = cookieOf(await signIn(credentials))
+    const res = await ask('GET', '/api/v3/user', { cookie })
+    t.equal(res.statusCode, 200)
+    t.equal(res.json().id, user.id)
+    t.ok(res.json().current_sign_in_at)
+  })
+
+  t.test('a session writes only with the proof that our own page asks', async t => {
+    const { cookie } = cookieOf(await signIn(credentials))
+    const write = (headers: Record<string, string>, name: string) =>
+      ask('POST', '/api/v3/projects', { ...headers, cookie }, { name })
+    const foreign: [string, Record<string, string>][] = [
+      ['no proof', {}],
+      ['another origin', { host: 'git.example.org', origin: 'http://evil.example.org' }],
+      ['an origin that is none', { host: 'git.example.org', origin: 'null' }],
+      ['a sister site', { 'sec-fetch-site': 'same-site', ...ORIGIN }],
+      ['another site', { 'sec-fetch-site': 'cross-site', ...ORIGIN }]
+    ]
+    for (const [what, headers] of foreign) {
+      const res = await write(headers, 'stolen')
+      t.equal(res.statusCode, 401, what)
+      t.same(res.json(), { message: '401 Unauthorized' })
+    }
+    t.equal((await write(ORIGIN, 'by origin')).statusCode, 201)
+    t.equal((await write({ 'sec-fetch-site': 'same-origin' }, 'by fetch metadata')).statusCode, 201)
+    for (const method of ['PUT', 'DELETE'] as const) {
+      t.equal((await ask(method, '/api/v3/hooks/1', { cookie })).statusCode, method === 'PUT' ? 401 : 401)
+    }
+  })
+
+  t.test('a session is no way to sudo', async t => {
+    const admin = await app.make.admin()
+    const { cookie } = cookieOf(await signIn({ login: admin.username, password: admin.password }))
+    const res = await ask('GET', `/api/v3/user?sudo=${user.id}`, { cookie })
+    t.equal(res.statusCode, 403)
+    t.same(res.json(), { message: '403 Forbidden - Private token must be specified in order to use sudo' })
+  })
+
+  t.test('a wrong cookie is wrong, also where nobody may read', async t => {
+    t.equal((await ask('GET', '/api/v3/projects/visible', { cookie: '_service_session=nonsense' })).statusCode, 401)
+  })
+
+  t.test('a token goes before the cookie', async t => {
+    const other = await app.make.user()
+    const { cookie } = cookieOf(await signIn(credentials))
+    const res = await ask('GET', '/api/v3/user', { cookie, 'private-token': other.privateToken })
+    t.equal(res.json().id, other.id)
+  })
+
+  t.test('refuses a wrong password, and a form of another site', async t => {
+    const wrong = await signIn({ ...credentials, password: 'wrong password' })
+    t.equal(wrong.statusCode, 401)
+    t.notOk(wrong.headers['set-cookie'])
+    const foreign = await signIn(credentials, { host: 'git.example.org', origin: 'http://evil.example.org' })
+    t.equal(foreign.statusCode, 403)
+    t.notOk(foreign.headers['set-cookie'])
+    t.notMatch((await signIn({ login: '<b>x</b>', password: 'wrong password' })).body, /<b>x/)
+  })
+
+  t.test('signing out ends the session', async t => {
+    const { cookie } = cookieOf(await signIn(credentials))
+    t.equal((await ask('POST', '/users/sign_out', { cookie, 'sec-fetch-site': 'cross-site' })).statusCode, 303)
+    t.equal((await ask('GET', '/api/v3/user', { cookie })).statusCode, 200, 'not for another site')
+    await ask('POST', '/users/sign_out', { ...ORIGIN, cookie })
+    t.equal((await ask('GET', '/api/v3/user', { cookie })).statusCode, 401)
+  })
+})
+
+t.test('the OpenAPI document', async t => {
+  const app = await testApp(t)
+  const res = await app.nobody.get('/openapi.json')
+  t.equal(res.statusCode, 200)
+  const document = res.json() as { openapi: string; info: object; paths: Record<string, Record<string, Operation>> }
+  type Operation = {
+    responses?: object
+    parameters?: { in: string; name: string; required?: boolean }[]
+    requestBody?: object
+  }
+  t.match(document, { openapi: /^3\.\d/, info: { title: String, version: String } })
+
+  t.test('holds every route of the API and no other', async t => {
+    const own = routesOf(app.fastify).filter(
+      ({ method, path }) => path.startsWith('/api/v3/') && method !== 'HEAD' && !path.endsWith('openapi.json')
+    )
+    const expected = own.map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
+    const found = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(method => `${method} ${path}`)
+    )
+    t.same(found.sort(), expected.sort())
+  })
+
+  t.test('names the parameters of every path, and what it answers', async t => {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const [method, operation] of Object.entries(methods)) {
+        const inPath = (operation.parameters ?? []).filter(parameter => parameter.in === 'path')
+        t.same(
+          inPath.map(({ name }) => name).sort(),
+          [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '').sort(),
+          `${method} ${path}`
+        )
+        t.ok(inPath.every(({ required }) => required === true))
+        t.ok(operation.responses && Object.keys(operation.responses).length > 0)
+        if (method === 'post' || method === 'put') t.ok(operation.requestBody, `${method} ${path} has a body`)
+      }
+    }
+  })
+
+  t.test('refers to nothing that it does not hold', async t => {
+    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, ref]) => ref ?? '')
+    for (const ref of refs) {
+      const target = ref
+        .split('/')
+        .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document)
+      t.ok(target, ref)
+    }
+  })
+})
+
+t.test('health, readiness, metrics', async t => {
+  const app = await testApp(t)
+  t.same((await app.nobody.get('/-/health')).json(), { status: 'ok' })
+  const ready = await app.nobody.get('/-/readiness')
+  t.equal(ready.statusCode, 200)
+  t.match(ready.json(), { status: 'ok', database: 'ok' })
+  await app.nobody.get('/projects/visible')
+  const metrics = await app.nobody.get('/-/metrics')
+  t.equal(metrics.statusCode, 200)
+  t.match(metrics.headers['content-type'], /^text\/plain/)
+  for (const name of [
+    'process_cpu_seconds_total',
+    'gitstead_queue_backlog\\{queue="default"\\}',
+    'gitstead_jobs_processed',
+    'gitstead_jobs_failed',
+    'gitstead_worker_processes',
+    'gitstead_database_up 1',
+    'gitstead_http_request_duration_seconds_count\\{method="GET",route="/api/v3/projects/visible",status="200"\\}'
+  ]) {
+    t.match(metrics.body, new RegExp(`^${name}`, 'm'), name)
+  }
+  const labels = [...metrics.body.matchAll(/route="([^"]*)"/g)].map(([, route]) => route)
+  t.notOk(
+    labels.some(route => /\d{2,}/.test(route ?? '')),
+    'routes are patterns: no label for each project'
+  )
+})
