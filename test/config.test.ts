@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { config, loadConfig, publicUrl, root } from '../src/config.js'
+import { Misconfigured } from '../src/errors.js'
+
+type Variables = Record<string, string>
+
+/** Loads the configuration of a home that holds `file`, with these variables in the environment and no others. */
+function load(
+  t: Tap.Test,
+  { file, variables = {}, flags = {} }: { file?: string; variables?: Variables; flags?: object }
+) {
+  const home = t.testdir(file === undefined ? {} : { 'config.yaml': file })
+  const before = { ...process.env }
+  for (const name of Object.keys(process.env)) if (name.startsWith('GITSTEAD_')) delete process.env[name]
+  Object.assign(process.env, variables)
+  try {
+    return loadConfig({ home, ...flags })
+  } finally {
+    for (const name of Object.keys(process.env)) if (name.startsWith('GITSTEAD_')) delete process.env[name]
+    Object.assign(process.env, before)
+  }
+}
+
+declare namespace Tap {
+  type Test = { testdir(files: Record<string, string>): string }
+}
+
+t.test('defaults are those of the file that documents them', async t => {
+  const { home, root: folder, ...rest } = load(t, {})
+  t.same(rest, parse(readFileSync(join(root, 'config/default.yaml'), 'utf8')))
+  t.ok(home)
+  t.equal(folder, root)
+})
+
+t.test('each source goes before the one below', async t => {
+  const file = 'port: 1001\nlog: {level: warn}\ngit:\n  timeout: 7\n'
+  t.match(load(t, { file }), { port: 1001, log: { level: 'warn' }, git: { timeout: 7, max_readers: 16 } })
+  const variables = { GITSTEAD_PORT: '1002', GITSTEAD_GIT_TIMEOUT: '8' }
+  t.match(load(t, { file, variables }), { port: 1002, log: { level: 'warn' }, git: { timeout: 8 } })
+  t.match(load(t, { file, variables, flags: { port: 1003, host: undefined } }), { port: 1003, host: '127.0.0.1' })
+})
+
+t.test('variables have the types of their defaults', async t => {
+  const variables = {
+    GITSTEAD_HOOKS_ALLOW: '10.0.0.0/8, 127.0.0.1',
+    GITSTEAD_RUNNER_NETWORK: 'true',
+    GITSTEAD_QUEUE_CONCURRENCY_BUILDS: '5',
+    GITSTEAD_QUEUE_POLL_INTERVAL: '0.25',
+    GITSTEAD_DATABASE_URL: 'mysql://u:p@h/n',
+    GITSTEAD_URL: ''
+  }
+  t.match(load(t, { variables }), {
+    hooks: { allow: ['10.0.0.0/8', '127.0.0.1'] },
+    runner: { network: true },
+    queue: { concurrency: { builds: 5, hooks: 10 }, poll_interval: 0.25 },
+    database: { url: 'mysql://u:p@h/n' },
+    url: null
+  })
+})
+
+t.test('an empty file is no error', async t => {
+  for (const file of ['', '# nothing\n', 'null\n']) t.equal(load(t, { file }).port, 8080)
+})
+
+const wrong: [string, { file?: string; variables?: Variables; flags?: object }, RegExp][] = [
+  ['an unknown key', { file: 'prot: 1\n' }, /unknown key prot$/],
+  ['an unknown key in a section', { file: 'git:\n  max_procesess: 1\n' }, /unknown key git\.max_procesess$/],
+  ['a word for a number', { file: 'port: many\n' }, /port .*"many"/],
+  ['a port beyond the last', { file: 'port: 70000\n' }, /port .*70000/],
+  ['a number for a section', { file: 'git: 5\n' }, /git .*5/],
+  ['a variable of a wrong kind', { variables: { GITSTEAD_PORT: 'x' } }, /port .*"x"/],
+  ['a switch of a wrong kind', { variables: { GITSTEAD_RUNNER_NETWORK: 'maybe' } }, /runner\.network .*"maybe"/],
+  ['a flag of a wrong kind', { flags: { port: -1 } }, /port .*-1/],
+  ['another kind of database', { file: 'database: {url: "postgres://x"}\n' }, /database\.url .*postgres/],
+  ['an empty list of storages', { file: 'repositories: {storages: []}\n' }, /repositories\.storages/],
+  ['a storage that leaves its folder', { file: 'repositories: {storages: ["../x"]}\n' }, /repositories\.storages/],
+  ['a level that is none', { file: 'log: {level: loud}\n' }, /log\.level .*"loud"/],
+  ['a sandbox that is none', { file: 'runner: {sandbox: docker}\n' }, /runner\.sandbox/],
+  ['a URL without a scheme', { file: 'url: git.example.org\n' }, /url /],
+  ['a list', { file: '- a\n' }, /config\.yaml must hold a mapping/],
+  ['what is no YAML', { file: 'a: [1\n' }, /config\.yaml cannot be read/],
+  ['a key that objects have', { file: 'constructor: {port: 1}\n' }, /unknown key constructor$/],
+  ['one in a section', { file: 'git: {toString: 1}\n' }, /unknown key git\.toString$/]
+]
+for (const [what, given, message] of wrong) {
+  t.test(`${what} is one line with its path`, async t => {
+    try {
+      load(t, given)
+      t.fail('should have thrown')
+    } catch (error) {
+      t.type(error, Misconfigured)
+      const text = (error as Error).message
+      t.match(text, /^configuration: /)
+      t.match(text, message)
+      t.notOk(text.includes('\n'), text)
+    }
+  })
+}
+
+t.test('a configuration cannot be changed', async t => {
+  const known = load(t, {}) as unknown as { port: number; git: { timeout: number }; hooks: { allow: string[] } }
+  t.throws(() => {
+    known.port = 1
+  }, TypeError)
+  t.throws(() => {
+    known.git.timeout = 1
+  }, TypeError)
+  t.throws(() => known.hooks.allow.push('0.0.0.0/0'), TypeError)
+  t.equal(config(), known)
+})
+
+t.test('publicUrl', async t => {
+  const of = (file: string) => {
+    load(t, { file })
+    return publicUrl()
+  }
+  t.equal(of('host: 127.0.0.1\nport: 81\n'), 'http://127.0.0.1:81')
+  t.equal(of('host: "::1"\nport: 81\n'), 'http://[::1]:81')
+  t.equal(of('url: https://git.example.org/\n'), 'https://git.example.org')
+  t.equal(of('url: https://example.org/git/\n'), 'https://example.org/git')
+})
