@@ -1,7 +1,8 @@
 // One transaction per piece of work, found by whoever needs it through AsyncLocalStorage: nobody passes it along.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transaction } from 'sequelize'
 import { database } from './connection.js'
-import { isRetriable, translate } from './failure.js'
+import { isDatabaseAway, isRetriable, translate } from './failure.js'
 import { currentTransaction, type Scope, scopes } from './scope.js'
 
 const TRIES = 6
@@ -36,10 +37,16 @@ async function once<T>(fn: () => Promise<T>): Promise<T> {
   try {
     result = await scopes.run(scope, fn)
   } catch (error) {
-    await transaction.rollback().catch(() => undefined)
+    await undo(transaction, error).catch(() => undefined)
     throw error
   }
   await transaction.commit()
   for (const call of scope.afterCommit) call()
   return result
+}
+
+/** Where the connection is gone there is nothing to roll back, and Sequelize would complain on the console. */
+function undo(transaction: Transaction, error: unknown): Promise<void> {
+  if (!isDatabaseAway(error)) return transaction.rollback()
+  return (transaction as Transaction & { forceCleanup(): Promise<void> }).forceCleanup()
 }

@@ -1,0 +1,95 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import t from 'tap'
+import { migrateDown, migrateUp, migrationStates, requireSchema, schemaIsCurrent } from '../../src/db/migrate.js'
+import { migrations } from '../../src/db/migrations/list.js'
+import { execute, row, rows } from '../../src/db/sql.js'
+import { testDatabase } from '../helpers/database.js'
+
+await testDatabase()
+
+const names = migrations.map(({ name }) => name)
+const tables = async () =>
+  (
+    await rows<{ name: string }>(
+      'select table_name as name from information_schema.tables where table_schema = database() order by 1'
+    )
+  ).map(({ name }) => name)
+const columns = () =>
+  rows(
+    `select table_name, column_name, column_type, is_nullable, column_default from information_schema.columns
+     where table_schema = database() order by 1, ordinal_position`
+  )
+const down = () => migrateDown(names.length)
+
+t.test('names are unique, in order, and every table has a primary key', async t => {
+  t.same(names, [...new Set(names)].sort())
+  const without = await rows(
+    `select t.table_name from information_schema.tables t left join information_schema.table_constraints c
+       on c.table_schema = t.table_schema and c.table_name = t.table_name and c.constraint_type = 'PRIMARY KEY'
+     where t.table_schema = database() and c.constraint_name is null`
+  )
+  t.same(without, [])
+})
+
+t.test('down takes all back, up makes the same again', async t => {
+  const before = await columns()
+  t.same(await migrateDown(), [names.at(-1)])
+  t.equal(await schemaIsCurrent(), false)
+  await t.rejects(requireSchema(), { name: 'Misconfigured', message: /run gitstead db migrate/ })
+  t.same(await down(), names.slice(0, -1).reverse())
+  t.same(await tables(), ['schema_lock', 'schema_migrations'])
+  t.same(await migrateUp(), names)
+  t.same(await columns(), before)
+  t.same(await migrateUp(), [])
+  t.ok((await migrationStates()).every(({ applied_at }) => applied_at))
+})
+
+t.test('two processes at once apply each step once', async t => {
+  await down()
+  const children = [1, 2].map(() => fork(new URL('schema-process.js', import.meta.url)))
+  const told = await Promise.all(children.map(async child => (await once(child, 'message'))[0] as string[]))
+  await Promise.all(children.map(child => child.exitCode ?? once(child, 'exit')))
+  t.same(told.flat().sort(), names)
+  t.equal(await schemaIsCurrent(), true)
+})
+
+t.test('a process that died in the middle of a step does not stop the next one', async t => {
+  for (const [index, { up, name }] of migrations.entries()) {
+    await down()
+    for (const earlier of migrations.slice(0, index)) {
+      for (const statement of earlier.up) await execute(statement)
+      await execute('insert into schema_migrations (name, applied_at) values (?, ?)', [earlier.name, new Date()])
+    }
+    // All but the note that it was applied.
+    for (const statement of up) await execute(statement)
+    t.same(await migrateUp(), names.slice(index), name)
+  }
+  t.match(await row('select count(*) as count from job_totals'), { count: 2 })
+})
+
+t.test('nor does one that died in the middle of taking a step back', async t => {
+  const last = migrations.at(-1)
+  for (const statement of last?.down ?? []) await execute(statement)
+  t.same(await migrateDown(), [last?.name])
+  t.same(await migrateUp(), [last?.name])
+})
+
+t.test('the lock of a process that died is taken over when its lease ends', async t => {
+  await migrateDown()
+  await execute("update schema_lock set holder = 'gone', expires_at = ?", [new Date(Date.now() + 300)])
+  t.same(await migrateUp(), [names.at(-1)])
+})
+
+t.test('a schema of a newer version is refused by all', async t => {
+  await execute("insert into schema_migrations (name, applied_at) values ('9999-future', ?)", [new Date()])
+  const asks: (() => Promise<unknown>)[] = [migrateUp, migrateDown, migrationStates, requireSchema]
+  for (const ask of asks) {
+    await t.rejects(
+      Promise.resolve(ask()).then(() => undefined),
+      { name: 'Misconfigured', message: /newer version of Gitstead \(it has 9999-future\)/ }
+    )
+  }
+  await execute("delete from schema_migrations where name = '9999-future'")
+  await t.resolves(requireSchema())
+})
