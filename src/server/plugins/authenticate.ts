@@ -3,7 +3,7 @@ import '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, nobody } from '../../access/actor.js'
 import { actorOfSession, actorOfToken, findSudoUser } from '../../areas/users/credentials.js'
-import { Forbidden, NotFound, Unauthorized } from '../../errors.js'
+import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
 import { sameOrigin } from '../web/same-origin.js'
 
 export const SESSION_COOKIE = '_service_session'
@@ -68,8 +68,8 @@ async function actAs(request: FastifyRequest, actor: Actor): Promise<Actor> {
   if (wanted === undefined || actor.user === null) return actor
   if (!actor.user.admin) throw new Forbidden('Must be admin to use sudo')
   if (actor.by !== 'private') throw new Forbidden('Private token must be specified in order to use sudo')
-  const name = String(wanted)
-  const user = typeof wanted === 'object' ? undefined : await findSudoUser(name)
-  if (!user) throw new NotFound(`No user id or username for: ${name}`)
+  if (typeof wanted !== 'string') throw new BadParameters('sudo is invalid')
+  const user = await findSudoUser(wanted)
+  if (!user) throw new NotFound(`No user id or username for: ${wanted}`)
   return { user, by: actor.by, sudoer: actor.user }
 }
