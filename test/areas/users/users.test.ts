@@ -380,6 +380,14 @@ t.test('sudo', async t => {
     }
   })
 
+  t.test('as a list or an object', async t => {
+    for (const query of ['sudo[]=1', 'sudo[a]=1', 'sudo[a]=1&sudo[b]=2']) {
+      const res = await app.as(admin).inject({ method: 'GET', url: `/api/v3/user?${query}` })
+      t.equal(res.statusCode, 400, query)
+      t.match(res.json(), { error: 'sudo is invalid' })
+    }
+  })
+
   t.test('without credentials it is nothing', async t => {
     t.equal((await app.nobody.get('/user', { sudo: user.id })).statusCode, 401)
   })
