@@ -1,0 +1,257 @@
+// One loop in this process, on a real queue: what it takes, what it gives back, and that nothing stays behind.
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { execute, row, rows } from '../../src/db/sql.js'
+import { pauseQueue, resumeQueue } from '../../src/queue/administer.js'
+import { type ClaimedJob, promoteJobs } from '../../src/queue/claim.js'
+import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
+import type { Queue } from '../../src/queue/jobs.js'
+import { jobStats } from '../../src/queue/metrics.js'
+import { registerProcess, unregisterProcess } from '../../src/queue/processes.js'
+import { withLimit } from '../../src/worker/limit.js'
+import { Loop } from '../../src/worker/loop.js'
+import { testDatabase } from '../helpers/database.js'
+import { until } from '../helpers/until.js'
+
+await testDatabase()
+
+const HOUR = 3_600_000
+const event = (key: string) => ({ key, event: 'project_create', payload: {} })
+const many = (count: number, key = 'k') => Array.from({ length: count }, (_, at) => event(`${key}${at}`))
+const left = async () => (await row<{ count: number }>('select count(*) as count from jobs'))?.count ?? -1
+const keyOf = ({ payload }: ClaimedJob) => (payload as { key: string }).key
+
+t.beforeEach(async () => {
+  for (const table of ['jobs', 'job_processes', 'paused_queues']) await execute(`delete from ${table}`)
+  await execute('update job_totals set value = 0')
+})
+
+interface Setting {
+  queue?: Queue
+  concurrency?: number
+  pollInterval?: number
+}
+
+/** A loop that is stopped when the test ends. */
+async function loopOf(t: Test, run: (job: ClaimedJob, signal: AbortSignal) => Promise<void>, setting: Setting = {}) {
+  const { queue = 'default', concurrency = 4, pollInterval = HOUR } = setting
+  const processId = await registerProcess({ queues: [queue], concurrency })
+  const loop = new Loop({ queue, processId, concurrency, pollInterval, run })
+  t.teardown(() => loop.stop(10))
+  return { loop, processId }
+}
+
+t.test('it does all that is there, however much, never more at once than it may', async t => {
+  let running = 0
+  let most = 0
+  const { loop } = await loopOf(t, async () => {
+    running += 1
+    most = Math.max(most, running)
+    await sleep(0)
+    running -= 1
+  })
+  await enqueueAll('event.emitted', many(1000))
+  loop.wake()
+  await until('all is done', async () => (await left()) === 0)
+  t.equal(most, 4)
+  t.same(await jobStats(), { processed: 1000, failed: 0, enqueued: 0 })
+})
+
+t.test('no wake-up is lost, whenever it comes', async t => {
+  const seen = new Set<string>()
+  const { loop } = await loopOf(t, async job => void seen.add(keyOf(job)))
+  for (let at = 0; at < 300; at++) {
+    await enqueue('event.emitted', event(`k${at}`))
+    loop.wake()
+    if (at % 7 === 0) await until('it is seen', () => seen.has(`k${at}`))
+  }
+  await until('all is done', async () => (await left()) === 0)
+  t.equal(seen.size, 300)
+})
+
+t.test('without wake-ups it polls', async t => {
+  const { loop } = await loopOf(t, async () => {}, { pollInterval: 20 })
+  loop.wake()
+  for (let round = 0; round < 3; round++) {
+    await enqueue('event.emitted', event('a'))
+    await until('it is found', async () => (await left()) === 0)
+  }
+  t.pass('all were found')
+})
+
+t.test('a job that fails waits, and is done when it does not fail any more', async t => {
+  let failing = true
+  const { loop } = await loopOf(t, async () => {
+    if (failing) throw new Error('not yet')
+  })
+  await enqueueAll('event.emitted', many(3))
+  loop.wake()
+  const delayed = () => rows("select id from jobs where state = 'delayed' and error like '%not yet%'")
+  await until('all have failed', async () => (await delayed()).length === 3)
+  failing = false
+  t.equal(await promoteJobs(new Date(Date.now() + HOUR)), 3)
+  loop.wake()
+  await until('all is done', async () => (await left()) === 0)
+  t.same(await jobStats(), { processed: 6, failed: 3, enqueued: 0 })
+})
+
+t.test('a paused queue is left alone until it is resumed', async t => {
+  const { loop } = await loopOf(t, async () => {}, { pollInterval: 10 })
+  await pauseQueue('default')
+  await enqueueAll('event.emitted', many(5))
+  loop.wake()
+  await sleep(100)
+  t.equal(await left(), 5)
+  await resumeQueue('default')
+  await until('all is done', async () => (await left()) === 0)
+})
+
+t.test('slow jobs of other queues are not taken ahead of time', async t => {
+  const { loop, processId } = await loopOf(t, () => new Promise(() => {}), { queue: 'hooks', concurrency: 2 })
+  await enqueueAll(
+    'hook.deliver',
+    Array.from({ length: 10 }, (_, at) => ({ deliveryId: at }))
+  )
+  loop.wake()
+  const held = async () => (await rows('select id from jobs where process_id = ?', [processId])).length
+  await until('two run', async () => (await held()) === 2)
+  loop.wake()
+  await sleep(50)
+  t.equal(await held(), 2)
+})
+
+t.test('stopping', async t => {
+  t.test('waits for what runs, gives back what was not begun, and leaves nothing behind', async t => {
+    const begun: string[] = []
+    let go: () => void = () => undefined
+    const gate = new Promise<void>(resolve => (go = resolve))
+    const { loop, processId } = await loopOf(t, async job => {
+      begun.push(keyOf(job))
+      // Quick ones first, so that more are taken than run.
+      if (keyOf(job).startsWith('slow')) await gate
+    })
+    await enqueueAll('event.emitted', [...many(200, 'quick'), ...many(60, 'slow')])
+    loop.wake()
+    await until('four run', () => begun.filter(key => key.startsWith('slow')).length === 4)
+    const stopped = loop.stop(10_000)
+    await until('the others are back', async () => {
+      const found = await row<{ count: number }>("select count(*) as count from jobs where state = 'ready'")
+      return found?.count === 56
+    })
+    go()
+    await stopped
+    t.same(await rows("select id from jobs where state = 'running'"), [])
+    t.equal(await left(), 56)
+    t.match(await rows('select distinct attempts, crashes from jobs'), [{ attempts: 0, crashes: 0 }])
+    await unregisterProcess(processId)
+    t.match(await jobStats(), { processed: 204, failed: 0 })
+  })
+
+  t.test('ends what hears its signal, and gives it back without a try', async t => {
+    let begun = 0
+    const { loop } = await loopOf(t, async (_, signal) => {
+      begun += 1
+      await sleep(HOUR, undefined, { signal })
+    })
+    await enqueueAll('event.emitted', many(2))
+    loop.wake()
+    await until('both run', () => begun === 2)
+    await loop.stop(10)
+    t.match(await rows('select state, attempts from jobs'), [
+      { state: 'ready', attempts: 0 },
+      { state: 'ready', attempts: 0 }
+    ])
+  })
+
+  t.test('does not wait for ever for what does not hear it: that goes back with its process', async t => {
+    let begun = 0
+    const { loop, processId } = await loopOf(t, () => {
+      begun += 1
+      return new Promise(() => {})
+    })
+    await enqueue('event.emitted', event('deaf'))
+    loop.wake()
+    await until('it runs', () => begun === 1)
+    await loop.stop(20)
+    t.match(await rows('select state from jobs'), [{ state: 'running' }])
+    await unregisterProcess(processId)
+    t.match(await rows('select state, attempts, crashes from jobs'), [{ state: 'ready', attempts: 0, crashes: 0 }])
+  })
+
+  t.test('at any moment of a claim leaves no job with it', async t => {
+    for (let round = 0; round < 20; round++) {
+      const { loop, processId } = await loopOf(t, async () => {}, { pollInterval: 1 })
+      await enqueueAll('event.emitted', many(30))
+      loop.wake()
+      await sleep(round / 2)
+      await loop.stop(1000)
+      await unregisterProcess(processId)
+      t.same(await rows("select id from jobs where state = 'running'"), [])
+    }
+    t.same(await rows('select id from job_processes'), [])
+  })
+
+  t.test('takes nothing more, whoever wakes it', async t => {
+    const { loop } = await loopOf(t, async () => {})
+    await loop.stop(10)
+    await enqueue('event.emitted', event('late'))
+    loop.wake()
+    await sleep(50)
+    t.match(await rows('select state from jobs'), [{ state: 'ready' }])
+  })
+})
+
+t.test('a job that was held by a process that died runs alone', async t => {
+  await enqueueAll('event.emitted', [...many(3, 'first'), event('suspect'), ...many(20, 'later')])
+  await execute(`update jobs set crashes = 1 where payload like '%suspect%'`)
+  let running = 0
+  let beside = -1
+  const { loop } = await loopOf(t, async job => {
+    running += 1
+    if (keyOf(job) === 'suspect') {
+      beside = running - 1
+      const held = await rows("select id from jobs where state = 'running'")
+      t.equal(held.length, 1, 'nothing else would be counted with it')
+    }
+    await sleep(2)
+    running -= 1
+  })
+  loop.wake()
+  await until('all is done', async () => (await left()) === 0)
+  t.equal(beside, 0)
+})
+
+t.test('ids that are done are always flushed, in any rhythm', async t => {
+  const { loop } = await loopOf(t, async job => sleep(Number(keyOf(job).slice(1)) % 3))
+  for (let round = 0; round < 30; round++) {
+    await enqueueAll('event.emitted', many(1 + (round % 12)))
+    loop.wake()
+    await until('the table is empty', async () => (await left()) === 0)
+  }
+  t.pass('none waited for the next')
+})
+
+t.test('withLimit', async t => {
+  t.test('lets work end in time', async t => {
+    const controller = new AbortController()
+    await withLimit(sleep(1), 10, controller)
+    t.notOk(controller.signal.aborted)
+  })
+
+  t.test('gives up work that takes too long, also when it ignores that', async t => {
+    const controller = new AbortController()
+    await t.rejects(withLimit(new Promise(() => {}), 0.01, controller), /did not end within 0.01 s/)
+    t.ok(controller.signal.aborted)
+  })
+
+  t.test('passes a failure on, and hears none that comes too late', async t => {
+    await t.rejects(withLimit(Promise.reject(new Error('broken')), 10, new AbortController()), /broken/)
+    const late = sleep(30).then(() => Promise.reject(new Error('late')))
+    await t.rejects(withLimit(late, 0.001, new AbortController()), /did not end/)
+    await sleep(50)
+  })
+
+  t.test('takes a week, which is more than a timer can', async t => {
+    await t.resolves(withLimit(sleep(1), 30 * 86400, new AbortController()))
+  })
+})
