@@ -39,7 +39,7 @@ function checkNames(name: string, path: string): void {
 
 async function insertProject(body: ProjectBody, path: string, asker: ActorUser): Promise<Project> {
   const namespace = await findNamespace(body.namespace_id, asker)
-  await checkLimit(asker)
+  const owner = await lockOwner(namespace)
   const runnersToken = newToken()
   const now = new Date()
   const project = await create({
@@ -53,7 +53,7 @@ async function insertProject(body: ProjectBody, path: string, asker: ActorUser):
     runnersTokenEncrypted: encrypt(runnersToken),
     lastActivityAt: now
   })
-  await Member.create({ sourceType: 'project', sourceId: project.id, userId: asker.id, accessLevel: MASTER })
+  await Member.create({ sourceType: 'project', sourceId: project.id, userId: owner.id, accessLevel: MASTER })
   await emitEvent(
     `project_create:${project.id}`,
     projectPayload('project_create', {
@@ -62,7 +62,7 @@ async function insertProject(body: ProjectBody, path: string, asker: ActorUser):
       path: project.path,
       pathWithNamespace: `${namespace.path}/${project.path}`,
       visibilityLevel: project.visibilityLevel,
-      owner: { name: asker.name, email: asker.email },
+      owner: { name: owner.name, email: owner.email },
       createdAt: project.createdAt,
       updatedAt: project.updatedAt
     })
@@ -70,20 +70,23 @@ async function insertProject(body: ProjectBody, path: string, asker: ActorUser):
   return project
 }
 
-/** The namespace to create in: one's own. Groups come with their members. */
-async function findNamespace(id: number | undefined, { id: ownerId }: ActorUser): Promise<Namespace> {
-  const namespace = await Namespace.findOne({ where: { kind: 'user', ownerId, ...(id === undefined ? {} : { id }) } })
+/** The namespace to create in: one's own, for administrators any user's. Groups come with their members. */
+async function findNamespace(id: number | undefined, asker: ActorUser): Promise<Namespace> {
+  const own = { kind: 'user' as const, ownerId: asker.id }
+  const where = id === undefined ? own : asker.admin ? { kind: 'user' as const, id } : { ...own, id }
+  const namespace = await Namespace.findOne({ where })
   if (!namespace) throw new Invalid('namespace', 'is not valid')
   return namespace
 }
 
-/** The row of the user is locked, so that two creations at once cannot both take the last place. */
-async function checkLimit({ id }: ActorUser): Promise<void> {
-  const owner = await User.findByPk(id, { lock: true, attributes: ['id', 'projectsLimit'] })
-  const limit = owner?.projectsLimit ?? 0
-  const namespaces = await Namespace.findAll({ where: { ownerId: id }, attributes: ['id'] })
-  const owned = await Project.count({ where: { namespaceId: namespaces.map(namespace => namespace.id) } })
-  if (owned >= limit) throw new ProjectLimit(limit)
+/** The owner's row is locked, so that two creations at once cannot both take the last place. Throws ProjectLimit. */
+async function lockOwner({ ownerId }: Namespace): Promise<User> {
+  const owner = ownerId === null ? null : await User.findByPk(ownerId, { lock: true })
+  if (!owner) throw new Invalid('namespace', 'is not valid')
+  const namespaces = await Namespace.findAll({ where: { ownerId }, attributes: ['id'] })
+  const owned = await Project.count({ where: { namespaceId: namespaces.map(({ id }) => id) } })
+  if (owned >= owner.projectsLimit) throw new ProjectLimit(owner.projectsLimit)
+  return owner
 }
 
 function settings(body: ProjectBody) {

@@ -276,7 +276,7 @@ t.test('POST /projects', async t => {
     t.not(res.json().runners_token, 'x')
   })
 
-  t.test('in the namespace of its own only', async t => {
+  t.test('in the namespace of its own only, administrators in any', async t => {
     const other = await app.make.project()
     const { namespace } = (await app.as(other.owner).get(`/projects/${other.id}`)).json()
     for (const id of [namespace.id, 0, -1, 999999, 99999999999]) {
@@ -286,6 +286,13 @@ t.test('POST /projects', async t => {
     }
     const own = (await create({ name: 'own 1' })).json().namespace.id
     t.equal((await create({ name: 'own 2', namespace_id: own })).statusCode, 201)
+    const admin = app.as(await app.make.admin())
+    const made = await admin.post('/projects', { name: 'made for another', namespace_id: namespace.id })
+    t.equal(made.statusCode, 201)
+    t.match(made.json(), { owner: { id: other.owner.id }, namespace: { id: namespace.id } })
+    t.match((await app.as(other.owner).get(`/projects/${made.json().id}`)).json().permissions, {
+      project_access: { access_level: 40 }
+    })
   })
 
   const invalid: [string, object, object][] = [
