@@ -28,7 +28,8 @@ export async function waitForQuiet(world: World): Promise<void> {
     try {
       const [left] = await query<Left>(world, LEFT)
       last = JSON.stringify(left)
-      if (left && !left.jobs && !left.builds && Number(left.changes) === 0 && Number(left.deliveries) === 0) return
+      const isQuiet = left && !left.jobs && !left.builds && Number(left.changes) + Number(left.deliveries) === 0
+      if (isQuiet && (await fetch(`${world.url}/-/readiness`)).ok) return
       if (round % 5 === 0) await hurry(world)
     } catch (error) {
       last = String(error)

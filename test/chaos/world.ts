@@ -1,9 +1,9 @@
 // What one chaos run knows: the appliance as it is now, and the history of what was acknowledged to its clients.
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { type Appliance, freePort, makeUser, startAppliance } from '../scenarios/appliance.js'
 import { type ApiAnswer, askApi, Receiver, remoteUrl } from '../scenarios/client.js'
+import { rowsOf } from '../scenarios/rows.js'
 
 export const ZERO = '0'.repeat(40)
 
@@ -99,19 +99,4 @@ export async function tryAsk<T = Record<string, unknown>>(world: World, method: 
 export const remoteOf = (world: World, name: string) => remoteUrl(world.url, `root/${name}`, 'root', world.token)
 
 /** Rows of the appliance's own database. */
-export async function query<T>(world: World, sql: string): Promise<T[]> {
-  const secrets = JSON.parse(readFileSync(join(world.home, 'secrets.json'), 'utf8')) as { database_password: string }
-  const connection = await createConnection({
-    socketPath: join(world.home, 'run/mysql.sock'),
-    user: 'root',
-    password: secrets.database_password,
-    database: 'gitstead',
-    timezone: 'Z'
-  })
-  try {
-    const [found] = await connection.query<RowDataPacket[]>(sql)
-    return found as T[]
-  } finally {
-    connection.destroy()
-  }
-}
+export const query = <T>(world: World, sql: string): Promise<T[]> => rowsOf<T>(world.home, sql)

@@ -1,13 +1,13 @@
 // What may be wrong with a machine or a home, each as one clear line; and what happens when parts of an appliance die.
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createConnection } from 'mysql2/promise'
 import t, { type Test } from 'tap'
 import { type Ended, gitstead, makeUser, processesOf, startAppliance } from '../scenarios/appliance.js'
 import { askApi, eventually } from '../scenarios/client.js'
+import { rowsOf } from '../scenarios/rows.js'
 
 /** A home with a short path, as sockets need; whatever still runs on it at the end is a fault. */
 function newHome(t: Test): string {
@@ -59,16 +59,6 @@ function pathWithout(t: Test, missing: string): string {
   return folder
 }
 
-async function insertMigration(home: string, name: string): Promise<void> {
-  const { database_password: password } = JSON.parse(readFileSync(join(home, 'secrets.json'), 'utf8')) as {
-    database_password: string
-  }
-  const socketPath = join(home, 'run/mysql.sock')
-  const connection = await createConnection({ socketPath, user: 'root', password, database: 'gitstead' })
-  await connection.execute('insert into schema_migrations (name, applied_at) values (?, now())', [name])
-  await connection.end()
-}
-
 t.test('a wrong configuration', async t => {
   const home = newHome(t)
   mkdirSync(home)
@@ -95,7 +85,7 @@ t.test('a port that is taken', async t => {
 t.test('a home that a newer version has made', async t => {
   const home = newHome(t)
   const appliance = await startAppliance({ home })
-  await insertMigration(home, '9999-of-the-future')
+  await rowsOf(home, "insert into schema_migrations (name, applied_at) values ('9999-of-the-future', now())")
   t.equal(await appliance.stop(), 0)
   isOneLine(t, await up(home), 1, /newer version.*9999-of-the-future/)
 })

@@ -1,0 +1,134 @@
+// Pipelines that are unusual: skipped, broken, endless, interrupted; and what a build's token opens.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { makeUser, startAppliance } from './appliance.js'
+import { askApi, eventually, Receiver, remoteUrl, tryGit } from './client.js'
+
+interface Build {
+  id: number
+  name: string
+  status: string
+}
+
+interface Pipeline {
+  id: number
+  status: string
+  yaml_errors: string | null
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'gitstead-builds-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const home = join(folder, 'home')
+const { private_token: token } = await makeUser(home, 'root', ['--admin'])
+const appliance = await startAppliance({
+  home,
+  environment: {
+    GITSTEAD_RUNNER_TIMEOUT: '12',
+    GITSTEAD_RUNNER_OUTPUT_LIMIT: '20000',
+    GITSTEAD_QUEUE_CONCURRENCY_BUILDS: '4'
+  }
+})
+t.teardown(() => appliance.stop())
+const { url } = appliance
+const ask = <T>(method: string, path: string, body?: unknown) => askApi<T>({ url, token }, method, path, body)
+
+/** A project whose only commit, by the files API, holds a CI file. */
+async function projectWith(name: string, ci: string, message = 'begin'): Promise<string> {
+  const { json } = await ask<{ id: number }>('POST', '/projects', { name })
+  const file = { file_path: '.gitstead-ci.yml', branch_name: 'master', content: ci, commit_message: message }
+  const { status } = await ask('POST', `/projects/${json.id}/repository/files`, file)
+  if (status !== 201) throw new Error(`the file was answered with ${status}`)
+  return `/projects/${json.id}`
+}
+
+const firstPipeline = (project: string) =>
+  eventually(async () => (await ask<Pipeline[]>('GET', `${project}/pipelines`)).json[0])
+
+const firstBuild = async (project: string) => (await ask<Build[]>('GET', `${project}/builds`)).json[0]
+
+const ended = (project: string) =>
+  eventually(async () => {
+    const build = await firstBuild(project)
+    return build && ['success', 'failed', 'canceled'].includes(build.status) && build
+  })
+
+const traceOf = async (project: string, { id }: Build) =>
+  (await ask('GET', `${project}/builds/${id}/trace`)).bytes.toString()
+
+t.test('a commit that asks for no builds has a skipped pipeline', async t => {
+  const project = await projectWith('skipped', 'one:\n  script: ["true"]\n', 'nothing to build [ci skip]')
+  t.equal((await firstPipeline(project)).status, 'skipped')
+  t.equal(await firstBuild(project), undefined)
+})
+
+t.test('a broken CI file has a failed pipeline that tells why', async t => {
+  const project = await projectWith('broken', 'one:\n  scirpt: [true]\n')
+  const pipeline = await firstPipeline(project)
+  t.match(pipeline, { status: 'failed', yaml_errors: /scirpt/ })
+  t.equal(await firstBuild(project), undefined)
+})
+
+t.test('a script that never ends and one that prints without end are stopped', async t => {
+  const [endless, loud] = await Promise.all([
+    projectWith('endless', 'one:\n  script: [echo begun, sleep 1000]\n'),
+    projectWith('loud', 'one:\n  script: ["yes"]\n')
+  ])
+  const stopped = await ended(loud)
+  t.equal(stopped.status, 'failed')
+  const trace = await traceOf(loud, stopped)
+  t.ok(trace.length > 10_000 && trace.length < 25_000, `the trace has ${trace.length} bytes`)
+  const late = await ended(endless)
+  t.equal(late.status, 'failed')
+  t.match(await traceOf(endless, late), /begun\n[\s\S]*longer than 12 seconds/)
+})
+
+t.test('commits by the files API are told to hooks', async t => {
+  const receiver = new Receiver()
+  await receiver.open()
+  t.teardown(() => receiver.close())
+  const hook = { url: `http://127.0.0.1:${receiver.port}/`, token: 'the token' }
+  t.equal((await ask('POST', '/hooks', hook)).status, 201)
+  const project = await projectWith('told', 'one:\n  script: ["true"]\n')
+  const push = await eventually(() => receiver.hooks.find(({ body }) => body.event_name === 'push'))
+  t.match(push.body, { ref: 'refs/heads/master', project_id: Number(project.split('/')[2]) })
+  t.equal((await ended(project)).status, 'success')
+})
+
+t.test("a build's token reads its project while it runs, and not afterwards", async t => {
+  // Letter by letter, as the trace hides the token itself.
+  const project = await projectWith(
+    'tokens',
+    'one:\n  script:\n    - echo "token $(echo $CI_JOB_TOKEN | sed "s/./&-/g")"\n    - sleep 5\n'
+  )
+  const jobToken = await eventually(async () => {
+    const build = await firstBuild(project)
+    const trace = build && (await traceOf(project, build))
+    const found = trace ? /^token (\S+)$/m.exec(trace)?.[1] : undefined
+    return found?.replaceAll('-', '')
+  })
+  const remote = remoteUrl(url, 'root/tokens', 'gitlab-ci-token', jobToken)
+  t.ok((await tryGit(folder, ['clone', '--quiet', remote, 'by-token'])).ok)
+  const push = await tryGit(join(folder, 'by-token'), ['push', 'origin', 'HEAD:mine'])
+  t.match(push.stderr, /403/, 'it only reads')
+  t.equal((await ended(project)).status, 'success')
+  t.match((await tryGit(folder, ['ls-remote', remote])).stderr, /Authentication failed/)
+})
+
+t.test('a worker that stops in the middle of a build gives it back', async t => {
+  const project = await projectWith('handed-on', 'one:\n  script: [echo begun, sleep 8, echo done]\n')
+  const begun = await eventually(async () => {
+    const build = await firstBuild(project)
+    return build && /begun/.test(await traceOf(project, build)) && build
+  })
+  const { worker } = appliance.processes()
+  if (worker === undefined) throw new Error('there is no worker')
+  process.kill(worker, 'SIGTERM')
+  const build = await ended(project)
+  t.match(build, { id: begun.id, status: 'success' })
+  const trace = await traceOf(project, build)
+  t.equal(trace.split('\n').filter(line => line === 'begun').length, 1, 'its trace is of the second run alone')
+  t.match(trace, /done\n/)
+  t.not(appliance.processes().worker, worker)
+})
