@@ -1,0 +1,131 @@
+// A real appliance on a home of its own: `bin/gitstead up`, killed with all it started when the program ends.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createUser } from '../../src/areas/users/users.js'
+import { loadConfig, root } from '../../src/config.js'
+import { closeDatabase } from '../../src/db/connection.js'
+import { closeWake } from '../../src/queue/wake.js'
+import { atExit, temporaryFolder } from './clean-up.js'
+import { childrenOf, commandOf } from './processes.js'
+
+export interface Parts {
+  readonly server: number
+  readonly worker: number
+  readonly database: number
+  readonly supervisor: number
+}
+
+export interface Appliance {
+  readonly home: string
+  readonly url: string
+  readonly port: number
+  /** Milliseconds from the start of the command to its line. */
+  readonly readyAfter: number
+  readonly parts: Parts
+  stop(): Promise<void>
+}
+
+export interface ApplianceOptions {
+  readonly home?: string
+  readonly environment?: { readonly [name: string]: string }
+}
+
+const program = join(root, 'bin/gitstead')
+
+/** The environment without settings of whoever runs the benchmark. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GITSTEAD_')))
+}
+
+/** Starts an appliance and waits until it is ready. */
+export async function startAppliance(options: ApplianceOptions = {}): Promise<Appliance> {
+  const home = options.home ?? temporaryFolder()
+  const started = performance.now()
+  const child = spawn(process.execPath, [program, 'up', '--home', home, '--port', '0'], {
+    env: { ...cleanEnvironment(), GITSTEAD_LOG_LEVEL: 'error', ...options.environment },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  const forget = atExit(() => killAll(child))
+  const url = await readyLine(child)
+  const readyAfter = performance.now() - started
+  return {
+    home,
+    url,
+    port: Number(new URL(url).port),
+    readyAfter,
+    parts: partsOf(child.pid ?? 0),
+    stop: async () => {
+      forget()
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+    }
+  }
+}
+
+/** An appliance with an administrator, whose database this process may use by the product's own modules. */
+export interface Prepared extends Appliance {
+  readonly admin: { readonly id: number; readonly username: string; readonly token: string }
+}
+
+/** Starts an appliance, gives it to `work`, and takes it down with its home whatever happens. */
+export async function withAppliance(options: ApplianceOptions, work: (appliance: Prepared) => Promise<void>) {
+  const appliance = await startAppliance(options)
+  for (const name of Object.keys(process.env)) if (name.startsWith('GITSTEAD_')) delete process.env[name]
+  loadConfig({ home: appliance.home, port: appliance.port, log: { level: 'error' } })
+  try {
+    const username = 'bench'
+    const { id, privateToken } = await createUser({
+      username,
+      name: 'Bench',
+      email: 'bench@example.org',
+      password: 'a long password',
+      admin: true,
+      projects_limit: 100_000
+    })
+    await work({ ...appliance, admin: { id, username, token: privateToken } })
+  } finally {
+    closeWake()
+    await closeDatabase()
+    await appliance.stop()
+    rmSync(appliance.home, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+function readyLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    child.stdout?.on('data', chunk => {
+      text += chunk
+      const url = /^ready (\S+)$/m.exec(text)?.[1]
+      if (url) resolve(url)
+    })
+    child.once('error', reject)
+    child.once('exit', code => reject(new Error(`gitstead up ended with ${code} before it was ready`)))
+  })
+}
+
+function partsOf(supervisor: number): Parts {
+  const children = childrenOf(supervisor).map(pid => ({ pid, command: commandOf(pid) }))
+  const pidOf = (pattern: RegExp) => children.find(({ command }) => pattern.test(command))?.pid ?? 0
+  return {
+    server: pidOf(/server\/process|gitstead server/),
+    worker: pidOf(/worker\/process|gitstead worker/),
+    database: pidOf(/mariadbd/),
+    supervisor
+  }
+}
+
+/** At once: the children would outlive a supervisor that is killed, but for the database. */
+function killAll(child: ChildProcess): void {
+  const pid = child.pid ?? 0
+  for (const each of [...childrenOf(pid), pid]) {
+    try {
+      process.kill(each, 'SIGKILL')
+    } catch {
+      // Gone already.
+    }
+  }
+}

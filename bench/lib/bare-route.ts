@@ -1,0 +1,52 @@
+// What the read of a project is held against: Fastify with nothing but one route, on a pool of its own, with the very
+// statement of the product and a serialiser for its row.
+import type { AddressInfo } from 'node:net'
+import Fastify from 'fastify'
+import mysql from 'mysql2'
+import { PROJECT_BY_ID } from '../../src/areas/projects/projects.queries.js'
+import { loadConfig } from '../../src/config.js'
+import { databaseSocket, EMBEDDED_NAME } from '../../src/db/embedded.js'
+import { secrets } from '../../src/secrets.js'
+
+const [home = '', asker = '0'] = process.argv.slice(2)
+loadConfig({ home })
+
+const pool = mysql.createPool({
+  socketPath: databaseSocket(),
+  user: 'root',
+  password: secrets().database_password,
+  database: EMBEDDED_NAME,
+  connectionLimit: 8,
+  timezone: 'Z'
+})
+
+type Row = Record<string, unknown>
+
+const read = (id: number) =>
+  new Promise<Row>((resolve, reject) =>
+    pool.execute(PROJECT_BY_ID, [Number(asker), id], (error, rows) =>
+      error ? reject(error) : resolve((rows as Row[])[0] ?? {})
+    )
+  )
+
+const sample = await read(Number(process.argv[4]))
+const properties = Object.fromEntries(
+  Object.entries(sample)
+    .filter(([, value]) => !Buffer.isBuffer(value))
+    .map(([name, value]) => [name, schemaOf(value)])
+)
+
+function schemaOf(value: unknown) {
+  if (value instanceof Date) return { type: 'string', format: 'date-time' }
+  return { type: typeof value === 'number' ? 'integer' : 'string', nullable: true }
+}
+
+const app = Fastify()
+app.get<{ Params: { id: string } }>(
+  '/projects/:id',
+  { schema: { response: { 200: { type: 'object', properties } } } },
+  async request => read(Number(request.params.id))
+)
+await app.listen({ host: '127.0.0.1', port: 0 })
+process.send?.((app.server.address() as AddressInfo).port)
+process.on('disconnect', () => process.exit(0))

@@ -1,0 +1,82 @@
+// Load from a process of its own, so that the server has a core for itself. Kept small on purpose: an existing tool may
+// not be on the machine.
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { atExit } from './clean-up.js'
+import { median } from './figure.js'
+import { cpuOf } from './processes.js'
+
+export interface Burst {
+  readonly port: number
+  /** Whole requests as they go over the wire; sent in turn. */
+  readonly requests: readonly string[]
+  readonly connections: number
+  readonly milliseconds: number
+  /** Ends after this many requests, if that is sooner. */
+  readonly most?: number
+}
+
+export interface BurstResult {
+  readonly perSecond: number
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p99: number
+  readonly count: number
+  /** The statuses of answers other than 2xx. */
+  readonly failures: readonly number[]
+}
+
+const program = fileURLToPath(new URL('./load-process.js', import.meta.url))
+let generator: ChildProcess | undefined
+
+/** Sends requests for some time over connections that wait for each answer. Throws when one is not answered by 2xx. */
+export async function burst(what: Burst): Promise<BurstResult> {
+  if (!generator) {
+    const child = fork(program)
+    generator = child
+    atExit(() => child.kill('SIGKILL'))
+  }
+  generator.send(what)
+  const [result] = (await once(generator, 'message')) as [BurstResult | { error: string }]
+  if ('error' in result) throw new Error(result.error)
+  const { failures, count } = result
+  if (failures.length > 0) throw new Error(`${failures.length} of ${count} answers were ${[...new Set(failures)]}`)
+  return result
+}
+
+/** Ends the generator, which would keep the program alive. */
+export function stopLoad(): void {
+  generator?.disconnect()
+  generator = undefined
+}
+
+/** A GET as it goes over the wire. */
+export function get(path: string, token?: string): string {
+  return `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${token ? `private-token: ${token}\r\n` : ''}\r\n`
+}
+
+export interface RateOptions extends Omit<Burst, 'milliseconds'> {
+  readonly rounds?: number
+  readonly milliseconds?: number
+  /** Processes whose processor time for each request is told. */
+  readonly server: number
+  readonly database: number
+}
+
+/** The median rate of several bursts, after one that is not counted; with the processor time that each request took. */
+export async function rate({ rounds = 5, milliseconds = 1500, server, database, ...rest }: RateOptions) {
+  await burst({ ...rest, milliseconds })
+  const before = [cpuOf(server), cpuOf(database)] as const
+  const results: BurstResult[] = []
+  for (let round = 0; round < rounds; round++) results.push(await burst({ ...rest, milliseconds }))
+  const count = results.reduce((sum, result) => sum + result.count, 0)
+  const microseconds = (pid: number, from: number) => Math.round(((cpuOf(pid) - from) / count) * 1e6)
+  return {
+    perSecond: median(results.map(result => result.perSecond)),
+    p50_ms: median(results.map(result => result.p50)),
+    p99_ms: median(results.map(result => result.p99)),
+    server_us: microseconds(server, before[0]),
+    database_us: microseconds(database, before[1])
+  }
+}

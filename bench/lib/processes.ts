@@ -1,0 +1,54 @@
+// What the kernel says of processes.
+import { readdirSync, readFileSync } from 'node:fs'
+
+const TICKS = 100
+
+interface Stat {
+  readonly parent: number
+  /** Seconds of processor, with those of children that have ended. */
+  readonly cpu: number
+}
+
+function statOf(pid: number): Stat | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
+    const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15)
+    return { parent: fields[1] ?? 0, cpu: (user + system + childUser + childSystem) / TICKS }
+  } catch {
+    return undefined
+  }
+}
+
+/** The children of a process that run now. */
+export function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .map(Number)
+    .filter(child => statOf(child)?.parent === pid)
+}
+
+/** The command line of a process, or of one that renamed itself its name. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+  } catch {
+    return ''
+  }
+}
+
+/** Seconds of processor that a process and all below it have used. */
+export function cpuOf(pid: number): number {
+  const own = statOf(pid)?.cpu ?? 0
+  return childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), own)
+}
+
+/** Resident megabytes of a process, and its share of them where pages are shared with others. */
+export function memoryOf(pid: number): { rss: number; pss: number } {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024
+  return { rss: megabytes('Rss'), pss: megabytes('Pss') }
+}

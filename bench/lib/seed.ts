@@ -1,0 +1,85 @@
+// Many rows, made by the database itself from its sequence engine: 100k projects in some seconds.
+import { execute, row } from '../../src/db/sql.js'
+import { encrypt, newToken } from '../../src/secrets.js'
+
+export const USERS = 1000
+export const PROJECTS = 100_000
+
+/** A thousand users with a namespace each, and 100k projects in these. Gives the first id of each kind. */
+export async function seedProjects(): Promise<{ firstUser: number; firstProject: number }> {
+  const now = new Date()
+  const firstUser = (await highest('users')) + 1
+  const firstNamespace = (await highest('namespaces')) + 1
+  const firstProject = (await highest('projects')) + 1
+  await execute(
+    `insert into users (id, username, name, email, password_hash, created_at, updated_at)
+     select ? + seq, concat('seeded-', seq), concat('Seeded User ', seq), concat('seeded-', seq, '@example.org'), '-', ?, ?
+     from seq_0_to_${USERS - 1}`,
+    [firstUser, now, now]
+  )
+  await execute(
+    `insert into namespaces (id, kind, owner_id, name, path, created_at, updated_at)
+     select ? + seq, 'user', ? + seq, concat('seeded-', seq), concat('seeded-', seq), ?, ? from seq_0_to_${USERS - 1}`,
+    [firstNamespace, firstUser, now, now]
+  )
+  // One box for all: each is opened for whoever may see it, whatever stands in it.
+  const token = encrypt(newToken())
+  for (let at = 0; at < PROJECTS; at += 10_000) {
+    await execute(
+      `insert into projects (id, namespace_id, creator_id, name, path, description, default_branch, storage,
+         visibility_level, tag_list, runners_token_hash, runners_token_encrypted, last_activity_at, created_at, updated_at)
+       select ? + seq, ? + seq mod ${USERS}, ? + seq mod ${USERS}, concat('Project ', seq), concat('project-', seq),
+         concat('What project ', seq, ' is for'), 'master', 'default', elt(1 + seq mod 3, 0, 10, 20), '["one","two"]',
+         unhex(sha2(seq, 256)), ?, ? - interval (${PROJECTS} - seq) minute, ? - interval (${PROJECTS} - seq) minute, ?
+       from seq_${at}_to_${at + 9999}`,
+      [firstProject, firstNamespace, firstUser, token, now, now, now]
+    )
+  }
+  await execute('analyze table projects, namespaces, users')
+  return { firstUser, firstProject }
+}
+
+/** Makes a user a member of `count` projects, spread over all. */
+export async function seedMemberships(userId: number, firstProject: number, count: number): Promise<void> {
+  const now = new Date()
+  await execute(
+    `insert into members (source_type, source_id, user_id, access_level, created_at, updated_at)
+     select 'project', ? + seq * ${Math.floor(PROJECTS / count)}, ?, 30, ?, ? from seq_0_to_${count - 1}`,
+    [firstProject, userId, now, now]
+  )
+}
+
+/** Pipelines of four builds each, in one project, of the given commits in turn. */
+export async function seedBuilds(project: number, user: number, pipelines: number, shas: readonly string[]) {
+  const now = new Date()
+  const first = (await highest('pipelines')) + 1
+  const sha = `elt(1 + seq mod ${shas.length}, ${shas.map(() => '?').join(', ')})`
+  await execute(
+    `insert into pipelines (id, project_id, ref, tag, sha, before_sha, status, source, user_id, created_at, updated_at)
+     select ? + seq, ?, 'master', false, ${sha}, repeat('0', 40), 'success', 'push', ?, ?, ?
+     from seq_0_to_${pipelines - 1}`,
+    [first, project, ...shas, user, now, now]
+  )
+  await execute(
+    `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, tag_list, plan, started_at, finished_at, created_at, updated_at)
+     select ? + seq div 4, ?, ?, concat('job-', seq mod 4), 'test', 0, 'master', false,
+       elt(1 + (seq div 4) mod ${shas.length}, ${shas.map(() => '?').join(', ')}),
+       if(seq mod 7 = 0, 'failed', 'success'), 'on_success', false, '[]', '{}', ?, ?, ?, ?
+     from seq_0_to_${pipelines * 4 - 1}`,
+    [first, project, user, ...shas, now, now, now, now]
+  )
+  await execute('analyze table builds, pipelines')
+}
+
+async function highest(table: 'users' | 'namespaces' | 'projects' | 'pipelines'): Promise<number> {
+  return (await row<{ id: number }>(`select coalesce(max(id), 0) as id from ${table}`))?.id ?? 0
+}
+
+/** Prepared statements that the server has executed; background work of the appliance is among them. */
+export async function statementCount(): Promise<number> {
+  const found = await row<{ value: string }>(
+    "select variable_value as value from information_schema.global_status where variable_name = 'COM_STMT_EXECUTE'"
+  )
+  return Number(found?.value ?? 0)
+}

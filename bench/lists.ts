@@ -1,0 +1,74 @@
+// Lists of 20 with 100k projects and 40k builds in the database: requests a second of one server process, and how many
+// statements a request takes.
+
+import { createUser } from '../src/areas/users/users.js'
+import { type Prepared, withAppliance } from './lib/appliance.js'
+import { report } from './lib/figure.js'
+import { burst, get, rate, stopLoad } from './lib/load.js'
+import { ask, commitFile, createProject } from './lib/rest.js'
+import { seedBuilds, seedMemberships, seedProjects, statementCount } from './lib/seed.js'
+
+const LIMIT = 2500
+const SAMPLE = 200
+
+async function statementsOf(port: number, request: string): Promise<number> {
+  const before = await statementCount()
+  let asked = 0
+  const until = performance.now() + 1000
+  while (asked < SAMPLE && performance.now() < until) {
+    asked += (await burst({ port, requests: [request], connections: 1, milliseconds: 100 })).count
+  }
+  return Math.round(((await statementCount()) - before) / asked)
+}
+
+async function measureList(appliance: Prepared, name: string, request: string): Promise<void> {
+  const { port, parts } = appliance
+  const found = await rate({
+    port,
+    requests: [request],
+    connections: 16,
+    server: parts.server,
+    database: parts.database
+  })
+  const { perSecond, ...detail } = found
+  report({
+    name: `list, ${name}`,
+    value: perSecond,
+    unit: 'requests/s',
+    limit: LIMIT,
+    better: 'higher',
+    detail: { ...detail, statements: await statementsOf(port, request) }
+  })
+}
+
+/** A project with builds of real commits, as a list of builds shows these. */
+async function projectWithBuilds(appliance: Prepared): Promise<number> {
+  const project = await createProject(appliance, 'built')
+  const shas: string[] = []
+  for (let number = 0; number < 10; number++) {
+    await commitFile(appliance, project, `file-${number}`, `content ${number}`)
+    const commit = await ask<{ id: string }>(appliance, 'GET', `/projects/${project.id}/repository/commits/master`)
+    shas.push(commit.id)
+  }
+  await seedBuilds(project.id, appliance.admin.id, 10_000, shas)
+  return project.id
+}
+
+async function measure(appliance: Prepared): Promise<void> {
+  const built = await projectWithBuilds(appliance)
+  const { firstProject } = await seedProjects()
+  const member = await createUser({
+    username: 'member',
+    name: 'Member',
+    email: 'member@example.org',
+    password: 'a long password'
+  })
+  await seedMemberships(member.id, firstProject, 50)
+  const { token } = appliance.admin
+  await measureList(appliance, 'all projects, by an administrator', get('/api/v3/projects/all', token))
+  await measureList(appliance, 'the 50 projects of a member', get('/api/v3/projects', member.privateToken))
+  await measureList(appliance, 'builds of a project', get(`/api/v3/projects/${built}/builds`, token))
+}
+
+await withAppliance({}, measure)
+stopLoad()

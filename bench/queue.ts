@@ -1,0 +1,82 @@
+// The queue with the appliance's own worker: jobs that do next to nothing, and the time from enqueue to start.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { row, rows } from '../src/db/sql.js'
+import { pauseQueue, resumeQueue } from '../src/queue/administer.js'
+import { enqueue, enqueueAll } from '../src/queue/enqueue.js'
+import { type Prepared, withAppliance } from './lib/appliance.js'
+import { median, percentile, report } from './lib/figure.js'
+import { cpuOf } from './lib/processes.js'
+import { ask } from './lib/rest.js'
+
+const JOBS = 20_000
+const ROUNDS = 3
+const SINGLE = 500
+
+async function drained(): Promise<void> {
+  while (await row("select 1 as busy from jobs where queue = 'default' limit 1")) await sleep(5)
+}
+
+/** An event that no hook wants: the handler asks for the hooks and is done. */
+async function measureThroughput({ parts }: Prepared): Promise<void> {
+  const rates: number[] = []
+  const cpu: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    await drained()
+    await pauseQueue('default')
+    const payloads = Array.from({ length: JOBS }, (_, number) => ({
+      key: `bench:${round}:${number}`,
+      event: 'user_create',
+      payload: { name: 'nobody' }
+    }))
+    await enqueueAll('event.emitted', payloads)
+    const [started, before] = [performance.now(), cpuOf(parts.worker)]
+    await resumeQueue('default')
+    await drained()
+    rates.push(JOBS / ((performance.now() - started) / 1000))
+    cpu.push(((cpuOf(parts.worker) - before) / JOBS) * 1e6)
+  }
+  report({
+    name: 'queue',
+    value: median(rates),
+    unit: 'jobs/s',
+    limit: 5000,
+    better: 'higher',
+    detail: { jobs: JOBS, worker_us: Math.round(median(cpu)) }
+  })
+}
+
+/**
+ * From enqueue to the row that the handler writes: a little more than enqueue to start. The hook's deliveries stay in
+ * their paused queue.
+ */
+async function measureLatency(appliance: Prepared): Promise<void> {
+  await pauseQueue('hooks')
+  await ask(appliance, 'POST', '/hooks', { url: 'http://127.0.0.1:9/' })
+  await drained()
+  const enqueuedAt = new Map<string, number>()
+  for (let number = 0; number < SINGLE; number++) {
+    const key = `single:${number}`
+    enqueuedAt.set(key, Date.now())
+    await enqueue('event.emitted', { key, event: 'user_create', payload: {} })
+    await sleep(2 + (number % 11))
+  }
+  await drained()
+  const made = await rows<{ event_key: string; created_at: Date }>(
+    "select event_key, created_at from hook_deliveries where event_key like 'single:%'"
+  )
+  if (made.length !== SINGLE) throw new Error(`${made.length} of ${SINGLE} jobs have run`)
+  const waits = made.map(({ event_key, created_at }) => created_at.getTime() - (enqueuedAt.get(event_key) ?? 0))
+  report({
+    name: 'enqueue to start',
+    value: percentile(waits, 0.99),
+    unit: 'ms p99',
+    limit: 50,
+    better: 'lower',
+    detail: { p50_ms: percentile(waits, 0.5), jobs: SINGLE }
+  })
+}
+
+await withAppliance({ environment: { GITSTEAD_HOOKS_ALLOW: '127.0.0.1' } }, async appliance => {
+  await measureThroughput(appliance)
+  await measureLatency(appliance)
+})

@@ -1,0 +1,110 @@
+// Tree, file, blob and commit by API on a repository of 80,000 commits.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { repositoryPath } from '../src/areas/repository/location.js'
+import { execute, row } from '../src/db/sql.js'
+import { type Prepared, withAppliance } from './lib/appliance.js'
+import { report } from './lib/figure.js'
+import { runGit } from './lib/git.js'
+import { bigRepository, FILE_COUNT, FOLDERS, pathOfFile } from './lib/history.js'
+import { burst, get, rate, stopLoad } from './lib/load.js'
+import { pushTo } from './lib/pushes.js'
+import { createProject } from './lib/rest.js'
+
+const LIMIT = 1500
+const all = Array.from({ length: FILE_COUNT }, (_, index) => pathOfFile(index))
+
+/** Pushes the history and waits until its upkeep is done, which a quiet appliance does ten seconds later. */
+async function pushed(appliance: Prepared, source: string): Promise<number> {
+  const project = await createProject(appliance, 'history')
+  await pushTo(appliance, project, source)
+  const graph = join(repositoryPath({ id: project.id, storage: 'default' }), 'objects/info/commit-graphs')
+  for (let tries = 0; !existsSync(graph); tries++) {
+    if (tries === 1200) throw new Error('the commit graph did not come')
+    await execute("update jobs set run_at = ? where name = 'repository.optimise' and state = 'delayed'", [new Date()])
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+  while (await row('select 1 as busy from jobs limit 1')) await new Promise(resolve => setTimeout(resolve, 100))
+  return project.id
+}
+
+async function measureRead(appliance: Prepared, name: string, paths: readonly string[]): Promise<void> {
+  const { port, parts, admin } = appliance
+  const { perSecond, ...detail } = await rate({
+    port,
+    requests: paths.map(path => get(path, admin.token)),
+    connections: 16,
+    rounds: 3,
+    server: parts.server,
+    database: parts.database
+  })
+  report({
+    name: `repository, ${name}`,
+    value: perSecond,
+    unit: 'requests/s',
+    limit: LIMIT,
+    better: 'higher',
+    detail: { ...detail, different: paths.length }
+  })
+}
+
+/** Every path once and never before: nothing of what is asked is known yet, but for folders seen on the way. */
+async function measureFirstReads(appliance: Prepared, name: string, paths: readonly string[]): Promise<void> {
+  const { port, admin } = appliance
+  const { perSecond, p50, p99, count } = await burst({
+    port,
+    requests: paths.map(path => get(path, admin.token)),
+    connections: 16,
+    milliseconds: 30_000,
+    most: paths.length
+  })
+  report({
+    name: `repository, ${name}`,
+    value: perSecond,
+    unit: 'requests/s',
+    limit: LIMIT,
+    better: 'higher',
+    detail: { p50_ms: p50, p99_ms: p99, different: count }
+  })
+}
+
+async function measure(appliance: Prepared): Promise<void> {
+  const source = await bigRepository()
+  const base = `/api/v3/projects/${await pushed(appliance, source)}/repository`
+  const commits = (await runGit(['-C', source, 'rev-list', '--max-count=5000', 'master'])).split('\n')
+  const blobs = (await runGit(['-C', source, 'ls-tree', '-r', '--format=%(objectname)', 'master'])).split('\n')
+  const file = (path: string) => `${base}/files?file_path=${encodeURIComponent(path)}&ref=master`
+
+  await measureFirstReads(appliance, 'files never read before', all.slice(2000, 3000).map(file))
+  await measureFirstReads(
+    appliance,
+    'commits never read before',
+    commits.slice(1000, 3000).map(id => `${base}/commits/${id}`)
+  )
+  await measureRead(appliance, 'files of many paths', all.slice(0, 2000).map(file))
+  await measureRead(appliance, 'one file', [file(pathOfFile(2000))])
+  await measureRead(
+    appliance,
+    'trees of 20 entries',
+    FOLDERS.map(path => `${base}/tree?path=${path}`)
+  )
+  await measureRead(appliance, 'tree of 400 entries', [`${base}/tree?path=docs`])
+  await measureRead(
+    appliance,
+    'files raw',
+    all.map(path => `${base}/blobs/master?filepath=${path}`)
+  )
+  await measureRead(
+    appliance,
+    'blobs by id',
+    blobs.map(id => `${base}/raw_blobs/${id}`)
+  )
+  await measureRead(
+    appliance,
+    'commits',
+    commits.slice(0, 1000).map(id => `${base}/commits/${id}`)
+  )
+}
+
+await withAppliance({}, measure)
+stopLoad()

@@ -1,0 +1,64 @@
+// `npm run bench [NAME...] [-- --markdown]`: the programs of this folder one after the other. A line of JSON for each
+// figure; with --markdown the table of README.md instead.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { type Line, machine, table } from './lib/table.js'
+
+const PROGRAMS = [
+  'cold-start',
+  'idle-memory',
+  'project-read',
+  'lists',
+  'repository-reads',
+  'files-commit',
+  'transport',
+  'queue',
+  'first-trace',
+  'hook'
+]
+
+const named = process.argv.slice(2).filter(word => !word.startsWith('--'))
+const markdown = process.argv.includes('--markdown')
+const unknown = named.find(name => !PROGRAMS.includes(name))
+if (unknown !== undefined) {
+  process.stderr.write(`bench: there is no ${unknown}; there are ${PROGRAMS.join(', ')}\n`)
+  process.exit(2)
+}
+
+let running: ChildProcess | undefined
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    running?.kill(signal)
+    process.exitCode = 1
+    running = undefined
+  })
+}
+
+async function runProgram(name: string): Promise<Line[]> {
+  const path = fileURLToPath(new URL(`./${name}.js`, import.meta.url))
+  const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  running = child
+  let text = ''
+  child.stdout.on('data', chunk => {
+    text += chunk
+    if (!markdown) process.stdout.write(chunk)
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) {
+    process.stderr.write(`bench: ${name} ended with ${code}\n`)
+    process.exitCode = 1
+  }
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map(line => JSON.parse(line) as Line)
+}
+
+const lines: Line[] = []
+for (const name of named.length > 0 ? named : PROGRAMS) {
+  if (markdown) process.stderr.write(`bench: ${name}\n`)
+  lines.push(...(await runProgram(name)))
+  if (running === undefined) break
+}
+if (markdown) process.stdout.write(`${machine()}\n\n${table(lines)}\n`)

@@ -1,0 +1,117 @@
+// Clone and push over HTTP against git's own http-backend on the same repositories, in turns.
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { repositoryPath } from '../src/areas/repository/location.js'
+import { row } from '../src/db/sql.js'
+import { pauseQueue } from '../src/queue/administer.js'
+import { type Prepared, withAppliance } from './lib/appliance.js'
+import { temporaryFolder } from './lib/clean-up.js'
+import { median, report } from './lib/figure.js'
+import { authorization, runGit } from './lib/git.js'
+import { bigRepository } from './lib/history.js'
+import { type Served, serve } from './lib/program.js'
+import { createProject, type ProjectRecord } from './lib/rest.js'
+
+const LIMIT = 1.1
+
+interface Bench {
+  readonly appliance: Prepared
+  readonly backend: Served
+  readonly folder: string
+}
+
+type Side = 'ours' | 'git'
+const SIDES: readonly Side[] = ['ours', 'git']
+
+/** The URL of a project's repository, served by us or by git itself. */
+function urlOf({ appliance, backend }: Bench, side: Side, project: ProjectRecord): string {
+  if (side === 'ours') return `${appliance.url}/${project.path_with_namespace}.git`
+  const path = repositoryPath({ id: project.id, storage: 'default' })
+  return `http://127.0.0.1:${backend.port}/${relative(join(appliance.home, 'repositories'), path)}`
+}
+
+/** 50 MB that no compression makes smaller, in 200 files: so many that git keeps them as one pack. */
+async function randomRepository(folder: string): Promise<string> {
+  const path = join(folder, 'random.git')
+  await runGit(['init', '--quiet', '--bare', '--initial-branch=master', path])
+  await runGit(['-C', path, 'config', 'pack.window', '0'])
+  const parts = [
+    Buffer.from('commit refs/heads/master\ncommitter Bench <bench@example.org> 1500000000 +0000\ndata 4\nAdd\n')
+  ]
+  for (let number = 0; number < 200; number++) {
+    parts.push(Buffer.from(`M 100644 inline file-${number}\ndata 262144\n`), randomBytes(262_144), Buffer.from('\n'))
+  }
+  await runGit(['-C', path, 'fast-import', '--quiet'], Buffer.concat(parts))
+  return path
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return (performance.now() - started) / 1000
+}
+
+function tell(name: string, times: Record<Side, number[]>): void {
+  const [ours, git] = [median(times.ours), median(times.git)]
+  report({
+    name,
+    value: ours / git,
+    unit: "of http-backend's time",
+    limit: LIMIT,
+    better: 'lower',
+    comparison: `${ours.toFixed(2)} s against ${git.toFixed(2)} s`
+  })
+}
+
+/** The effects of one push are not to slow the next. */
+async function quiet(): Promise<void> {
+  while (await row("select 1 as busy from jobs where queue <> 'maintenance' limit 1")) await sleep(20)
+}
+
+/** Pushes into a new project each time; the last ones of ours stay, to be cloned. */
+async function measurePush(bench: Bench, name: string, source: string, rounds: number): Promise<ProjectRecord> {
+  const { appliance } = bench
+  const access = authorization(appliance.admin.username, appliance.admin.token)
+  const times: Record<Side, number[]> = { ours: [], git: [] }
+  let last: ProjectRecord | undefined
+  for (let round = 0; round < rounds; round++) {
+    for (const side of round % 2 === 0 ? SIDES : [...SIDES].reverse()) {
+      const project = await createProject(appliance, `${name} ${round} ${side}`.replace(',', ''), { public: true })
+      const url = urlOf(bench, side, project)
+      times[side].push(await timed(() => runGit([...access, '-C', source, 'push', '--quiet', '--mirror', url])))
+      if (side === 'ours') last = project
+      await quiet()
+    }
+  }
+  tell(`push, ${name}`, times)
+  if (!last) throw new Error('nothing was pushed')
+  return last
+}
+
+async function measureClone(bench: Bench, name: string, project: ProjectRecord, rounds: number): Promise<void> {
+  const times: Record<Side, number[]> = { ours: [], git: [] }
+  for (let round = 0; round < rounds; round++) {
+    for (const side of round % 2 === 0 ? SIDES : [...SIDES].reverse()) {
+      const into = join(bench.folder, 'clone.git')
+      times[side].push(await timed(() => runGit(['clone', '--quiet', '--bare', urlOf(bench, side, project), into])))
+      rmSync(into, { recursive: true })
+    }
+  }
+  tell(`clone, ${name}`, times)
+}
+
+async function measure(appliance: Prepared): Promise<void> {
+  const folder = temporaryFolder()
+  await pauseQueue('maintenance')
+  const backend = await serve('http-backend', [join(appliance.home, 'repositories')])
+  const bench = { appliance, backend, folder }
+  const random = await measurePush(bench, '50 MB of random bytes', await randomRepository(folder), 3)
+  await measureClone(bench, '50 MB of random bytes', random, 3)
+  const history = await measurePush(bench, '80,000 commits', await bigRepository(), 3)
+  await measureClone(bench, '80,000 commits', history, 3)
+  backend.stop()
+}
+
+await withAppliance({}, measure)
