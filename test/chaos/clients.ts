@@ -12,6 +12,9 @@ export interface Round {
   readonly until: number
 }
 
+/** Changes that each client makes at the least, however slow the machine is. */
+const LEAST = 3
+
 /** `$CI_COMMIT_SHA` tells the right trace and artifact from those of another build. */
 export const CI_FILE = `stages: [first, second]
 good:
@@ -56,7 +59,7 @@ export async function createProjects(world: World, { number, until }: Round, cou
 /** Commits files by the API to one branch, beside another client that does the same. */
 export async function commitFiles(world: World, round: Round, project: { id: number }, who: string): Promise<void> {
   const path = `/projects/${project.id}/repository/files`
-  for (let at = 0; Date.now() < round.until; at++) {
+  for (let at = 0, done = 0; done < LEAST || Date.now() < round.until; at++) {
     const file = {
       file_path: `api/${who}-${round.number}-${at}.txt`,
       content: `${who} ${round.number} ${at}`,
@@ -65,6 +68,7 @@ export async function commitFiles(world: World, round: Round, project: { id: num
     }
     const answer = await tryAsk(world, 'POST', path, file)
     if (answer?.status === 201) {
+      done++
       world.files.push({ project: project.id, branch: 'master', path: file.file_path, content: file.content })
     } else if (answer && !/has changed meanwhile/.test(answer.bytes.toString())) {
       world.wrongAnswers.push(`POST ${path}: ${answer.status} ${answer.bytes}`)
@@ -88,13 +92,13 @@ export async function makeClone(world: World, project: { name: string }, who: st
 
 /** Pushes to a branch of its own: commits, force pushes, tags, side branches and their deletion. */
 export async function pushCommits(world: World, round: Round, clone: PushedClone): Promise<void> {
-  for (let at = 0; Date.now() < round.until; at++) {
+  for (let at = 0, done = 0; done < LEAST || Date.now() < round.until; at++) {
     await commit(world, clone, `${clone.who} ${round.number} ${at}`)
     const moves = [{ ref: `refs/heads/${clone.who}`, to: 'HEAD' }]
     const chance = world.random()
     if (chance < 0.2) moves.push({ ref: `refs/tags/${clone.who}-${round.number}-${at}`, to: 'HEAD' })
     else if (chance < 0.4) moves.push({ ref: `refs/heads/side-${clone.who}`, to: pick(world, ['HEAD', '']) })
-    await push(world, clone, moves)
+    if (await push(world, clone, moves)) done++
     await sleep(100 + world.random() * 400)
   }
 }
@@ -115,7 +119,8 @@ async function commit(world: World, { folder }: PushedClone, text: string): Prom
   await git(folder, ['commit', '--quiet', '-a', ...amend, '-m', message])
 }
 
-async function push(world: World, clone: PushedClone, moves: readonly { ref: string; to: string }[]): Promise<void> {
+/** Whether it was acknowledged. */
+async function push(world: World, clone: PushedClone, moves: readonly { ref: string; to: string }[]): Promise<boolean> {
   const { folder, known, project } = clone
   const wanted: { ref: string; old: string; new: string }[] = []
   for (const { ref, to } of moves) {
@@ -130,10 +135,11 @@ async function push(world: World, clone: PushedClone, moves: readonly { ref: str
       world.refs.push({ project: project.id, ...move })
       known.set(move.ref, move.new)
     }
-    return
+    return true
   }
   if (/rejected/.test(stderr)) world.wrongAnswers.push(`push of ${specs.join(' ')} to ${project.name}: ${stderr}`)
   await lookAt(clone, wanted)
+  return false
 }
 
 /** After a push without an answer its client looks what has become of it. */
