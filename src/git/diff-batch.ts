@@ -1,10 +1,12 @@
 // Questions about the changes of single commits. Those asked in one turn of the program go to one `diff-tree --stdin`:
-// a push of 20 commits costs one process and not 20.
+// a push of 20 commits costs one process and not 20. While two of them run for a repository, questions gather for the
+// next one: starting git costs more than most answers.
 import { readCommit } from './objects.js'
 import { runGit } from './run.js'
 
 type Kind = 'stats' | 'paths'
 type Question = { id: string; settle: (tokens: string[]) => void; fail: (error: unknown) => void }
+type Batch = { repository: string; kind: Kind; questions: Question[]; started: boolean }
 
 const formats: Record<Kind, string[]> = {
   stats: ['--shortstat'],
@@ -13,7 +15,13 @@ const formats: Record<Kind, string[]> = {
 const batchLimit = 100
 const maxOutput = 16 * 1024 * 1024
 
-const batches = new Map<string, Question[]>()
+const runningTogether = 2
+/** Milliseconds; a commit whose changes take long does not hold up those that come after it. */
+const patience = 30
+
+/** By kind and repository. */
+const gathering = new Map<string, Batch>()
+const running = new Map<string, number>()
 
 /**
  * What diff-tree says about a commit against its first parent, cut at line ends (stats) or NULs (paths); null when there
@@ -25,18 +33,32 @@ export async function askDiffs(repository: string, kind: Kind, id: string): Prom
   const line = [id, ...commit.parentIds.slice(0, 1)].join(' ')
   return await new Promise((settle, fail) => {
     const key = `${kind}\0${repository}`
-    const batch = batches.get(key)
-    if (batch && batch.length < batchLimit) {
-      batch.push({ id: line, settle, fail })
+    const question = { id: line, settle, fail }
+    const open = gathering.get(key)
+    if (open && open.questions.length < batchLimit) {
+      open.questions.push(question)
       return
     }
-    const started: Question[] = [{ id: line, settle, fail }]
-    batches.set(key, started)
+    const batch: Batch = { repository, kind, questions: [question], started: false }
+    gathering.set(key, batch)
     setImmediate(() => {
-      if (batches.get(key) === started) batches.delete(key)
-      void answer(repository, kind, started)
+      if ((running.get(key) ?? 0) < runningTogether) void start(key, batch)
+      else setTimeout(() => void start(key, batch), patience)
     })
   })
+}
+
+async function start(key: string, batch: Batch): Promise<void> {
+  if (batch.started) return
+  batch.started = true
+  if (gathering.get(key) === batch) gathering.delete(key)
+  running.set(key, (running.get(key) ?? 0) + 1)
+  await answer(batch.repository, batch.kind, batch.questions)
+  const left = (running.get(key) ?? 1) - 1
+  if (left > 0) running.set(key, left)
+  else running.delete(key)
+  const next = gathering.get(key)
+  if (next) void start(key, next)
 }
 
 async function answer(repository: string, kind: Kind, questions: Question[]): Promise<void> {
