@@ -45,6 +45,17 @@ export async function deleteInBatches(sql: string, values: readonly Value[]): Pr
 /** `?, ?, ?` for `in (...)`; never empty, as `in ()` is not SQL: no row has the null that stands there then. */
 export const marks = (list: readonly unknown[]) => (list.length > 0 ? list.map(() => '?').join(', ') : 'null')
 
+/**
+ * The same values with the last one repeated, up to a power of two: for `in (...)` of a hot statement, which would be
+ * prepared anew for every length.
+ */
+export function padded<T>(list: readonly T[]): T[] {
+  const last = list.at(-1)
+  if (last === undefined) return []
+  const length = 2 ** Math.ceil(Math.log2(list.length))
+  return [...list, ...Array.from({ length: length - list.length }, () => last)]
+}
+
 async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]): Promise<T> {
   const transaction = currentTransaction()
   if (transaction) return on(connectionOf(transaction as unknown as Held), sql, values)

@@ -1,6 +1,6 @@
 // Taking jobs and giving them back. Every write after the claim names the process that claimed: one whose lease was
 // lost changes nothing any more.
-import { execute, marks, row, rows } from '../db/sql.js'
+import { execute, marks, padded, row, rows } from '../db/sql.js'
 import { transact } from '../db/transact.js'
 import { backOff, type JobName, jobs, type Queue } from './jobs.js'
 
@@ -34,10 +34,11 @@ export async function claimJobs(queue: Queue, processId: number, limit: number):
     )
     const taken = withoutCompany(found)
     if (taken.length === 0) return []
+    const ids = padded(taken.map(({ id }) => id))
     await execute(
       `update jobs set state = 'running', process_id = ?, attempts = attempts + 1, started_at = ?
-       where id in (${marks(taken)})`,
-      [processId, new Date(), ...taken.map(({ id }) => id)]
+       where id in (${marks(ids)})`,
+      [processId, new Date(), ...ids]
     )
     return taken.map(({ id, name, payload, attempts, crashes }) => ({
       id,
@@ -58,10 +59,11 @@ function withoutCompany(found: readonly Row[]): readonly Row[] {
 /** Removes jobs that are done and counts them. */
 export async function finishJobs(ids: readonly number[], processId: number): Promise<void> {
   if (ids.length === 0) return
+  const these = padded(ids)
   await transact(async () => {
     const { affectedRows } = await execute(
-      `delete from jobs where id in (${marks(ids)}) and process_id = ? and state = 'running'`,
-      [...ids, processId]
+      `delete from jobs where id in (${marks(these)}) and process_id = ? and state = 'running'`,
+      [...these, processId]
     )
     await execute('update job_processes set processed = processed + ? where id = ?', [affectedRows, processId])
   })

@@ -13,9 +13,9 @@ export async function withLimit(work: Promise<void>, seconds: number, controller
       },
       Math.min(seconds * 1000, 2 ** 31 - 1)
     )
+    // Work that does not end must not keep a process that does.
+    timer.unref()
   })
-  // Work that was told to end and does not must not keep the process.
-  controller.signal.addEventListener('abort', () => timer?.unref(), { once: true })
   try {
     await Promise.race([work, limit])
   } finally {

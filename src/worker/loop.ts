@@ -130,7 +130,9 @@ export class Loop {
     const { queue, concurrency } = this.options
     // Only these jobs depend on nothing outside: a build or a receiver that is slow must not keep others waiting here.
     if (queue === 'default' && this.pace < FAST_MS) {
-      return BATCH - this.buffer.length >= BATCH / 2 ? BATCH - this.buffer.length : 0
+      // In two sizes only, as the database prepares a claim for each.
+      if (this.buffer.length === 0) return BATCH
+      return this.buffer.length <= BATCH / 2 ? BATCH / 2 : 0
     }
     return concurrency - this.running.size - this.buffer.length
   }
