@@ -1,6 +1,6 @@
 // The folders of a home, and the sockets in it.
 import { createHash } from 'node:crypto'
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { config } from './config.js'
@@ -31,5 +31,13 @@ export function socketPath(name: string): string {
   const key = createHash('sha256').update(config().home).digest('hex').slice(0, 16)
   const folder = join(tmpdir(), `gitstead-${process.getuid?.() ?? 0}-${key}`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  requireOwn(folder)
   return join(folder, name)
+}
+
+/** Anybody may have made a folder of this name in the system's temporary one before. */
+function requireOwn(folder: string): void {
+  const found = lstatSync(folder)
+  if (found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0) return
+  throw new Misconfigured(`${folder} is not private to this user: remove it, or choose a --home with a shorter path`)
 }

@@ -1,4 +1,5 @@
 // Structured logs: one JSON object a line on stderr. Nothing secret is ever handed to it; what could be is redacted.
+import { format } from 'node:util'
 import { destination, type Logger, pino } from 'pino'
 import { config } from './config.js'
 
@@ -35,4 +36,6 @@ function describeError(error: unknown): unknown {
 export function nameProcess(name: string): void {
   processName = name
   process.title = `gitstead ${name}`
+  // Sequelize and Node.js itself warn on the console; stderr holds JSON lines only.
+  console.warn = (...said: unknown[]) => log().warn(format(...said))
 }
