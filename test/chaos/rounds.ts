@@ -92,7 +92,11 @@ async function kill(world: World, kills: string[]): Promise<void> {
 
 /** Whether there was one: it may be dead from the last time. */
 function killProcess(pid: number | undefined): boolean {
-  return pid !== undefined && process.kill(pid, 'SIGKILL')
+  try {
+    return pid !== undefined && process.kill(pid, 'SIGKILL')
+  } catch {
+    return false
+  }
 }
 
 async function restart(world: World): Promise<void> {
