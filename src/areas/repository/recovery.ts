@@ -1,7 +1,7 @@
 // Settles ref changes whose process is gone. The next change of the ref, or the ref itself, tells which value it had, and
 // so whether git did what was asked before the process ended.
 import { config } from '../../config.js'
-import { row, rows } from '../../db/sql.js'
+import { rows } from '../../db/sql.js'
 import { refValue, ZERO } from '../../git/refs.js'
 import { gitOutlives } from '../../git/survivors.js'
 import { log } from '../../log.js'
@@ -23,31 +23,34 @@ interface OpenRow {
 /** A git process of another machine, which cannot be looked for, may still finish for this long. */
 const GRACE_MS = 300_000
 
-/**
- * Settles what can be settled now; gives how many changes happened. The newest come first, as an older change of the
- * same ref is told by what came after it.
- */
+/** What became of each open change by its id; undefined while that is not certain. */
+type Outcomes = Map<number, boolean | undefined>
+
+/** Settles what can be settled now; gives how many changes happened. */
 export async function settleOpenChanges(now = new Date()): Promise<number> {
   const open = await rows<OpenRow>(
     `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.process, c.created_at, p.storage
      from ref_changes c left join projects p on p.id = c.project_id
      where c.state = 'open' order by c.id desc limit 1000`
   )
-  let happened = 0
+  const outcomes: Outcomes = new Map()
+  // Newest first, as an older change of the same ref is told by what came after it.
   for (const change of open) {
     if (ownerLives(change, now)) continue
-    const outcome = change.storage === null ? false : await outcomeOf(change, change.storage, now)
-    if (outcome === undefined) continue
-    const asOpen: OpenChange = { id: change.id, ref: change.ref, old: change.old_id, new: change.new_id }
-    await settle(change.project_id, outcome ? [asOpen] : [], outcome ? [] : [asOpen])
-    log().info(
-      { project: change.project_id, ref: change.ref, happened: outcome },
-      'a ref change was settled afterwards'
-    )
-    if (outcome) happened += 1
+    outcomes.set(change.id, change.storage === null ? false : await outcomeOf(change, change.storage, now, outcomes))
   }
-  return happened
+  // Together and in their order: the default branch is chosen among all that came with the first push.
+  const decided = open.filter(({ id }) => outcomes.get(id) !== undefined).reverse()
+  for (const projectId of new Set(decided.map(change => change.project_id))) {
+    const own = decided.filter(change => change.project_id === projectId)
+    const [done, undone] = [true, false].map(wanted => own.filter(({ id }) => outcomes.get(id) === wanted).map(asOpen))
+    await settle(projectId, done ?? [], undone ?? [])
+    log().info({ project: projectId, happened: done, did_not: undone }, 'ref changes were settled afterwards')
+  }
+  return decided.filter(({ id }) => outcomes.get(id)).length
 }
+
+const asOpen = ({ id, ref, old_id, new_id }: OpenRow): OpenChange => ({ id, ref, old: old_id, new: new_id })
 
 /** A process elsewhere cannot be looked at: it has as long as its git may run. */
 function ownerLives({ process: owner, created_at }: OpenRow, now: Date): boolean {
@@ -56,13 +59,19 @@ function ownerLives({ process: owner, created_at }: OpenRow, now: Date): boolean
   return now.getTime() - created_at.getTime() < (config().git.timeout + 60) * 1000
 }
 
-/** Whether it happened; undefined while that is not certain. */
-async function outcomeOf(change: OpenRow, storage: string, now: Date): Promise<boolean | undefined> {
-  const next = await row<{ old_id: string; state: string }>(
-    'select old_id, state from ref_changes where project_id = ? and ref = ? and id > ? order by id limit 1',
+/** Whether it happened: the next change of the ref, or the ref, tells which value it had. */
+async function outcomeOf(
+  change: OpenRow,
+  storage: string,
+  now: Date,
+  outcomes: Outcomes
+): Promise<boolean | undefined> {
+  const later = await rows<{ id: number; old_id: string; state: string }>(
+    'select id, old_id, state from ref_changes where project_id = ? and ref = ? and id > ? order by id limit 1000',
     [change.project_id, change.ref, change.id]
   )
-  if (next) return next.state === 'done' ? next.old_id === change.new_id : undefined
+  const next = later.find(({ id }) => outcomes.get(id) !== false)
+  if (next) return next.state === 'done' || outcomes.get(next.id) ? next.old_id === change.new_id : undefined
   const path = repositoryPath({ id: change.project_id, storage })
   // Looked for before the ref is: what ends in between has written its value by then.
   const over = await gitIsOver(change, now)
