@@ -9,6 +9,8 @@ import { withLimit } from './limit.js'
 const BATCH = 50
 const FAST_MS = 20
 const RETRY_MS = 1000
+/** A row may be locked for a moment by a statement that only looks at it: who was told of work looks twice. */
+const SECOND_LOOK_MS = 20
 /** So long a job that may have ended a process runs alone. */
 const ALONE_MS = 10_000
 
@@ -28,6 +30,7 @@ export class Loop {
   private claiming: Promise<void> | undefined
   private flushing: Promise<void> | undefined
   private again = false
+  private told = false
   private alone = false
   private stopping = false
   /** The last claim failed, and may have committed all the same. */
@@ -43,6 +46,7 @@ export class Loop {
   /** Looks for work now: something was enqueued. */
   wake(): void {
     this.again = true
+    this.told = true
     this.look()
   }
 
@@ -98,7 +102,9 @@ export class Loop {
   private async claim(): Promise<number> {
     const { queue, processId, pollInterval } = this.options
     const room = this.room()
+    const { told } = this
     this.again = false
+    this.told = false
     try {
       if (this.doubt) await releaseUnknown(queue, processId, id => this.holds(id))
       this.doubt = false
@@ -111,7 +117,7 @@ export class Loop {
       this.buffer.push(...claimed)
       // A suspect comes by itself, whatever waits behind it.
       if (claimed.length === room || claimed.some(({ suspect }) => suspect)) this.again = true
-      return pollInterval
+      return told && claimed.length === 0 ? Math.min(SECOND_LOOK_MS, pollInterval) : pollInterval
     } catch (error) {
       log().warn({ error: String(error), queue }, 'no jobs can be claimed')
       this.again = false
