@@ -97,7 +97,7 @@ async function record(delivery: DeliveryRow, startedAt: Date, result: DeliveryRe
       ]
     )
     await execute('update hook_deliveries set attempts = ? where id = ?', [attempt, delivery.id])
-    await noteHealth(delivery.hook_id, result.delivered)
+    await noteHealth(delivery.hook_id, result.delivered, startedAt)
     if (result.delivered) return finish(delivery, 'delivered')
     const delay = nextDelay(attempt, Math.random)
     if (delay === null) return finish(delivery, 'dead')
@@ -130,22 +130,31 @@ async function restingUntil(hookId: number): Promise<Date | null> {
   return affectedRows === 1 ? null : until
 }
 
-async function noteHealth(hookId: number, delivered: boolean): Promise<void> {
+/** Tries that were under way when the hook began to rest fail for the same reason: they do not make the rest longer. */
+async function noteHealth(hookId: number, delivered: boolean, startedAt: Date): Promise<void> {
   if (delivered) {
     const { affectedRows } = await execute(
-      'update system_hooks set failures = 0, resting_until = null where id = ? and failures > 0',
+      'update system_hooks set failures = 0, resting_until = null, rested_at = null where id = ? and failures > 0',
       [hookId]
     )
     if (affectedRows > 0) await wakeWaiting(hookId)
     return
   }
-  await execute('update system_hooks set failures = failures + 1 where id = ?', [hookId])
+  const { affectedRows } = await execute(
+    'update system_hooks set failures = failures + 1 where id = ? and (rested_at is null or rested_at < ?)',
+    [hookId, startedAt]
+  )
+  if (affectedRows === 0) return
   const hook = await row<{ failures: number }>('select failures from system_hooks where id = ?', [hookId])
   const failures = hook?.failures ?? 0
   if (failures < PATIENCE) return
+  const now = new Date()
   const rest = Math.min(2 ** (failures - PATIENCE) * 5, LONGEST_REST)
-  const until = new Date(Date.now() + rest * 1000)
-  await execute('update system_hooks set resting_until = ? where id = ?', [until, hookId])
+  await execute('update system_hooks set resting_until = ?, rested_at = ? where id = ?', [
+    new Date(now.getTime() + rest * 1000),
+    now,
+    hookId
+  ])
 }
 
 /** A receiver that is back gets what has waited for it now, and not when each delivery's own time comes. */

@@ -15,6 +15,7 @@ export const hooks: Migration = {
       enable_ssl_verification boolean not null default true,
       failures int unsigned not null default 0,
       resting_until datetime(3) null,
+      rested_at datetime(3) null,
       created_at datetime(3) not null,
       updated_at datetime(3) not null
     )`,

@@ -7,6 +7,7 @@ import { execute, row, rows } from '../../../src/db/sql.js'
 import { promoteJobs } from '../../../src/queue/claim.js'
 import { testDatabase } from '../../helpers/database.js'
 import { runJobs } from '../../helpers/jobs.js'
+import { until } from '../../helpers/until.js'
 import { type Received, receiver } from '../../webhooks/receiver.js'
 
 await testDatabase()
@@ -140,6 +141,18 @@ t.test('a receiver that stays away', async t => {
     t.equal(received.length, 6)
     t.equal((await rest(hook.id))?.failures, 6)
     t.equal((await deliveries()).filter(({ state }) => state === 'pending').length, 20)
+  })
+
+  t.test('rests no longer for tries that were under way at once', async t => {
+    const held: (() => void)[] = []
+    const { port } = await receiver(t, response => void held.push(() => response.writeHead(503).end()))
+    const hook = await createHook({ url: `http://127.0.0.1:${port}/hook` })
+    for (let count = 0; count < 12; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
+    const tries = (await deliveries()).map(({ id }) => deliver(id))
+    await until('all tries to arrive', async () => held.length === 12)
+    for (const answer of held) answer()
+    await Promise.all(tries)
+    t.match(await rest(hook.id), { failures: 5 })
   })
 
   t.test('does not hold up others', async t => {
