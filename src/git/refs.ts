@@ -1,6 +1,7 @@
 // Names of branches and tags, what they point at, and moving them.
 
 import { isObjectId, objectInfo } from './reader.js'
+import { writeRefs } from './ref-writer.js'
 import { GitFailure, runGit } from './run.js'
 
 /** Stands for "does not exist", before a creation and after a deletion. */
@@ -101,15 +102,15 @@ export async function updateRef(repository: string, changes: RefChange[]): Promi
     if (!isRefName(ref) || !isObjectId(old) || !isObjectId(next)) throw new TypeError(`not a ref change: ${ref}`)
   }
   if (changes.length === 0) return
-  try {
-    await runGit(['update-ref', '--no-deref', '--stdin', '-z'], {
-      repository,
-      input: `start\0${changes.map(instruction).join('')}prepare\0commit\0`,
-      timeout: 60
-    })
-  } catch (error) {
-    if (!(error instanceof GitFailure)) throw error
-    await explain(repository, changes, error)
+  const instructions = changes.map(instruction).join('')
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await writeRefs(repository, instructions)
+    } catch (error) {
+      if (!(error instanceof GitFailure)) throw error
+      if ((await explain(repository, changes, error)) === 'done') return
+      if (attempt === 2) throw error
+    }
   }
 }
 
@@ -118,12 +119,17 @@ function instruction({ ref, old, new: next }: RefChange): string {
   return old === ZERO ? `verify ${ref}\0${ZERO}\0` : `delete ${ref}\0${old}\0`
 }
 
-/** After a failure the refs themselves say what happened: git may have been ended after its commit. */
-async function explain(repository: string, changes: RefChange[], error: GitFailure): Promise<void> {
+/**
+ * After a failure the refs themselves say what happened: git may have been ended after its commit, or before it had
+ * begun; then it can be asked again. Throws what the change is to end with.
+ */
+async function explain(repository: string, changes: RefChange[], error: GitFailure): Promise<'done' | 'again'> {
   const values = await Promise.all(changes.map(async ({ ref }) => (await refValue(repository, ref)) ?? ZERO))
-  if (error.code === null && changes.every((change, index) => change.new === values[index])) return
+  const ended = error.code === null || error.stderr === ''
+  if (ended && changes.every((change, index) => change.new === values[index])) return 'done'
   const moved = changes.find((change, index) => change.old !== values[index])
   if (moved) throw new RefMoved(moved.ref)
+  if (ended) return 'again'
   if (/cannot create|cannot process .* and .* at the same time|exists/.test(error.stderr))
     throw new RefBlocked(error.stderr.trim())
   throw error
