@@ -30,6 +30,7 @@ const SYSTEM_TABLES = [
   'mysql_system_tables_data.sql',
   'maria_add_gis_sp_bootstrap.sql'
 ]
+const SILENT_TRIES = 5
 const DRAFT = 'mysql.new-'
 const REMEDY = 'install the Debian package mariadb-server-core, or set database.url'
 
@@ -52,9 +53,23 @@ export async function startEmbedded(options: { transient?: boolean } = {}): Prom
   prepareHome()
   requireServer()
   if (!existsSync(dataFolder())) makeDataFolder()
+  for (let attempt = 1; ; attempt++) {
+    const { child, ended } = launch()
+    if (await ready(child)) {
+      writeFileSync(noteFile(), JSON.stringify({ owner: process.pid, transient: options.transient ?? false }))
+      return { pid: child.pid ?? 0, ended, stop: () => stop(child, ended) }
+    }
+    child.kill('SIGKILL')
+    await ended
+    if (attempt === 3) throw new Unavailable('the embedded database hung while it started, three times')
+  }
+}
+
+/** It dies with this process, at once: one that hangs in its start is deaf to any other signal, and keeps the lock. */
+function launch(): { child: ChildProcess; ended: Promise<void> } {
   const log = logFile()
   const lock = ['flock', '--no-fork', '--wait', '20', lockFile()]
-  const child = spawn('setpriv', ['--pdeathsig', 'TERM', ...lock, ...server()], {
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...lock, ...server()], {
     stdio: ['ignore', log, log],
     detached: true
   })
@@ -63,14 +78,12 @@ export async function startEmbedded(options: { transient?: boolean } = {}): Prom
     child.once('exit', () => resolve())
     child.once('error', () => resolve())
   })
-  await ready(child)
-  writeFileSync(noteFile(), JSON.stringify({ owner: process.pid, transient: options.transient ?? false }))
-  return { pid: child.pid ?? 0, ended, stop: () => stop(child, ended) }
+  return { child, ended }
 }
 
 /** Whether the home's database takes connections now, and for whom it was started. */
 export async function embeddedState(): Promise<{ up: boolean; transient: boolean; owner: number | null }> {
-  const up = await answers()
+  const up = (await greeting()) === 'greets'
   try {
     const note = JSON.parse(readFileSync(noteFile(), 'utf8')) as { owner: number; transient: boolean }
     return { up, transient: note.transient, owner: note.owner }
@@ -86,13 +99,20 @@ async function stop(child: ChildProcess, ended: Promise<void>): Promise<void> {
   clearTimeout(timer)
 }
 
-async function ready(child: ChildProcess): Promise<void> {
+/**
+ * Whether it answers now; false for one that hangs. MariaDB 10.11 loses a wake-up between two threads of its start once
+ * in some thousand: it listens by then, so its recovery is over, and never greets anybody.
+ */
+async function ready(child: ChildProcess): Promise<boolean> {
   const limit = Date.now() + 60_000
-  while (Date.now() < limit) {
+  for (let silent = 0; Date.now() < limit; ) {
     if (child.exitCode !== null || child.signalCode !== null) {
       throw new Unavailable(`the embedded database did not start: see ${config().home}/run/mysql.log`)
     }
-    if (child.pid && ownsLock(child.pid) && (await answers())) return
+    const state = child.pid && ownsLock(child.pid) ? await greeting() : 'away'
+    if (state === 'greets') return true
+    silent = state === 'silent' ? silent + 1 : 0
+    if (silent === SILENT_TRIES) return false
     await sleep(10)
   }
   child.kill('SIGKILL')
@@ -108,18 +128,18 @@ function ownsLock(pid: number): boolean {
   }
 }
 
-/** A server that takes connections greets whoever connects. */
-function answers(): Promise<boolean> {
+/** A server that takes connections greets whoever connects; `silent` when one listens and says nothing for a second. */
+function greeting(): Promise<'greets' | 'silent' | 'away'> {
   return new Promise(resolve => {
     const socket = createConnection(databaseSocket())
-    const done = (answer: boolean) => {
+    const done = (state: 'greets' | 'silent' | 'away') => {
       socket.destroy()
-      resolve(answer)
+      resolve(state)
     }
-    socket.setTimeout(1000, () => done(false))
-    socket.once('data', () => done(true))
-    socket.once('error', () => done(false))
-    socket.once('end', () => done(false))
+    socket.setTimeout(1000, () => done('silent'))
+    socket.once('data', () => done('greets'))
+    socket.once('error', () => done('away'))
+    socket.once('end', () => done('away'))
   })
 }
 
