@@ -42,9 +42,24 @@ rmSync(home, { recursive: true, force: true })
 const counts = /# \{ total: (\d+)(?:, pass: (\d+))?(?:, fail: (\d+))?(?:, skip: (\d+))?/.exec(
   readFileSync(results, 'utf8')
 )
+if (code !== 0) tellFailures(readFileSync(results, 'utf8'))
 const passed = Number(counts?.[2] ?? 0)
 const failed = Number(counts?.[3] ?? 0)
 end(passed, code === 0 ? failed : Math.max(failed, 1))
+
+/** Each assertion that failed, under the names of its tests: the reporter tells nothing of them to a pipe. */
+function tellFailures(tap) {
+  const names = []
+  let inside = false
+  for (const line of tap.split('\n')) {
+    const depth = line.search(/\S/) / 4
+    const name = /^ *# Subtest: (.*)/.exec(line)?.[1]
+    if (name !== undefined) names.splice(depth, Number.POSITIVE_INFINITY, name)
+    if (/^ *not ok /.test(line)) process.stdout.write(`\n${names.slice(0, Math.ceil(depth)).join(' > ')}\n`)
+    inside = /^ *not ok /.test(line) || (inside && !/^ *(ok \d|1\.\.\d|\.\.\.$|# )/.test(line))
+    if (inside) process.stdout.write(`${line}\n`)
+  }
+}
 
 /** The built files of a test file or folder. */
 function testFiles(path) {

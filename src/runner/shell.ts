@@ -41,6 +41,7 @@ export async function runShell(run: ShellRun): Promise<number | undefined> {
   const marker = `${mark}=${randomBytes(16).toString('hex')}`
   const { reader, child } = start(folders, command, marker)
   const following = follow(child, command.confined)
+  const first = command.confined || child.pid === undefined ? undefined : firstProcess(child.pid)
   const end = () => void endNow(child, following)
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
@@ -51,7 +52,7 @@ export async function runShell(run: ShellRun): Promise<number | undefined> {
     return signal.aborted ? undefined : exitCode
   } finally {
     signal.removeEventListener('abort', end)
-    await endRest(child, command.confined ? await following.first : marker)
+    await (command.confined ? endConfined(following) : endLoose(child, first, marker))
     if (!command.confined) await giveUp(reader, reading)
     await reading.ended
   }
@@ -127,11 +128,15 @@ async function endNow(child: ChildProcess, { first }: Following): Promise<void> 
   else if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) endProcess(-child.pid)
 }
 
-async function endRest(child: ChildProcess, rest: FirstProcess | string | undefined): Promise<void> {
-  if (typeof rest === 'object') return processEnded(rest)
-  if (rest === undefined || child.pid === undefined) return
+async function endConfined({ first }: Following): Promise<void> {
+  const inside = await first
+  if (inside) await processEnded(inside)
+}
+
+async function endLoose(child: ChildProcess, first: Promise<FirstProcess | undefined> | undefined, marker: string) {
+  if (child.pid === undefined) return
   endProcess(-child.pid)
-  await endMarked(rest)
+  await endMarked(marker, (await first)?.startedAt)
 }
 
 function readAll(reader: Socket, output: (chunk: Buffer) => Promise<void>): Reading {
