@@ -162,10 +162,12 @@ function makeDataFolder(): void {
   removeDrafts()
   const draft = `${join(config().home, DRAFT)}${process.pid}`
   rmSync(draft, { recursive: true, force: true })
-  mkdirSync(draft, { mode: 0o700 })
+  const folder = join(draft, 'data')
+  mkdirSync(folder, { mode: 0o700, recursive: true })
+  mkdirSync(join(draft, 'tmp'), { mode: 0o700 })
   try {
-    fillDataFolder(draft)
-    renameSync(draft, dataFolder())
+    fillDataFolder(folder, join(draft, 'tmp'))
+    renameSync(folder, dataFolder())
   } catch (error) {
     if (!existsSync(dataFolder())) throw error
   } finally {
@@ -182,7 +184,7 @@ function removeDrafts(): void {
   }
 }
 
-function fillDataFolder(draft: string): void {
+function fillDataFolder(folder: string, tmp: string): void {
   let tables: string
   try {
     tables = SYSTEM_TABLES.map(file => readFileSync(join(SHARE, file), 'utf8')).join('\n')
@@ -192,7 +194,7 @@ function fillDataFolder(draft: string): void {
   const input = `create database mysql;\nuse mysql;\nset @auth_root_socket=null;\n${tables}\n${ownAccount()}`
   const log = logFile()
   try {
-    execFileSync('mariadbd', [...common(draft), '--bootstrap'], { input, stdio: ['pipe', 'ignore', log] })
+    execFileSync('mariadbd', [...common(folder, tmp), '--bootstrap'], { input, stdio: ['pipe', 'ignore', log] })
   } catch {
     throw new Misconfigured(`the database could not be made: see ${config().home}/run/mysql.log`)
   } finally {
@@ -212,11 +214,11 @@ function ownAccount(): string {
   ].join('\n')
 }
 
-const common = (folder: string) => [
+const common = (folder: string, tmp: string) => [
   '--no-defaults',
   `--datadir=${folder}`,
-  // Its own: a server that starts deletes all temporary tables that it finds, those of a neighbour in /tmp too.
-  `--tmpdir=${join(config().home, 'tmp')}`,
+  // Its own: a server that starts deletes all temporary tables that it finds, those of a neighbour too.
+  `--tmpdir=${tmp}`,
   '--skip-networking',
   `--lc-messages-dir=${SHARE}/english`,
   ...(process.getuid?.() === 0 ? [`--user=${userInfo().username}`] : [])
@@ -225,7 +227,7 @@ const common = (folder: string) => [
 /** Sized for an appliance: 57 MB resident when idle. */
 const server = () => [
   'mariadbd',
-  ...common(dataFolder()),
+  ...common(dataFolder(), join(config().home, 'tmp')),
   `--socket=${databaseSocket()}`,
   `--pid-file=${join(config().home, 'run/mysql.pid')}`,
   '--skip-name-resolve',
