@@ -1,6 +1,7 @@
 // Lists of 20 with 100k projects and 40k builds in the database: requests a second of one server process, and how many
 // statements a request takes.
 
+import { nobody, originOf } from '../src/access/actor.js'
 import { createUser } from '../src/areas/users/users.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { report } from './lib/figure.js'
@@ -57,12 +58,15 @@ async function projectWithBuilds(appliance: Prepared): Promise<number> {
 async function measure(appliance: Prepared): Promise<void> {
   const built = await projectWithBuilds(appliance)
   const { firstProject } = await seedProjects()
-  const member = await createUser({
-    username: 'member',
-    name: 'Member',
-    email: 'member@example.org',
-    password: 'a long password'
-  })
+  const member = await createUser(
+    {
+      username: 'member',
+      name: 'Member',
+      email: 'member@example.org',
+      password: 'a long password'
+    },
+    originOf(nobody, null)
+  )
   await seedMemberships(member.id, firstProject, 50)
   const { token } = appliance.admin
   await measureList(appliance, 'all projects, by an administrator', get('/api/v3/projects/all', token))

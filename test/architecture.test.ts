@@ -72,6 +72,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['worker', 'home', 'made before the worker starts'],
   ['worker', 'log', 'the log of the process'],
 
+  ['cli', 'access/actor', 'a command says who runs it, for the audit'],
   ['cli', 'db/connection', 'closed when the command ends'],
   ['cli', 'db/embedded', '`up` runs the database; a command starts it for its own run'],
   ['cli', 'db/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` tell its state'],

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { nobody, originOf } from '../../src/access/actor.js'
 import { createUser } from '../../src/areas/users/users.js'
 import { loadConfig, root } from '../../src/config.js'
 import { closeDatabase } from '../../src/db/connection.js'
@@ -77,14 +78,17 @@ export async function withAppliance(options: ApplianceOptions, work: (appliance:
   loadConfig({ home: appliance.home, port: appliance.port, log: { level: 'error' } })
   try {
     const username = 'bench'
-    const { id, privateToken } = await createUser({
-      username,
-      name: 'Bench',
-      email: 'bench@example.org',
-      password: 'a long password',
-      admin: true,
-      projects_limit: 100_000
-    })
+    const { id, privateToken } = await createUser(
+      {
+        username,
+        name: 'Bench',
+        email: 'bench@example.org',
+        password: 'a long password',
+        admin: true,
+        projects_limit: 100_000
+      },
+      originOf(nobody, null)
+    )
     await work({ ...appliance, admin: { id, username, token: privateToken } })
   } finally {
     closeWake()

@@ -33,8 +33,16 @@ export type Ability = ProjectAbility | GlobalAbility
 export const abilities = {
   'user.read': { on: 'instance', least: 'user', readUser: true },
   'user.administer': { on: 'instance', least: 'admin' },
+  // One's own account: keys, addresses, tokens.
+  'account.read': { on: 'instance', least: 'user', readUser: true },
+  'account.write': { on: 'instance', least: 'user' },
   'hook.administer': { on: 'instance', least: 'admin' },
+  'settings.administer': { on: 'instance', least: 'admin' },
+  'broadcast.administer': { on: 'instance', least: 'admin' },
+  'audit.read': { on: 'instance', least: 'admin' },
+  'template.read': { on: 'instance', least: 'anybody' },
   'job.read': { on: 'instance', least: 'admin' },
+  'job.administer': { on: 'instance', least: 'admin' },
   'project.list': { on: 'instance', least: 'user' },
   'project.list_visible': { on: 'instance', least: 'anybody' },
   'project.list_all': { on: 'instance', least: 'admin' },

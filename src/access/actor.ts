@@ -18,3 +18,28 @@ export interface Actor {
 }
 
 export const nobody: Actor = { user: null, by: null, sudoer: null }
+
+/** Who makes a change, and from where: what the audit keeps. */
+export interface Origin {
+  /** The person behind it: the administrator where one acts as somebody else; null for a command or the schedule. */
+  readonly user: ActorUser | null
+  /** The username, or the account of the system that ran a command. */
+  readonly name: string
+  /** Whom an administrator acts as. */
+  readonly actingAs: string | null
+  readonly via: NonNullable<Actor['by']> | 'schedule' | 'nobody'
+  /** Of the client; the host's name for a command. */
+  readonly address: string | null
+}
+
+/** Where a change by this asker comes from. */
+export function originOf({ user, by, sudoer }: Actor, address: string | null): Origin {
+  const person = sudoer ?? user
+  return {
+    user: person,
+    name: person?.username ?? 'nobody',
+    actingAs: sudoer ? (user?.username ?? null) : null,
+    via: by ?? 'nobody',
+    address
+  }
+}

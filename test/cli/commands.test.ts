@@ -115,7 +115,7 @@ t.test('commands on a database', async t => {
     const { migrations } = (await run(['db', 'status', '--json'])).json() as { migrations: { applied_at: string }[] }
     t.ok(migrations.length > 0 && migrations.every(({ applied_at }) => applied_at !== null))
     const { json } = await run(['db', 'rollback', '--dry-run', '--json'])
-    t.match(json(), { rolled_back: [/^0005-/], dry_run: true })
+    t.match(json(), { rolled_back: [/^0006-/], dry_run: true })
     t.same((await run(['db', 'migrate', '--json'])).json(), { applied: [] })
   })
 

@@ -1,5 +1,5 @@
 // Makes records by the product's own rules, with the parents that they need.
-import type { Actor } from '../../src/access/actor.js'
+import { type Actor, nobody, type Origin, originOf } from '../../src/access/actor.js'
 import { MASTER } from '../../src/access/levels.js'
 import { createProject } from '../../src/areas/projects/projects.js'
 import { findProject, type ProjectRow } from '../../src/areas/projects/projects.queries.js'
@@ -32,6 +32,9 @@ const next = () => ++count
 
 export const actorOf = (user: TestUser): Actor => ({ user, by: 'private', sudoer: null })
 
+/** For rules that tests call without a request. */
+export const someOrigin: Origin = originOf(nobody, null)
+
 async function user(values: Partial<UserBody> & { blocked?: boolean } = {}): Promise<TestUser> {
   const number = next()
   const { blocked, ...rest } = values
@@ -43,7 +46,7 @@ async function user(values: Partial<UserBody> & { blocked?: boolean } = {}): Pro
     projects_limit: 1000,
     ...rest
   }
-  const { id, privateToken } = await createUser(body)
+  const { id, privateToken } = await createUser(body, someOrigin)
   if (blocked) await execute("update users set state = 'blocked' where id = ?", [id])
   return { ...body, id, privateToken, admin: body.admin ?? false, external: body.external ?? false }
 }

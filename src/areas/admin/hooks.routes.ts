@@ -16,7 +16,7 @@ export const hookRoutes: FastifyPluginAsyncTypebox = async app => {
   app.post(
     '/hooks',
     { config, schema: { tags, body: HookBody, response: { 201: Type.Array(SystemHook) } } },
-    async ({ body }, reply) => reply.code(201).send([viewSystemHook(await createHook(body))])
+    async ({ body, origin }, reply) => reply.code(201).send([viewSystemHook(await createHook(body, origin))])
   )
 
   app.get(
@@ -28,6 +28,6 @@ export const hookRoutes: FastifyPluginAsyncTypebox = async app => {
   app.delete(
     '/hooks/:id',
     { config, schema: { tags, params: HookParams, response: { 200: DeletedSystemHook } } },
-    async ({ params }) => viewDeletedSystemHook(await deleteHook(params.id))
+    async ({ params, origin }) => viewDeletedSystemHook(await deleteHook(params.id, origin))
   )
 }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { Origin } from '../../access/actor.js'
 import { SystemHook } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
 import { NotFound, Unprocessable } from '../../errors.js'
 import { encrypt } from '../../secrets.js'
 import { samplePayload } from '../../webhooks/system-payloads.js'
 import { checkHookUrl } from '../../webhooks/url.js'
+import { audit, changesBetween } from './audit.js'
 import { addDelivery } from './deliveries.js'
 import type { HookBody } from './hooks.schema.js'
 
@@ -14,10 +16,10 @@ export function listHooks(): Promise<SystemHook[]> {
 }
 
 /** Adds a system hook. Throws Unprocessable for a URL that no hook can be sent to. */
-export async function createHook(body: HookBody): Promise<SystemHook> {
+export async function createHook(body: HookBody, origin: Origin): Promise<SystemHook> {
   if (checkHookUrl(body.url) !== null) throw new Unprocessable('Invalid url given')
-  return transact(() =>
-    SystemHook.create({
+  return transact(async () => {
+    const hook = await SystemHook.create({
       url: body.url,
       tokenEncrypted: body.token ? encrypt(body.token) : null,
       pushEvents: body.push_events ?? true,
@@ -27,7 +29,9 @@ export async function createHook(body: HookBody): Promise<SystemHook> {
       mergeRequestsEvents: body.merge_requests_events ?? false,
       enableSslVerification: body.enable_ssl_verification ?? true
     })
-  )
+    await audit(origin, { action: 'hook.create', target: targetOf(hook), changes: changesBetween(null, body) })
+    return hook
+  })
 }
 
 /** Sends the sample payload to a hook, by the road of every delivery, and gives it. Throws NotFound. */
@@ -39,11 +43,16 @@ export async function testHook(id: number) {
 }
 
 /** Removes a hook; what waits for it is given up. Throws NotFound. */
-export async function deleteHook(id: number): Promise<SystemHook> {
+export async function deleteHook(id: number, origin: Origin): Promise<SystemHook> {
   const hook = await findHook(id)
-  await hook.destroy()
+  await transact(async () => {
+    await hook.destroy()
+    await audit(origin, { action: 'hook.delete', target: targetOf(hook) })
+  })
   return hook
 }
+
+const targetOf = (hook: SystemHook) => ({ type: 'hook', id: hook.id, name: hook.url })
 
 async function findHook(id: number): Promise<SystemHook> {
   const hook = await SystemHook.findByPk(id)

@@ -42,8 +42,8 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
   app.post(
     '/users',
     { config: { can: 'user.administer' }, schema: { tags: ['Users'], body: UserBody, response: { 201: User } } },
-    async ({ body }, reply) => {
-      const { id } = await createUser(body)
+    async ({ body, origin }, reply) => {
+      const { id } = await createUser(body, origin)
       const user = await findUser(id)
       if (!user) throw new NotFound('User')
       return reply.code(201).send(viewUserForAdmin(user))

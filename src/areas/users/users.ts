@@ -1,9 +1,11 @@
+import type { Origin } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
 import { AccessToken, Identity, Namespace, User } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Conflict, Invalid } from '../../errors.js'
 import { decrypt, encrypt, newToken, tokenHash } from '../../secrets.js'
 import { userPayload } from '../../webhooks/system-payloads.js'
+import { audit, changesBetween } from '../admin/audit.js'
 import { emitEvent } from '../admin/events.js'
 import { pathProblem } from '../projects/paths.js'
 import { hashPassword } from './passwords.js'
@@ -16,7 +18,7 @@ const PASSWORD_MINIMUM = 8
  * Creates a user with a namespace and a private token. Throws Conflict for a taken address or name ("Users, keys,
  * session"), Invalid for values that a user cannot have.
  */
-export async function createUser(body: UserBody): Promise<{ id: number; privateToken: string }> {
+export async function createUser(body: UserBody, origin: Origin): Promise<{ id: number; privateToken: string }> {
   checkUser(body)
   const passwordHash = await hashPassword(body.password)
   const privateToken = newToken()
@@ -33,6 +35,8 @@ export async function createUser(body: UserBody): Promise<{ id: number; privateT
       encrypted: encrypt(privateToken)
     })
     await emitEvent(`user_create:${user.id}`, userPayload('user_create', user))
+    const target = { type: 'user', id: user.id, name: user.username }
+    await audit(origin, { action: 'user.create', target, changes: changesBetween(null, body) })
     return { id: user.id, privateToken }
   })
 }

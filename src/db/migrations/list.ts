@@ -5,5 +5,6 @@ import { projects } from './0002-projects.js'
 import { jobs } from './0003-jobs.js'
 import { builds } from './0004-builds.js'
 import { hooks } from './0005-hooks.js'
+import { administration } from './0006-administration.js'
 
-export const migrations: readonly Migration[] = [accounts, projects, jobs, builds, hooks]
+export const migrations: readonly Migration[] = [accounts, projects, jobs, builds, hooks, administration]

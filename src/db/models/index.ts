@@ -1,13 +1,16 @@
 // The models and what ties them together.
 import type { Sequelize } from 'sequelize'
 import { AccessToken, defineAccessToken } from './access-token.js'
+import { BroadcastMessage, defineBroadcastMessage } from './broadcast-message.js'
+import { defineEmail, Email } from './email.js'
 import { defineMember, Member } from './member.js'
 import { defineNamespace, Namespace } from './namespace.js'
 import { defineProject, Project } from './project.js'
+import { defineSshKey, SshKey } from './ssh-key.js'
 import { defineSystemHook, SystemHook } from './system-hook.js'
 import { defineIdentity, defineUser, Identity, User } from './user.js'
 
-export { AccessToken, Identity, Member, Namespace, Project, SystemHook, User }
+export { AccessToken, BroadcastMessage, Email, Identity, Member, Namespace, Project, SshKey, SystemHook, User }
 
 /** Binds every model to this connection. */
 export function defineModels(sequelize: Sequelize): void {
@@ -18,7 +21,11 @@ export function defineModels(sequelize: Sequelize): void {
   defineProject(sequelize)
   defineMember(sequelize)
   defineSystemHook(sequelize)
+  defineSshKey(sequelize)
+  defineEmail(sequelize)
+  defineBroadcastMessage(sequelize)
   Identity.belongsTo(User, { foreignKey: 'userId' })
+  SshKey.belongsTo(User, { foreignKey: 'userId' })
   AccessToken.belongsTo(User, { foreignKey: 'userId' })
   Namespace.belongsTo(User, { as: 'owner', foreignKey: 'ownerId' })
   Project.belongsTo(Namespace, { as: 'namespace', foreignKey: 'namespaceId' })

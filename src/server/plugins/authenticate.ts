@@ -1,7 +1,7 @@
 // Who asks ("Authentication"): private token, personal access token, session cookie; sudo.
 import '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Actor, nobody } from '../../access/actor.js'
+import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
 import { actorOfSession, actorOfToken, findSudoUser } from '../../areas/users/credentials.js'
 import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
 import { sameOrigin } from '../web/same-origin.js'
@@ -12,11 +12,18 @@ const API = '/api/v3'
 declare module 'fastify' {
   interface FastifyRequest {
     actor: Actor
+    /** Who makes a change by this request, and from where. */
+    readonly origin: Origin
   }
 }
 
 export function authenticate(app: FastifyInstance): void {
   app.decorateRequest('actor', null as never)
+  app.decorateRequest('origin', {
+    getter() {
+      return originOf(this.actor, this.ip)
+    }
+  })
   app.addHook('onRequest', async request => {
     request.actor = request.routeOptions.config.public ? nobody : await findActor(request)
   })

@@ -6,6 +6,7 @@ import { loadConfig } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { promoteJobs } from '../../../src/queue/claim.js'
 import { testDatabase } from '../../helpers/database.js'
+import { someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 import { until } from '../../helpers/until.js'
 import { type Received, receiver } from '../../webhooks/receiver.js'
@@ -26,7 +27,7 @@ t.beforeEach(async () => {
 async function hooked(t: Test, status = 200) {
   const state = { status }
   const { port, received } = await receiver(t, response => response.writeHead(state.status).end('answer'))
-  const hook = await createHook({ url: `http://127.0.0.1:${port}/hook`, token: 'a secret' })
+  const hook = await createHook({ url: `http://127.0.0.1:${port}/hook`, token: 'a secret' }, someOrigin)
   return { hook, state, received }
 }
 
@@ -146,7 +147,7 @@ t.test('a receiver that stays away', async t => {
   t.test('rests no longer for tries that were under way at once', async t => {
     const held: (() => void)[] = []
     const { port } = await receiver(t, response => void held.push(() => response.writeHead(503).end()))
-    const hook = await createHook({ url: `http://127.0.0.1:${port}/hook` })
+    const hook = await createHook({ url: `http://127.0.0.1:${port}/hook` }, someOrigin)
     for (let count = 0; count < 12; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
     const tries = (await deliveries()).map(({ id }) => deliver(id))
     await until('all tries to arrive', async () => held.length === 12)
@@ -198,14 +199,14 @@ t.test('a hook that is removed takes what waits for it along', async t => {
   const { hook, received } = await hooked(t, 500)
   await tellSystemHooks('key', 'project_create', EVENT)
   await runJobs()
-  await deleteHook(hook.id)
+  await deleteHook(hook.id, someOrigin)
   await passTime()
   t.equal(received.length, 1)
   t.match(await deliveries(), [{ state: 'canceled' }])
 })
 
 t.test('a connection that is refused is a failure like any other', async t => {
-  const hook = await createHook({ url: 'http://127.0.0.1:1/hook' })
+  const hook = await createHook({ url: 'http://127.0.0.1:1/hook' }, someOrigin)
   await tellSystemHooks('key', 'project_create', EVENT)
   await runJobs()
   t.match(await rows('select status, error from hook_attempts'), [

@@ -14,7 +14,7 @@ import { applyRefChange } from '../../../src/areas/repository/ref-effects.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { refValue, ZERO } from '../../../src/git/refs.js'
 import { testDatabase } from '../../helpers/database.js'
-import { factory, type TestProject } from '../../helpers/factory.js'
+import { factory, someOrigin, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 
 await testDatabase()
@@ -163,7 +163,7 @@ t.test('moveRefs', async t => {
 })
 
 t.test('the effects of a change come once, however often its job runs', async t => {
-  await createHook({ url: 'http://127.0.0.1:1/', tag_push_events: true })
+  await createHook({ url: 'http://127.0.0.1:1/', tag_push_events: true }, someOrigin)
   const project = await factory.project()
   await factory.file(project, '.gitstead-ci.yml', 'test: { script: x }\n')
   const change = await row<{ id: number }>('select id from ref_changes where project_id = ?', [project.id])

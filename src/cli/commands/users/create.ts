@@ -24,15 +24,17 @@ export default class UsersCreate extends BaseCommand {
     this.configure(flags)
     const { readPassword } = await import('../../password.js')
     const password = await readPassword({ stdin: flags['password-stdin'], file: flags['password-file'] })
-    const [{ withDatabase }, { createUser }, { findUser }, { viewAccount }, { NotFound }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/users/users.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/users.view.js'),
-      import('../../../errors.js')
-    ])
+    const [{ withDatabase }, { commandOrigin }, { createUser }, { findUser }, { viewAccount }, { NotFound }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/users/users.js'),
+        import('../../../areas/users/users.queries.js'),
+        import('../../../areas/users/users.view.js'),
+        import('../../../errors.js')
+      ])
     const account = await withDatabase(async () => {
-      const { id, privateToken } = await createUser({
+      const body = {
         username: flags.username,
         email: flags.email,
         name: flags.name,
@@ -40,7 +42,8 @@ export default class UsersCreate extends BaseCommand {
         admin: flags.admin,
         external: flags.external,
         projects_limit: flags['projects-limit']
-      })
+      }
+      const { id, privateToken } = await createUser(body, commandOrigin())
       const user = await findUser(id)
       if (!user) throw new NotFound('User')
       return viewAccount(user, privateToken)

@@ -1,0 +1,58 @@
+// Every administrative change is a row: who, what, from where, before and after; in the transaction of the change.
+import type { Origin } from '../../access/actor.js'
+import { execute } from '../../db/sql.js'
+
+/** Attribute -> its value before and after; either is left out where there was none. */
+export type Changes = { readonly [attribute: string]: { readonly before?: unknown; readonly after?: unknown } }
+
+export interface AuditEntry {
+  /** `RECORD.VERB`, such as `user.block`. */
+  readonly action: string
+  readonly target: { readonly type: string; readonly id: number | string; readonly name: string }
+  readonly changes?: Changes
+}
+
+/** Never kept, whatever the record: of these the audit tells that they changed. */
+const SECRET = /^(password|token|private_token|secret|.*_(encrypted|hash))$/
+
+/** Writes a change down. Call it inside the `transact` of the change. */
+export async function audit(origin: Origin, { action, target, changes = {} }: AuditEntry): Promise<void> {
+  await execute(
+    `insert into audit_events (created_at, actor_id, actor_name, acting_as, via, address, action, target_type, target_id,
+       target_name, changes) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      new Date(),
+      origin.user?.id ?? null,
+      origin.name,
+      origin.actingAs,
+      origin.via,
+      origin.address,
+      action,
+      target.type,
+      String(target.id),
+      target.name.slice(0, 255),
+      JSON.stringify(withoutSecrets(changes))
+    ]
+  )
+}
+
+/** What differs between two records: attributes of `after` that `before` has otherwise, or only one of them has. */
+export function changesBetween(before: object | null, after: object | null): Changes {
+  const [old, young] = [before ?? {}, after ?? {}] as [Record<string, unknown>, Record<string, unknown>]
+  const names = new Set([...Object.keys(old), ...Object.keys(young)])
+  const changes: Record<string, { before?: unknown; after?: unknown }> = {}
+  for (const name of names) {
+    if (JSON.stringify(old[name]) === JSON.stringify(young[name])) continue
+    changes[name] = {
+      ...(name in old ? { before: old[name] } : {}),
+      ...(name in young ? { after: young[name] } : {})
+    }
+  }
+  return changes
+}
+
+function withoutSecrets(changes: Changes): Changes {
+  return Object.fromEntries(
+    Object.entries(changes).map(([name, change]) => [name, SECRET.test(name) ? { after: '[changed]' } : change])
+  )
+}
