@@ -1,5 +1,6 @@
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
+import { NotFound } from '../../errors.js'
 import type { UserListQuery } from './users.schema.js'
 
 export interface UserRow {
@@ -46,6 +47,17 @@ export async function findNumberedUser(id: string): Promise<UserRow | undefined>
 
 export function findUserByName(username: string): Promise<UserRow | undefined> {
   return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.username = ?`, [username])
+}
+
+/**
+ * The user whom a sysadmin names: by username, by mail address, or by number, in this order, as a username may consist of
+ * digits. Throws NotFound.
+ */
+export async function requireUser(name: string): Promise<UserRow> {
+  const byText = `select ${COLUMNS}, ${IDENTITIES} from users u where u.username = ? or u.email = ?`
+  const found = (await row<UserRow>(byText, [name, name])) ?? (await findNumberedUser(name))
+  if (!found) throw new NotFound(`User ${name}`)
+  return found
 }
 
 /** The box that a user's private token lies in. */

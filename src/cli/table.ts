@@ -1,0 +1,26 @@
+// Records as aligned columns, for people. Scripts read --json.
+
+export type Column<Row> = readonly [heading: string, cell: (row: Row) => string | number | boolean | Date | null]
+
+/** The lines of a table with its headings; one line that says so when there are no records. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  if (rows.length === 0) return 'none'
+  const lines = [columns.map(([heading]) => heading), ...rows.map(row => columns.map(([, cell]) => textOf(cell(row))))]
+  const widths = columns.map((_column, at) => Math.max(...lines.map(line => line[at]?.length ?? 0)))
+  return lines
+    .map(line =>
+      line
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd()
+    )
+    .join('\n')
+}
+
+function textOf(value: string | number | boolean | Date | null): string {
+  if (value === null) return '-'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (value instanceof Date) return value.toISOString().replace(/\.\d+Z$/, 'Z')
+  // What a user wrote may not move the cursor of a sysadmin's terminal.
+  return String(value).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?')
+}
