@@ -2,6 +2,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { config } from './config.js'
 import { Misconfigured } from './errors.js'
 
@@ -78,8 +79,20 @@ export function encrypt(text: string): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), body])
 }
 
+/** What was opened lately: a list of 20 projects shows 20 tokens, and opening them took an eighth of its time. */
+const opened = new LRUCache<string, string>({ max: 10_000 })
+
 /** Throws when the box was made with another key. */
 export function decrypt(box: Buffer): string {
+  const name = box.toString('latin1')
+  const known = opened.get(name)
+  if (known !== undefined) return known
+  const text = open(box)
+  opened.set(name, text)
+  return text
+}
+
+function open(box: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', Buffer.from(secrets().encryption_key, 'base64'), box.subarray(0, 12))
   decipher.setAuthTag(box.subarray(12, 28))
   return Buffer.concat([decipher.update(box.subarray(28)), decipher.final()]).toString('utf8')
