@@ -139,13 +139,22 @@ t.test('lists of projects', async t => {
   })
 
   t.test('take the same number of statements whatever their length', async t => {
-    for (const path of ['/projects', '/projects/owned', '/projects/visible', '/projects/all']) {
+    const lists = { '/projects': 2, '/projects/owned': 3, '/projects/visible': 3, '/projects/all': 3 }
+    for (const [path, statements] of Object.entries(lists)) {
       const ask = () => app.as(admin).get(path, { per_page: 100 })
-      t.equal(await countStatements(ask), 3, path)
+      t.equal(await countStatements(ask), statements, path)
       await app.make.project({ owner: admin })
       await app.make.project({ owner: admin })
-      t.equal(await countStatements(ask), 3, path)
+      t.equal(await countStatements(ask), statements, path)
     }
+  })
+
+  t.test('a page beyond the end is empty and still tells the total', async t => {
+    const beyond = await app.as(admin).get('/projects', { page: 99 })
+    t.same(beyond.json(), [])
+    const first = await app.as(admin).get('/projects')
+    t.ok(Number(first.headers['x-total']) > 0)
+    t.equal(beyond.headers['x-total'], first.headers['x-total'])
   })
 })
 
