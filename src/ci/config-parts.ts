@@ -1,4 +1,5 @@
 // The keys whose value is a mapping of its own: cache, artifacts, environment.
+import { parseDuration } from '../lib/duration.js'
 import {
   artifactWhens,
   type CiArtifacts,
@@ -18,7 +19,6 @@ import {
   reportAt,
   type Section
 } from './config-values.js'
-import { parseDuration } from './duration.js'
 
 const isEmptyList = (section: Section, key: string) => {
   const value = given(section, key)
