@@ -110,7 +110,7 @@ export async function listProjects(
   const count = () => countTotal(`select count(*) as total from ${from} where ${where}`, values)
   const [items, counted] = await Promise.all([find, counts ? undefined : count()])
   // A page beyond the end has no row that could tell.
-  const total = counted ?? items[0]?.total ?? (await count())
+  const total = counted ?? items[0]?.total ?? (page === 1 ? 0 : await count())
   return { items, total, page, perPage }
 }
 
