@@ -77,7 +77,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'db/embedded', '`up` runs the database; a command starts it for its own run'],
   ['cli', 'db/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` tell its state'],
   ['cli', 'git/reader', 'its pool is closed when the command ends'],
-  ['cli', 'queue/administer', '`jobs list`, `retry`, `discard`, `pause`, `resume`'],
+  ['cli', 'queue/administer', '`jobs list` and `show` read the queue'],
   ['cli', 'queue/metrics', '`jobs stats` and `status` read what the API reads'],
   ['cli', 'queue/wake', 'closed when the command ends'],
   ['cli', 'runner/sandbox', '`doctor` tries the sandbox'],

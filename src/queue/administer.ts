@@ -1,7 +1,8 @@
 // What a sysadmin does with queues and jobs.
 import { execute, marks, row, rows } from '../db/sql.js'
+import { afterCommit } from '../db/transact.js'
 import { Invalid, NotFound } from '../errors.js'
-import { QUEUES, type Queue } from './jobs.js'
+import { type JobName, type Jobs, QUEUES, type Queue } from './jobs.js'
 import { wake } from './wake.js'
 
 export interface JobRow {
@@ -10,7 +11,11 @@ export interface JobRow {
   name: string
   payload: string
   state: 'ready' | 'delayed' | 'running' | 'dead'
+  /** Tries that are over, and how often the job took its process down. */
   attempts: number
+  crashes: number
+  /** Of the worker that has it. */
+  process_id: number | null
   run_at: Date
   started_at: Date | null
   error: string | null
@@ -20,34 +25,64 @@ export interface JobRow {
 export interface JobFilter {
   state?: JobRow['state']
   queue?: string
-  limit?: number
+  name?: string
 }
 
-/** Jobs, newest first, at most 1,000. */
-export async function listJobs(filter: JobFilter = {}): Promise<JobRow[]> {
-  const where = ['1 = 1']
-  const values: string[] = []
-  if (filter.state) {
-    where.push('state = ?')
-    values.push(filter.state)
-  }
-  if (filter.queue) {
-    where.push('queue = ?')
-    values.push(asQueue(filter.queue))
-  }
+const COLUMNS = 'id, queue, name, payload, state, attempts, crashes, process_id, run_at, started_at, error, created_at'
+
+/** Jobs, newest first, at most 1,000. Throws Invalid for a queue that does not exist. */
+export async function listJobs(filter: JobFilter & { limit?: number } = {}): Promise<JobRow[]> {
+  const { where, values } = conditions(filter)
   return rows<JobRow>(
-    `select id, queue, name, payload, state, attempts, run_at, started_at, error, created_at from jobs
-     where ${where.join(' and ')} order by id desc limit ${Math.min(filter.limit ?? 100, 1000)}`,
+    `select ${COLUMNS} from jobs where ${where} order by id desc limit ${Math.min(filter.limit ?? 100, 1000)}`,
     values
   )
 }
 
+/** How many jobs a list without its limit has. */
+export async function countJobs(filter: JobFilter = {}): Promise<number> {
+  const { where, values } = conditions(filter)
+  return Number((await row<{ total: number }>(`select count(*) as total from jobs where ${where}`, values))?.total ?? 0)
+}
+
+function conditions({ state, queue, name }: JobFilter): { where: string; values: string[] } {
+  const pairs = Object.entries({ state, queue: queue && asQueue(queue), name })
+  const given = pairs.flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]))
+  return {
+    where: given.map(({ column }) => `${column} = ?`).join(' and ') || '1 = 1',
+    values: given.map(({ value }) => value)
+  }
+}
+
+/** Those of the named jobs that are in one of the states, oldest first; locked until the transaction's end on request. */
+export function jobsIn(
+  ids: readonly number[],
+  states: readonly JobRow['state'][],
+  { lock = false }: { lock?: boolean } = {}
+): Promise<JobRow[]> {
+  return rows<JobRow>(
+    `select ${COLUMNS} from jobs where id in (${marks(ids)}) and state in (${marks(states)})
+     order by id${lock ? ' for update' : ''}`,
+    [...ids, ...states]
+  )
+}
+
+/** The payloads of those of the named jobs, or of the dead ones, that have a name. */
+export async function payloadsOf<Name extends JobName>(
+  name: Name,
+  which: readonly number[] | 'dead'
+): Promise<Jobs[Name][]> {
+  const condition = which === 'dead' ? "state = 'dead'" : `id in (${marks(which)})`
+  const found = await rows<{ payload: string }>(`select payload from jobs where name = ? and ${condition}`, [
+    name,
+    ...(which === 'dead' ? [] : which)
+  ])
+  return found.map(({ payload }) => JSON.parse(payload) as Jobs[Name])
+}
+
 /** One job. Throws NotFound. */
 export async function findJob(id: number): Promise<JobRow> {
-  const found = await row<JobRow>(
-    'select id, queue, name, payload, state, attempts, run_at, started_at, error, created_at from jobs where id = ?',
-    [id]
-  )
+  const found = await row<JobRow>(`select ${COLUMNS} from jobs where id = ?`, [id])
   if (!found) throw new NotFound('Job')
   return found
 }
@@ -60,7 +95,9 @@ export async function retryJobs(ids: readonly number[] | 'dead'): Promise<number
     [new Date(), ...(ids === 'dead' ? [] : ids)]
   )
   if (affectedRows === 0 && ids !== 'dead') throw new NotFound('Job')
-  for (const queue of QUEUES) wake(queue)
+  afterCommit(() => {
+    for (const queue of QUEUES) wake(queue)
+  })
   return affectedRows
 }
 
@@ -72,14 +109,20 @@ export async function discardJobs(ids: readonly number[] | 'dead'): Promise<numb
   return affectedRows
 }
 
-/** Stops workers from taking jobs of a queue; those that run end. */
-export async function pauseQueue(queue: string): Promise<void> {
-  await execute('insert ignore into paused_queues (queue, paused_at) values (?, ?)', [asQueue(queue), new Date()])
+/** Stops workers from taking jobs of a queue; those that run end. Gives whether it was not paused before. */
+export async function pauseQueue(queue: string): Promise<boolean> {
+  const { affectedRows } = await execute('insert ignore into paused_queues (queue, paused_at) values (?, ?)', [
+    asQueue(queue),
+    new Date()
+  ])
+  return affectedRows === 1
 }
 
-export async function resumeQueue(queue: string): Promise<void> {
-  await execute('delete from paused_queues where queue = ?', [asQueue(queue)])
-  wake(asQueue(queue))
+/** Lets workers take jobs of a queue again. Gives whether it was paused. */
+export async function resumeQueue(queue: string): Promise<boolean> {
+  const { affectedRows } = await execute('delete from paused_queues where queue = ?', [asQueue(queue)])
+  afterCommit(() => wake(asQueue(queue)))
+  return affectedRows === 1
 }
 
 export async function pausedQueues(): Promise<string[]> {

@@ -109,6 +109,17 @@ async function finish(delivery: DeliveryRow, state: 'delivered' | 'dead' | 'canc
   await execute('update hook_deliveries set state = ?, finished_at = ? where id = ?', [state, new Date(), delivery.id])
 }
 
+/** Gives up deliveries that wait, as their jobs are discarded. */
+export async function cancelDeliveries(which: readonly { readonly deliveryId: number }[]): Promise<void> {
+  for (let at = 0; at < which.length; at += 1000) {
+    const ids = which.slice(at, at + 1000).map(({ deliveryId }) => deliveryId)
+    await execute(
+      `update hook_deliveries set state = 'canceled', finished_at = ? where id in (${marks(ids)}) and state = 'pending'`,
+      [new Date(), ...ids]
+    )
+  }
+}
+
 async function postpone(delivery: DeliveryRow, runAt: Date): Promise<void> {
   await enqueue('hook.deliver', { deliveryId: delivery.id }, { runAt })
 }

@@ -3,23 +3,40 @@ import { BaseCommand } from '../../base.js'
 
 export default class JobsDiscard extends BaseCommand {
   static override summary = 'Remove jobs that are not running'
+  static override description =
+    'What a discarded job was to do is not done. Deliveries of hooks become canceled. With --json: {discarded}, or with --dry-run {would_discard, jobs} (at most 1,000 jobs).'
   static override strict = false
-  static override examples = ['<%= config.bin %> jobs discard 4711', '<%= config.bin %> jobs discard --dead']
-  static override args = { id: Args.integer({ description: 'number of a job; several may be named', min: 1 }) }
-  static override flags = { dead: Flags.boolean({ description: 'all dead jobs' }) }
+  static override examples = [
+    '<%= config.bin %> jobs discard 4711 4712',
+    '<%= config.bin %> jobs discard --dead --dry-run',
+    '<%= config.bin %> jobs discard --dead'
+  ]
+  static override args = { id: Args.string({ description: 'number of a job; several may be named' }) }
+  static override flags = {
+    dead: Flags.boolean({ description: 'all dead jobs' }),
+    'dry-run': Flags.boolean({ description: 'show what would be removed' })
+  }
 
-  async run(): Promise<{ discarded: number }> {
+  async run() {
     const { flags, argv } = await this.parse(JobsDiscard)
     this.configure(flags)
-    const ids = argv.map(Number)
-    if (Boolean(flags.dead) === ids.length > 0 || ids.some(id => !Number.isInteger(id) || id < 1)) {
-      this.error('name jobs by their numbers, or all dead ones by --dead', { exit: 2 })
-    }
-    const [{ withDatabase }, { discardJobs }] = await Promise.all([
+    const { jobSelection } = await import('../../job-selection.js')
+    const which = jobSelection(argv.map(String), flags.dead)
+    const [{ withDatabase }, { commandOrigin }, rules] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../queue/administer.js')
+      import('../../origin.js'),
+      import('../../../areas/admin/jobs.js')
     ])
-    const discarded = await withDatabase(() => discardJobs(flags.dead ? 'dead' : ids))
+    if (flags['dry-run']) {
+      const [{ viewJob }, { jobTable }] = await Promise.all([
+        import('../../../areas/admin/jobs.view.js'),
+        import('../../job-table.js')
+      ])
+      const { jobs, total } = await withDatabase(() => rules.discardableJobs(which))
+      this.log(`would discard ${total}\n${jobTable(jobs)}`)
+      return { would_discard: total, jobs: jobs.map(viewJob) }
+    }
+    const discarded = await withDatabase(() => rules.discardJobs(which, commandOrigin()))
     this.log(`discarded ${discarded}`)
     return { discarded }
   }

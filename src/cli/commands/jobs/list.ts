@@ -3,30 +3,31 @@ import { BaseCommand } from '../../base.js'
 
 export default class JobsList extends BaseCommand {
   static override summary = 'List background jobs, newest first'
+  static override description =
+    'Jobs that are done are not kept. With --json: {jobs, total}; total counts also those beyond --limit.'
   static override examples = [
     '<%= config.bin %> jobs list --state dead',
-    '<%= config.bin %> jobs list --queue hooks --json'
+    '<%= config.bin %> jobs list --queue hooks --name hook.deliver --json'
   ]
   static override flags = {
     state: Flags.option({ options: ['ready', 'delayed', 'running', 'dead'] as const })(),
-    queue: Flags.string(),
+    queue: Flags.string({ description: 'default, builds, hooks, mail or maintenance' }),
+    name: Flags.string({ description: 'such as hook.deliver' }),
     limit: Flags.integer({ default: 50, min: 1, max: 1000 })
   }
 
   async run() {
     const { flags } = await this.parse(JobsList)
     this.configure(flags)
-    const [{ withDatabase }, { listJobs }] = await Promise.all([
+    const [{ withDatabase }, { countJobs, listJobs }, { viewJob }, { jobTable }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../queue/administer.js')
+      import('../../../queue/administer.js'),
+      import('../../../areas/admin/jobs.view.js'),
+      import('../../job-table.js')
     ])
-    const found = await withDatabase(() => listJobs(flags))
-    const jobs = found.map(job => ({ ...job, payload: JSON.parse(job.payload) as unknown }))
-    for (const job of jobs) {
-      this.log(
-        `${job.id}  ${job.queue}  ${job.name}  ${job.state}  attempts ${job.attempts}  ${JSON.stringify(job.payload)}`
-      )
-    }
-    return { jobs }
+    const [found, total] = await withDatabase(() => Promise.all([listJobs(flags), countJobs(flags)]))
+    this.log(jobTable(found))
+    if (total > found.length) this.log(`${found.length} of ${total}: more by --limit`)
+    return { jobs: found.map(viewJob), total }
   }
 }

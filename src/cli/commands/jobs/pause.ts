@@ -3,17 +3,20 @@ import { BaseCommand } from '../../base.js'
 
 export default class JobsPause extends BaseCommand {
   static override summary = 'Stop workers from taking jobs of a queue; those that run end'
-  static override examples = ['<%= config.bin %> jobs pause hooks']
-  static override args = { queue: Args.string({ required: true }) }
+  static override examples = ['<%= config.bin %> jobs pause hooks', '<%= config.bin %> jobs pause builds --json']
+  static override args = {
+    queue: Args.string({ required: true, description: 'default, builds, hooks, mail or maintenance' })
+  }
 
   async run(): Promise<{ paused: string }> {
     const { flags, args } = await this.parse(JobsPause)
     this.configure(flags)
-    const [{ withDatabase }, { pauseQueue }] = await Promise.all([
+    const [{ withDatabase }, { commandOrigin }, { pauseQueue }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../queue/administer.js')
+      import('../../origin.js'),
+      import('../../../areas/admin/jobs.js')
     ])
-    await withDatabase(() => pauseQueue(args.queue))
+    await withDatabase(() => pauseQueue(args.queue, commandOrigin()))
     this.log(`paused ${args.queue}`)
     return { paused: args.queue }
   }

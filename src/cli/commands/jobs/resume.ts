@@ -3,17 +3,20 @@ import { BaseCommand } from '../../base.js'
 
 export default class JobsResume extends BaseCommand {
   static override summary = 'Let workers take jobs of a queue again'
-  static override examples = ['<%= config.bin %> jobs resume hooks']
-  static override args = { queue: Args.string({ required: true }) }
+  static override examples = ['<%= config.bin %> jobs resume hooks', '<%= config.bin %> jobs resume builds --json']
+  static override args = {
+    queue: Args.string({ required: true, description: 'default, builds, hooks, mail or maintenance' })
+  }
 
   async run(): Promise<{ resumed: string }> {
     const { flags, args } = await this.parse(JobsResume)
     this.configure(flags)
-    const [{ withDatabase }, { resumeQueue }] = await Promise.all([
+    const [{ withDatabase }, { commandOrigin }, { resumeQueue }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../queue/administer.js')
+      import('../../origin.js'),
+      import('../../../areas/admin/jobs.js')
     ])
-    await withDatabase(() => resumeQueue(args.queue))
+    await withDatabase(() => resumeQueue(args.queue, commandOrigin()))
     this.log(`resumed ${args.queue}`)
     return { resumed: args.queue }
   }
