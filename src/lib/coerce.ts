@@ -17,7 +17,7 @@ const NO = new Set(['false', 'f', '0', 'off', 'no', ''])
 export function coerce(value: unknown, schema: InputSchema): unknown {
   if (typeof value === 'string') return coerceText(value, schema)
   if (schema.type === 'object') return coerceObject(value, schema)
-  if (schema.type === 'array') return coerceArray(value, schema)
+  if (schema.type === 'array') return coerceArray(isBlankList(value) ? [] : value, schema)
   if (schema.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
   if (schema.type === 'boolean' && (value === 0 || value === 1)) return value === 1
   return value
@@ -44,6 +44,9 @@ function coerceBoolean(text: string): unknown {
   if (YES.has(word)) return true
   return NO.has(word) ? false : text
 }
+
+/** Not specified: `a[]=` alone is the empty list, as a form has no other way to write one. */
+const isBlankList = (value: unknown) => Array.isArray(value) && value.length === 1 && value[0] === ''
 
 /** Not specified: a lone value stands for a list of one, as clients send `scope=failed`. */
 function coerceArray(value: unknown, schema: InputSchema): unknown {

@@ -30,6 +30,9 @@ export const administration: Migration = {
       created_at datetime(3) not null,
       updated_at datetime(3) not null
     )`,
+    // There from the start: a change locks it, so that two at once lose nothing of each other.
+    `insert ignore into application_settings (id, changed, created_at, updated_at)
+      values (1, '{}', utc_timestamp(3), utc_timestamp(3))`,
     `create table if not exists broadcast_messages (
       id int unsigned not null auto_increment primary key,
       message text not null,

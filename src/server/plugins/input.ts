@@ -1,12 +1,10 @@
 // Every way in which a client may write its parameters ends in one typed object: query, form, multipart or JSON.
 import multipart from '@fastify/multipart'
-import { Ajv, type ErrorObject } from 'ajv'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { BadParameters, BadRequest, TooLarge } from '../../errors.js'
-import { coerce, type InputSchema } from '../../lib/coerce.js'
+import type { InputSchema } from '../../lib/coerce.js'
 import { addPair, type Form, parseForm } from '../../lib/form.js'
-
-const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
+import { validator, type Wrong } from '../../lib/validate.js'
 
 /** Parameters that carry no file: the fields of a multipart form are read whole, within these limits. */
 const FIELDS = { fieldSize: 16_777_216, fields: 200, files: 0, parts: 200 }
@@ -77,45 +75,20 @@ function plain(value: unknown): Record<string, unknown> {
 }
 
 function compile({ schema }: { schema: InputSchema }) {
-  const validate = ajv.compile(schema as object)
+  const validate = validator(schema)
   return (input: unknown) => {
-    const value = coerce(input ?? {}, schema)
-    if (validate(value)) return { value }
-    return { error: describe(validate.errors ?? []) }
+    const found = validate(input ?? {})
+    return found.wrong ? { error: describe(found.wrong) } : { value: found.value }
   }
 }
 
 /** The requirement's texts ("Error conventions"): missing ones first and together, then the first of another kind. */
-function describe(found: ErrorObject[]): BadParameters {
-  const missing = found.filter(({ keyword }) => keyword === 'required').map(({ params }) => params.missingProperty)
+function describe({ missing, name, problem }: Wrong): BadParameters {
   const [first] = missing
-  if (first !== undefined) {
-    if (missing.length === 1) return BadParameters.missing(String(first))
-    return new BadParameters(
-      missing.map(name => `${name} is missing`).join(', '),
-      `400 (Bad request) ${missing.map(name => `"${name}"`).join(', ')} not given`
-    )
-  }
-  const error = found[0]
-  // An item of a list is told by the list's name.
-  const path = error?.instancePath.split('/').filter(part => part !== '' && !/^\d+$/.test(part)) ?? []
-  const name = path.join('.') || 'the input'
-  return new BadParameters(`${name} ${problem(error)}`)
-}
-
-function problem(error: ErrorObject | undefined): string {
-  switch (error?.keyword) {
-    case 'enum':
-      return 'does not have a valid value'
-    case 'minLength':
-      return 'is empty'
-    case 'maxLength':
-      return `is too long (maximum is ${error.params.limit} characters)`
-    case 'minimum':
-      return `must be greater than or equal to ${error.params.limit}`
-    case 'maximum':
-      return `must be less than or equal to ${error.params.limit}`
-    default:
-      return 'is invalid'
-  }
+  if (first === undefined) return new BadParameters(`${name || 'the input'} ${problem}`)
+  if (missing.length === 1) return BadParameters.missing(first)
+  return new BadParameters(
+    missing.map(name => `${name} is missing`).join(', '),
+    `400 (Bad request) ${missing.map(name => `"${name}"`).join(', ')} not given`
+  )
 }

@@ -1,0 +1,49 @@
+// Values against a schema. What is wrong comes as its parts: the front doors put them into sentences.
+import { Ajv, type ErrorObject } from 'ajv'
+import { coerce, type InputSchema } from './coerce.js'
+
+const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
+
+export interface Wrong {
+  /** Attributes that are required and not there. */
+  readonly missing: readonly string[]
+  /** The first other one that is wrong, empty for the value itself; and how, such as `is invalid`. */
+  readonly name: string
+  readonly problem: string
+}
+
+export type Validated = { readonly value: unknown; readonly wrong?: undefined } | { readonly wrong: Wrong }
+
+/** A check against `schema`. Values are brought into its types first, unless `exact`. */
+export function validator(schema: InputSchema, { exact = false } = {}): (input: unknown) => Validated {
+  const validate = ajv.compile(schema as object)
+  return input => {
+    const value = exact ? input : coerce(input, schema)
+    return validate(value) ? { value } : { wrong: describe(validate.errors ?? []) }
+  }
+}
+
+function describe(found: ErrorObject[]): Wrong {
+  const missing = found.filter(({ keyword }) => keyword === 'required').map(({ params }) => params.missingProperty)
+  const error = found[0]
+  // An item of a list is told by the list's name.
+  const path = error?.instancePath.split('/').filter(part => part !== '' && !/^\d+$/.test(part)) ?? []
+  return { missing: missing.map(String), name: path.join('.'), problem: problemOf(error) }
+}
+
+function problemOf(error: ErrorObject | undefined): string {
+  switch (error?.keyword) {
+    case 'enum':
+      return 'does not have a valid value'
+    case 'minLength':
+      return 'is empty'
+    case 'maxLength':
+      return `is too long (maximum is ${error.params.limit} characters)`
+    case 'minimum':
+      return `must be greater than or equal to ${error.params.limit}`
+    case 'maximum':
+      return `must be less than or equal to ${error.params.limit}`
+    default:
+      return 'is invalid'
+  }
+}
