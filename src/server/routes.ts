@@ -6,6 +6,7 @@ import { buildRoutes } from '../areas/builds/builds.routes.js'
 import { pipelineRoutes } from '../areas/builds/pipelines.routes.js'
 import { projectRoutes } from '../areas/projects/projects.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
+import { templateRoutes } from '../areas/templates/templates.routes.js'
 import { sessionRoutes } from '../areas/users/session.routes.js'
 import { userRoutes } from '../areas/users/users.routes.js'
 
@@ -18,4 +19,5 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(buildRoutes)
   await app.register(hookRoutes)
   await app.register(jobMetricsRoutes)
+  await app.register(templateRoutes)
 }

@@ -131,6 +131,7 @@ async function ask(world: World, route: string, name: ActorName, subject: Subjec
     ':sha': (pattern.includes('raw_blobs') ? subject?.blob : subject?.build.sha) ?? '',
     ':build_id': subject?.build.id ?? 0,
     ':pipeline_id': subject?.build.pipelineId ?? 0,
+    ':key': pattern.includes('licenses') ? 'mit' : 'Node',
     ':ref_name': 'master'
   }
   const url = pattern.replaceAll(/:\w+/g, part => String(values[part])).replace('*', '/no-such-page')

@@ -1,0 +1,49 @@
+// Templates that are files of the program's own, in templates/KIND: one dropped in there is served from the next start.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../../config.js'
+import { NotFound } from '../../errors.js'
+
+export interface TemplateFile {
+  readonly name: string
+  readonly content: string
+}
+
+/** kind -> the ending of its files, and what one is called. */
+const KINDS = {
+  gitignores: { ending: '.gitignore', one: 'gitignore' }
+} as const
+export type TemplateKind = keyof typeof KINDS
+export const templateKinds = Object.keys(KINDS) as TemplateKind[]
+
+const loaded = new Map<TemplateKind, ReadonlyMap<string, TemplateFile>>()
+
+/** Every template of a kind, by name. A few milliseconds for the first that asks, and some 100 kB from then on. */
+function filesOf(kind: TemplateKind): ReadonlyMap<string, TemplateFile> {
+  const known = loaded.get(kind)
+  if (known) return known
+  const read = load(kind)
+  loaded.set(kind, read)
+  return read
+}
+
+function load(kind: TemplateKind): ReadonlyMap<string, TemplateFile> {
+  const folder = join(root, 'templates', kind)
+  const { ending } = KINDS[kind]
+  const names = readdirSync(folder).flatMap(file => (file.endsWith(ending) ? [file.slice(0, -ending.length)] : []))
+  const order = new Intl.Collator('en').compare
+  return new Map(
+    names.sort(order).map(name => [name, { name, content: readFileSync(join(folder, name + ending), 'utf8') }])
+  )
+}
+
+export function listTemplates(kind: TemplateKind): TemplateFile[] {
+  return [...filesOf(kind).values()]
+}
+
+/** A template by its exact name: it is looked up and never becomes a path. Throws NotFound. */
+export function findTemplate(kind: TemplateKind, name: string): TemplateFile {
+  const file = filesOf(kind).get(name)
+  if (!file) throw new NotFound(KINDS[kind].one)
+  return file
+}

@@ -1,0 +1,55 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { findTemplate, listTemplates, type TemplateKind } from './files.js'
+import { Template, TemplateName, viewTemplate, viewTemplateName } from './files.view.js'
+import { findLicense, listLicenses } from './licenses.js'
+import { LicenseTemplate, viewLicense } from './licenses.view.js'
+import { LicenseListQuery, LicenseQuery, TemplateParams } from './templates.schema.js'
+
+const config = { can: 'template.read' as const }
+const tags = ['Templates']
+
+/** Not paginated. The paths without /templates are those of older clients. */
+export const templateRoutes: FastifyPluginAsyncTypebox = async app => {
+  await app.register(templates, { prefix: '/templates', deprecated: false })
+  await app.register(templates, { prefix: '', deprecated: true })
+}
+
+const templates: FastifyPluginAsyncTypebox<{ deprecated: boolean }> = async (app, { deprecated }) => {
+  app.get(
+    '/licenses',
+    {
+      config,
+      schema: { tags, deprecated, querystring: LicenseListQuery, response: { 200: Type.Array(LicenseTemplate) } }
+    },
+    async ({ query }) => listLicenses(query.popular).map(viewLicense)
+  )
+
+  app.get(
+    '/licenses/:key',
+    {
+      config,
+      schema: {
+        tags,
+        deprecated,
+        params: TemplateParams,
+        querystring: LicenseQuery,
+        response: { 200: LicenseTemplate }
+      }
+    },
+    async ({ params, query, actor }) => viewLicense(findLicense(params.key, query, actor))
+  )
+
+  const files = (kind: TemplateKind, path = `/${kind}`) => {
+    app.get(path, { config, schema: { tags, deprecated, response: { 200: Type.Array(TemplateName) } } }, async () =>
+      listTemplates(kind).map(viewTemplateName)
+    )
+    app.get(
+      `${path}/:key`,
+      { config, schema: { tags, deprecated, params: TemplateParams, response: { 200: Template } } },
+      async ({ params }) => viewTemplate(findTemplate(kind, params.key))
+    )
+  }
+
+  files('gitignores')
+}

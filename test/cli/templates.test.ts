@@ -1,0 +1,40 @@
+import t from 'tap'
+import { cli } from '../helpers/cli.js'
+
+t.test('templates list names the kinds and keys', async t => {
+  const { code, stdout } = await cli(['templates', 'list'])
+  t.equal(code, 0)
+  t.match(stdout, /^KIND +KEY +NAME\n/)
+  t.match(stdout, /^licenses +mit +MIT License$/m)
+  t.match(stdout, /^gitignores +Node +Node$/m)
+  const licenses = (await cli(['templates', 'list', 'licenses', '--json'])).json() as { licenses: object[] }
+  t.same(Object.keys(licenses), ['licenses'])
+  t.equal(licenses.licenses.length, 39)
+  const gitignores = await cli(['templates', 'list', 'gitignores', '--json'])
+  t.same(Object.keys(gitignores.json()), ['gitignores'])
+})
+
+t.test('templates show prints the text and nothing else', async t => {
+  const { code, stdout } = await cli(['templates', 'show', 'licenses', 'isc', '--fullname', 'Ada', '--project', 'x'])
+  t.equal(code, 0)
+  t.match(stdout, /^ISC License\n\nCopyright \(c\) \d{4}, Ada\n/)
+  const json = (await cli(['templates', 'show', 'gitignores', 'Go', '--json'])).json()
+  t.match(json, { name: 'Go', content: /^go\.work$/m })
+  t.equal((await cli(['templates', 'show', 'gitignores', 'Go'])).stdout, json.content)
+})
+
+t.test('templates tell what they do not know', async t => {
+  const cases: [string[], number, RegExp][] = [
+    [['show', 'licenses', 'no-such'], 3, /^gitstead: License Not Found\n$/],
+    [['show', 'gitignores', '../Node'], 3, /^gitstead: gitignore Not Found\n$/],
+    [['show', 'recipes', 'x'], 2, /^gitstead: Expected recipes to be one of: licenses, gitignores\n$/],
+    [['show', 'licenses'], 2, /^gitstead: Missing 1 required arg: key .*\n$/],
+    [['list', 'recipes'], 2, /^gitstead: Expected recipes to be one of: licenses, gitignores\n$/]
+  ]
+  for (const [args, code, stderr] of cases) {
+    const result = await cli(['templates', ...args])
+    t.equal(result.code, code, args.join(' '))
+    t.match(result.stderr, stderr, args.join(' '))
+    t.equal(result.stdout, '', args.join(' '))
+  }
+})
