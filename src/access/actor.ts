@@ -1,4 +1,5 @@
 // Who asks, and by what right.
+import { Unauthorized } from '../errors.js'
 
 export interface ActorUser {
   readonly id: number
@@ -18,6 +19,12 @@ export interface Actor {
 }
 
 export const nobody: Actor = { user: null, by: null, sudoer: null }
+
+/** The user who asks, where a route is about what is their own. Throws Unauthorized for nobody. */
+export function askerOf({ user }: Actor): ActorUser {
+  if (!user) throw new Unauthorized()
+  return user
+}
 
 /** Who makes a change, and from where: what the audit keeps. */
 export interface Origin {

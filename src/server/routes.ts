@@ -7,12 +7,14 @@ import { pipelineRoutes } from '../areas/builds/pipelines.routes.js'
 import { projectRoutes } from '../areas/projects/projects.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
 import { templateRoutes } from '../areas/templates/templates.routes.js'
+import { emailRoutes } from '../areas/users/emails.routes.js'
 import { sessionRoutes } from '../areas/users/session.routes.js'
 import { userRoutes } from '../areas/users/users.routes.js'
 
 export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(sessionRoutes)
   await app.register(userRoutes)
+  await app.register(emailRoutes)
   await app.register(projectRoutes)
   await app.register(repositoryRoutes)
   await app.register(pipelineRoutes)

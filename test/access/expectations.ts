@@ -45,6 +45,8 @@ const EVERYBODY = row('200 200 200 200 200 200 200 200 200  200 200 200')
 const SIGNED_IN = row('401 200 200 200 200 200 200 200 200  401 401 401')
 const SIGNED_IN_OR_READ_USER = row('401 200 200 200 200 200 200 200 200  401 200 401')
 const ADMINISTRATOR = row('401 403 403 403 403 403 403 403 200  401 401 401')
+/** The same under /users, where a token of scope read_user, here that of no administrator, gets as far as its user. */
+const ADMINISTRATOR_OR_READ_USER = row('401 403 403 403 403 403 403 403 200  401 403 401')
 
 const anybodyIfPublic = row('200 200 200 200 200 200 200 200 200  401 401 401')
 const signedInIfPublic = row('401 200 200 200 200 200 200 200 200  401 401 401')
@@ -124,6 +126,13 @@ export const INSTANCE: { readonly [route: string]: Statuses } = {
   'GET /api/v3/users': SIGNED_IN_OR_READ_USER,
   'GET /api/v3/users/:id': SIGNED_IN_OR_READ_USER,
   'POST /api/v3/users': created(ADMINISTRATOR),
+  'GET /api/v3/user/emails': SIGNED_IN_OR_READ_USER,
+  'GET /api/v3/user/emails/:email_id': SIGNED_IN_OR_READ_USER,
+  'POST /api/v3/user/emails': created(SIGNED_IN),
+  'DELETE /api/v3/user/emails/:email_id': SIGNED_IN,
+  'GET /api/v3/users/:id/emails': ADMINISTRATOR_OR_READ_USER,
+  'POST /api/v3/users/:id/emails': created(ADMINISTRATOR),
+  'DELETE /api/v3/users/:id/emails/:email_id': ADMINISTRATOR,
   'POST /api/v3/session': created(EVERYBODY),
   'GET /api/v3/projects': SIGNED_IN,
   'GET /api/v3/projects/owned': SIGNED_IN,

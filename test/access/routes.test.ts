@@ -9,6 +9,7 @@ import { endBuild, makePipeline, type TestBuild } from '../areas/builds/make-bui
 import { type TestApp, testApp } from '../helpers/app.js'
 import type { TestProject, TestUser } from '../helpers/factory.js'
 import { ACTORS, type ActorName, INSTANCE, OF_PROJECT, PROJECTS, type ProjectName } from './expectations.js'
+import { ownRecord } from './own-records.js'
 import { routesOf } from './route-list.js'
 
 interface Subject {
@@ -21,6 +22,8 @@ interface World {
   readonly app: TestApp
   readonly tokens: { readonly [Name in ActorName]: string | undefined }
   readonly admin: TestUser
+  /** Whose tokens those are that are somebody's. */
+  readonly users: { readonly [Name in ActorName]?: TestUser }
   readonly subjects: { readonly [Name in ProjectName]: Subject }
 }
 
@@ -65,21 +68,24 @@ async function makeWorld(): Promise<World> {
     subjects[name] = await fill(app, project)
     if (SWITCH[name]) await execute(SWITCH[name], [project.id])
   }
+  const users = {
+    stranger: await make.user(),
+    external: await make.user({ external: true }),
+    guest: members.guest[1],
+    reporter: members.reporter[1],
+    developer: members.developer[1],
+    master: members.master[1],
+    owner,
+    admin,
+    blocked: members.blocked[1],
+    readUser: owner
+  }
   const tokens = {
-    nobody: undefined,
-    stranger: (await make.user()).privateToken,
-    external: (await make.user({ external: true })).privateToken,
-    guest: members.guest[1].privateToken,
-    reporter: members.reporter[1].privateToken,
-    developer: members.developer[1].privateToken,
-    master: members.master[1].privateToken,
-    owner: owner.privateToken,
-    admin: admin.privateToken,
-    blocked: members.blocked[1].privateToken,
+    ...Object.fromEntries(Object.entries(users).map(([name, { privateToken }]) => [name, privateToken])),
     readUser,
     wrong: 'no-such-token'
-  }
-  return { app, tokens, admin, subjects }
+  } as World['tokens']
+  return { app, tokens, admin, users, subjects }
 }
 
 /** A commit, a pipeline, and a build with all that can be read of one. */
@@ -99,6 +105,8 @@ function inputOf(route: string, actor: string, { admin }: World): Partial<Inject
     'POST /api/v3/users': () => ({
       payload: { email: `${unique}@example.org`, password: 'long enough', username: unique, name: 'Somebody' }
     }),
+    'POST /api/v3/user/emails': () => ({ payload: { email: `${unique}@example.com` } }),
+    'POST /api/v3/users/:id/emails': () => ({ payload: { email: `${unique}@example.com` } }),
     'POST /api/v3/session': () => ({ payload: { login: admin.username, password: admin.password } }),
     'POST /api/v3/projects': () => ({ payload: { name: unique } }),
     'POST /api/v3/hooks': () => ({ payload: { url: 'http://hooks.example.org/' } }),
@@ -132,7 +140,8 @@ async function ask(world: World, route: string, name: ActorName, subject: Subjec
     ':build_id': subject?.build.id ?? 0,
     ':pipeline_id': subject?.build.pipelineId ?? 0,
     ':key': pattern.includes('licenses') ? 'mit' : 'Node',
-    ':ref_name': 'master'
+    ':ref_name': 'master',
+    ...(await ownRecord(pattern, pattern.includes('/users/') ? world.admin : (world.users[name] ?? world.admin)))
   }
   const url = pattern.replaceAll(/:\w+/g, part => String(values[part])).replace('*', '/no-such-page')
   const token = world.tokens[name]

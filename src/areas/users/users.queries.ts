@@ -45,6 +45,13 @@ export async function findNumberedUser(id: string): Promise<UserRow | undefined>
   return /^\d{1,10}$/.test(id) ? findUser(Number(id)) : undefined
 }
 
+/** The same for what cannot do without. Throws NotFound. */
+export async function requireNumberedUser(id: string): Promise<UserRow> {
+  const found = await findNumberedUser(id)
+  if (!found) throw new NotFound('User')
+  return found
+}
+
 export function findUserByName(username: string): Promise<UserRow | undefined> {
   return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.username = ?`, [username])
 }

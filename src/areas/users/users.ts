@@ -8,6 +8,7 @@ import { userPayload } from '../../webhooks/system-payloads.js'
 import { audit, changesBetween } from '../admin/audit.js'
 import { emitEvent } from '../admin/events.js'
 import { pathProblem } from '../projects/paths.js'
+import { checkAddressFree, isAddress } from './emails.js'
 import { hashPassword } from './passwords.js'
 import { findPrivateToken } from './users.queries.js'
 import type { UserBody } from './users.schema.js'
@@ -53,7 +54,7 @@ function checkUser(body: UserBody): void {
   if (body.password.length < PASSWORD_MINIMUM) {
     errors.password = [`is too short (minimum is ${PASSWORD_MINIMUM} characters)`]
   }
-  if (!/^[^\s@<>]+@[^\s@<>]+$/.test(body.email)) errors.email = ['is invalid']
+  if (!isAddress(body.email)) errors.email = ['is invalid']
   if (body.name.trim() === '') errors.name = ["can't be blank"]
   const problem = pathProblem(body.username, 'namespace')
   if (problem) errors.username = [problem]
@@ -66,7 +67,7 @@ function checkUser(body: UserBody): void {
 
 async function insertUser(body: UserBody, passwordHash: string): Promise<User> {
   // The address is looked at before the name, as the requirement orders the two conflicts.
-  if (await User.count({ where: { email: body.email } })) throw new Conflict('Email has already been taken')
+  await checkAddressFree(body.email)
   try {
     return await User.create({
       username: body.username,

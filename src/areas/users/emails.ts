@@ -1,0 +1,83 @@
+// Addresses of users. A primary one stands in `users`, all others in `emails`, and no key of the database spans both. So
+// whoever takes an address, for either, first inserts it into `emails`: of two who do at once, the unique key there lets
+// the second wait until the first has committed, and only then does the second look at `users`. On a cluster of several
+// writers the same two inserts collide as well, which a lock on a row that is only read would not.
+import type { Origin } from '../../access/actor.js'
+import { duplicateKey } from '../../db/failure.js'
+import { execute, row } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { Conflict, Invalid, NotFound } from '../../errors.js'
+import { audit } from '../admin/audit.js'
+import { type EmailRow, requireEmail } from './emails.queries.js'
+import type { EmailBody } from './emails.schema.js'
+
+/** Not specified: which addresses are valid. Nothing that a header of a mail would read as more than one address. */
+const ADDRESS = /^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u
+
+interface Owner {
+  readonly id: number
+  readonly username: string
+}
+
+export const isAddress = (text: string): boolean => ADDRESS.test(text)
+
+/**
+ * Makes sure, until the current transaction ends, that nobody has or gets this address but `exceptUserId` as the primary
+ * one. Call it inside the `transact` that writes the address to `users`, before that write. Throws Conflict.
+ */
+export async function checkAddressFree(email: string, exceptUserId?: number): Promise<void> {
+  const claim = await insertEmail(0, email)
+  if (claim === undefined) throw new Conflict('Email has already been taken')
+  // The key stays locked until the transaction ends, with or without its row.
+  await execute('delete from emails where id = ?', [claim])
+  const holder = await primaryHolder(email)
+  if (holder !== undefined && holder !== exceptUserId) throw new Conflict('Email has already been taken')
+}
+
+/** Gives a user one more address. Throws Invalid for one that is taken, or is none. */
+export async function addEmail(owner: Owner, { email }: EmailBody, origin: Origin): Promise<EmailRow> {
+  if (!isAddress(email)) throw new Invalid('email', 'is invalid')
+  return transact(async () => {
+    const id = await insertEmail(owner.id, email)
+    if (id === undefined || (await primaryHolder(email)) !== undefined) {
+      throw new Invalid('email', 'has already been taken')
+    }
+    await audit(origin, {
+      action: 'email.create',
+      target: { type: 'email', id, name: email },
+      changes: { user: { after: owner.username } }
+    })
+    return { id, user_id: owner.id, email }
+  })
+}
+
+/** Takes an address from a user. Throws NotFound. */
+export async function deleteEmail(owner: Owner, id: number, origin: Origin): Promise<EmailRow> {
+  return transact(async () => {
+    const found = await requireEmail(owner.id, id)
+    const { affectedRows } = await execute('delete from emails where id = ?', [id])
+    // Somebody else was faster.
+    if (affectedRows === 0) throw new NotFound('Email')
+    await audit(origin, {
+      action: 'email.delete',
+      target: { type: 'email', id, name: found.email },
+      changes: { user: { before: owner.username } }
+    })
+    return found
+  })
+}
+
+/** The number of the new row; undefined where the address stands there already. */
+async function insertEmail(userId: number, email: string): Promise<number | undefined> {
+  try {
+    const sql = 'insert into emails (user_id, email, created_at) values (?, ?, ?)'
+    return (await execute(sql, [userId, email, new Date()])).insertId
+  } catch (error) {
+    if (duplicateKey(error)) return undefined
+    throw error
+  }
+}
+
+async function primaryHolder(email: string): Promise<number | undefined> {
+  return (await row<{ id: number }>('select id from users where email = ?', [email]))?.id
+}

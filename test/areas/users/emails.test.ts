@@ -1,0 +1,262 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { addEmail, checkAddressFree } from '../../../src/areas/users/emails.js'
+import { createUser } from '../../../src/areas/users/users.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
+import { transact } from '../../../src/db/transact.js'
+import { Conflict, Invalid } from '../../../src/errors.js'
+import { type Asker, testApp } from '../../helpers/app.js'
+import { someOrigin } from '../../helpers/factory.js'
+import { countStatements } from '../../helpers/statements.js'
+import { until } from '../../helpers/until.js'
+
+const TAKEN = { message: { email: ['has already been taken'] } }
+const NOBODY = { message: '404 User Not Found' }
+const NO_EMAIL = { message: '404 Email Not Found' }
+
+let count = 0
+const address = () => `address-${++count}@example.com`
+
+t.test('one’s own addresses', async t => {
+  const app = await testApp(t)
+  const [user, other] = [await app.make.user(), await app.make.user()]
+  const [asker, stranger] = [app.as(user), app.as(other)]
+
+  t.test('POST adds one, GET lists them oldest first and without pages', async t => {
+    const [first, second] = [address(), address()]
+    const made = await asker.post('/user/emails', { email: first, id: 9, user_id: other.id })
+    t.equal(made.statusCode, 201)
+    t.same(made.json(), { id: made.json().id, email: first })
+    const next = await asker.post('/user/emails', { email: second })
+    const list = await asker.get('/user/emails', { per_page: 1 })
+    t.same(list.json(), [made.json(), next.json()], 'without the primary address')
+    t.notOk(list.headers['x-total'])
+    t.same((await asker.get(`/user/emails/${made.json().id}`)).json(), made.json())
+    t.same((await stranger.get('/user/emails')).json(), [])
+  })
+
+  t.test('POST refuses what is taken, by whomever and however it is written', async t => {
+    const mine = address()
+    await asker.post('/user/emails', { email: mine })
+    for (const who of [asker, stranger]) {
+      for (const email of [mine, mine.toUpperCase(), user.email, other.email, other.email.toUpperCase()]) {
+        const res = await who.post('/user/emails', { email })
+        t.equal(res.statusCode, 400, email)
+        t.same(res.json(), TAKEN, email)
+      }
+    }
+    t.equal((await rows('select id from emails where user_id = ?', [other.id])).length, 0, 'and leaves nothing')
+  })
+
+  t.test('POST refuses what is no address', async t => {
+    const wrong = [
+      'nobody',
+      '@',
+      'a@',
+      '@b',
+      'a@b@c',
+      'a b@c',
+      'a@b\r\nBcc: c@d',
+      'a\0@b',
+      'a,b@c',
+      '<a@b>',
+      '"a"@b',
+      ' a@b'
+    ]
+    for (const email of wrong) {
+      const res = await asker.post('/user/emails', { email })
+      t.equal(res.statusCode, 400, JSON.stringify(email))
+      t.same(res.json(), { message: { email: ['is invalid'] } }, JSON.stringify(email))
+    }
+  })
+
+  t.test('POST refuses what is no text, or none at all, or too much', async t => {
+    const cases: [object, string][] = [
+      [{}, 'email is missing'],
+      [{ email: null }, 'email is missing'],
+      [{ email: '' }, 'email is empty'],
+      [{ email: [address()] }, 'email is invalid'],
+      [{ email: { a: address() } }, 'email is invalid'],
+      [{ email: `${'x'.repeat(251)}@b.cd` }, 'email is too long (maximum is 255 characters)']
+    ]
+    for (const [body, error] of cases) {
+      const res = await asker.post('/user/emails', body)
+      t.equal(res.statusCode, 400)
+      t.match(res.json(), { error })
+    }
+    t.match((await asker.post('/user/emails', {})).json(), { message: '400 (Bad request) "email" not given' })
+  })
+
+  t.test('DELETE takes it away for good, and frees it', async t => {
+    const email = address()
+    const { id } = (await asker.post('/user/emails', { email })).json()
+    const res = await asker.delete(`/user/emails/${id}`)
+    t.equal(res.statusCode, 200)
+    t.same(res.json(), { id, email })
+    t.equal((await asker.delete(`/user/emails/${id}`)).statusCode, 404)
+    t.equal((await stranger.post('/user/emails', { email })).statusCode, 201)
+  })
+
+  t.test('that of somebody else is not there', async t => {
+    const { id } = (await asker.post('/user/emails', { email: address() })).json()
+    for (const number of [id, 999999, 0, -1, 4294967296]) {
+      for (const ask of [stranger.get, stranger.delete]) {
+        const res = await ask(`/user/emails/${number}`)
+        t.equal(res.statusCode, 404, String(number))
+        t.same(res.json(), NO_EMAIL)
+      }
+    }
+    t.equal((await asker.get(`/user/emails/${id}`)).statusCode, 200, 'and stays')
+    t.equal((await asker.get('/user/emails/first')).statusCode, 400)
+  })
+
+  t.test('a list takes two statements, however long', async t => {
+    t.equal(await countStatements(() => asker.get('/user/emails')), 2, 'who asks, and which')
+  })
+
+  t.test('not for nobody and not for the blocked', async t => {
+    const blocked = app.as(await app.make.user({ blocked: true }))
+    for (const who of [app.nobody, blocked]) {
+      const answers = await Promise.all([
+        who.get('/user/emails'),
+        who.get('/user/emails/1'),
+        who.post('/user/emails', { email: address() }),
+        who.delete('/user/emails/1')
+      ])
+      for (const { statusCode } of answers) t.equal(statusCode, 401)
+    }
+  })
+})
+
+t.test('addresses of others', async t => {
+  const app = await testApp(t)
+  const [user, other] = [await app.make.user(), await app.make.user()]
+  const root = await app.make.admin()
+  const admin = app.as(root)
+
+  t.test('an administrator adds, lists and deletes them', async t => {
+    const email = address()
+    const made = await admin.post(`/users/${user.id}/emails`, { email })
+    t.equal(made.statusCode, 201)
+    t.same((await admin.get(`/users/${user.id}/emails`)).json(), [made.json()])
+    t.same((await app.as(user).get('/user/emails')).json(), [made.json()])
+    t.same((await admin.post(`/users/${user.id}/emails`, { email })).json(), TAKEN)
+    const path = `/users/${user.id}/emails/${made.json().id}`
+    t.same((await admin.delete(path)).json(), { id: made.json().id, email })
+    t.same((await admin.delete(path)).json(), NO_EMAIL)
+  })
+
+  t.test('of the user that the path names, and of no other', async t => {
+    const { id } = (await admin.post(`/users/${user.id}/emails`, { email: address() })).json()
+    t.same((await admin.delete(`/users/${other.id}/emails/${id}`)).json(), NO_EMAIL)
+    for (const nobody of ['999999', '0', 'abc', '1.5']) {
+      const answers = await Promise.all([
+        admin.get(`/users/${nobody}/emails`),
+        admin.post(`/users/${nobody}/emails`, { email: address() }),
+        admin.delete(`/users/${nobody}/emails/${id}`)
+      ])
+      for (const res of answers) {
+        t.equal(res.statusCode, 404, nobody)
+        t.same(res.json(), NOBODY)
+      }
+    }
+  })
+
+  t.test('not for the user itself', async t => {
+    const self: Asker = app.as(user)
+    t.equal((await self.get(`/users/${user.id}/emails`)).statusCode, 403)
+    t.equal((await self.post(`/users/${user.id}/emails`, { email: address() })).statusCode, 403)
+    t.equal((await self.delete(`/users/${user.id}/emails/1`)).statusCode, 403)
+  })
+
+  t.test('what is done is audited, with who acted as whom', async t => {
+    const email = address()
+    const { id } = (await app.as(root, { sudo: user.username }).post('/user/emails', { email })).json()
+    await admin.delete(`/users/${user.id}/emails/${id}`)
+    const events = await rows<{ action: string; actor_name: string; acting_as: string | null; changes: string }>(
+      "select action, actor_name, acting_as, changes from audit_events where target_type = 'email' and target_id = ? order by id",
+      [String(id)]
+    )
+    t.match(events, [
+      { action: 'email.create', actor_name: root.username, acting_as: user.username },
+      { action: 'email.delete', actor_name: root.username, acting_as: null }
+    ])
+    t.same(JSON.parse(events[0]?.changes ?? ''), { user: { after: user.username } })
+  })
+})
+
+t.test('a primary address is nobody’s second one', async t => {
+  const app = await testApp(t)
+  const user = await app.make.user()
+  const admin = app.as(await app.make.admin())
+  const body = (email: string) => ({ email, username: `taker-${++count}`, name: 'Taker', password: 'long enough' })
+
+  t.test('POST /users refuses an address that somebody has beside the primary one', async t => {
+    const email = address()
+    await addEmail(user, { email }, someOrigin)
+    for (const text of [email, email.toUpperCase()]) {
+      const res = await admin.post('/users', body(text))
+      t.equal(res.statusCode, 409)
+      t.same(res.json(), { message: 'Email has already been taken' })
+    }
+  })
+
+  t.test('checking leaves nothing behind, and lets a user keep the address', async t => {
+    const email = address()
+    await transact(() => checkAddressFree(email))
+    await transact(() => checkAddressFree(user.email, user.id))
+    await t.rejects(
+      transact(() => checkAddressFree(user.email)),
+      Conflict
+    )
+    t.equal(await row('select id from emails where email in (?, ?)', [email, user.email]), undefined)
+  })
+
+  t.test('who comes second while an address is being taken waits, and is refused', async t => {
+    const email = address()
+    let goOn = () => {}
+    const held = new Promise<void>(resolve => {
+      goOn = resolve
+    })
+    let claimed = () => {}
+    const started = new Promise<void>(resolve => {
+      claimed = resolve
+    })
+    const taking = transact(async () => {
+      await checkAddressFree(email, user.id)
+      claimed()
+      await held
+      await execute('update users set email = ? where id = ?', [email, user.id])
+    })
+    await started
+    const adding = addEmail({ id: user.id + 1, username: 'second' }, { email }, someOrigin)
+    const creating = createUser(body(email), someOrigin)
+    adding.catch(() => undefined)
+    creating.catch(() => undefined)
+    await until('both wait', async () => {
+      // The server looks anew only when nobody has asked for 100 ms.
+      await pause(250)
+      const waiting = "select trx_id from information_schema.innodb_trx where trx_query like 'insert into emails%'"
+      return (await rows(waiting)).length >= 2
+    })
+    goOn()
+    await taking
+    await t.rejects(adding, new Invalid('email', 'has already been taken'))
+    await t.rejects(creating, new Conflict('Email has already been taken'))
+    t.equal(await row('select id from emails where email = ?', [email]), undefined)
+  })
+
+  t.test('of many who want one address at once, one gets it', async t => {
+    const email = address()
+    const askers = await Promise.all(Array.from({ length: 6 }, () => app.make.user()))
+    const tries = [
+      ...askers.map(asker => addEmail(asker, { email }, someOrigin)),
+      ...Array.from({ length: 4 }, () => createUser(body(email), someOrigin))
+    ]
+    const outcomes = await Promise.allSettled(tries)
+    t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') t.match(outcome.reason, { message: /already been taken/ })
+    }
+  })
+})
