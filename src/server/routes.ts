@@ -2,6 +2,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { hookRoutes } from '../areas/admin/hooks.routes.js'
 import { jobMetricsRoutes } from '../areas/admin/job-metrics.routes.js'
+import { settingsRoutes } from '../areas/admin/settings.routes.js'
 import { buildRoutes } from '../areas/builds/builds.routes.js'
 import { pipelineRoutes } from '../areas/builds/pipelines.routes.js'
 import { projectRoutes } from '../areas/projects/projects.routes.js'
@@ -22,4 +23,5 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(hookRoutes)
   await app.register(jobMetricsRoutes)
   await app.register(templateRoutes)
+  await app.register(settingsRoutes)
 }

@@ -155,6 +155,8 @@ export const INSTANCE: { readonly [route: string]: Statuses } = {
   'GET /api/v3/licenses/:key': anybodyIfPublic,
   'GET /api/v3/gitignores': anybodyIfPublic,
   'GET /api/v3/gitignores/:key': anybodyIfPublic,
+  'GET /api/v3/application/settings': ADMINISTRATOR,
+  'PUT /api/v3/application/settings': ADMINISTRATOR,
   'GET /api/v3/openapi.json': EVERYBODY,
   'GET /api/docs': EVERYBODY,
   'GET /api/docs/json': EVERYBODY,

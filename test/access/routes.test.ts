@@ -110,6 +110,7 @@ function inputOf(route: string, actor: string, { admin }: World): Partial<Inject
     'POST /api/v3/session': () => ({ payload: { login: admin.username, password: admin.password } }),
     'POST /api/v3/projects': () => ({ payload: { name: unique } }),
     'POST /api/v3/hooks': () => ({ payload: { url: 'http://hooks.example.org/' } }),
+    'PUT /api/v3/application/settings': () => ({ payload: { default_projects_limit: 11 } }),
     'POST /users/sign_in': () => ({ payload: { login: admin.username, password: admin.password } }),
     'GET /repository/blobs/:sha': () => ({ query: { filepath: '.gitstead-ci.yml' } }),
     'GET /repository/files': () => ({ query: { file_path: '.gitstead-ci.yml', ref: 'master' } }),

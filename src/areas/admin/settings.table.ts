@@ -1,0 +1,269 @@
+// Every application setting, once: from here come what the API takes and shows, the defaults, the help of the command
+// line, and the table in docs/settings.md.
+import { type Static, type TSchema, Type } from 'typebox'
+import { config, publicUrl } from '../../config.js'
+import { Nullable } from '../../lib/schema.js'
+
+interface Setting<T extends TSchema> {
+  readonly schema: T
+  /** The value as long as nobody has changed it. */
+  readonly default: () => Static<T>
+  /** One line, as the docs have it. */
+  readonly meaning: string
+  /** What it is enforced on; null where it is stored and shown alone, as what it is about does not exist yet. */
+  readonly enforced: string | null
+  /** What else is wrong with a value of the schema; null when nothing is. */
+  readonly check?: (value: Static<T>) => string | null
+  /** Another setting, which this one cannot be on without. */
+  readonly needs?: string
+  /** A word that stands for null. */
+  readonly none?: string
+}
+
+const setting = <T extends TSchema>(it: Setting<T>): Setting<T> => it
+
+const flag = Type.Boolean()
+const visibility = Type.Enum([0, 1, 2])
+const text = Nullable(Type.String({ maxLength: 10_000 }))
+const link = Nullable(Type.String({ maxLength: 2000 }))
+const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
+const DOMAIN = '^[\\p{L}\\p{N}*]([\\p{L}\\p{N}*.-]*[\\p{L}\\p{N}])?$'
+const domains = Type.Array(Type.String({ minLength: 1, maxLength: 255, pattern: DOMAIN }), { maxItems: 1000 })
+const none = () => null
+
+const YEAR_MINUTES = 525_600
+
+export const settingsTable = {
+  default_projects_limit: setting({
+    schema: whole(0, 2_147_483_647),
+    default: () => 10,
+    meaning: 'projects that a user may own',
+    enforced: 'new users who are given no limit of their own'
+  }),
+  signup_enabled: setting({
+    schema: flag,
+    default: () => true,
+    meaning: 'people may make accounts for themselves',
+    enforced: null
+  }),
+  signin_enabled: setting({
+    schema: flag,
+    default: () => true,
+    meaning: 'people may sign in with the password of their account here',
+    enforced: 'the sign-in page, `POST /session` and passwords shown by git: refused, but for administrators'
+  }),
+  avatar_service_enabled: setting({
+    schema: flag,
+    default: () => true,
+    meaning: 'avatars come from an avatar service',
+    enforced: null
+  }),
+  sign_in_text: setting({
+    schema: text,
+    default: none,
+    meaning: 'text of the sign-in page',
+    enforced: 'the sign-in page, as plain text'
+  }),
+  after_sign_up_text: setting({
+    schema: text,
+    default: none,
+    meaning: 'text that people see who have made an account',
+    enforced: null
+  }),
+  home_page_url: setting({
+    schema: link,
+    default: none,
+    meaning: 'where people who are not signed in are sent from the start page; an http or https URL',
+    enforced: 'the redirect of `/`',
+    check: value => urlProblem(value) ?? (isOwnRoot(value) ? 'is the start page itself' : null)
+  }),
+  default_branch_protection: setting({
+    schema: Type.Enum([0, 1, 2]),
+    default: () => 2 as const,
+    meaning: 'default branches are not (0), partially (1) or fully (2) protected',
+    enforced: null
+  }),
+  restricted_visibility_levels: setting({
+    schema: Nullable(Type.Array(visibility, { uniqueItems: true, maxItems: 3 })),
+    default: none,
+    meaning: 'private (0), internal (1) and public (2): the levels that only administrators may use',
+    enforced: 'new projects'
+  }),
+  max_attachment_size: setting({
+    schema: whole(1, 1_048_576),
+    default: () => 10,
+    meaning: 'MB that an attachment may have',
+    enforced: null
+  }),
+  session_expire_delay: setting({
+    schema: whole(1, 10 * YEAR_MINUTES),
+    default: () => Math.max(1, Math.round(config().session.expire / 60)),
+    meaning: 'minutes that a session lasts; the default is `session.expire` of the configuration',
+    enforced: 'new sessions, at once'
+  }),
+  default_project_visibility: setting({
+    schema: visibility,
+    default: () => 0 as const,
+    meaning: 'new projects are private (0), internal (1) or public (2)',
+    enforced: 'new projects that are given no level'
+  }),
+  default_snippet_visibility: setting({
+    schema: visibility,
+    default: () => 0 as const,
+    meaning: 'new snippets are private (0), internal (1) or public (2)',
+    enforced: null
+  }),
+  default_group_visibility: setting({
+    schema: visibility,
+    default: () => 0 as const,
+    meaning: 'new groups are private (0), internal (1) or public (2)',
+    enforced: null
+  }),
+  domain_whitelist: setting({
+    schema: Nullable(domains),
+    default: none,
+    meaning: 'mail domains that people may sign up with; null is all',
+    enforced: null
+  }),
+  domain_blacklist_enabled: setting({
+    schema: flag,
+    default: () => false,
+    meaning: 'nobody may sign up with the domains of domain_blacklist',
+    enforced: null,
+    needs: 'domain_blacklist'
+  }),
+  domain_blacklist: setting({
+    schema: domains,
+    default: () => [],
+    meaning: 'mail domains that nobody may sign up with; `*` stands for any text',
+    enforced: null
+  }),
+  user_oauth_applications: setting({
+    schema: flag,
+    default: () => true,
+    meaning: 'users may register OAuth applications',
+    enforced: null
+  }),
+  disabled_oauth_sign_in_sources: setting({
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 }),
+    default: () => [],
+    meaning: 'OAuth providers that nobody may sign in by',
+    enforced: null
+  }),
+  after_sign_out_path: setting({
+    schema: link,
+    default: none,
+    meaning: 'where people are sent who have signed out: a path here, or an http or https URL',
+    enforced: 'the redirect of `/users/sign_out`',
+    check: value => (isLocalPath(value) ? null : urlProblem(value))
+  }),
+  container_registry_token_expire_delay: setting({
+    schema: whole(1, YEAR_MINUTES),
+    default: () => 5,
+    meaning: "minutes that a container registry's token lasts",
+    enforced: null
+  }),
+  repository_storages: setting({
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      minItems: 1,
+      maxItems: 1000,
+      uniqueItems: true
+    }),
+    default: () => [...config().repositories.storages],
+    meaning:
+      'the storages that new projects are spread over at random; the default are all `repositories.storages` of the configuration',
+    enforced: 'new projects',
+    check: value => {
+      const unknown = value.filter(name => !config().repositories.storages.includes(name))
+      return unknown.length > 0 ? `can't include: ${unknown.join(', ')}` : null
+    }
+  }),
+  enabled_git_access_protocol: setting({
+    schema: Type.Unsafe<'ssh' | 'http' | 'nil' | '' | null>({
+      type: 'string',
+      enum: ['ssh', 'http', 'nil', '', null],
+      nullable: true
+    }),
+    default: none,
+    meaning: 'the only protocol that git may use, `ssh` or `http`; null (or `nil`) is both',
+    enforced: 'git over HTTP, but for the tokens of running builds, which cannot come by SSH',
+    none: 'nil'
+  }),
+  ide_enabled: setting({
+    schema: flag,
+    default: () => false,
+    meaning: 'the IDE at ide_url is offered',
+    enforced: null,
+    needs: 'ide_url'
+  }),
+  ide_url: setting({
+    schema: link,
+    default: none,
+    meaning: 'an http or https URL',
+    enforced: null,
+    check: urlProblem
+  }),
+  diagram_enabled: setting({
+    schema: flag,
+    default: () => false,
+    meaning: 'diagrams are drawn by the service at diagram_url',
+    enforced: null,
+    needs: 'diagram_url'
+  }),
+  diagram_url: setting({
+    schema: link,
+    default: none,
+    meaning: 'an http or https URL',
+    enforced: null,
+    check: urlProblem
+  })
+}
+
+export type SettingName = keyof typeof settingsTable
+
+/** The value of every setting. */
+export type Settings = { readonly [Name in SettingName]: Static<(typeof settingsTable)[Name]['schema']> }
+
+export const settingNames = Object.keys(settingsTable) as SettingName[]
+
+export const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingsTable, name)
+
+/** A setting as the rules look at it that treat all alike. */
+export const settingOf = (name: SettingName) => settingsTable[name] as unknown as Setting<TSchema>
+
+/** The settings of an appliance where nobody has changed one. */
+export const defaultSettings = () =>
+  Object.fromEntries(settingNames.map(name => [name, settingOf(name).default()])) as unknown as Settings
+
+/** What a value must be, for people. */
+export function typeOf(name: SettingName): string {
+  const { type, items, enum: values, nullable } = settingOf(name).schema as Shape
+  const word = type === 'array' ? `list of ${wordOf(items ?? {})}` : wordOf({ type, enum: values })
+  return nullable ? `${word} or null` : word
+}
+
+interface Shape {
+  readonly type?: string
+  readonly items?: Shape
+  readonly enum?: readonly unknown[]
+  readonly nullable?: boolean
+}
+
+function wordOf({ type, enum: values }: Shape): string {
+  if (values) return values.filter(value => value !== null && value !== '' && value !== 'nil').join(', ')
+  if (type === 'integer') return 'whole number'
+  return type === 'string' ? 'text' : (type ?? '')
+}
+
+function urlProblem(value: string | null): string | null {
+  if (value === null) return null
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const sound = url && /^https?:\/\//i.test(value) && url.username === '' && url.password === ''
+  return sound ? null : 'must be a valid URL'
+}
+
+/** Neither `//HOST` nor `/\HOST`, which browsers take for another host, also with white space in between. */
+const isLocalPath = (value: string | null) => value !== null && /^\/(?![/\\])[^\s\\\p{Cc}]*$/u.test(value)
+
+const isOwnRoot = (value: string | null) =>
+  value !== null && new URL(value).href.replace(/\/$/, '') === new URL(publicUrl()).href.replace(/\/$/, '')

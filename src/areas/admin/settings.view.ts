@@ -1,0 +1,37 @@
+// "Application settings".
+import { type TSchema, Type } from 'typebox'
+import { DateTime } from '../../lib/schema.js'
+import type { SettingsRecord } from './settings.queries.js'
+import { defaultSettings, type SettingName, settingNames, settingOf, typeOf } from './settings.table.js'
+
+const schemas = Object.fromEntries(settingNames.map(name => [name, settingOf(name).schema])) as Record<string, TSchema>
+
+export const ApplicationSettings = Type.Object({
+  id: Type.Integer(),
+  ...schemas,
+  repository_storage: Type.String(),
+  created_at: DateTime,
+  updated_at: DateTime
+})
+
+export const viewSettings = ({ values, createdAt, updatedAt }: SettingsRecord) => ({
+  id: 1,
+  ...values,
+  repository_storage: values.repository_storages[0] ?? '',
+  created_at: createdAt,
+  updated_at: updatedAt
+})
+
+/** One setting, for the command line. */
+export const viewSetting = ({ values }: SettingsRecord, name: SettingName) => {
+  const fallback = defaultSettings()[name]
+  return {
+    name,
+    value: values[name],
+    default: fallback,
+    changed: JSON.stringify(values[name]) !== JSON.stringify(fallback),
+    type: typeOf(name),
+    meaning: settingOf(name).meaning,
+    enforced: settingOf(name).enforced
+  }
+}
