@@ -97,6 +97,7 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^(sequelize|mysql2|umzug)/, [/^db\//, /^areas\/projects\/projects$/]],
   [/^node-cron$/, [/^worker\/schedule$/]],
   [/^simple-git$/, [/^git\/run$/]],
+  [/^ssh2$/, [/^areas\/users\/ssh-public-key$/]],
   [/^nodemailer/, [/^mail\//]],
   [/^prom-client$/, [/^server\/metrics$/]]
 ]

@@ -9,6 +9,7 @@ import { projectRoutes } from '../areas/projects/projects.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
 import { templateRoutes } from '../areas/templates/templates.routes.js'
 import { emailRoutes } from '../areas/users/emails.routes.js'
+import { keyRoutes } from '../areas/users/keys.routes.js'
 import { sessionRoutes } from '../areas/users/session.routes.js'
 import { userRoutes } from '../areas/users/users.routes.js'
 
@@ -16,6 +17,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(sessionRoutes)
   await app.register(userRoutes)
   await app.register(emailRoutes)
+  await app.register(keyRoutes)
   await app.register(projectRoutes)
   await app.register(repositoryRoutes)
   await app.register(pipelineRoutes)

@@ -1,6 +1,8 @@
 // What a path names that belongs to one user: made anew for each asker, as others may not know of it.
 import { addEmail } from '../../src/areas/users/emails.js'
+import { addKey } from '../../src/areas/users/keys.js'
 import { someOrigin, type TestUser } from '../helpers/factory.js'
+import { newKey } from '../helpers/ssh-keys.js'
 
 let count = 0
 
@@ -9,6 +11,10 @@ export async function ownRecord(pattern: string, user: TestUser): Promise<{ [par
   if (pattern.endsWith('/:email_id')) {
     const { id } = await addEmail(user, { email: `own-${++count}@example.com` }, someOrigin)
     return { ':email_id': id }
+  }
+  if (pattern.endsWith('/:key_id') || pattern.endsWith('/keys/:id')) {
+    const { id } = await addKey(user, { title: 'own', key: newKey() }, someOrigin)
+    return { ':key_id': id, ...(pattern.endsWith('/:id') ? { ':id': id } : {}) }
   }
   return {}
 }

@@ -8,6 +8,7 @@ import { newToken, tokenHash } from '../../src/secrets.js'
 import { endBuild, makePipeline, type TestBuild } from '../areas/builds/make-builds.js'
 import { type TestApp, testApp } from '../helpers/app.js'
 import type { TestProject, TestUser } from '../helpers/factory.js'
+import { newKey } from '../helpers/ssh-keys.js'
 import { ACTORS, type ActorName, INSTANCE, OF_PROJECT, PROJECTS, type ProjectName } from './expectations.js'
 import { ownRecord } from './own-records.js'
 import { routesOf } from './route-list.js'
@@ -105,6 +106,8 @@ function inputOf(route: string, actor: string, { admin }: World): Partial<Inject
     'POST /api/v3/users': () => ({
       payload: { email: `${unique}@example.org`, password: 'long enough', username: unique, name: 'Somebody' }
     }),
+    'POST /api/v3/user/keys': () => ({ payload: { title: unique, key: newKey() } }),
+    'POST /api/v3/users/:id/keys': () => ({ payload: { title: unique, key: newKey() } }),
     'POST /api/v3/user/emails': () => ({ payload: { email: `${unique}@example.com` } }),
     'POST /api/v3/users/:id/emails': () => ({ payload: { email: `${unique}@example.com` } }),
     'POST /api/v3/session': () => ({ payload: { login: admin.username, password: admin.password } }),

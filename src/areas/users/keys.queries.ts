@@ -1,0 +1,58 @@
+import { countTotal } from '../../db/paginate.js'
+import { row, rows } from '../../db/sql.js'
+import { NotFound } from '../../errors.js'
+
+export interface KeyRow {
+  id: number
+  user_id: number
+  title: string
+  public_key: string
+  fingerprint: string
+  created_at: Date
+  last_used_at: Date | null
+}
+
+export interface OwnedKeyRow extends KeyRow {
+  username: string
+}
+
+const COLUMNS = 'k.id, k.user_id, k.title, k.public_key, k.fingerprint, k.created_at, k.last_used_at'
+
+/** The keys of a user, oldest first. */
+export function listKeys(userId: number): Promise<KeyRow[]> {
+  return rows<KeyRow>(`select ${COLUMNS} from ssh_keys k where k.user_id = ? order by k.id`, [userId])
+}
+
+/** A key of a user by its number; undefined for that of somebody else. */
+export function findKey(userId: number, id: number): Promise<KeyRow | undefined> {
+  return row<KeyRow>(`select ${COLUMNS} from ssh_keys k where k.user_id = ? and k.id = ?`, [userId, id])
+}
+
+/** The same for what cannot do without. Throws NotFound. */
+export async function requireKey(userId: number, id: number): Promise<KeyRow> {
+  const found = await findKey(userId, id)
+  if (!found) throw new NotFound('Key')
+  return found
+}
+
+/** A key by its number alone, whosever it is. */
+export function findAnyKey(id: number): Promise<OwnedKeyRow | undefined> {
+  return row<OwnedKeyRow>(
+    `select ${COLUMNS}, u.username from ssh_keys k join users u on u.id = k.user_id where k.id = ?`,
+    [id]
+  )
+}
+
+/** Keys of everybody, or of one user, newest first, with how many there are. `limit` is a whole number. */
+export async function listAllKeys({ userId, limit }: { userId?: number; limit: number }) {
+  const [where, values] = userId === undefined ? ['1 = 1', []] : ['k.user_id = ?', [userId]]
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total from ssh_keys k where ${where}`, values),
+    rows<OwnedKeyRow>(
+      `select ${COLUMNS}, u.username from ssh_keys k join users u on u.id = k.user_id where ${where}
+       order by k.id desc limit ${limit}`,
+      values
+    )
+  ])
+  return { total, items }
+}

@@ -1,0 +1,82 @@
+import type { Origin } from '../../access/actor.js'
+import { duplicateKey } from '../../db/failure.js'
+import { execute } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { Invalid } from '../../errors.js'
+import { keyPayload } from '../../webhooks/system-payloads.js'
+import { audit } from '../admin/audit.js'
+import { emitEvent } from '../admin/events.js'
+import { findKey, type KeyRow } from './keys.queries.js'
+import type { KeyBody } from './keys.schema.js'
+import { readSshPublicKey } from './ssh-public-key.js'
+
+interface Owner {
+  readonly id: number
+  readonly username: string
+}
+
+/** Gives a user an SSH key. Throws Invalid for what is no public key, or is somebody's already. */
+export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promise<KeyRow> {
+  const title = body.title.trim()
+  if (title === '') throw new Invalid('title', "can't be blank")
+  const { text, fingerprint } = await readSshPublicKey(body.key)
+  return transact(async () => {
+    const key = await insertKey({
+      user_id: owner.id,
+      title,
+      public_key: text,
+      fingerprint,
+      created_at: new Date(),
+      last_used_at: null
+    })
+    await emitEvent(`key_create:${key.id}`, keyPayload('key_create', payloadOf(key, owner)))
+    await audit(origin, {
+      action: 'key.create',
+      target: targetOf(key),
+      changes: { user: { after: owner.username }, fingerprint: { after: `SHA256:${fingerprint}` } }
+    })
+    return key
+  })
+}
+
+/** Takes an SSH key from a user; gives it, or undefined where the user has none of this number. */
+export async function deleteKey(owner: Owner, id: number, origin: Origin): Promise<KeyRow | undefined> {
+  return transact(async () => {
+    const key = await findKey(owner.id, id)
+    if (!key) return undefined
+    const { affectedRows } = await execute('delete from ssh_keys where id = ?', [id])
+    // Somebody else was faster, and has told of it.
+    if (affectedRows === 0) return undefined
+    await emitEvent(`key_destroy:${id}`, keyPayload('key_destroy', payloadOf(key, owner)))
+    await audit(origin, {
+      action: 'key.delete',
+      target: targetOf(key),
+      changes: { user: { before: owner.username }, fingerprint: { before: `SHA256:${key.fingerprint}` } }
+    })
+    return key
+  })
+}
+
+async function insertKey(key: Omit<KeyRow, 'id'>): Promise<KeyRow> {
+  try {
+    const { insertId } = await execute(
+      'insert into ssh_keys (user_id, title, public_key, fingerprint, created_at) values (?, ?, ?, ?, ?)',
+      [key.user_id, key.title, key.public_key, key.fingerprint, key.created_at]
+    )
+    return { id: insertId, ...key }
+  } catch (error) {
+    if (duplicateKey(error)) throw new Invalid('fingerprint', 'has already been taken')
+    throw error
+  }
+}
+
+const targetOf = ({ id, title }: KeyRow) => ({ type: 'key', id, name: title })
+
+/** A key never changes: it was updated when it was made. */
+const payloadOf = ({ id, public_key, created_at }: KeyRow, { username }: Owner) => ({
+  id,
+  key: public_key,
+  username,
+  createdAt: created_at,
+  updatedAt: created_at
+})
