@@ -4,7 +4,7 @@ import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../db/embedded.js'
 import { migrateUp, requireSchema } from '../db/migrate.js'
-import { closeReaders } from '../git/reader.js'
+import { closeGitProcesses } from '../git/processes.js'
 import { closeWake } from '../queue/wake.js'
 
 /**
@@ -19,7 +19,7 @@ export async function withDatabase<T>(work: () => Promise<T>, options: { anySche
     return await work()
   } finally {
     closeWake()
-    await closeReaders()
+    await closeGitProcesses()
     await closeDatabase()
     await own?.stop()
   }

@@ -1,6 +1,6 @@
 // Commits: their changes, their order, who came last.
 import { remember } from './cache.js'
-import { askDiffs } from './diff-batch.js'
+import { askDiffs } from './diffs.js'
 import { isObjectId } from './reader.js'
 import { ZERO } from './refs.js'
 import { GitFailure, runGit } from './run.js'

@@ -1,5 +1,6 @@
 // One `git cat-file --batch-command` process. Questions are sent as they come and answered in order.
 import { type Answer, readAnswers } from './answers.js'
+import { keepAlive } from './process-pool.js'
 import { spawnGit } from './run.js'
 
 export type Asked = { command: 'info' | 'contents'; name: string; settle: (outcome: Outcome) => void }
@@ -44,15 +45,6 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
     complaint = String(chunk).slice(0, 500)
   })
 
-  // Idle readers do not keep the program alive, waited-for ones do.
-  const keepAlive = (yes: boolean) => {
-    for (const part of [child, stdin, stdout, child.stderr]) {
-      const handle = part as { ref?: () => void; unref?: () => void }
-      if (yes) handle.ref?.()
-      else handle.unref?.()
-    }
-  }
-
   /** Everything asked in one turn goes out in one write, and git answers it in one: 2x the rate of a flush for each. */
   function send(): void {
     if (unsent.length === 0) return
@@ -65,7 +57,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
       if (!open) return settle({ lost: 'later' })
       if (line.length === 0) {
         timer.refresh()
-        keepAlive(true)
+        keepAlive(child, true)
       }
       line.push({ command, name, settle })
       if (unsent.length === 0) queueMicrotask(send)
@@ -80,7 +72,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
       timer.refresh()
       asked?.settle({ answer })
       if (line.length > 0) return
-      if (open) keepAlive(false)
+      if (open) keepAlive(child, false)
       events.idle()
     }
   )
@@ -88,7 +80,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
   function close(): Promise<void> {
     if (open) {
       open = false
-      keepAlive(true)
+      keepAlive(child, true)
       queueMicrotask(() => stdin.end())
     }
     return ended
@@ -120,6 +112,6 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
     })
   })
   child.once('error', () => child.kill('SIGKILL'))
-  keepAlive(false)
+  keepAlive(child, false)
   return { repository, isOpen: () => open, pending: () => line.length, ask, close }
 }

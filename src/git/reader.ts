@@ -4,7 +4,6 @@ import { config } from '../config.js'
 import { Unavailable } from '../errors.js'
 import type { Answer } from './answers.js'
 import { type Asked, openReader, type Reader } from './reader-process.js'
-import { closeRefWriters } from './ref-writer.js'
 import { GitFailure, runGit } from './run.js'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
@@ -130,9 +129,8 @@ function vacancy(): Promise<void> {
   return new Promise(resolve => vacancies.push(resolve))
 }
 
-/** Ends the long-lived processes of one repository or all, after what they were asked, and waits until they have gone. */
+/** Ends the readers of one repository or all, after what they were asked, and waits until they have gone. */
 export async function closeReaders(repository?: string): Promise<void> {
-  await closeRefWriters(repository)
   await Promise.allSettled(repository === undefined ? opening.values() : [opening.get(repository)])
   const chosen = [...readers].filter(reader => repository === undefined || reader.repository === repository)
   await Promise.all(chosen.map(reader => reader.close()))

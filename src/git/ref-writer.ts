@@ -1,55 +1,29 @@
 // One `git update-ref --stdin` process for each repository whose refs move: a process for every change would cost 4 ms,
 // and the event loop 8 to 50 ms for the fork of a large process.
+import { keepAlive, type Pooled, ProcessPool } from './process-pool.js'
 import { GitFailure, spawnGit } from './run.js'
 
-type Writer = {
+interface Writer extends Pooled {
   /** Does one transaction, after those before it. Throws GitFailure; the process has ended then. */
   move: (transaction: string) => Promise<void>
-  isOpen: () => boolean
-  busy: () => boolean
-  close: () => Promise<void>
 }
 
-/** Writers kept at once; beyond that the one unused for longest ends. */
-const limit = 8
 // Idle for so long: it ends.
 const idleTime = 10_000
 // A ref's lock is waited for by git itself; a process that says nothing for so long hangs.
 const patience = 60_000
 const done = 'start: ok\nprepare: ok\ncommit: ok\n'
 
-/** By repository, the one unused for longest first. */
-const writers = new Map<string, Promise<Writer>>()
+const writers = new ProcessPool<Writer>({ lanes: 1, limit: 8 }, openWriter)
 
 /** Does `instructions` (of `update-ref --stdin -z`) in a repository, all or none. Throws GitFailure. */
 export async function writeRefs(repository: string, instructions: string): Promise<void> {
-  const writer = await writerOf(repository)
+  const writer = await writers.of(repository)
   await writer.move(`start\0${instructions}prepare\0commit\0`)
 }
 
 /** Ends the writer of one repository or all, after what they were asked. */
-export async function closeRefWriters(repository?: string): Promise<void> {
-  const chosen = [...writers].filter(([path]) => repository === undefined || path === repository)
-  await Promise.all(chosen.map(async ([, writer]) => (await writer.catch(() => undefined))?.close()))
-}
-
-async function writerOf(repository: string): Promise<Writer> {
-  const known = await writers.get(repository)?.catch(() => undefined)
-  const usable = known?.isOpen() ? writers.get(repository) : undefined
-  const writer =
-    usable ?? openWriter(repository, () => writers.get(repository) === writer && writers.delete(repository))
-  writers.delete(repository)
-  writers.set(repository, writer)
-  if (usable === undefined) void makeRoom()
-  return writer
-}
-
-async function makeRoom(): Promise<void> {
-  for (const [, opening] of [...writers].slice(0, Math.max(0, writers.size - limit))) {
-    const writer = await opening.catch(() => undefined)
-    if (writer && !writer.busy()) await writer.close()
-  }
-}
+export const closeRefWriters = (repository?: string): Promise<void> => writers.close(repository)
 
 async function openWriter(repository: string, gone: () => void): Promise<Writer> {
   const child = await spawnGit(['update-ref', '--no-deref', '--stdin', '-z'], { repository })
@@ -80,15 +54,6 @@ async function openWriter(repository: string, gone: () => void): Promise<Writer>
     else idle.refresh()
   }, idleTime)
   idle.unref()
-  // An idle writer does not keep the program alive, one that is waited for does.
-  const keepAlive = (yes: boolean) => {
-    for (const part of [child, child.stdin, child.stdout, child.stderr]) {
-      const handle = part as { ref?: () => void; unref?: () => void }
-      if (yes) handle.ref?.()
-      else handle.unref?.()
-    }
-  }
-
   async function transact(transaction: string): Promise<void> {
     if (!open) throw new GitFailure('update-ref has ended', null, complaint)
     said = ''
@@ -106,14 +71,14 @@ async function openWriter(repository: string, gone: () => void): Promise<Writer>
   }
 
   async function move(transaction: string): Promise<void> {
-    if (waiting++ === 0) keepAlive(true)
+    if (waiting++ === 0) keepAlive(child, true)
     const mine = last.then(() => transact(transaction))
     last = mine.catch(() => undefined)
     try {
       await mine
     } finally {
       if (--waiting === 0 && open) {
-        keepAlive(false)
+        keepAlive(child, false)
         idle.refresh()
       }
     }
@@ -123,12 +88,12 @@ async function openWriter(repository: string, gone: () => void): Promise<Writer>
     await last
     if (open) {
       open = false
-      keepAlive(true)
+      keepAlive(child, true)
       child.stdin.end()
     }
     await ended
   }
 
-  keepAlive(false)
-  return { move, isOpen: () => open, busy: () => waiting > 0, close }
+  keepAlive(child, false)
+  return { move, isOpen: () => open, pending: () => waiting, close }
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { config } from '../config.js'
 import { forget } from './cache.js'
 import { syncPath } from './loose.js'
-import { closeReaders } from './reader.js'
+import { closeGitProcesses } from './processes.js'
 import { hiddenPrefixes, isRefName } from './refs.js'
 import { runGit, withSimpleGit } from './run.js'
 
@@ -63,7 +63,7 @@ export async function removeRepository(path: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     return
   }
-  await closeReaders(path)
+  await closeGitProcesses(path)
   forget(path)
   await rm(doomed, { recursive: true, force: true })
 }

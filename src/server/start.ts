@@ -8,7 +8,7 @@ import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
 import { Misconfigured } from '../errors.js'
-import { closeReaders } from '../git/reader.js'
+import { closeGitProcesses } from '../git/processes.js'
 import { prepareHome } from '../home.js'
 import { log } from '../log.js'
 import { closeWake } from '../queue/wake.js'
@@ -49,7 +49,7 @@ export async function startServer(): Promise<Server> {
       await app.close()
       clearInterval(idle)
       closeWake()
-      await closeReaders()
+      await closeGitProcesses()
       await closeDatabase()
     }
   }

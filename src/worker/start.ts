@@ -4,7 +4,7 @@ import { settleOpenChanges } from '../areas/repository/recovery.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
-import { closeReaders } from '../git/reader.js'
+import { closeGitProcesses } from '../git/processes.js'
 import { prepareHome } from '../home.js'
 import { log } from '../log.js'
 import { promoteJobs } from '../queue/claim.js'
@@ -68,7 +68,7 @@ export async function startWorker(): Promise<Worker> {
         log().warn({ error: String(error) }, 'the worker could not say good-bye')
       )
       closeWake()
-      await closeReaders()
+      await closeGitProcesses()
       await closeDatabase()
     }
   }

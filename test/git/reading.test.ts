@@ -5,6 +5,7 @@ import t from 'tap'
 import { openBlob, readBlob } from '../../src/git/blob.js'
 import { changedPaths, commitStats, commitsBetween, isAncestor, lastCommitOfPath } from '../../src/git/commits.js'
 import { readCommit, readTag, readTree } from '../../src/git/objects.js'
+import { closeGitProcesses } from '../../src/git/processes.js'
 import { closeReaders, objectInfo, readerCount, readObject } from '../../src/git/reader.js'
 import { listRefs, refValue, resolveCommit, ZERO } from '../../src/git/refs.js'
 import { createRepository } from '../../src/git/repository.js'
@@ -12,7 +13,7 @@ import { findEntry, listTree } from '../../src/git/tree.js'
 import { git, repositoryWith } from './history.js'
 
 const repository = await repositoryWith(t, 400)
-t.teardown(() => closeReaders())
+t.teardown(() => closeGitProcesses())
 const ask = (...args: string[]) => git(repository, args)
 const head = ask('rev-parse', 'master')
 const all = ask('rev-list', 'master').split('\n')

@@ -6,12 +6,12 @@ import { loadConfig } from '../../src/config.js'
 import { checkoutCommit } from '../../src/git/checkout.js'
 import { checkRepository, repackRepository, writeCommitGraph } from '../../src/git/maintenance.js'
 import { readCommit } from '../../src/git/objects.js'
-import { closeReaders } from '../../src/git/reader.js'
+import { closeGitProcesses } from '../../src/git/processes.js'
 import { outputOf, runGit, startGit } from '../../src/git/run.js'
 import { slotCounts, takeSlot } from '../../src/git/slots.js'
 import { git, repositoryWith } from './history.js'
 
-t.teardown(() => closeReaders())
+t.teardown(() => closeGitProcesses())
 
 t.test('git sees nothing of the surroundings', async t => {
   const repository = await repositoryWith(t)

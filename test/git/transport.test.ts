@@ -11,14 +11,14 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { flush, pktLine } from '../../src/git/pkt-line.js'
-import { closeReaders } from '../../src/git/reader.js'
+import { closeGitProcesses } from '../../src/git/processes.js'
 import { type PushResult, readPushCommands, receivePack, refusePush } from '../../src/git/receive.js'
 import { refValue, ZERO } from '../../src/git/refs.js'
 import { slotCounts } from '../../src/git/slots.js'
 import { advertise, type Service, uploadPack } from '../../src/git/transport.js'
 import { environment, git, repositoryWith } from './history.js'
 
-t.teardown(() => closeReaders())
+t.teardown(() => closeGitProcesses())
 
 type Host = {
   repository: string

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { closeReaders } from '../../src/git/reader.js'
+import { closeGitProcesses } from '../../src/git/processes.js'
 import { isRefName, refValue, updateRef, ZERO } from '../../src/git/refs.js'
 import { createRepository, removeRepository, repositorySize, setHead } from '../../src/git/repository.js'
 import { findEntry } from '../../src/git/tree.js'
 import { type FileChange, writeCommit, writeTag } from '../../src/git/write.js'
 import { git, repositoryWith } from './history.js'
 
-t.teardown(() => closeReaders())
+t.teardown(() => closeGitProcesses())
 
 const ann = { name: 'Ann', email: 'ann@example.com', date: new Date(1_700_000_000_000) }
 const file = (path: string, content = path): FileChange => ({ action: 'create', path, content: Buffer.from(content) })

@@ -7,7 +7,7 @@ import t from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { closeDatabase } from '../../src/db/connection.js'
 import { migrateUp } from '../../src/db/migrate.js'
-import { closeReaders } from '../../src/git/reader.js'
+import { closeGitProcesses } from '../../src/git/processes.js'
 import { closeWake } from '../../src/queue/wake.js'
 import { startTestServer } from './database-server.js'
 
@@ -45,7 +45,7 @@ async function prepare(): Promise<TestHome> {
   await migrateUp()
   t.teardown(async () => {
     closeWake()
-    await closeReaders()
+    await closeGitProcesses()
     await closeDatabase()
     await onServer(server, `drop database ${name}`)
     await own?.stop()

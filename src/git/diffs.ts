@@ -1,0 +1,40 @@
+// Questions about the changes of single commits, answered by long-lived processes.
+import { type DiffKind, type DiffProcess, openDiffProcess } from './diff-process.js'
+import { readCommit } from './objects.js'
+import { ProcessPool } from './process-pool.js'
+import { GitFailure } from './run.js'
+
+const poolOf = (kind: DiffKind) =>
+  new ProcessPool<DiffProcess>({ lanes: 2, limit: 8 }, (repository, gone) => openDiffProcess(repository, kind, gone))
+const pools: Record<DiffKind, ProcessPool<DiffProcess>> = { stats: poolOf('stats'), paths: poolOf('paths') }
+
+/**
+ * What diff-tree says about a commit against its first parent, cut at line ends (stats) or NULs (paths); null when there
+ * is no such commit. Throws GitFailure when the answer is larger than 16 MiB.
+ */
+export async function askDiffs(repository: string, kind: DiffKind, id: string): Promise<string[] | null> {
+  const commit = await readCommit(repository, id)
+  if (!commit) return null
+  const commits = [id, ...commit.parentIds.slice(0, 1)].join(' ')
+  // Both processes of a repository may be killed from outside at once; one that dies each time dies of this commit.
+  for (let tries = 0; tries < 3; tries++) {
+    const process = await pools[kind].of(repository)
+    const outcome = await process.ask(commits)
+    if ('failed' in outcome) throw outcome.failed
+    if ('text' in outcome) return tokensOf(outcome.text, kind)
+  }
+  throw new GitFailure(`git diff-tree died of commit ${id}`)
+}
+
+/** An answer begins with the commit's own id; a commit without changes has none. */
+function tokensOf(text: string, kind: DiffKind): string[] {
+  return text
+    .split(kind === 'paths' ? '\0' : '\n')
+    .filter(token => token !== '')
+    .slice(1)
+}
+
+/** Ends the processes of one repository or all, after what they were asked. */
+export async function closeDiffs(repository?: string): Promise<void> {
+  await Promise.all(Object.values(pools).map(pool => pool.close(repository)))
+}
