@@ -1,0 +1,62 @@
+// Completion for zsh: one function for each branch of the tree, in the manner of its own _arguments.
+import type { CommandReference, FlagReference } from './commands.js'
+import { allBranches, type Branch } from './tree.js'
+
+export function zshCompletion(bin: string, tree: Branch): string {
+  const functions = allBranches(tree).map(branch => (branch.command ? leaf(bin, branch.command) : inner(bin, branch)))
+  const load = `# zsh completion for ${bin}: ${bin} completion zsh > a folder of $fpath/_${bin}`
+  // The file is a function of its own when it lies in $fpath, and a script when it is sourced.
+  const end = `if [[ $funcstack[1] == _${bin} ]]; then _${bin} "$@"; else compdef _${bin} ${bin}; fi`
+  return [`#compdef ${bin}`, load, ...functions, end].join('\n\n').concat('\n')
+}
+
+const nameOf = (bin: string, words: readonly string[]) => ['', bin, ...words].join('_')
+
+function inner(bin: string, { words, branches }: Branch): string {
+  const help = words.length === 0 ? [{ word: 'help', summary: 'show help for a command' }] : []
+  const known = [...branches, ...help].map(({ word, summary }) => `    ${quote(`${word}:${summary}`)}`)
+  return [
+    `${nameOf(bin, words)}() {`,
+    '  local curcontext=$curcontext state line',
+    '  local -a known=(',
+    ...known,
+    '  )',
+    "  _arguments -C '1: :->word' '*:: :->rest'",
+    '  case $state in',
+    '    word) _describe -t commands command known ;;',
+    '    rest)',
+    '      case $words[1] in',
+    ...branches.map(({ word, words: path }) => `        ${word}) ${nameOf(bin, path)} ;;`),
+    ...(help.length > 0 ? [`        help) ${nameOf(bin, words)} ;;`] : []),
+    '      esac ;;',
+    '  esac',
+    '}'
+  ].join('\n')
+}
+
+function leaf(bin: string, command: CommandReference): string {
+  const last = command.arguments.length - 1
+  const values = command.arguments.map(({ name, options }, at) => {
+    const position = at === last && command.repeats ? '*' : String(at + 1)
+    return quote(`${position}:${plain(name)}:${completer(options)}`)
+  })
+  const lines = [...command.flags.flatMap(flagLines), ...values]
+  return [
+    `${nameOf(bin, command.words)}() {`,
+    '  _arguments \\',
+    `${lines.map(line => `    ${line}`).join(' \\\n')}`,
+    '}'
+  ].join('\n')
+}
+
+function flagLines({ name, char, description, takesValue, options }: FlagReference): string[] {
+  const text = `[${plain(description)}]${takesValue ? `:${plain(name)}:${completer(options)}` : ''}`
+  return [quote(`--${name}${takesValue ? '=' : ''}${text}`), ...(char ? [quote(`-${char}${text}`)] : [])]
+}
+
+const completer = (options: readonly string[]) => (options.length > 0 ? `(${options.join(' ')})` : '_files')
+
+/** Text in which nothing means anything to _arguments. */
+const plain = (text: string) => text.replace(/[\\:[\]]/g, sign => `\\${sign}`)
+
+const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -1,0 +1,161 @@
+// Completions and the man page, which are made from what the commands say of themselves.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { root } from '../../src/config.js'
+import { cli } from '../helpers/cli.js'
+
+interface Entry {
+  options?: string[]
+  hidden?: boolean
+  type?: string
+}
+interface Manifest {
+  commands: { [id: string]: { hidden?: boolean; flags: { [name: string]: Entry }; args: { [name: string]: Entry } } }
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as Manifest
+const commands = Object.entries(manifest.commands)
+  .filter(([, { hidden }]) => !hidden)
+  .map(([id, { flags, args }]) => ({ words: id.split(':'), flags, args: Object.values(args) }))
+
+const printed = async (args: string[]) => {
+  const { code, stdout, stderr } = await cli(args)
+  if (code !== 0) throw new Error(stderr)
+  return stdout
+}
+
+t.test('bash completes every word, flag and value of every command', async t => {
+  const script = await printed(['completion', 'bash'])
+  const folder = t.testdir({ script })
+  /** What bash proposes for the last of each line's words. */
+  const complete = (lines: readonly (readonly string[])[]): string[][] => {
+    const asks = lines.map(
+      words =>
+        `COMP_WORDS=(gitstead ${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
+        _gitstead; echo "\${COMPREPLY[*]}"`
+    )
+    // Outside a completion of readline there is no compopt to ask.
+    const program = ['source ./script', 'compopt() { :; }', 'complete -p gitstead', ...asks].join('\n')
+    const [registered, ...answers] = execFileSync('bash', ['--norc', '-u'], {
+      cwd: folder,
+      input: program,
+      encoding: 'utf8'
+    }).split('\n')
+    t.equal(registered, 'complete -F _gitstead gitstead')
+    return answers.slice(0, lines.length).map(answer => answer.split(' ').filter(Boolean))
+  }
+
+  t.test('words', async t => {
+    const prefixes = [...new Set(commands.flatMap(({ words }) => words.map((_, at) => words.slice(0, at).join(' '))))]
+    const answers = complete(prefixes.map(prefix => [...prefix.split(' ').filter(Boolean), '']))
+    for (const [at, prefix] of prefixes.entries()) {
+      const depth = prefix === '' ? 0 : prefix.split(' ').length
+      const wanted = commands.flatMap(({ words }) =>
+        words.length > depth && words.slice(0, depth).join(' ') === prefix ? [words[depth]] : []
+      )
+      const help = prefix === '' ? ['help'] : []
+      t.same([...(answers[at] ?? [])].sort(), [...new Set([...wanted, ...help])].sort(), prefix)
+    }
+  })
+
+  t.test('flags', async t => {
+    const answers = complete(commands.map(({ words }) => [...words, '--']))
+    for (const [at, { words, flags }] of commands.entries()) {
+      for (const [name, { hidden }] of Object.entries(flags)) {
+        t.equal(answers[at]?.includes(`--${name}`), !hidden, `${words.join(' ')} --${name}`)
+      }
+      t.ok(answers[at]?.includes('--help'))
+    }
+  })
+
+  t.test('values of flags', async t => {
+    const cases = commands.flatMap(({ words, flags }) =>
+      Object.entries(flags).flatMap(([name, { options }]) => (options ? [{ words, name, options }] : []))
+    )
+    t.ok(cases.length > 0)
+    const apart = complete(cases.map(({ words, name }) => [...words, `--${name}`, '']))
+    // bash makes three words of --flag=value.
+    const joined = complete(cases.map(({ words, name }) => [...words, `--${name}`, '=']))
+    for (const [at, { words, name, options }] of cases.entries()) {
+      t.same(apart[at], options, `${words.join(' ')} --${name}`)
+      t.same(joined[at], options, `${words.join(' ')} --${name}=`)
+    }
+  })
+
+  t.test('arguments, and what was typed of them', async t => {
+    const cases: [string[], string[]][] = [
+      [['u'], ['up', 'users']],
+      [
+        ['templates', 'show', ''],
+        ['licenses', 'gitignores']
+      ],
+      [['templates', 'show', '--fullname', 'licenses', '--project', '=', 'x', 'g'], ['gitignores']],
+      [['templates', 'show', 'licenses', ''], []],
+      [
+        ['help', 'templates', ''],
+        ['list', 'show']
+      ],
+      [
+        ['jobs', 'list', '--state', 'dead', '--state', 'd'],
+        ['delayed', 'dead']
+      ],
+      [['users', 'no-such-word', 'cre'], []]
+    ]
+    const answers = complete(cases.map(([words]) => words))
+    for (const [at, [words, expected]] of cases.entries()) t.same(answers[at], expected, words.join(' '))
+  })
+})
+
+t.test('the scripts of zsh and fish know every command, flag and value', async t => {
+  const zsh = await printed(['completion', 'zsh'])
+  const fish = await printed(['completion', 'fish'])
+  t.match(zsh, /^#compdef gitstead\n/)
+  for (const { words, flags, args } of commands) {
+    const body = new RegExp(`^_gitstead_${words.join('_')}\\(\\) \\{\n([^]*?)^\\}`, 'm').exec(zsh)?.[1] ?? ''
+    const below = fish.split('\n').filter(line => line.includes(`'__gitstead_below ${words.join(' ')}'`))
+    for (const [name, { type, hidden, options = [] }] of Object.entries(flags)) {
+      if (hidden) continue
+      t.ok(body.includes(`'--${name}${type === 'option' ? '=' : ''}[`), `zsh: ${words.join(' ')} --${name}`)
+      const line = below.find(text => text.includes(` -l ${name} `))
+      t.ok(line, `fish: ${words.join(' ')} --${name}`)
+      t.equal(/ -r /.test(line ?? ''), type === 'option', `fish: ${words.join(' ')} --${name}`)
+      t.ok(body.includes(options.join(' ')) && line?.includes(options.join(' ')))
+    }
+    for (const { options } of args) {
+      if (options) t.ok(body.includes(`(${options.join(' ')})`) && below.some(line => line.includes(options.join(' '))))
+    }
+    for (const at of words.keys()) {
+      const before = ['__gitstead_exactly', ...words.slice(0, at)].join(' ')
+      t.match(fish, `complete -c gitstead -n '${before}' -f -a '${words[at]}' -d '`)
+    }
+  }
+})
+
+t.test('completion wants a shell that it knows', async t => {
+  for (const args of [['completion'], ['completion', 'tcsh']]) t.equal((await cli(args)).code, 2)
+  t.match((await cli(['completion', 'bash', '--json'])).json(), { shell: 'bash', script: /^# bash completion/ })
+})
+
+t.test('the man page has every command with its flags and examples', async t => {
+  const page = await printed(['man'])
+  t.match(page, /^\.TH GITSTEAD 1 /)
+  for (const title of ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'COMMANDS', 'EXIT STATUS', 'FILES', 'ENVIRONMENT']) {
+    t.match(page, `\n.SH ${title}\n`)
+  }
+  const sections = new Map(
+    page.split(/^\.SS /m).map(part => [part.split('\n', 1)[0]?.replaceAll('\\-', '-'), part.replaceAll('\\-', '-')])
+  )
+  for (const { words, flags } of commands) {
+    const text = sections.get(`gitstead ${words.join(' ')}`) ?? ''
+    t.match(text, /Examples?:\n\.PP\n\.RS 4\n\.nf\n.*gitstead /, words.join(' '))
+    for (const name of Object.keys(flags)) {
+      if (!flags[name]?.hidden) t.ok(page.includes(`--${name}`.replaceAll('-', '\\-')), name)
+    }
+  }
+  t.notMatch(page, '<%=')
+  // Every line that begins as a request is one that is meant.
+  const requests = new Set(page.split('\n').flatMap(line => /^[.'](\S*)/.exec(line)?.[1] ?? []))
+  t.same([...requests].sort(), ['PP', 'RE', 'RS', 'SH', 'SS', 'TH', 'TP', 'br', 'fi', 'nf'])
+})
