@@ -1,5 +1,7 @@
 // Every resource of the API, one line each.
 import type { FastifyPluginAsync } from 'fastify'
+import { auditRoutes } from '../areas/admin/audit.routes.js'
+import { deliveryRoutes } from '../areas/admin/deliveries.routes.js'
 import { hookRoutes } from '../areas/admin/hooks.routes.js'
 import { jobMetricsRoutes } from '../areas/admin/job-metrics.routes.js'
 import { settingsRoutes } from '../areas/admin/settings.routes.js'
@@ -23,6 +25,8 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(pipelineRoutes)
   await app.register(buildRoutes)
   await app.register(hookRoutes)
+  await app.register(deliveryRoutes)
+  await app.register(auditRoutes)
   await app.register(jobMetricsRoutes)
   await app.register(templateRoutes)
   await app.register(settingsRoutes)

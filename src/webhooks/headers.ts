@@ -5,7 +5,8 @@ import { root } from '../config.js'
 import { sign, unixSeconds } from './sign.js'
 
 const redacted = '[redacted]'
-const secretHeaders = new Set(['X-Gitstead-Token', 'X-Gitlab-Token', 'Authorization'])
+/** The signature too: with the payload beside it, a weak token could be guessed from it. */
+const secretHeaders = new Set(['X-Gitstead-Token', 'X-Gitlab-Token', 'Authorization', 'webhook-signature'])
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 

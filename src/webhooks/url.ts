@@ -12,3 +12,12 @@ export function checkHookUrl(url: string): string | null {
   if (!/^https?:\/\/[^/?#]/i.test(url) || !URL.canParse(url)) return 'has no valid host'
   return null
 }
+
+/** The URL as it may be shown and written down: without the password that may stand in it. */
+export function withoutPassword(url: string): string {
+  if (!URL.canParse(url)) return url
+  const parsed = new URL(url)
+  if (parsed.password === '') return url
+  parsed.password = 'redacted'
+  return parsed.href
+}

@@ -1,5 +1,6 @@
 // Every job's handler: a name without one does not compile.
-import { deliver, tellSystemHooks } from '../areas/admin/deliveries.js'
+import { deliver } from '../areas/admin/deliver.js'
+import { tellSystemHooks } from '../areas/admin/deliveries.js'
 import { runBuild } from '../areas/builds/run.js'
 import { optimiseRepository } from '../areas/repository/optimise.js'
 import { applyRefChange } from '../areas/repository/ref-effects.js'

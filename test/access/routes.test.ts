@@ -139,7 +139,8 @@ async function ask(world: World, route: string, name: ActorName, subject: Subjec
   const values: { [parameter: string]: string | number } = {
     ':namespace': namespace,
     ':project': `${project}.git`,
-    ':id': subject?.project.id ?? (pattern.includes('hooks') ? await aHook(world) : world.admin.id),
+    ':id': subject?.project.id ?? world.admin.id,
+    ...(pattern.includes('hooks') ? await aHook(world) : {}),
     ':sha': (pattern.includes('raw_blobs') ? subject?.blob : subject?.build.sha) ?? '',
     ':build_id': subject?.build.id ?? 0,
     ':pipeline_id': subject?.build.pipelineId ?? 0,
@@ -161,9 +162,13 @@ async function ask(world: World, route: string, name: ActorName, subject: Subjec
   return res.statusCode
 }
 
-async function aHook({ app, admin }: World): Promise<number> {
-  const res = await app.as(admin).post('/hooks', { url: 'http://hooks.example.org/' })
-  return res.json()[0].id
+/** A hook with a delivery that waits. */
+async function aHook({ app, admin }: World) {
+  const asker = app.as(admin)
+  const [{ id }] = (await asker.post('/hooks', { url: 'http://hooks.example.org/' })).json()
+  await asker.get(`/hooks/${id}`)
+  const [delivery] = (await asker.get(`/hooks/${id}/deliveries`)).json()
+  return { ':id': id, ':delivery_id': delivery.id }
 }
 
 const withHead = (routes: string[]) =>

@@ -22,7 +22,7 @@ export const hookRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/hooks/:id',
     { config, schema: { tags, params: HookParams, response: { 200: SamplePayload } } },
-    async ({ params }) => testHook(params.id)
+    async ({ params }) => (await testHook(params.id)).sample
   )
 
   app.delete(

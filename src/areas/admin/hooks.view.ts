@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { SystemHook as Row } from '../../db/models/index.js'
 import { DateTime, Nullable } from '../../lib/schema.js'
+import type { HookHealth } from './hooks.queries.js'
 
 const record = {
   id: Type.Integer(),
@@ -50,4 +51,14 @@ export const viewDeletedSystemHook = (hook: Row) => ({
   project_id: null,
   service_id: null,
   updated_at: hook.updatedAt
+})
+
+/** What the command line shows: all flags, whether there is a token, and how the receiver does. */
+export const viewHookWithHealth = (hook: Row, health: HookHealth | undefined) => ({
+  ...viewDeletedSystemHook(hook),
+  has_token: hook.tokenEncrypted !== null,
+  failures: health?.failures ?? 0,
+  resting_until: health?.resting_until ?? null,
+  pending_deliveries: health?.pending ?? 0,
+  dead_deliveries: health?.dead ?? 0
 })

@@ -59,7 +59,7 @@ export const administration: Migration = {
       target_name varchar(255) not null,
       changes mediumtext not null,
       key audit_events_created (created_at),
-      key audit_events_actor (actor_id, id),
+      key audit_events_actor (actor_name, id),
       key audit_events_action (action, id),
       key audit_events_target (target_type, target_id, id)
     )`,

@@ -1,8 +1,9 @@
 // What the audit keeps of a change, and what it never keeps.
 import t from 'tap'
 import { changesBetween } from '../../../src/areas/admin/audit.js'
-import { rows } from '../../../src/db/sql.js'
+import { execute, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import { countStatements } from '../../helpers/statements.js'
 
 interface Row {
   actor_name: string
@@ -62,5 +63,67 @@ t.test('only what differs is a change', async t => {
     a: { before: 1, after: 2 },
     c: { before: 'x' },
     d: { after: null }
+  })
+})
+
+t.test('GET /audit_events', async t => {
+  const app = await testApp(t)
+  const [root, other] = [await app.make.admin(), await app.make.admin()]
+  const asker = app.as(root)
+  for (const name of ['one', 'two', 'three']) await asker.post('/hooks', { url: `https://${name}.example.org/` })
+  const [{ id }] = (await app.as(other).post('/hooks', { url: 'https://four.example.org/', token: 'shh-shh' })).json()
+  await execute("update audit_events set created_at = '2026-01-31 12:00:00' where target_name like '%two%'")
+  const names = async (query: Record<string, string | number>) =>
+    (await asker.get('/audit_events', { action: 'hook.create', ...query }))
+      .json()
+      .map((event: { target_name: string }) => /\w+/.exec(event.target_name.slice(8))?.[0])
+
+  t.test('shows who changed what, newest first, in pages', async t => {
+    const res = await asker.get('/audit_events', { per_page: 1 })
+    t.equal(res.statusCode, 200)
+    t.match(res.headers, { 'x-per-page': '1', 'x-next-page': '2' })
+    t.same(res.json(), [
+      {
+        ...res.json()[0],
+        actor_id: other.id,
+        actor_name: other.username,
+        acting_as: null,
+        via: 'private',
+        address: '127.0.0.1',
+        action: 'hook.create',
+        target_type: 'hook',
+        target_id: String(id),
+        target_name: 'https://four.example.org/',
+        changes: { url: { after: 'https://four.example.org/' }, token: { after: '[changed]' } }
+      }
+    ])
+    t.same(Object.keys(res.json()[0]).length, 12)
+    t.match(res.json()[0].created_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+  })
+
+  t.test('filters by actor, action, target and time', async t => {
+    t.same(await names({ actor: root.username, per_page: 3 }), ['three', 'two', 'one'])
+    t.same(await names({ target_type: 'hook', target_id: id }), ['four'])
+    t.same(await names({ target_type: 'user', target_id: id }), [])
+    t.same(await names({ until: '2026-02-01' }), ['two'])
+    t.same(await names({ since: '2026-01-31T12:00:00Z', until: '2026-01-31T12:00:00.001Z' }), ['two'])
+    t.same(await names({ since: '2026-01-31', until: '2026-01-31T12:00:00' }), [])
+    t.notOk((await names({ since: '2026-02-01' })).includes('two'))
+    t.same(await names({ actor: "' or 1=1 --" }), [])
+  })
+
+  t.test('refuses what is no time', async t => {
+    for (const since of ['yesterday', '2026-02-30', '1', '2026-01-01T25:00Z', '2026-13-01']) {
+      const res = await asker.get('/audit_events', { since })
+      t.equal(res.statusCode, 400, since)
+      t.match(res.json(), { error: 'since is invalid' })
+    }
+    t.equal((await asker.get('/audit_events?actor[]=x&actor[]=y')).statusCode, 400)
+  })
+
+  t.test('asks two statements, however much it shows', async t => {
+    await asker.get('/audit_events')
+    const few = await countStatements(() => asker.get('/audit_events', { per_page: 1 }))
+    t.equal(await countStatements(() => asker.get('/audit_events', { per_page: 100 })), few)
   })
 })

@@ -1,6 +1,7 @@
 // Deliveries of events to system hooks, with real receivers that fail, stay away and come back.
 import t, { type Test } from 'tap'
-import { deliver, removeOldDeliveries, tellSystemHooks } from '../../../src/areas/admin/deliveries.js'
+import { deliver } from '../../../src/areas/admin/deliver.js'
+import { removeOldDeliveries, tellSystemHooks } from '../../../src/areas/admin/deliveries.js'
 import { createHook, deleteHook } from '../../../src/areas/admin/hooks.js'
 import { loadConfig } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'

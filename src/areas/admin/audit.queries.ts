@@ -1,0 +1,90 @@
+import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
+import { rows, type Value } from '../../db/sql.js'
+
+export interface AuditRow {
+  id: number
+  created_at: Date
+  actor_id: number | null
+  actor_name: string
+  acting_as: string | null
+  via: string
+  address: string | null
+  action: string
+  target_type: string
+  target_id: string
+  target_name: string
+  /** JSON. */
+  changes: string
+}
+
+export interface AuditFilter {
+  readonly actor?: string
+  readonly action?: string
+  readonly target_type?: string
+  readonly target_id?: string
+  /** From this moment on, and up to just before that one. */
+  readonly since?: Date
+  readonly until?: Date
+}
+
+const COLUMNS = `e.id, e.created_at, e.actor_id, e.actor_name, e.acting_as, e.via, e.address, e.action, e.target_type,
+  e.target_id, e.target_name, e.changes`
+const CONDITIONS: { readonly [Name in keyof AuditFilter]-?: string } = {
+  actor: 'actor_name = ?',
+  action: 'action = ?',
+  target_type: 'target_type = ?',
+  target_id: 'target_id = ?',
+  since: 'created_at >= ?',
+  until: 'created_at < ?'
+}
+
+/** Changes of administrators, newest first. */
+export async function listAuditEvents(filter: AuditFilter, request: PageRequest): Promise<Page<AuditRow>> {
+  const { page, perPage, sql } = window(request)
+  const { where, values } = conditions(filter)
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total from audit_events where ${where}`, values),
+    rows<AuditRow>(
+      `select ${COLUMNS} from (select id from audit_events where ${where} order by id desc ${sql}) page
+       join audit_events e on e.id = page.id order by page.id desc`,
+      values
+    )
+  ])
+  return { items, total, page, perPage }
+}
+
+/** The newest of those changes, at most 10,000, and how many there are in all. */
+export async function newestAuditEvents(
+  filter: AuditFilter,
+  limit: number
+): Promise<{ items: AuditRow[]; total: number }> {
+  const { where, values } = conditions(filter)
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total from audit_events where ${where}`, values),
+    rows<AuditRow>(
+      `select ${COLUMNS} from audit_events e where ${where} order by id desc limit ${Math.min(limit, 10_000)}`,
+      values
+    )
+  ])
+  return { items, total }
+}
+
+/** What was done to one record, newest first, at most 100 changes. */
+export async function eventsOf(targetType: string, targetId: number | string): Promise<AuditRow[]> {
+  return rows<AuditRow>(
+    `select ${COLUMNS} from audit_events e where target_type = ? and target_id = ? order by id desc limit 100`,
+    [targetType, String(targetId)]
+  )
+}
+
+function conditions(filter: AuditFilter): { where: string; values: Value[] } {
+  const names = Object.keys(CONDITIONS) as (keyof AuditFilter)[]
+  const given = names.flatMap(name => {
+    const value = filter[name]
+    return value === undefined ? [] : [{ condition: CONDITIONS[name], value }]
+  })
+  return {
+    where: given.map(({ condition }) => condition).join(' and ') || '1 = 1',
+    values: given.map(({ value }) => value)
+  }
+}

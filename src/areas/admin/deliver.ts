@@ -1,0 +1,87 @@
+// One try of a delivery: sent, written down, and tried again later where it fails.
+import { SystemHook } from '../../db/models/index.js'
+import { execute, row } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { enqueue } from '../../queue/enqueue.js'
+import { decrypt } from '../../secrets.js'
+import { type DeliveryResult, deliverHook } from '../../webhooks/deliver.js'
+import { systemHookHeader } from '../../webhooks/events.js'
+import { nextDelay } from '../../webhooks/retry.js'
+import { isAskedFor } from './delivery-keys.js'
+import { noteHealth, restingUntil } from './hook-health.js'
+
+interface DeliveryRow {
+  id: number
+  hook_id: number
+  event_key: string
+  payload: string
+  state: string
+  attempts: number
+  created_at: Date
+}
+
+/** A delivery that has waited this long for a hook that rests is dead, or a dead receiver's would pile up for ever. */
+const LONGEST_WAIT = 86_400_000
+
+/** One try of a delivery, and the next one's job where it fails. A delivery that is over is left alone. */
+export async function deliver(deliveryId: number): Promise<void> {
+  const delivery = await row<DeliveryRow>(
+    'select id, hook_id, event_key, payload, state, attempts, created_at from hook_deliveries where id = ?',
+    [deliveryId]
+  )
+  if (delivery?.state !== 'pending') return
+  const hook = await SystemHook.findByPk(delivery.hook_id)
+  if (!hook) return finish(delivery, 'canceled')
+  const asked = delivery.attempts === 0 && isAskedFor(delivery.event_key)
+  const resting = await restingUntil(hook.id, asked ? delivery.created_at : null)
+  if (resting) {
+    const old = Date.now() - delivery.created_at.getTime() > LONGEST_WAIT
+    return old ? finish(delivery, 'dead') : postpone(delivery, resting)
+  }
+  const startedAt = new Date()
+  const result = await deliverHook({
+    url: hook.url,
+    body: delivery.payload,
+    event: systemHookHeader,
+    token: hook.tokenEncrypted ? decrypt(hook.tokenEncrypted) : null,
+    verifyTls: hook.enableSslVerification,
+    id: `${delivery.event_key}.${delivery.id}`,
+    timestamp: startedAt
+  })
+  await record(delivery, startedAt, result)
+}
+
+async function record(delivery: DeliveryRow, startedAt: Date, result: DeliveryResult): Promise<void> {
+  const attempt = delivery.attempts + 1
+  await transact(async () => {
+    await execute(
+      `insert into hook_attempts (delivery_id, attempt, started_at, duration_ms, status, error, request_headers,
+         response_headers, response_body) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        delivery.id,
+        attempt,
+        startedAt,
+        result.durationMs,
+        result.status,
+        result.error?.slice(0, 500) ?? null,
+        JSON.stringify(result.requestHeaders),
+        JSON.stringify(result.responseHeaders),
+        result.responseBody
+      ]
+    )
+    await execute('update hook_deliveries set attempts = ? where id = ?', [attempt, delivery.id])
+    await noteHealth(delivery.hook_id, result.delivered, startedAt)
+    if (result.delivered) return finish(delivery, 'delivered')
+    const delay = nextDelay(attempt, Math.random)
+    if (delay === null) return finish(delivery, 'dead')
+    await postpone(delivery, new Date(Date.now() + delay * 1000))
+  })
+}
+
+async function finish(delivery: DeliveryRow, state: 'delivered' | 'dead' | 'canceled'): Promise<void> {
+  await execute('update hook_deliveries set state = ?, finished_at = ? where id = ?', [state, new Date(), delivery.id])
+}
+
+async function postpone(delivery: DeliveryRow, runAt: Date): Promise<void> {
+  await enqueue('hook.deliver', { deliveryId: delivery.id }, { runAt })
+}

@@ -1,0 +1,103 @@
+import { countTotal, type Page, window } from '../../db/paginate.js'
+import { marks, row, rows, type Value } from '../../db/sql.js'
+import { NotFound } from '../../errors.js'
+import { DELIVERY_STATES, type DeliveryListQuery } from './deliveries.schema.js'
+
+export interface DeliveryRow {
+  id: number
+  hook_id: number
+  event_key: string
+  event: string
+  state: (typeof DELIVERY_STATES)[number]
+  attempts: number
+  created_at: Date
+  finished_at: Date | null
+  /** Of the last try; null before the first one. */
+  last_started_at: Date | null
+  last_duration_ms: number | null
+  last_status: number | null
+  last_error: string | null
+}
+
+export interface DeliveryDetailsRow extends DeliveryRow {
+  payload: string
+}
+
+export interface AttemptRow {
+  attempt: number
+  started_at: Date
+  duration_ms: number
+  status: number | null
+  error: string | null
+  request_headers: string
+  response_headers: string
+  response_body: string
+}
+
+const COLUMNS = `d.id, d.hook_id, d.event_key, d.event, d.state, d.attempts, d.created_at, d.finished_at,
+  a.started_at as last_started_at, a.duration_ms as last_duration_ms, a.status as last_status, a.error as last_error`
+const LAST = 'left join hook_attempts a on a.id = (select max(l.id) from hook_attempts l where l.delivery_id = d.id)'
+
+/** Beyond these, pages are empty: nobody reads on so far, and each page costs the ones before it. */
+const DEEPEST = 100_000
+
+/** The deliveries of a hook, newest first. */
+export async function listDeliveries(hookId: number, query: DeliveryListQuery): Promise<Page<DeliveryRow>> {
+  const { page, perPage, sql } = window(query)
+  const states = query.state ? [query.state] : DELIVERY_STATES
+  const ofEvent = query.event === undefined ? '' : ' and event = ?'
+  const values = (state: string): Value[] => [hookId, state, ...(query.event === undefined ? [] : [query.event])]
+  // One hook's deliveries of one state lie in the order of their numbers in an index: nothing is sorted but these few.
+  const newest = `(select id from hook_deliveries where hook_id = ? and state = ?${ofEvent}
+    order by id desc limit ${Math.min(page * perPage, DEEPEST)})`
+  const [total, items] = await Promise.all([
+    countTotal(
+      `select count(*) as total from hook_deliveries
+       where hook_id = ? and state in (${marks(states)})${ofEvent}`,
+      [hookId, ...states, ...values('').slice(2)]
+    ),
+    rows<DeliveryRow>(
+      `select ${COLUMNS} from (${states.map(() => newest).join(' union all ')} order by id desc ${sql}) page
+       join hook_deliveries d on d.id = page.id ${LAST} order by page.id desc`,
+      states.flatMap(values)
+    )
+  ])
+  return { items, total, page, perPage }
+}
+
+/** A delivery, of this hook where one is named. Throws NotFound. */
+export async function findDelivery(id: number, hookId?: number): Promise<DeliveryDetailsRow> {
+  const found = await row<DeliveryDetailsRow>(
+    `select ${COLUMNS}, d.payload from hook_deliveries d ${LAST} where d.id = ?`,
+    [id]
+  )
+  if (!found || (hookId !== undefined && found.hook_id !== hookId))
+    throw new NotFound(hookId === undefined ? `Delivery ${id}` : 'Delivery')
+  return found
+}
+
+/** Every try of a delivery, oldest first. */
+export function listAttempts(deliveryId: number): Promise<AttemptRow[]> {
+  return rows<AttemptRow>(
+    `select attempt, started_at, duration_ms, status, error, request_headers, response_headers, response_body
+     from hook_attempts where delivery_id = ? order by id`,
+    [deliveryId]
+  )
+}
+
+/** The dead deliveries of a hook that nobody has repeated, oldest first. */
+export async function listLostDeliveries(hookId: number): Promise<{ id: number; event: string }[]> {
+  const [dead, repeated] = await Promise.all([
+    rows<{ id: number; event: string }>(
+      "select id, event from hook_deliveries where hook_id = ? and state = 'dead' order by id",
+      [hookId]
+    ),
+    rows<{ id: string }>(
+      `select distinct substring_index(substring(event_key, 12), ':', 1) as id from hook_deliveries
+       where hook_id = ? and event_key like 'redelivery:%' and state <> 'canceled'`,
+      [hookId]
+    )
+  ])
+  const done = new Set(repeated.map(({ id }) => Number(id)))
+  return dead.filter(({ id }) => !done.has(id))
+}

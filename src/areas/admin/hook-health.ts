@@ -1,0 +1,65 @@
+// A receiver that stays away slows down and loses nothing: after some failures in a row its hook rests, and rests longer
+// with each that follows.
+import { execute, row } from '../../db/sql.js'
+
+/** Failures in a row after which a hook rests, so that its waiting deliveries do not hold up those of others. */
+const PATIENCE = 5
+const LONGEST_REST = 600
+/**
+ * When a hook that failed several times in a row is to be tried again, or null for now; one delivery at a time finds out.
+ * One that a sysadmin asked for goes at once unless the rest began after that: asked for by hundreds, the first that
+ * fail make the others wait like any.
+ */
+export async function restingUntil(hookId: number, askedAt: Date | null): Promise<Date | null> {
+  const now = new Date()
+  const hook = await row<{ failures: number; resting_until: Date | null; rested_at: Date | null }>(
+    'select failures, resting_until, rested_at from system_hooks where id = ?',
+    [hookId]
+  )
+  if (!hook?.resting_until || hook.failures < PATIENCE) return null
+  if (askedAt && hook.rested_at && hook.rested_at <= askedAt) return null
+  if (hook.resting_until > now) return hook.resting_until
+  const until = new Date(now.getTime() + 15_000)
+  const { affectedRows } = await execute(
+    'update system_hooks set resting_until = ? where id = ? and resting_until = ?',
+    [until, hookId, hook.resting_until]
+  )
+  return affectedRows === 1 ? null : until
+}
+
+/** Tries that were under way when the hook began to rest fail for the same reason: they do not make the rest longer. */
+export async function noteHealth(hookId: number, delivered: boolean, startedAt: Date): Promise<void> {
+  if (delivered) {
+    const { affectedRows } = await execute(
+      'update system_hooks set failures = 0, resting_until = null, rested_at = null where id = ? and failures > 0',
+      [hookId]
+    )
+    if (affectedRows > 0) await wakeWaiting(hookId)
+    return
+  }
+  const { affectedRows } = await execute(
+    'update system_hooks set failures = failures + 1 where id = ? and (rested_at is null or rested_at < ?)',
+    [hookId, startedAt]
+  )
+  if (affectedRows === 0) return
+  const hook = await row<{ failures: number }>('select failures from system_hooks where id = ?', [hookId])
+  const failures = hook?.failures ?? 0
+  if (failures < PATIENCE) return
+  const now = new Date()
+  const rest = Math.min(2 ** (failures - PATIENCE) * 5, LONGEST_REST)
+  await execute('update system_hooks set resting_until = ?, rested_at = ? where id = ?', [
+    new Date(now.getTime() + rest * 1000),
+    now,
+    hookId
+  ])
+}
+
+/** A receiver that is back gets what has waited for it now, and not when each delivery's own time comes. */
+async function wakeWaiting(hookId: number): Promise<void> {
+  await execute(
+    `update jobs set run_at = ? where state = 'delayed' and queue = 'hooks' and name = 'hook.deliver'
+     and cast(json_value(payload, '$.deliveryId') as unsigned) in
+       (select id from hook_deliveries where hook_id = ? and state = 'pending')`,
+    [new Date(), hookId]
+  )
+}
