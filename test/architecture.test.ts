@@ -82,6 +82,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'queue/wake', 'closed when the command ends'],
   ['cli', 'runner/sandbox', '`doctor` tries the sandbox'],
   ['cli', 'webhooks/target', '`doctor` reads hooks.allow'],
+  ['cli', 'webhooks/url', 'URLs are printed without the passwords in them'],
   ['cli', 'server/app', '`openapi` prints the document of the application; loaded when asked for'],
   ['cli', 'server/process', '`server` becomes the process; loaded when asked for'],
   ['cli', 'worker/process', '`worker` becomes the process; loaded when asked for'],

@@ -3,23 +3,31 @@ import { BadParameters } from '../errors.js'
 
 const LIMIT = 4096
 
-/** The first line of standard input or of a file. Throws BadParameters where neither is named or it is empty. */
-export async function readPassword({ stdin = false, file }: { stdin?: boolean; file?: string }): Promise<string> {
-  if (stdin === (file !== undefined)) {
-    const text = 'name one source of the password: --password-stdin or --password-file'
-    throw new BadParameters(text, text)
-  }
-  const text = file === undefined ? await readStdin() : await readPasswordFile(file)
-  const [password = ''] = text.split(/\r?\n/, 1)
-  if (password === '') throw new BadParameters('password is empty', 'the password is empty')
-  return password
+export interface SecretSource {
+  readonly stdin?: boolean
+  readonly file?: string
 }
 
-async function readPasswordFile(file: string): Promise<string> {
+/** The first line of standard input or of a file. Throws BadParameters where neither is named or it is empty. */
+export const readPassword = (source: SecretSource) => readSecret('password', source)
+
+/** The same for a secret of another kind, whose flags are --KIND-stdin and --KIND-file. */
+export async function readSecret(kind: string, { stdin = false, file }: SecretSource): Promise<string> {
+  if (stdin === (file !== undefined)) {
+    const text = `name one source of the ${kind}: --${kind}-stdin or --${kind}-file`
+    throw new BadParameters(text, text)
+  }
+  const text = file === undefined ? await readStdin() : await readSecretFile(kind, file)
+  const [secret = ''] = text.split(/\r?\n/, 1)
+  if (secret === '') throw new BadParameters(`${kind} is empty`, `the ${kind} is empty`)
+  return secret
+}
+
+async function readSecretFile(kind: string, file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    const text = `--password-file ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`
+    const text = `--${kind}-file ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`
     throw new BadParameters(text, text)
   }
 }

@@ -1,6 +1,7 @@
 // Records as aligned columns, for people. Scripts read --json.
 
-export type Column<Row> = readonly [heading: string, cell: (row: Row) => string | number | boolean | Date | null]
+export type Cell = string | number | boolean | Date | null
+export type Column<Row> = readonly [heading: string, cell: (row: Row) => Cell]
 
 /** The lines of a table with its headings; one line that says so when there are no records. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
@@ -17,10 +18,17 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
     .join('\n')
 }
 
-function textOf(value: string | number | boolean | Date | null): string {
+function textOf(value: Cell): string {
   if (value === null) return '-'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (value instanceof Date) return value.toISOString().replace(/\.\d+Z$/, 'Z')
   // What a user wrote may not move the cursor of a sysadmin's terminal.
   return String(value).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?')
+}
+
+/** A record as `name: value` lines. */
+export function fields(record: { readonly [name: string]: Cell }): string {
+  return Object.entries(record)
+    .map(([name, value]) => `${name}: ${textOf(value)}`)
+    .join('\n')
 }

@@ -1,0 +1,59 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class AuditList extends BaseCommand {
+  static override summary = 'List what administrators, commands and the schedule have changed, newest first'
+  static override description =
+    'Of secrets the audit tells only that they changed. With --json: {audit_events, total}; total counts also those beyond --limit.'
+  static override examples = [
+    '<%= config.bin %> audit list --since 2d',
+    '<%= config.bin %> audit list --actor ada --action user.block --json',
+    '<%= config.bin %> audit list --target-type hook --target-id 3 --since 2026-01-01 --until 2026-02-01'
+  ]
+  static override flags = {
+    actor: Flags.string({ description: 'the username of who made it, or the account that ran a command' }),
+    action: Flags.string({ description: 'such as user.block' }),
+    'target-type': Flags.string({ description: 'such as user' }),
+    'target-id': Flags.string({ description: 'the number of the record that was changed' }),
+    since: Flags.string({
+      description: 'not before: a date, a date-time (UTC unless a zone is given), or a time ago such as 2d'
+    }),
+    until: Flags.string({ description: 'before, likewise' }),
+    limit: Flags.integer({ default: 50, min: 1, max: 10_000 })
+  }
+
+  async run() {
+    const { flags } = await this.parse(AuditList)
+    this.configure(flags)
+    const { readMoment } = await import('../../moment.js')
+    const filter = {
+      actor: flags.actor,
+      action: flags.action,
+      target_type: flags['target-type'],
+      target_id: flags['target-id'],
+      since: flags.since === undefined ? undefined : readMoment('--since', flags.since),
+      until: flags.until === undefined ? undefined : readMoment('--until', flags.until)
+    }
+    const [{ withDatabase }, { newestAuditEvents }, { viewAuditEvent }, { table }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/admin/audit.queries.js'),
+      import('../../../areas/admin/audit.view.js'),
+      import('../../table.js')
+    ])
+    const { items, total } = await withDatabase(() => newestAuditEvents(filter, flags.limit))
+    const events = items.map(viewAuditEvent)
+    this.log(
+      table(events, [
+        ['TIME', event => event.created_at as Date],
+        ['ACTOR', event => (event.acting_as === null ? event.actor_name : `${event.actor_name} as ${event.acting_as}`)],
+        ['VIA', event => event.via],
+        ['FROM', event => event.address],
+        ['ACTION', event => event.action],
+        ['TARGET', event => `${event.target_type} ${event.target_id} (${event.target_name})`],
+        ['CHANGED', event => Object.keys(event.changes as object).join(', ') || null]
+      ])
+    )
+    if (total > events.length) this.log(`${events.length} of ${total}: more by --limit`)
+    return { audit_events: events, total }
+  }
+}

@@ -1,0 +1,35 @@
+import { BaseCommand } from '../../base.js'
+import { recordNumber } from '../../record-number.js'
+
+export default class HooksDelivery extends BaseCommand {
+  static override summary = 'Show one delivery: its payload, and every try with request, answer and error'
+  static override description =
+    "The hook's token, the signature and a password of the URL are blotted out. With --json: the delivery with `payload` and `tries`."
+  static override examples = [
+    '<%= config.bin %> hooks delivery 3 4711',
+    '<%= config.bin %> hooks delivery 3 4711 --json'
+  ]
+  static override args = {
+    hook: recordNumber('number of the hook'),
+    delivery: recordNumber('number of the delivery')
+  }
+
+  async run() {
+    const { flags, args } = await this.parse(HooksDelivery)
+    this.configure(flags)
+    const [{ withDatabase }, { findHook }, queries, { viewDeliveryDetails }, { deliveryReport }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/admin/hooks.js'),
+      import('../../../areas/admin/deliveries.queries.js'),
+      import('../../../areas/admin/deliveries.view.js'),
+      import('../../delivery-report.js')
+    ])
+    const delivery = await withDatabase(async () => {
+      const { id } = await findHook(args.hook)
+      const found = await queries.findDelivery(args.delivery, id)
+      return viewDeliveryDetails(found, await queries.listAttempts(found.id))
+    })
+    this.log(deliveryReport(delivery))
+    return delivery
+  }
+}

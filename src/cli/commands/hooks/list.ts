@@ -1,0 +1,38 @@
+import { BaseCommand } from '../../base.js'
+
+export default class HooksList extends BaseCommand {
+  static override summary = 'List system hooks and how their receivers do'
+  static override description =
+    'A hook whose receiver failed several times in a row rests. With --json: {hooks}, each as `hooks show` has it.'
+  static override examples = ['<%= config.bin %> hooks list', '<%= config.bin %> hooks list --json']
+
+  async run() {
+    const { flags } = await this.parse(HooksList)
+    this.configure(flags)
+    const [{ withDatabase }, { listHooks }, { hooksHealth }, { viewHookWithHealth }, { withoutPassword }, { table }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../../areas/admin/hooks.js'),
+        import('../../../areas/admin/hooks.queries.js'),
+        import('../../../areas/admin/hooks.view.js'),
+        import('../../../webhooks/url.js'),
+        import('../../table.js')
+      ])
+    const [found, health] = await withDatabase(() => Promise.all([listHooks(), hooksHealth()]))
+    const hooks = found.map(hook => viewHookWithHealth(hook, health.get(hook.id)))
+    this.log(
+      table(hooks, [
+        ['ID', hook => hook.id],
+        ['URL', hook => withoutPassword(hook.url)],
+        ['PUSH', hook => hook.push_events],
+        ['TAGS', hook => hook.tag_push_events],
+        ['TLS CHECKED', hook => hook.enable_ssl_verification],
+        ['WAITING', hook => hook.pending_deliveries],
+        ['DEAD', hook => hook.dead_deliveries],
+        ['FAILURES', hook => hook.failures],
+        ['RESTS UNTIL', hook => hook.resting_until]
+      ])
+    )
+    return { hooks }
+  }
+}

@@ -1,0 +1,34 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+import { recordNumber } from '../../record-number.js'
+
+export default class HooksRemove extends BaseCommand {
+  static override summary = 'Remove a system hook; what waits for it is given up'
+  static override description =
+    'With --json: {deleted}, or with --dry-run {would_delete}: the hook as `hooks show` has it, with pending_deliveries.'
+  static override examples = ['<%= config.bin %> hooks remove 3 --dry-run', '<%= config.bin %> hooks remove 3 --json']
+  static override args = { id: recordNumber('number of the hook') }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be removed' }) }
+
+  async run() {
+    const { flags, args } = await this.parse(HooksRemove)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, rules, { hookHealth }, { viewHookWithHealth }, { withoutPassword }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/admin/hooks.js'),
+        import('../../../areas/admin/hooks.queries.js'),
+        import('../../../areas/admin/hooks.view.js'),
+        import('../../../webhooks/url.js')
+      ])
+    const hook = await withDatabase(async () => {
+      const health = await hookHealth(args.id)
+      const found = flags['dry-run'] ? await rules.findHook(args.id) : await rules.deleteHook(args.id, commandOrigin())
+      return viewHookWithHealth(found, health)
+    })
+    const what = `hook ${hook.id} (${withoutPassword(hook.url)}), for which ${hook.pending_deliveries} deliveries wait`
+    this.log(flags['dry-run'] ? `would remove ${what}` : `removed ${what}`)
+    return flags['dry-run'] ? { would_delete: hook } : { deleted: hook }
+  }
+}

@@ -1,0 +1,43 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+import { recordNumber } from '../../record-number.js'
+
+export default class HooksTest extends BaseCommand {
+  static override summary = 'Send the sample event to a system hook'
+  static override description =
+    'A worker sends it, to a hook that rests as well. --wait tells how the first try went: exit code 1 when it failed, 5 when no worker came to it in time. With --json: {payload, delivery}; the delivery is as `hooks delivery` has it.'
+  static override examples = [
+    '<%= config.bin %> hooks test 3 --wait',
+    '<%= config.bin %> hooks test 3 --wait --seconds 60 --json'
+  ]
+  static override args = { id: recordNumber('number of the hook') }
+  static override flags = {
+    wait: Flags.boolean({ description: 'wait until the first try is over' }),
+    seconds: Flags.integer({ min: 1, max: 3600, description: 'how long to wait (default: 20)', dependsOn: ['wait'] })
+  }
+
+  async run() {
+    const { flags, args } = await this.parse(HooksTest)
+    this.configure(flags)
+    const [{ withDatabase }, { testHook }, queries, { viewDeliveryDetails }, { firstTry }, { deliveryReport }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../../areas/admin/hooks.js'),
+        import('../../../areas/admin/deliveries.queries.js'),
+        import('../../../areas/admin/deliveries.view.js'),
+        import('../../await-delivery.js'),
+        import('../../delivery-report.js')
+      ])
+    const { sample, delivery } = await withDatabase(async () => {
+      const { sample, deliveryId } = await testHook(args.id)
+      const found = flags.wait
+        ? await firstTry(deliveryId, flags.seconds ?? 20)
+        : await queries.findDelivery(deliveryId)
+      return { sample, delivery: viewDeliveryDetails(found, await queries.listAttempts(deliveryId)) }
+    })
+    if (flags.wait) this.log(deliveryReport(delivery))
+    else this.log(`delivery ${delivery.id} waits for a worker: see gitstead hooks delivery ${args.id} ${delivery.id}`)
+    if (flags.wait && delivery.state !== 'delivered') process.exitCode = 1
+    return { payload: sample, delivery }
+  }
+}

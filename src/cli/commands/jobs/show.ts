@@ -1,0 +1,35 @@
+import { BaseCommand } from '../../base.js'
+import { recordNumber } from '../../record-number.js'
+
+export default class JobsShow extends BaseCommand {
+  static override summary = 'Show a background job: payload, tries, error, and what was done to it'
+  static override description =
+    'With --json: the job with `history`, the changes that sysadmins made to it, newest first. A job that is done is not kept: its number is not found.'
+  static override examples = ['<%= config.bin %> jobs show 4711', '<%= config.bin %> jobs show 4711 --json']
+  static override args = { id: recordNumber('number of a job') }
+
+  async run() {
+    const { flags, args } = await this.parse(JobsShow)
+    this.configure(flags)
+    const [{ withDatabase }, { findJob }, { viewJob }, { eventsOf }, { viewAuditEvent }, { fields }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../../queue/administer.js'),
+        import('../../../areas/admin/jobs.view.js'),
+        import('../../../areas/admin/audit.queries.js'),
+        import('../../../areas/admin/audit.view.js'),
+        import('../../table.js')
+      ])
+    const { job, events } = await withDatabase(async () => ({
+      job: await findJob(args.id),
+      events: await eventsOf('job', args.id)
+    }))
+    const { payload: _payload, error: _error, ...rest } = job
+    this.log(fields({ ...rest, payload: job.payload }))
+    for (const event of events)
+      this.log(fields({ [event.action]: `${event.created_at.toISOString()} by ${event.actor_name}` }))
+    // A stack is several lines, of which some may quote what a user wrote.
+    for (const line of job.error?.split('\n') ?? []) this.log(fields({ error: line }))
+    return { ...viewJob(job), history: events.map(viewAuditEvent) }
+  }
+}

@@ -1,0 +1,29 @@
+// A delivery with its tries, for people.
+import type { DeliveryDetails } from '../areas/admin/deliveries.view.js'
+import { type Cell, fields } from './table.js'
+
+const LONGEST_BODY = 2000
+
+/** Everything of a delivery; the bodies of answers are cut. */
+export function deliveryReport({ tries, payload, last_attempt: _last, ...rest }: DeliveryDetails): string {
+  const parts = [fields(rest as { [name: string]: Cell }), `payload: ${JSON.stringify(payload)}`]
+  for (const attempt of tries) {
+    parts.push('')
+    parts.push(
+      fields({
+        try: attempt.attempt,
+        began: attempt.started_at as Date,
+        took: `${attempt.duration_ms} ms`,
+        status: attempt.status,
+        error: attempt.error
+      }),
+      ...headerLines('>', attempt.request_headers),
+      ...headerLines('<', attempt.response_headers),
+      fields({ answer: attempt.response_body.slice(0, LONGEST_BODY) || null })
+    )
+  }
+  return parts.join('\n')
+}
+
+const headerLines = (mark: string, headers: Record<string, string>) =>
+  Object.entries(headers).map(([name, value]) => fields({ [`${mark} ${name}`]: value }))
