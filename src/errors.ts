@@ -80,6 +80,9 @@ export class ProjectLimit extends Failure {
 /** A duplicate, or a record that has moved on. */
 export class Conflict extends Failure {}
 
+/** A conflict found while a user is changed, which the requirement answers with 404 ("Errors"). */
+export class UpdateConflict extends Conflict {}
+
 /** Well-formed, and still not possible. */
 export class Unprocessable extends Failure {}
 

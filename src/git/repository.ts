@@ -1,7 +1,7 @@
 // Making and removing bare repositories.
 import { randomBytes } from 'node:crypto'
-import { appendFile, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { appendFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { config } from '../config.js'
 import { forget } from './cache.js'
 import { syncPath } from './loose.js'
@@ -54,18 +54,23 @@ export async function createRepository(path: string): Promise<void> {
   }
 }
 
-/** Removes a repository and all that is kept of it; harmless when there is none. */
+/**
+ * Removes a repository and all that is kept of it; harmless when there is none, and when a first try was killed on the
+ * way. Processes elsewhere that read it end by themselves when they have been idle.
+ */
 export async function removeRepository(path: string): Promise<void> {
-  const doomed = `${path}.removed-${randomBytes(6).toString('hex')}`
-  try {
-    await rename(path, doomed)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return
-  }
+  const doomed = `${basename(path)}.removed-`
+  await rename(path, join(dirname(path), `${doomed}${randomBytes(6).toString('hex')}`)).catch(ignoreMissing)
   await closeGitProcesses(path)
   forget(path)
-  await rm(doomed, { recursive: true, force: true })
+  const names = await readdir(dirname(path)).catch(ignoreMissing)
+  for (const name of names ?? []) {
+    if (name.startsWith(doomed)) await rm(join(dirname(path), name), { recursive: true, force: true })
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
 }
 
 /** Makes a branch (`master`) the one that a clone checks out; it need not exist yet. */

@@ -12,6 +12,10 @@ export interface Jobs {
   'hook.deliver': { deliveryId: number }
   'build.run': { buildId: number }
   'repository.optimise': { projectId: number }
+  /** What a removed project leaves behind: builds, files. */
+  'project.remove': { projectId: number }
+  /** The number of a deleted user in rows that stay. */
+  'user.forget': { userId: number }
   'maintenance.run': { task: string }
 }
 
@@ -43,6 +47,8 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   // Ends by the build's own time limit; a build is tried again by claiming it again, never by failing the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
+  'project.remove': kind('maintenance', { timeout: 3600 }),
+  'user.forget': kind('maintenance', { timeout: 3600 }),
   'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 })
 }
 

@@ -2,8 +2,10 @@
 import { deliver } from '../areas/admin/deliver.js'
 import { tellSystemHooks } from '../areas/admin/deliveries.js'
 import { runBuild } from '../areas/builds/run.js'
+import { removeRemains } from '../areas/projects/remains.js'
 import { optimiseRepository } from '../areas/repository/optimise.js'
 import { applyRefChange } from '../areas/repository/ref-effects.js'
+import { forgetUser } from '../areas/users/forget.js'
 import type { JobName, Jobs } from '../queue/jobs.js'
 import type { SystemHookEvent } from '../webhooks/events.js'
 import { runTask } from './tasks.js'
@@ -23,6 +25,8 @@ export const handlers: Handlers = {
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
   'build.run': ({ buildId }, { processId, signal }) => runBuild(buildId, processId, signal),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
+  'project.remove': ({ projectId }, { signal }) => removeRemains(projectId, signal),
+  'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),
   'maintenance.run': ({ task }) => runTask(task)
 }
 

@@ -106,6 +106,7 @@ function inputOf(route: string, actor: string, { admin }: World): Partial<Inject
     'POST /api/v3/users': () => ({
       payload: { email: `${unique}@example.org`, password: 'long enough', username: unique, name: 'Somebody' }
     }),
+    'PUT /api/v3/users/:id': () => ({ payload: { bio: unique } }),
     'POST /api/v3/user/keys': () => ({ payload: { title: unique, key: newKey() } }),
     'POST /api/v3/users/:id/keys': () => ({ payload: { title: unique, key: newKey() } }),
     'POST /api/v3/user/emails': () => ({ payload: { email: `${unique}@example.com` } }),
@@ -139,7 +140,7 @@ async function ask(world: World, route: string, name: ActorName, subject: Subjec
   const values: { [parameter: string]: string | number } = {
     ':namespace': namespace,
     ':project': `${project}.git`,
-    ':id': subject?.project.id ?? world.admin.id,
+    ':id': subject?.project.id ?? (await userOf(method, pattern, world)),
     ...(pattern.includes('hooks') ? await aHook(world) : {}),
     ':sha': (pattern.includes('raw_blobs') ? subject?.blob : subject?.build.sha) ?? '',
     ':build_id': subject?.build.id ?? 0,
@@ -160,6 +161,12 @@ async function ask(world: World, route: string, name: ActorName, subject: Subjec
     headers: { ...(input.headers as object), ...(token === undefined ? {} : credentials) }
   })
   return res.statusCode
+}
+
+/** The user whom `:id` names: one who may change, or go. */
+async function userOf(method: string, pattern: string, { app, admin }: World): Promise<number> {
+  const changes = ['PUT', 'DELETE'].includes(method) && /\/users\/:id(\/(un)?block)?$/.test(pattern)
+  return changes ? (await app.make.user()).id : admin.id
 }
 
 /** A hook with a delivery that waits. */

@@ -86,7 +86,7 @@ t.test('commands on a database', async t => {
       'short\n'
     )
     t.equal(code, 2)
-    t.match(stderr, /^gitstead: password is too short \(minimum is 8 characters\); email is invalid\n$/)
+    t.match(stderr, /^gitstead: email is invalid; password is too short \(minimum is 8 characters\)\n$/)
   })
 
   t.test('jobs show what waits, pause and resume queues', async t => {

@@ -1,6 +1,6 @@
 // Every administrative change is a row: who, what, from where, before and after; in the transaction of the change.
 import type { Origin } from '../../access/actor.js'
-import { execute } from '../../db/sql.js'
+import { execute, type Value } from '../../db/sql.js'
 
 /** Attribute -> its value before and after; either is left out where there was none. */
 export type Changes = { readonly [attribute: string]: { readonly before?: unknown; readonly after?: unknown } }
@@ -16,25 +16,38 @@ export interface AuditEntry {
 const SECRET = /^(password|token|private_token|secret|.*_(encrypted|hash))$/
 
 /** Writes a change down. Call it inside the `transact` of the change. */
-export async function audit(origin: Origin, { action, target, changes = {} }: AuditEntry): Promise<void> {
-  await execute(
-    `insert into audit_events (created_at, actor_id, actor_name, acting_as, via, address, action, target_type, target_id,
-       target_name, changes) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      new Date(),
-      origin.user?.id ?? null,
-      origin.name,
-      origin.actingAs,
-      origin.via,
-      origin.address,
-      action,
-      target.type,
-      String(target.id),
-      target.name.slice(0, 255),
-      JSON.stringify(withoutSecrets(changes))
-    ]
-  )
+export function audit(origin: Origin, entry: AuditEntry): Promise<void> {
+  return auditAll(origin, [entry])
 }
+
+/** A prepared statement takes 65,535 values at the most. */
+const AT_ONCE = 500
+
+/** Writes many changes of one origin down, 500 by a statement. Call it inside the `transact` of the changes. */
+export async function auditAll(origin: Origin, entries: readonly AuditEntry[]): Promise<void> {
+  for (let at = 0; at < entries.length; at += AT_ONCE) {
+    const part = entries.slice(at, at + AT_ONCE)
+    await execute(
+      `insert into audit_events (created_at, actor_id, actor_name, acting_as, via, address, action, target_type,
+         target_id, target_name, changes) values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      part.flatMap(entry => valuesOf(origin, entry))
+    )
+  }
+}
+
+const valuesOf = (origin: Origin, { action, target, changes = {} }: AuditEntry): Value[] => [
+  new Date(),
+  origin.user?.id ?? null,
+  origin.name,
+  origin.actingAs,
+  origin.via,
+  origin.address,
+  action,
+  target.type,
+  String(target.id),
+  target.name.slice(0, 255),
+  JSON.stringify(withoutSecrets(changes))
+]
 
 /** What differs between two records: attributes of `after` that `before` has otherwise, or only one of them has. */
 export function changesBetween(before: object | null, after: object | null): Changes {

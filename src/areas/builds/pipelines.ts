@@ -3,7 +3,7 @@
 import { parseConfig } from '../../ci/config.js'
 import { type Plan, type PlannedBuild, planPipeline } from '../../ci/plan.js'
 import { duplicateKey } from '../../db/failure.js'
-import { execute } from '../../db/sql.js'
+import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { TooLarge } from '../../errors.js'
 import { readBlob } from '../../git/blob.js'
@@ -79,12 +79,12 @@ async function readCiFile(repository: string, commitId: string): Promise<string 
 
 /** Errors in the file make a failed pipeline that tells them. */
 async function insertBroken(pipeline: NewPipeline, errors: readonly string[]): Promise<void> {
-  await once(() => insertPipeline(pipeline, 'failed', errors.join('\n').slice(0, 60_000)))
+  await once(pipeline, () => insertPipeline(pipeline, 'failed', errors.join('\n').slice(0, 60_000)))
 }
 
 async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<void> {
   if (plan.kind === 'empty') return
-  await once(async () => {
+  await once(pipeline, async () => {
     const id = await insertPipeline(pipeline, plan.kind === 'skipped' ? 'skipped' : 'created', null)
     if (plan.kind === 'skipped') return
     await insertBuilds(id, pipeline, plan.builds)
@@ -93,9 +93,13 @@ async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<void> {
 }
 
 /** The unique key on the ref change makes a second try of the same job harmless. */
-async function once(insert: () => Promise<unknown>): Promise<void> {
+async function once({ projectId }: NewPipeline, insert: () => Promise<unknown>): Promise<void> {
   try {
-    await transact(async () => void (await insert()))
+    await transact(async () => {
+      // Held until the pipeline is there: a project that is removed takes all its pipelines along, or gets no more.
+      const project = await row('select id from projects where id = ? lock in share mode', [projectId])
+      if (project) await insert()
+    })
   } catch (error) {
     if (duplicateKey(error) !== 'pipelines_ref_change') throw error
   }

@@ -45,11 +45,18 @@ export async function findNumberedUser(id: string): Promise<UserRow | undefined>
   return /^\d{1,10}$/.test(id) ? findUser(Number(id)) : undefined
 }
 
-/** The same for what cannot do without. Throws NotFound. */
+/** The same. Throws NotFound. */
 export async function requireNumberedUser(id: string): Promise<UserRow> {
-  const found = await findNumberedUser(id)
-  if (!found) throw new NotFound('User')
-  return found
+  const user = await findNumberedUser(id)
+  if (!user) throw new NotFound('User')
+  return user
+}
+
+/** The number that stands in a path, which need not be anybody's. Throws NotFound for what is none. */
+export function userNumber(id: string): number {
+  if (!/^\d+$/.test(id)) throw new NotFound('User')
+  // One that no user can have.
+  return id.length > 10 ? 0 : Number(id)
 }
 
 export function findUserByName(username: string): Promise<UserRow | undefined> {

@@ -1,9 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { NotFound, Unauthorized } from '../../errors.js'
+import { Nullable } from '../../lib/schema.js'
+import { deleteUser } from './user-deletion.js'
+import { blockUser, unblockUser } from './user-state.js'
+import { updateUser } from './user-update.js'
 import { createUser, revealPrivateToken } from './users.js'
-import { findNumberedUser, findUser, listUsers } from './users.queries.js'
-import { UserBody, UserListQuery, UserParams } from './users.schema.js'
+import { findUser, listUsers, requireNumberedUser, userNumber } from './users.queries.js'
+import { UserBody, UserChange, UserListQuery, UserParams } from './users.schema.js'
 import { Account, User, UserInList, viewAccount, viewUser, viewUserBasic, viewUserForAdmin } from './users.view.js'
 
 export const userRoutes: FastifyPluginAsyncTypebox = async app => {
@@ -33,8 +37,7 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
     '/users/:id',
     { config: { can: 'user.read' }, schema: { tags: ['Users'], params: UserParams, response: { 200: User } } },
     async ({ params, actor }) => {
-      const user = await findNumberedUser(params.id)
-      if (!user) throw new NotFound('User')
+      const user = await requireNumberedUser(params.id)
       return actor.user?.admin ? viewUserForAdmin(user) : viewUser(user)
     }
   )
@@ -49,4 +52,43 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
       return reply.code(201).send(viewUserForAdmin(user))
     }
   )
+
+  app.put(
+    '/users/:id',
+    {
+      config: { can: 'user.administer' },
+      schema: { tags: ['Users'], params: UserParams, body: UserChange, response: { 200: User } }
+    },
+    async ({ params, body, origin }) => {
+      await updateUser(userNumber(params.id), body, origin)
+      return viewUserForAdmin(await requireNumberedUser(params.id))
+    }
+  )
+
+  // Not specified: how a body without a user looks; JSON that is null. A user who stays, as the only owner of a group, is answered like one who goes.
+  app.delete(
+    '/users/:id',
+    {
+      config: { can: 'user.administer' },
+      schema: { tags: ['Users'], params: UserParams, response: { 200: Nullable(User) } }
+    },
+    async ({ params, origin }) => {
+      const user = await findUser(userNumber(params.id))
+      if (user) await deleteUser(user.id, origin)
+      return user ? viewUserForAdmin(user) : null
+    }
+  )
+
+  const state = (verb: 'block' | 'unblock', rule: typeof blockUser) =>
+    app.put(
+      `/users/:id/${verb}`,
+      {
+        config: { can: 'user.administer' },
+        schema: { tags: ['Users'], params: UserParams, response: { 200: Type.Boolean() } }
+      },
+      async ({ params, origin }) => rule(userNumber(params.id), origin)
+    )
+
+  state('block', blockUser)
+  state('unblock', unblockUser)
 }

@@ -38,6 +38,12 @@ export const UserBody = Type.Object({
 })
 export type UserBody = Static<typeof UserBody>
 
+const { confirm: _confirm, ...changeable } = UserBody.properties
+
+/** All that an administrator may change of a user. */
+export const UserChange = Type.Partial(Type.Object(changeable))
+export type UserChange = Static<typeof UserChange>
+
 export const SessionBody = Type.Object({
   login: text(),
   email: text(),

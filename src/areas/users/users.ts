@@ -2,18 +2,23 @@ import type { Origin } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
 import { AccessToken, Identity, Namespace, User } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
-import { BadParameters, Conflict, Invalid } from '../../errors.js'
+import { Conflict, Invalid } from '../../errors.js'
 import { decrypt, encrypt, newToken, tokenHash } from '../../secrets.js'
 import { userPayload } from '../../webhooks/system-payloads.js'
-import { audit, changesBetween } from '../admin/audit.js'
-import { emitEvent } from '../admin/events.js'
-import { pathProblem } from '../projects/paths.js'
-import { checkAddressFree, isAddress } from './emails.js'
+import { auditAll, changesBetween } from '../admin/audit.js'
+import { emitEvents } from '../admin/events.js'
+import { ADDRESS_TAKEN, checkAddressesFree } from './emails.js'
 import { hashPassword } from './passwords.js'
+import { checkUser } from './user-rules.js'
 import { findPrivateToken } from './users.queries.js'
 import type { UserBody } from './users.schema.js'
 
-const PASSWORD_MINIMUM = 8
+/** A user who is to be, with what takes long to make. */
+export interface UserDraft {
+  readonly body: UserBody
+  readonly passwordHash: string
+  readonly privateToken: string
+}
 
 /**
  * Creates a user with a namespace and a private token. Throws Conflict for a taken address or name ("Users, keys,
@@ -21,24 +26,43 @@ const PASSWORD_MINIMUM = 8
  */
 export async function createUser(body: UserBody, origin: Origin): Promise<{ id: number; privateToken: string }> {
   checkUser(body)
-  const passwordHash = await hashPassword(body.password)
-  const privateToken = newToken()
+  const draft = await draftUser(body)
+  const [id = 0] = await insertUsers([draft], origin)
+  return { id, privateToken: draft.privateToken }
+}
+
+/** Hashes the password: most of what a user costs. */
+export const draftUser = async (body: UserBody): Promise<UserDraft> => ({
+  body,
+  passwordHash: await hashPassword(body.password),
+  privateToken: newToken()
+})
+
+/**
+ * Writes users whose attributes are checked, all or none; gives their numbers in their order. Throws Conflict when one of
+ * them has an address, a name or an identity that is taken.
+ */
+export async function insertUsers(drafts: readonly UserDraft[], origin: Origin): Promise<number[]> {
   return transact(async () => {
-    const user = await insertUser(body, passwordHash)
-    await insertNamespace(user)
-    if (body.provider !== undefined && body.extern_uid !== undefined) {
-      await Identity.create({ userId: user.id, provider: body.provider, externUid: body.extern_uid })
-    }
-    await AccessToken.create({
-      userId: user.id,
-      kind: 'private',
-      tokenHash: tokenHash(privateToken),
-      encrypted: encrypt(privateToken)
-    })
-    await emitEvent(`user_create:${user.id}`, userPayload('user_create', user))
-    const target = { type: 'user', id: user.id, name: user.username }
-    await audit(origin, { action: 'user.create', target, changes: changesBetween(null, body) })
-    return { id: user.id, privateToken }
+    // The address is looked at before the name, as the requirement orders the two conflicts.
+    await checkAddressesFree(drafts.map(({ body }) => body.email))
+    const users = await insertRows(drafts)
+    await insertNamespaces(users)
+    await insertIdentities(drafts, users)
+    await AccessToken.bulkCreate(
+      users.map(({ id }, at) => tokenOf(id, drafts[at]?.privateToken ?? '')),
+      { validate: false }
+    )
+    await emitEvents(users.map(user => [`user_create:${user.id}`, userPayload('user_create', user)]))
+    await auditAll(
+      origin,
+      users.map(({ id, username }, at) => ({
+        action: 'user.create',
+        target: { type: 'user', id, name: username },
+        changes: changesBetween(null, drafts[at]?.body ?? null)
+      }))
+    )
+    return users.map(({ id }) => id)
   })
 }
 
@@ -49,58 +73,80 @@ export async function revealPrivateToken(userId: number): Promise<string> {
   return decrypt(box)
 }
 
-function checkUser(body: UserBody): void {
-  const errors: Record<string, string[]> = {}
-  if (body.password.length < PASSWORD_MINIMUM) {
-    errors.password = [`is too short (minimum is ${PASSWORD_MINIMUM} characters)`]
+const tokenOf = (userId: number, privateToken: string) => ({
+  userId,
+  kind: 'private' as const,
+  tokenHash: tokenHash(privateToken),
+  encrypted: encrypt(privateToken)
+})
+
+/** Gives the rows in the order of the drafts. */
+async function insertRows(drafts: readonly UserDraft[]): Promise<User[]> {
+  try {
+    await User.bulkCreate(drafts.map(columnsOf))
+  } catch (error) {
+    throw takenBy(error)
   }
-  if (!isAddress(body.email)) errors.email = ['is invalid']
-  if (body.name.trim() === '') errors.name = ["can't be blank"]
-  const problem = pathProblem(body.username, 'namespace')
-  if (problem) errors.username = [problem]
-  if (Object.keys(errors).length > 0) throw new Invalid(errors)
-  if ((body.provider === undefined) !== (body.extern_uid === undefined)) {
-    // Not specified: the text for a pair of which one is missing.
-    throw new BadParameters('extern_uid, provider must be given together')
+  // Ids of one insert are not told for each row, and a cluster's do not ascend by one: they are read back.
+  const names = drafts.map(({ body }) => body.username)
+  const found = await User.findAll({ where: { username: names } })
+  const byName = new Map(found.map(user => [user.username, user]))
+  return names.map(name => {
+    const user = byName.get(name)
+    if (!user) throw new Error(`the row of ${name} was not found again`)
+    return user
+  })
+}
+
+const columnsOf = ({ body, passwordHash }: UserDraft) => ({
+  username: body.username,
+  name: body.name,
+  email: body.email,
+  passwordHash,
+  admin: body.admin ?? false,
+  external: body.external ?? false,
+  bio: body.bio ?? null,
+  location: body.location ?? null,
+  messenger: body.messenger ?? '',
+  professionalNetwork: body.professional_network ?? '',
+  microblog: body.microblog ?? '',
+  websiteUrl: body.website_url ?? '',
+  organization: body.organization ?? '',
+  projectsLimit: body.projects_limit ?? 10,
+  canCreateGroup: body.can_create_group ?? true,
+  // Without a mail address to confirm from, an administrator's word is the confirmation.
+  confirmedAt: new Date()
+})
+
+async function insertNamespaces(users: readonly User[]): Promise<void> {
+  try {
+    await Namespace.bulkCreate(
+      users.map(({ id, username }) => ({ kind: 'user', ownerId: id, name: username, path: username }))
+    )
+  } catch (error) {
+    throw takenBy(error)
   }
 }
 
-async function insertUser(body: UserBody, passwordHash: string): Promise<User> {
-  // The address is looked at before the name, as the requirement orders the two conflicts.
-  await checkAddressFree(body.email)
+async function insertIdentities(drafts: readonly UserDraft[], users: readonly User[]): Promise<void> {
+  const identities = drafts.flatMap(({ body: { provider, extern_uid } }, at) => {
+    const userId = users[at]?.id
+    return provider === undefined || extern_uid === undefined || userId === undefined
+      ? []
+      : [{ userId, provider, externUid: extern_uid }]
+  })
   try {
-    return await User.create({
-      username: body.username,
-      name: body.name,
-      email: body.email,
-      passwordHash,
-      admin: body.admin ?? false,
-      external: body.external ?? false,
-      bio: body.bio ?? null,
-      location: body.location ?? null,
-      messenger: body.messenger ?? '',
-      professionalNetwork: body.professional_network ?? '',
-      microblog: body.microblog ?? '',
-      websiteUrl: body.website_url ?? '',
-      organization: body.organization ?? '',
-      projectsLimit: body.projects_limit ?? 10,
-      canCreateGroup: body.can_create_group ?? true,
-      // Without a mail address to confirm from, an administrator's word is the confirmation.
-      confirmedAt: new Date()
-    })
+    if (identities.length > 0) await Identity.bulkCreate(identities)
   } catch (error) {
-    const key = duplicateKey(error)
-    if (key === 'users_email') throw new Conflict('Email has already been taken')
-    if (key === 'users_username') throw new Conflict('Username has already been taken')
-    throw error
+    throw takenBy(error)
   }
 }
 
-async function insertNamespace(user: User): Promise<void> {
-  try {
-    await Namespace.create({ kind: 'user', ownerId: user.id, name: user.username, path: user.username })
-  } catch (error) {
-    if (duplicateKey(error)) throw new Conflict('Username has already been taken')
-    throw error
-  }
+/** The Conflict that a write of a user ran into, or the error itself. */
+export function takenBy(error: unknown): unknown {
+  const key = duplicateKey(error)
+  if (key === 'users_email') return new Conflict(ADDRESS_TAKEN)
+  if (key === 'users_username' || key === 'namespaces_path') return new Conflict('Username has already been taken')
+  if (key === 'identities_provider') return new Conflict('Extern uid has already been taken')
+  return error
 }

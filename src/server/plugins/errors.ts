@@ -54,6 +54,7 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.NotFound) return { status: 404, body: { message } }
   if (error instanceof errors.NothingThere) return { status: 404, body: { message } }
   if (error instanceof errors.NotAllowed) return { status: 405, body: { message } }
+  if (error instanceof errors.UpdateConflict) return { status: 404, body: { message } }
   if (error instanceof errors.Conflict) return { status: 409, body: { message } }
   if (error instanceof errors.TooLarge) return { status: 413, body: { message } }
   if (error instanceof errors.Unprocessable) return { status: 422, body: { message, error: message } }

@@ -1,0 +1,63 @@
+// What a user's attributes may be, wherever they come from: the API, a command, a file.
+import { BadParameters, Invalid } from '../../errors.js'
+import { pathProblem } from '../projects/paths.js'
+import { isAddress } from './emails.js'
+import { UserBody, type UserChange } from './users.schema.js'
+
+const PASSWORD_MINIMUM = 8
+
+/**
+ * Checks those attributes that are given. Throws Invalid for values that a user cannot have, BadParameters for half of an
+ * identity.
+ */
+export function checkUser(values: UserChange): void {
+  const errors = userProblems(values)
+  if (Object.keys(errors).length > 0) throw new Invalid(errors)
+  if ((values.provider === undefined) !== (values.extern_uid === undefined)) {
+    // Not specified: the text for a pair of which one is missing.
+    throw new BadParameters('extern_uid, provider must be given together')
+  }
+}
+
+/** What is wrong with the given attributes: attribute -> texts. */
+export function userProblems(values: UserChange): Record<string, string[]> {
+  const errors: Record<string, string[]> = {}
+  for (const [name, value] of Object.entries(values)) {
+    const problem = value === undefined ? null : (limitProblem(name, value) ?? problemOf(name, String(value)))
+    if (problem) errors[name] = [problem]
+  }
+  return errors
+}
+
+/** The limits of the schema, for values that did not come by the API. */
+function limitProblem(name: string, value: unknown): string | null {
+  const limits = UserBody.properties[name as keyof UserBody] as { maxLength?: number; maximum?: number } | undefined
+  if (typeof value === 'string' && limits?.maxLength !== undefined && [...value].length > limits.maxLength) {
+    return `is too long (maximum is ${limits.maxLength} characters)`
+  }
+  if (typeof value === 'number' && value < 0) return 'must be greater than or equal to 0'
+  if (typeof value === 'number' && limits?.maximum !== undefined && value > limits.maximum) {
+    return `must be less than or equal to ${limits.maximum}`
+  }
+  return null
+}
+
+function problemOf(name: string, value: string): string | null {
+  switch (name) {
+    case 'password':
+      return value.length < PASSWORD_MINIMUM ? `is too short (minimum is ${PASSWORD_MINIMUM} characters)` : null
+    case 'email':
+      return isAddress(value) ? null : 'is invalid'
+    case 'name':
+      if (value.trim() === '') return "can't be blank"
+      // Not specified: a name stands on one line, in mails, commits and terminals.
+      return /\p{Cc}/u.test(value) ? 'is invalid' : null
+    case 'username':
+      return pathProblem(value, 'namespace')
+    case 'provider':
+    case 'extern_uid':
+      return value.trim() === '' ? "can't be blank" : null
+    default:
+      return null
+  }
+}

@@ -1,0 +1,125 @@
+// Changing a user: all that an administrator may change, and nobody else.
+import type { Origin } from '../../access/actor.js'
+import { Identity, Namespace, User } from '../../db/models/index.js'
+import { execute } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadParameters, Conflict, NotFound, UpdateConflict } from '../../errors.js'
+import { projectMovePayload } from '../../webhooks/system-payloads.js'
+import { audit, changesBetween } from '../admin/audit.js'
+import { emitEvents } from '../admin/events.js'
+import { findPersonalProjects, systemProjectOf } from '../projects/removal.js'
+import { checkAddressFree } from './emails.js'
+import { requireOtherAdmin } from './last-admin.js'
+import { hashPassword } from './passwords.js'
+import { checkUser } from './user-rules.js'
+import { takenBy } from './users.js'
+import { UserChange } from './users.schema.js'
+
+/** attribute -> column of those that are one. */
+const COLUMNS = {
+  email: 'email',
+  username: 'username',
+  name: 'name',
+  messenger: 'messenger',
+  professional_network: 'professionalNetwork',
+  microblog: 'microblog',
+  website_url: 'websiteUrl',
+  organization: 'organization',
+  projects_limit: 'projectsLimit',
+  bio: 'bio',
+  location: 'location',
+  admin: 'admin',
+  can_create_group: 'canCreateGroup',
+  external: 'external'
+} as const satisfies { [Name in keyof UserChange]: keyof User }
+
+type Attribute = keyof typeof COLUMNS
+type Values = { [Name in Attribute]?: unknown }
+
+/**
+ * Changes what is given of a user. Another name moves the user's projects to it; another password ends the user's
+ * sessions. Throws NotFound, UpdateConflict for what is taken, Forbidden when no administrator would be left, Invalid and
+ * BadParameters.
+ */
+export async function updateUser(id: number, change: UserChange, origin: Origin): Promise<void> {
+  requireAny(change)
+  checkUser(change)
+  const passwordHash = change.password === undefined ? null : await hashPassword(change.password)
+  try {
+    await transact(() => update(id, change, passwordHash, origin))
+  } catch (error) {
+    const taken = takenBy(error)
+    throw taken instanceof Conflict ? new UpdateConflict(taken.message) : error
+  }
+}
+
+function requireAny(change: UserChange): void {
+  const names = Object.keys(UserChange.properties) as (keyof UserChange)[]
+  if (names.some(name => change[name] !== undefined)) return
+  throw new BadParameters(`${names.join(', ')} are missing, at least one parameter must be provided`)
+}
+
+async function update(id: number, change: UserChange, passwordHash: string | null, origin: Origin): Promise<void> {
+  const user = await User.findByPk(id, { lock: true })
+  if (!user) throw new NotFound('User')
+  if (change.admin === false && user.admin) await requireOtherAdmin(id, 'demoted')
+  const { email, username } = change
+  if (email !== undefined) await takeAddress(id, email)
+  const target = { type: 'user', id, name: user.username }
+  const [before, after] = [valuesOf(user, change), given(change)]
+  if (username !== undefined && username !== user.username) await moveNamespace(user, username)
+  await user.update({ ...columnsOf(after), ...(passwordHash === null ? {} : { passwordHash }) })
+  const identity = await setIdentity(id, change)
+  const changes = { ...changesBetween(before, after), ...identity }
+  if (Object.keys(changes).length > 0) await audit(origin, { action: 'user.update', target, changes })
+  if (passwordHash === null) return
+  await execute('delete from sessions where user_id = ?', [id])
+  await audit(origin, { action: 'user.password', target, changes: { password: {} } })
+}
+
+/** A user's own other address that becomes the primary one is no other one any more. */
+async function takeAddress(userId: number, email: string): Promise<void> {
+  await execute('delete from emails where user_id = ? and email = ?', [userId, email])
+  await checkAddressFree(email, userId)
+}
+
+const attributes = Object.keys(COLUMNS) as Attribute[]
+
+const given = (change: UserChange): Values =>
+  Object.fromEntries(attributes.filter(name => change[name] !== undefined).map(name => [name, change[name]]))
+
+const valuesOf = (user: User, change: UserChange): Values =>
+  Object.fromEntries(attributes.filter(name => change[name] !== undefined).map(name => [name, user.get(COLUMNS[name])]))
+
+const columnsOf = (values: Values) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [COLUMNS[name as Attribute], value]))
+
+/**
+ * Not specified: whether hooks hear of it. A receiver that knows projects by their paths has to, so each project is told
+ * as renamed.
+ */
+async function moveNamespace(user: User, username: string): Promise<void> {
+  const old = await findPersonalProjects(user.id)
+  await Namespace.update({ path: username, name: username }, { where: { kind: 'user', ownerId: user.id } })
+  const stamp = Date.now().toString(36)
+  await emitEvents(
+    old.map(project => {
+      const now = { ...systemProjectOf(project), pathWithNamespace: `${username}/${project.path}` }
+      return [
+        `project_rename:${project.id}:${stamp}`,
+        projectMovePayload('project_rename', now, project.path_with_namespace)
+      ]
+    })
+  )
+}
+
+/** Not specified: of a provider that the user has an identity of already, the new one takes its place. */
+async function setIdentity(userId: number, { provider, extern_uid: externUid }: UserChange) {
+  if (provider === undefined || externUid === undefined) return {}
+  const known = await Identity.findOne({ where: { userId, provider } })
+  const before = known?.externUid
+  if (before === externUid) return {}
+  if (known) await known.update({ externUid })
+  else await Identity.create({ userId, provider, externUid })
+  return { [`identity ${provider}`]: { ...(before === undefined ? {} : { before }), after: externUid } }
+}
