@@ -62,6 +62,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['worker', 'db/migrate', 'no work on a schema of another version'],
   ['worker', 'git/processes', 'closed when the process stops'],
   ['worker', 'queue/claim', 'the loops claim and settle jobs'],
+  ['worker', 'queue/history', 'what the loops did is counted, and written with the heartbeats'],
   ['worker', 'queue/jobs', 'every name of a job has a handler here'],
   ['worker', 'queue/processes', 'the worker shows life and finds the dead'],
   ['worker', 'queue/ticks', 'the schedule enqueues its ticks'],

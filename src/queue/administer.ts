@@ -1,7 +1,9 @@
 // What a sysadmin does with queues and jobs.
+import { countTotal, type Page, type PageRequest, window } from '../db/paginate.js'
 import { execute, marks, row, rows } from '../db/sql.js'
-import { afterCommit } from '../db/transact.js'
+import { afterCommit, transact } from '../db/transact.js'
 import { Invalid, NotFound } from '../errors.js'
+import { forgetFailures, forgetFailuresWithoutJob } from './failures.js'
 import { type JobName, type Jobs, QUEUES, type Queue } from './jobs.js'
 import { wake } from './wake.js'
 
@@ -37,6 +39,17 @@ export async function listJobs(filter: JobFilter & { limit?: number } = {}): Pro
     `select ${COLUMNS} from jobs where ${where} order by id desc limit ${Math.min(filter.limit ?? 100, 1000)}`,
     values
   )
+}
+
+/** A page of jobs, newest first. Throws Invalid for a queue that does not exist. */
+export async function pageJobs(filter: JobFilter & PageRequest): Promise<Page<JobRow>> {
+  const { page, perPage, sql } = window(filter)
+  const { where, values } = conditions(filter)
+  const [items, total] = await Promise.all([
+    rows<JobRow>(`select ${COLUMNS} from jobs where ${where} order by id desc ${sql}`, values),
+    countTotal(`select count(*) as total from jobs where ${where}`, values)
+  ])
+  return { items, total, page, perPage }
 }
 
 /** How many jobs a list without its limit has. */
@@ -104,9 +117,13 @@ export async function retryJobs(ids: readonly number[] | 'dead'): Promise<number
 /** Removes jobs that are not running; gives how many. Throws NotFound when `ids` names none. */
 export async function discardJobs(ids: readonly number[] | 'dead'): Promise<number> {
   const which = ids === 'dead' ? "state = 'dead'" : `id in (${marks(ids)}) and state <> 'running'`
-  const { affectedRows } = await execute(`delete from jobs where ${which}`, ids === 'dead' ? [] : ids)
-  if (affectedRows === 0 && ids !== 'dead') throw new NotFound('Job')
-  return affectedRows
+  return transact(async () => {
+    const { affectedRows } = await execute(`delete from jobs where ${which}`, ids === 'dead' ? [] : ids)
+    if (affectedRows === 0 && ids !== 'dead') throw new NotFound('Job')
+    if (ids === 'dead') await forgetFailuresWithoutJob()
+    else await forgetFailures(ids)
+    return affectedRows
+  })
 }
 
 /** Stops workers from taking jobs of a queue; those that run end. Gives whether it was not paused before. */

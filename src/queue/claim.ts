@@ -2,6 +2,7 @@
 // lost changes nothing any more.
 import { execute, marks, padded, row, rows } from '../db/sql.js'
 import { transact } from '../db/transact.js'
+import { forgetFailures, noteFailures } from './failures.js'
 import { backOff, type JobName, jobs, type Queue } from './jobs.js'
 
 export interface ClaimedJob {
@@ -58,35 +59,36 @@ function withoutCompany(found: readonly Row[]): readonly Row[] {
   return first === -1 ? found : found.slice(0, Math.max(first, 1))
 }
 
-/** Removes jobs that are done and counts them. */
-export async function finishJobs(ids: readonly number[], processId: number): Promise<void> {
-  if (ids.length === 0) return
+/** Removes jobs that are done and counts them; gives how many were this process's still. */
+export async function finishJobs(ids: readonly number[], processId: number): Promise<number> {
+  if (ids.length === 0) return 0
   const these = padded(ids)
-  await transact(async () => {
+  return transact(async () => {
     const { affectedRows } = await execute(
       `delete from jobs where id in (${marks(these)}) and process_id = ? and state = 'running'`,
       [...these, processId]
     )
+    await forgetFailures(these)
     await execute('update job_processes set processed = processed + ? where id = ?', [affectedRows, processId])
+    return affectedRows
   })
 }
 
-/** Puts a job that failed back for a later try, or among the dead. */
-export async function failJob(job: ClaimedJob, processId: number, error: unknown): Promise<void> {
+/** Puts a job that failed back for a later try, or among the dead; false when it was no longer this process's. */
+export async function failJob(job: ClaimedJob, processId: number, error: unknown): Promise<boolean> {
   const { attempts } = jobs[job.name] ?? { attempts: 1 }
   const dead = job.attempt >= attempts
   const runAt = new Date(Date.now() + backOff(job.attempt) * 1000)
-  await transact(async () => {
+  return transact(async () => {
     const { affectedRows } = await execute(
       `update jobs set state = ?, run_at = ?, error = ?, process_id = null, started_at = null
        where id = ? and process_id = ? and state = 'running'`,
       [dead ? 'dead' : 'delayed', runAt, errorText(error), job.id, processId]
     )
-    await execute('update job_processes set processed = processed + ?, failed = failed + ? where id = ?', [
-      affectedRows,
-      affectedRows,
-      processId
-    ])
+    if (affectedRows === 0) return false
+    await noteFailures([job.id])
+    await execute('update job_processes set processed = processed + 1, failed = failed + 1 where id = ?', [processId])
+    return true
   })
 }
 

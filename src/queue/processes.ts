@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { config } from '../config.js'
 import { execute, marks, rows } from '../db/sql.js'
 import { transact } from '../db/transact.js'
+import { noteFailures } from './failures.js'
 import { CRASHES, type Queue } from './jobs.js'
 
 export interface ProcessOptions {
@@ -128,6 +129,7 @@ async function bury(ids: readonly number[]): Promise<void> {
        error = 'the process that ran this job ended without a word, ${CRASHES} times' where id in (${marks(ids)})`,
     ids
   )
+  await noteFailures(ids)
 }
 
 async function giveBack(ids: readonly number[], crashed: boolean): Promise<void> {

@@ -4,6 +4,7 @@ import { auditRoutes } from '../areas/admin/audit.routes.js'
 import { deliveryRoutes } from '../areas/admin/deliveries.routes.js'
 import { hookRoutes } from '../areas/admin/hooks.routes.js'
 import { jobMetricsRoutes } from '../areas/admin/job-metrics.routes.js'
+import { jobRoutes } from '../areas/admin/jobs.routes.js'
 import { settingsRoutes } from '../areas/admin/settings.routes.js'
 import { buildRoutes } from '../areas/builds/builds.routes.js'
 import { pipelineRoutes } from '../areas/builds/pipelines.routes.js'
@@ -30,4 +31,5 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(jobMetricsRoutes)
   await app.register(templateRoutes)
   await app.register(settingsRoutes)
+  await app.register(jobRoutes)
 }

@@ -21,6 +21,8 @@ export interface LoopOptions {
   /** Milliseconds between polls when nothing wakes the loop. */
   readonly pollInterval: number
   run(job: ClaimedJob, signal: AbortSignal): Promise<void>
+  /** Told of tries that have ended, and how many of them failed. */
+  ended?(count: number, failed: number): void
 }
 
 export class Loop {
@@ -191,7 +193,8 @@ export class Loop {
     log().warn({ job: job.id, name: job.name, attempt: job.attempt, error: describe(error) }, 'job failed')
     for (;;) {
       try {
-        return await failJob(job, this.options.processId, error)
+        if (await failJob(job, this.options.processId, error)) this.options.ended?.(1, 1)
+        return
       } catch {
         if (this.stopping) return
         await sleep(RETRY_MS)
@@ -212,8 +215,9 @@ export class Loop {
     while (this.done.length > 0) {
       const ids = this.done.slice(0, 200)
       try {
-        await finishJobs(ids, this.options.processId)
+        const finished = await finishJobs(ids, this.options.processId)
         this.done.splice(0, ids.length)
+        this.options.ended?.(finished, 0)
       } catch {
         if (this.stopping) break
         await sleep(RETRY_MS)

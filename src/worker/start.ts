@@ -8,6 +8,7 @@ import { closeGitProcesses } from '../git/processes.js'
 import { prepareHome } from '../home.js'
 import { log } from '../log.js'
 import { promoteJobs } from '../queue/claim.js'
+import { Tally } from '../queue/history.js'
 import { QUEUES } from '../queue/jobs.js'
 import { reapProcesses, registerProcess, renewProcess, unregisterProcess } from '../queue/processes.js'
 import { closeWake, listenForWake } from '../queue/wake.js'
@@ -40,6 +41,7 @@ export async function startWorker(): Promise<Worker> {
   }
   const concurrency = queues.reduce((sum, queue) => sum + config().queue.concurrency[queue], 0)
   const processId = await registerProcess({ queues, concurrency })
+  const tally = new Tally(processId)
   const loops = new Map(
     queues.map(queue => [
       queue,
@@ -48,12 +50,13 @@ export async function startWorker(): Promise<Worker> {
         processId,
         concurrency: config().queue.concurrency[queue],
         pollInterval: config().queue.poll_interval * 1000,
-        run: (job, signal) => perform(job, { signal, processId })
+        run: (job, signal) => perform(job, { signal, processId }),
+        ended: (count, failed) => tally.add(queue, count, failed)
       })
     ])
   )
   const stopListening = await listenForWake(processId, queue => loops.get(queue)?.wake())
-  const chores = startChores(processId, loops)
+  const chores = startChores(processId, loops, tally)
   const stopSchedule = startSchedule()
   for (const loop of loops.values()) loop.wake()
   log().info({ processId, queues }, 'worker ready')
@@ -64,9 +67,8 @@ export async function startWorker(): Promise<Worker> {
       await stopSchedule()
       await Promise.all([...loops.values()].map(loop => loop.stop(GRACE_MS)))
       await chores.stop()
-      await unregisterProcess(processId).catch(error =>
-        log().warn({ error: String(error) }, 'the worker could not say good-bye')
-      )
+      const goodBye = tally.write().then(() => unregisterProcess(processId))
+      await goodBye.catch(error => log().warn({ error: String(error) }, 'the worker could not say good-bye'))
       closeWake()
       await closeGitProcesses()
       await closeDatabase()
@@ -75,13 +77,17 @@ export async function startWorker(): Promise<Worker> {
 }
 
 /** What a worker does beside its jobs. */
-function startChores(processId: number, loops: Map<string, Loop>): { lost: Promise<void>; stop(): Promise<void> } {
+function startChores(
+  processId: number,
+  loops: Map<string, Loop>,
+  tally: Tally
+): { lost: Promise<void>; stop(): Promise<void> } {
   let loseLease: () => void = () => undefined
   const lost = new Promise<void>(resolve => (loseLease = resolve))
   const all = [...loops.values()]
   const timers = [
     every((config().queue.lease * 1000) / 4, 'renewing the lease', async () => {
-      if (await renewProcess(processId)) return
+      if (await renewProcess(processId)) return tally.write()
       for (const loop of all) loop.abort('the lease of this worker was lost')
       loseLease()
     }),

@@ -142,6 +142,7 @@ async function ask(world: World, route: string, name: ActorName, subject: Subjec
     ':project': `${project}.git`,
     ':id': subject?.project.id ?? (await userOf(method, pattern, world)),
     ...(pattern.includes('hooks') ? await aHook(world) : {}),
+    ...(pattern.includes('bgjobs') ? { ':id': await aDeadJob(), ':queue': 'mail' } : {}),
     ':sha': (pattern.includes('raw_blobs') ? subject?.blob : subject?.build.sha) ?? '',
     ':build_id': subject?.build.id ?? 0,
     ':pipeline_id': subject?.build.pipelineId ?? 0,
@@ -176,6 +177,15 @@ async function aHook({ app, admin }: World) {
   await asker.get(`/hooks/${id}`)
   const [delivery] = (await asker.get(`/hooks/${id}/deliveries`)).json()
   return { ':id': id, ':delivery_id': delivery.id }
+}
+
+async function aDeadJob(): Promise<number> {
+  const now = new Date()
+  const { insertId } = await execute(
+    "insert into jobs (queue, name, payload, state, run_at, created_at) values ('mail', 'x', '{}', 'dead', ?, ?)",
+    [now, now]
+  )
+  return insertId
 }
 
 const withHead = (routes: string[]) =>

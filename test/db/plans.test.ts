@@ -4,11 +4,13 @@ import t from 'tap'
 import type { Actor } from '../../src/access/actor.js'
 import { listBuilds } from '../../src/areas/builds/builds.queries.js'
 import { listPipelines } from '../../src/areas/builds/pipelines.queries.js'
+import { runningBuilds } from '../../src/areas/builds/running.queries.js'
 import { listProjects } from '../../src/areas/projects/projects.queries.js'
 import { listUsers } from '../../src/areas/users/users.queries.js'
 import { execute } from '../../src/db/sql.js'
 import { claimJobs } from '../../src/queue/claim.js'
 import { queueMetrics } from '../../src/queue/metrics.js'
+import { queuesOverview } from '../../src/queue/overview.js'
 import { registerProcess } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
 import { type Plan, plansOf, stepOf } from '../helpers/plans.js'
@@ -36,6 +38,31 @@ t.test('a claim walks along its index', async t => {
 t.test('the backlog is counted in the index', async t => {
   const [plan] = await plansOf(() => queueMetrics())
   t.match(stepOf(plan, 'jobs'), { key: 'jobs_claim', Extra: /Using index/ })
+})
+
+t.test('the dashboard', async t => {
+  const plans = await plansOf(() => Promise.all([queuesOverview(), runningBuilds()]))
+  const about = (text: RegExp) => plans.find(({ statement }) => text.test(statement))
+
+  t.test('counts jobs in the index', async t => {
+    t.match(stepOf(about(/group by queue, state/), 'jobs'), { key: 'jobs_claim', Extra: /Using index/ })
+  })
+
+  t.test('walks along the failures, and finds their jobs by number', async t => {
+    const plan = about(/job_failures/)
+    t.match(stepOf(plan, 'job_failures'), { key: 'job_failures_at', Extra: /Using index/ })
+    t.match(stepOf(plan, 'j'), { key: 'PRIMARY' })
+  })
+
+  t.test('reads no minute that is not shown', async t => {
+    t.equal(stepOf(about(/queue_minutes/), 'queue_minutes')?.key, 'PRIMARY')
+  })
+
+  t.test('looks at running builds alone', async t => {
+    const step = stepOf(about(/from builds/), 'b')
+    t.equal(step?.key, 'builds_status')
+    t.ok((step?.rows ?? Number.POSITIVE_INFINITY) < 100)
+  })
 })
 
 t.test('projects', async t => {
@@ -129,7 +156,10 @@ async function fill(): Promise<void> {
        if(seq % 10 = 0, 'failed', 'success'), 'on_success', false, '[]', '{}', ${at}, ${at} from seq_1_to_20000`,
     `insert into jobs (queue, name, payload, state, run_at, created_at)
      select if(seq % 2, 'default', 'hooks'), 'x', '{}', if(seq % 3, 'ready', 'dead'), ${at}, ${at} from seq_1_to_20000`,
-    'analyze table users, namespaces, projects, members, pipelines, builds, jobs'
+    `insert into job_failures (job_id, failed_at) select id, run_at from jobs where state = 'dead'`,
+    `insert into queue_minutes (minute, queue, process_id, processed)
+     select date_add(utc_timestamp(), interval -seq minute), 'default', 1, 1 from seq_0_to_20000`,
+    'analyze table job_failures, queue_minutes, users, namespaces, projects, members, pipelines, builds, jobs'
   ]) {
     await execute(statement)
   }

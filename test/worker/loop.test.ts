@@ -57,6 +57,29 @@ t.test('it does all that is there, however much, never more at once than it may'
   t.same(await jobStats(), { processed: 1000, failed: 0, enqueued: 0 })
 })
 
+t.test('tries that ended are told, and which of them failed', async t => {
+  const told = { count: 0, failed: 0 }
+  const processId = await registerProcess({ queues: ['default'], concurrency: 4 })
+  const loop = new Loop({
+    queue: 'default',
+    processId,
+    concurrency: 4,
+    pollInterval: HOUR,
+    run: async job => {
+      if (keyOf(job) === 'k3') throw new Error('not this one')
+    },
+    ended: (count, failed) => {
+      told.count += count
+      told.failed += failed
+    }
+  })
+  t.teardown(() => loop.stop(10))
+  await enqueueAll('event.emitted', many(10))
+  loop.wake()
+  await until('all ended', () => told.count === 10)
+  t.equal(told.failed, 1)
+})
+
 t.test('no wake-up is lost, whenever it comes', async t => {
   const seen = new Set<string>()
   const { loop } = await loopOf(t, async job => void seen.add(keyOf(job)))

@@ -92,16 +92,25 @@ export const administration: Migration = {
       path_with_namespace varchar(512) not null,
       created_at datetime(3) not null
     )`,
-    // What every queue did in each minute, written by the workers' heartbeats: rates and sparklines.
+    // What every queue did in each minute: rates and sparklines. A process writes its own row again with its heartbeats,
+    // in whole, so that a write whose answer was lost can be repeated.
     `create table if not exists queue_minutes (
       minute datetime not null,
       queue varchar(32) character set ascii not null,
+      process_id bigint unsigned not null,
       processed bigint unsigned not null default 0,
       failed bigint unsigned not null default 0,
-      primary key (minute, queue)
+      primary key (minute, queue, process_id)
+    )`,
+    // When a job that is still there failed last. Beside the job, whose indexes every claim has to maintain.
+    `create table if not exists job_failures (
+      job_id bigint unsigned not null primary key,
+      failed_at datetime(3) not null,
+      key job_failures_at (failed_at)
     )`
   ],
   down: [
+    'drop table if exists job_failures',
     'drop table if exists queue_minutes',
     'drop table if exists project_removals',
     'drop table if exists maintenance_locks',

@@ -1,0 +1,70 @@
+// Not specified: jobs one by one, for a dashboard that watches from another machine.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { findJob, pageJobs } from '../../queue/administer.js'
+import { jobOverview } from './job-overview.js'
+import { JobOverview } from './job-overview.view.js'
+import { discardJobs, pauseQueue, resumeQueue, retryJobs } from './jobs.js'
+import { JobParams, JobsQuery, QueueParams } from './jobs.schema.js'
+import { Job, viewJob } from './jobs.view.js'
+
+const QueueState = Type.Object({ queue: Type.String(), paused: Type.Boolean() })
+
+export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
+  const read = { can: 'job.read' as const }
+  const change = { can: 'job.administer' as const }
+  const tags = ['Background-job metrics']
+
+  app.get('/bgjobs/overview', { config: read, schema: { tags, response: { 200: JobOverview } } }, () => jobOverview())
+
+  app.get(
+    '/bgjobs/jobs',
+    { config: read, schema: { tags, querystring: JobsQuery, response: { 200: Type.Array(Job) } } },
+    async ({ query }, reply) => reply.page(await pageJobs(query), viewJob)
+  )
+
+  app.get(
+    '/bgjobs/jobs/:id',
+    { config: read, schema: { tags, params: JobParams, response: { 200: Job } } },
+    async ({ params }) => viewJob(await findJob(params.id))
+  )
+
+  app.post(
+    '/bgjobs/jobs/:id/retry',
+    { config: change, schema: { tags, params: JobParams, response: { 201: Job } } },
+    async ({ params, origin }, reply) => {
+      const job = await findJob(params.id)
+      await retryJobs([job.id], origin)
+      // It may be done already: what is told is what it was made.
+      return reply.code(201).send(viewJob({ ...job, state: 'ready', attempts: 0, crashes: 0, run_at: new Date() }))
+    }
+  )
+
+  app.delete(
+    '/bgjobs/jobs/:id',
+    { config: change, schema: { tags, params: JobParams, response: { 200: Job } } },
+    async ({ params, origin }) => {
+      const job = await findJob(params.id)
+      await discardJobs([job.id], origin)
+      return viewJob(job)
+    }
+  )
+
+  app.post(
+    '/bgjobs/queues/:queue/pause',
+    { config: change, schema: { tags, params: QueueParams, response: { 201: QueueState } } },
+    async ({ params: { queue }, origin }, reply) => {
+      await pauseQueue(queue, origin)
+      return reply.code(201).send({ queue, paused: true })
+    }
+  )
+
+  app.post(
+    '/bgjobs/queues/:queue/resume',
+    { config: change, schema: { tags, params: QueueParams, response: { 201: QueueState } } },
+    async ({ params: { queue }, origin }, reply) => {
+      await resumeQueue(queue, origin)
+      return reply.code(201).send({ queue, paused: false })
+    }
+  )
+}

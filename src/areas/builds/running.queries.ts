@@ -1,0 +1,27 @@
+import { rows } from '../../db/sql.js'
+
+export interface RunningBuild {
+  id: number
+  project_id: number
+  /** NAMESPACE/PROJECT. */
+  project: string
+  name: string
+  stage: string
+  ref: string
+  started_at: Date | null
+  /** Where it runs: null for a worker that is gone, whose build the next one begins again. */
+  hostname: string | null
+  pid: number | null
+}
+
+/** The builds that run now, those that began last first, at most 100. */
+export function runningBuilds(): Promise<RunningBuild[]> {
+  return rows<RunningBuild>(
+    `select b.id, b.project_id, concat(n.path, '/', p.path) as project, b.name, b.stage, b.ref, b.started_at,
+       w.hostname, w.pid
+     from builds b force index (builds_status)
+       join projects p on p.id = b.project_id join namespaces n on n.id = p.namespace_id
+       left join job_processes w on w.id = b.process_id
+     where b.status = 'running' order by b.started_at desc, b.id desc limit 100`
+  )
+}
