@@ -83,6 +83,9 @@ export class Conflict extends Failure {}
 /** A conflict found while a user is changed, which the requirement answers with 404 ("Errors"). */
 export class UpdateConflict extends Conflict {}
 
+/** Somebody else does the same right now, and it is not to be done twice at once. */
+export class AlreadyRunning extends Failure {}
+
 /** Well-formed, and still not possible. */
 export class Unprocessable extends Failure {}
 

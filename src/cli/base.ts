@@ -3,8 +3,8 @@ import { Command, Flags, type Interfaces } from '@oclif/core'
 import { loadConfig } from '../config.js'
 import * as errors from '../errors.js'
 
-/** 0 ok, 1 failed, 2 usage, 3 not found, 4 exists or conflict, 5 unavailable. */
-export const ExitCode = { failed: 1, usage: 2, notFound: 3, conflict: 4, unavailable: 5 } as const
+/** 0 ok, 1 failed, 2 usage, 3 not found, 4 exists or conflict, 5 unavailable, 6 running already. */
+export const ExitCode = { failed: 1, usage: 2, notFound: 3, conflict: 4, unavailable: 5, running: 6 } as const
 
 export type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<T['flags'] & (typeof BaseCommand)['baseFlags']>
 
@@ -45,6 +45,7 @@ function exitCodeOf(error: Error & { oclif?: { exit?: number } }): number {
   if (error instanceof errors.NotFound || error instanceof errors.NothingThere) return ExitCode.notFound
   if (error instanceof errors.Conflict) return ExitCode.conflict
   if (error instanceof errors.Unavailable) return ExitCode.unavailable
+  if (error instanceof errors.AlreadyRunning) return ExitCode.running
   if (error instanceof errors.Invalid || error instanceof errors.BadParameters) return ExitCode.usage
   if (error instanceof errors.Failure) return ExitCode.failed
   return error.oclif?.exit === 2 ? ExitCode.usage : ExitCode.failed

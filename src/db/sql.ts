@@ -32,12 +32,20 @@ export function execute(sql: string, values: readonly Value[] = []): Promise<Res
 
 const BATCH = 1000
 
-/** Deletes what `sql` (`delete from ... where ...`) names, in batches, so that no statement locks much for long. */
-export async function deleteInBatches(sql: string, values: readonly Value[]): Promise<number> {
+/**
+ * Deletes what `sql` (`delete from ... where ...`) names, in batches, so that no statement locks much for long. `onBatch`
+ * hears how many each took, and may throw to stop.
+ */
+export async function deleteInBatches(
+  sql: string,
+  values: readonly Value[],
+  onBatch: (removed: number) => void = () => undefined
+): Promise<number> {
   let all = 0
   for (;;) {
     const { affectedRows } = await execute(`${sql} limit ${BATCH}`, values)
     all += affectedRows
+    onBatch(affectedRows)
     if (affectedRows < BATCH) return all
   }
 }

@@ -8,7 +8,7 @@ import { applyRefChange } from '../areas/repository/ref-effects.js'
 import { forgetUser } from '../areas/users/forget.js'
 import type { JobName, Jobs } from '../queue/jobs.js'
 import type { SystemHookEvent } from '../webhooks/events.js'
-import { runTask } from './tasks.js'
+import { runScheduled } from './maintenance.js'
 
 export interface JobContext {
   /** Ends when the job is to be given up. */
@@ -27,7 +27,7 @@ export const handlers: Handlers = {
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'project.remove': ({ projectId }, { signal }) => removeRemains(projectId, signal),
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),
-  'maintenance.run': ({ task }) => runTask(task)
+  'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal)
 }
 
 /** Runs a job's handler. Throws for a name that no version of this program has. */

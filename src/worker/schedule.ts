@@ -1,15 +1,21 @@
 // node-cron tells when a task is due; every worker hears it, and one of them enqueues it.
 import { schedule as cron } from 'node-cron'
+import { catchUp } from '../areas/admin/maintenance-catch-up.js'
+import { tasks } from '../areas/admin/maintenance-tasks.js'
 import { log } from '../log.js'
 import { enqueueTick } from '../queue/ticks.js'
-import { tasks } from './tasks.js'
 
-/** Begins the schedule; the result ends it. */
+/** Begins the schedule, and enqueues what was missed; the result ends it. */
 export function startSchedule(): () => Promise<void> {
-  const running = Object.entries(tasks).map(([name, { schedule }]) =>
+  const running = tasks.map(({ name, schedule }) =>
     cron(schedule, ({ date }) => tick(name, date), { timezone: 'UTC', name })
   )
+  const caughtUp = catchUp().then(
+    missed => missed.length > 0 && log().info({ tasks: missed }, 'tasks were missed and run soon'),
+    error => log().warn({ error: String(error) }, 'it could not be found out which tasks were missed')
+  )
   return async () => {
+    await caughtUp
     for (const task of running) await task.destroy()
   }
 }

@@ -42,18 +42,3 @@ export async function cancelDeliveries(which: readonly { readonly deliveryId: nu
     )
   }
 }
-
-/** Removes deliveries that are over and were made before, with their tries; gives how many. */
-export async function removeOldDeliveries(before: Date): Promise<number> {
-  for (let gone = 0; ; ) {
-    const old = await rows<{ id: number }>(
-      `select id from hook_deliveries where state in ('delivered', 'dead', 'canceled') and created_at < ? limit 500`,
-      [before]
-    )
-    if (old.length === 0) return gone
-    const ids = old.map(({ id }) => id)
-    await execute(`delete from hook_attempts where delivery_id in (${marks(ids)})`, ids)
-    await execute(`delete from hook_deliveries where id in (${marks(ids)})`, ids)
-    gone += ids.length
-  }
-}

@@ -7,20 +7,25 @@ import { enqueuedPayloads } from '../../queue/metrics.js'
 /** Longer than any hand-over between workers takes. */
 const LOST_AFTER_MS = 60_000
 
-/** Gives builds another job that run by no lease, or wait, while no job of theirs is left; gives how many. */
-export async function reviveBuilds(now = new Date()): Promise<number> {
+/** Builds that run by no lease, or wait, while no job of theirs is left. */
+export async function findLostBuilds(now = new Date()): Promise<number[]> {
   const before = new Date(now.getTime() - LOST_AFTER_MS)
   const idle = await rows<{ id: number }>(
     `select id from builds where status = 'running' and lease_until < ?
      union all select id from builds where status = 'pending' and queued_at < ?`,
     [before, before]
   )
-  if (idle.length === 0) return 0
+  if (idle.length === 0) return []
   // Read after the builds: a job that came and went in between has moved its build on, which the update sees.
   const waiting = await enqueuedPayloads('build.run')
-  const lost = idle.filter(({ id }) => !waiting.has(JSON.stringify({ buildId: id })))
-  let revived = 0
-  for (const { id } of lost) if (await revive(id, before, now)) revived += 1
+  return idle.map(({ id }) => id).filter(id => !waiting.has(JSON.stringify({ buildId: id })))
+}
+
+/** Gives such builds another job; gives which. */
+export async function reviveBuilds(now = new Date()): Promise<number[]> {
+  const before = new Date(now.getTime() - LOST_AFTER_MS)
+  const revived: number[] = []
+  for (const id of await findLostBuilds(now)) if (await revive(id, before, now)) revived.push(id)
   return revived
 }
 

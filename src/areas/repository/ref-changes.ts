@@ -2,7 +2,7 @@
 // once. Whatever stops the road in between, settleOpenChanges finds out from the refs what really happened.
 import { randomBytes } from 'node:crypto'
 import type { ActorUser } from '../../access/actor.js'
-import { deleteInBatches, execute, marks, rows } from '../../db/sql.js'
+import { execute, marks, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import type { PushResult } from '../../git/receive.js'
 import { ZERO } from '../../git/refs.js'
@@ -140,11 +140,6 @@ async function closeOpen(changes: readonly OpenChange[], now: Date): Promise<Ope
   if (open.size === 0) return []
   await execute(`update ref_changes set state = 'done', settled_at = ? where id in (${marks(found)})`, [now, ...open])
   return changes.filter(({ id }) => open.has(id))
-}
-
-/** Removes changes that were settled before; gives how many. */
-export function removeOldChanges(before: Date): Promise<number> {
-  return deleteInBatches("delete from ref_changes where state = 'done' and settled_at < ?", [before])
 }
 
 /** The first branch of an empty project is its default one; `master` or `main` when they come together. */

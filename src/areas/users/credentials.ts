@@ -1,7 +1,7 @@
 // From what a client shows to the actor it is. Tokens are found by their hash: nothing is compared byte by byte.
 import type { Actor, ActorUser } from '../../access/actor.js'
 import { config } from '../../config.js'
-import { deleteInBatches, execute, row, type Value } from '../../db/sql.js'
+import { execute, row, type Value } from '../../db/sql.js'
 import { log } from '../../log.js'
 import { newToken, tokenHash } from '../../secrets.js'
 import { checkAttempts, forgetFailures, noteFailure } from './attempts.js'
@@ -99,11 +99,6 @@ export async function beginSession(
 
 export async function endSession(cookie: string): Promise<void> {
   await execute('delete from sessions where id = ?', [tokenHash(cookie)])
-}
-
-/** Removes sessions that have expired; gives how many. */
-export function removeExpiredSessions(): Promise<number> {
-  return deleteInBatches('delete from sessions where expires_at < ?', [new Date()])
 }
 
 async function one(sql: string, values: Value[]): Promise<ActorUser | undefined> {

@@ -85,6 +85,13 @@ export const administration: Migration = {
       holder varchar(64) character set ascii not null,
       lease_until datetime(3) not null
     )`,
+    // When a repository was last looked at and repacked: those that have waited longest come first.
+    `create table if not exists repository_upkeeps (
+      project_id int unsigned not null primary key,
+      looked_at datetime(3) not null,
+      repacked_at datetime(3) null,
+      key repository_upkeeps_looked (looked_at)
+    )`,
     // Projects whose rows are gone, until their builds and files are gone too.
     `create table if not exists project_removals (
       project_id int unsigned not null primary key,
@@ -113,6 +120,7 @@ export const administration: Migration = {
     'drop table if exists job_failures',
     'drop table if exists queue_minutes',
     'drop table if exists project_removals',
+    'drop table if exists repository_upkeeps',
     'drop table if exists maintenance_locks',
     'drop table if exists maintenance_runs',
     'drop table if exists audit_events',

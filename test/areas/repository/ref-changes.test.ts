@@ -1,15 +1,10 @@
 // The one road of ref changes: what git did has its effects exactly once, whoever settles it and however often.
 import t from 'tap'
 import { createHook } from '../../../src/areas/admin/hooks.js'
+import { runTask } from '../../../src/areas/admin/maintenance.js'
 import { ensureRepository } from '../../../src/areas/repository/location.js'
 import { moveRefs } from '../../../src/areas/repository/move-refs.js'
-import {
-  openChanges,
-  type RefMove,
-  removeOldChanges,
-  settle,
-  settleChanges
-} from '../../../src/areas/repository/ref-changes.js'
+import { openChanges, type RefMove, settle, settleChanges } from '../../../src/areas/repository/ref-changes.js'
 import { applyRefChange } from '../../../src/areas/repository/ref-effects.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { refValue, ZERO } from '../../../src/git/refs.js'
@@ -194,7 +189,7 @@ t.test('old changes are removed, open ones never', async t => {
     project.id
   ])
   await execute("update ref_changes set settled_at = null where state = 'open'")
-  await removeOldChanges(new Date(Date.now() - 1000))
+  t.match(await runTask('old_ref_changes', {}, someOrigin), { state: 'done', count: 1 })
   t.same(await changes(project), [{ ref: 'refs/heads/b', state: 'open' }])
   await execute("delete from ref_changes where state = 'open'")
 })

@@ -1,0 +1,50 @@
+import { execute, rows } from '../../db/sql.js'
+import { removeArtifact } from '../../storage/artifacts.js'
+import type { Task, TaskContext } from '../admin/maintenance-task.js'
+
+const BATCH = 500
+
+interface ExpiredRow {
+  id: number
+  attempt: number
+  size: number
+}
+
+export const expiredArtifacts: Task = {
+  name: 'expired_artifacts',
+  // Whoever asks for expired artifacts is told at once that they are gone: this only makes room.
+  schedule: '29 */4 * * *',
+  about: 'removes the artifacts of builds whose time has passed, file and record',
+  run: removeExpired
+}
+
+async function removeExpired({ dryRun, signal, count, note }: TaskContext) {
+  let bytes = 0
+  const now = new Date()
+  for (let after = 0; ; ) {
+    const expired = await rows<ExpiredRow>(
+      `select id, artifacts_attempt as attempt, artifacts_size as size from builds
+       where id > ? and artifacts_expire_at < ? and artifacts_attempt is not null order by id limit ${BATCH}`,
+      [after, now]
+    )
+    for (const build of expired) {
+      signal.throwIfAborted()
+      if (!dryRun) await removeOne(build)
+      after = build.id
+      bytes += Number(build.size)
+      count()
+      note(`build ${build.id}: ${build.size} bytes`)
+    }
+    if (expired.length < BATCH) return { bytes }
+  }
+}
+
+/** The file first: a run that breaks off in between finds the row again. What has expired cannot be kept any more. */
+async function removeOne({ id, attempt }: ExpiredRow): Promise<void> {
+  await removeArtifact({ build: id, attempt })
+  await execute(
+    `update builds set artifacts_filename = null, artifacts_size = null, artifacts_attempt = null,
+       artifacts_expire_at = null where id = ? and artifacts_attempt = ?`,
+    [id, attempt]
+  )
+}

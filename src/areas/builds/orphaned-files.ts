@@ -1,0 +1,51 @@
+// Files of builds that no row speaks of: a crash between a file and its row, or builds that went without their files.
+import { rows } from '../../db/sql.js'
+import { changedAt, type StoredFile, storedFiles, storedFolders } from '../../storage/stored-files.js'
+
+export interface Orphans {
+  /** Paths of what nobody speaks of and was changed last before the moment asked for. */
+  readonly paths: readonly string[]
+  /** How many were looked at. */
+  readonly looked: number
+}
+
+interface BuildRow {
+  id: number
+  status: string
+  artifacts_attempt: number | null
+}
+
+/** Looks through the files of a kind, in at most `folders` of their folders. */
+export async function orphanedBuildFiles(
+  kind: 'traces' | 'artifacts',
+  before: number,
+  folders = Number.POSITIVE_INFINITY
+): Promise<Orphans> {
+  const paths: string[] = []
+  let looked = 0
+  for (const folder of (await storedFolders(kind)).slice(0, folders)) {
+    const files = await storedFiles(kind, folder)
+    looked += files.length
+    const known = await buildsOf(folder)
+    for (const file of files) {
+      if (belongs(kind, file, known.get(file.build))) continue
+      const changed = await changedAt(file.path)
+      if (changed !== null && changed < before) paths.push(file.path)
+    }
+  }
+  return { paths, looked }
+}
+
+async function buildsOf(folder: number): Promise<Map<number, BuildRow>> {
+  const found = await rows<BuildRow>('select id, status, artifacts_attempt from builds where id >= ? and id < ?', [
+    folder * 1000,
+    (folder + 1) * 1000
+  ])
+  return new Map(found.map(build => [build.id, build]))
+}
+
+/** An archive of an earlier attempt is nobody's; the traces of earlier attempts stay with their build. */
+function belongs(kind: 'traces' | 'artifacts', { attempt }: StoredFile, build: BuildRow | undefined): boolean {
+  if (!build) return false
+  return kind === 'traces' || build.status === 'running' || build.artifacts_attempt === attempt
+}

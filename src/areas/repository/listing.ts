@@ -1,0 +1,50 @@
+// The repositories that lie in the home, to be compared with the rows of projects.
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { config } from '../../config.js'
+import { rows } from '../../db/sql.js'
+
+export interface FoundRepository {
+  readonly path: string
+  /** Of the number of its project. */
+  readonly hash: string
+  /** What is being made or removed beside a repository's place. */
+  readonly draft: boolean
+}
+
+const NAME = /^([0-9a-f]{64})\.git(\.(?:new|removed)-[0-9a-f]{12})?$/
+
+/** All repositories of the home, by storages and their folders; links are not followed, other names are left out. */
+export async function* listRepositories(): AsyncGenerator<FoundRepository> {
+  const root = join(config().home, 'repositories')
+  for (const storage of await foldersOf(root)) {
+    for (const first of await foldersOf(join(root, storage))) {
+      for (const second of await foldersOf(join(root, storage, first))) {
+        const folder = join(root, storage, first, second)
+        for (const name of await foldersOf(folder)) {
+          const [, hash, draft] = NAME.exec(name) ?? []
+          if (hash) yield { path: join(folder, name), hash, draft: draft !== undefined }
+        }
+      }
+    }
+  }
+}
+
+async function foldersOf(path: string): Promise<string[]> {
+  try {
+    const found = await readdir(path, { withFileTypes: true })
+    return found.filter(entry => entry.isDirectory()).map(({ name }) => name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** The hashes of all projects that there are, or whose removal is under way. 100,000 take 0.2 s. */
+export async function knownHashes(): Promise<Set<string>> {
+  const found = await rows<{ id: number }>(
+    'select id from projects union select project_id as id from project_removals'
+  )
+  return new Set(found.map(({ id }) => createHash('sha256').update(String(id)).digest('hex')))
+}

@@ -1,0 +1,25 @@
+import { changedAt } from '../../storage/stored-files.js'
+import { knownHashes, listRepositories } from './listing.js'
+
+export interface OrphanedRepositories {
+  /** Repositories that no project has. */
+  readonly paths: readonly string[]
+  /** What was begun beside a repository's place, to be made or to be removed, and never ended. */
+  readonly drafts: readonly string[]
+  readonly looked: number
+}
+
+/** Looks for repositories without a project, changed last before a moment. */
+export async function orphanedRepositories(before: number): Promise<OrphanedRepositories> {
+  const [paths, drafts]: [string[], string[]] = [[], []]
+  const known = await knownHashes()
+  let looked = 0
+  for await (const { path, hash, draft } of listRepositories()) {
+    looked += 1
+    if (!draft && known.has(hash)) continue
+    const changed = await changedAt(path)
+    if (changed === null || changed >= before) continue
+    ;(draft ? drafts : paths).push(path)
+  }
+  return { paths, drafts, looked }
+}

@@ -1,0 +1,102 @@
+// Keeps repositories packed. Looks at those that were pushed to since they were looked at last, and at all once a month,
+// those first that have waited longest; what time does not suffice for is the next run's.
+import { existsSync } from 'node:fs'
+import { execute, rows } from '../../db/sql.js'
+import { hasCommitGraph, looseData, repackRepository, writeCommitGraph } from '../../git/maintenance.js'
+import { daysAgo, type Task, type TaskContext } from '../admin/maintenance-task.js'
+import { repositoryPath } from './location.js'
+
+/** Commits by the API and small pushes leave loose objects: below these, reading is as fast as from one pack. */
+const LOOSE_OBJECTS = 2000
+const PACKS = 20
+/** Repacking is bound by the disk and the processors, which belong to requests. */
+const AT_ONCE = 2
+/** No repository is begun after this; other tasks of the queue wait meanwhile. */
+const TIME_MS = 600_000
+const LOOK_AGAIN_HOURS = 20
+const LOOK_ANYWAY_DAYS = 30
+/** More than the time suffices for. */
+const MOST = 10_000
+
+interface DueRow {
+  id: number
+  storage: string
+  default_branch: string | null
+}
+
+export const repositoryUpkeep: Task = {
+  name: 'repository_upkeep',
+  schedule: '13 * * * *',
+  about: 'repacks repositories with many loose objects or packs, and writes commit graphs that are missing',
+  run: keepUp
+}
+
+async function keepUp(context: TaskContext) {
+  const waiting = await findDue()
+  const figures = { looked: 0, failed: 0, left: 0 }
+  const end = Date.now() + TIME_MS
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = Date.now() < end ? waiting.shift() : undefined) {
+      context.signal.throwIfAborted()
+      figures.looked += 1
+      if (!(await keepUpOne(next, context))) figures.failed += 1
+    }
+  }
+  // Settled, as what is under way must not outlive the lock.
+  const outcomes = await Promise.allSettled(Array.from({ length: AT_ONCE }, work))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  if (!context.dryRun) await forgetRemoved()
+  if (figures.failed > 0) throw new Error(`${figures.failed} repositories could not be looked after: see the notes`)
+  return { ...figures, left: waiting.length }
+}
+
+/** What could not be looked after waits its turn again as well, so that it does not hold up the others. */
+async function keepUpOne({ id, storage, default_branch }: DueRow, context: TaskContext): Promise<boolean> {
+  const path = repositoryPath({ id, storage })
+  let [done, repacked]: [boolean, boolean] = [true, false]
+  try {
+    if (existsSync(path)) repacked = await tidy(id, path, default_branch !== null, context)
+  } catch (error) {
+    if (context.signal.aborted) throw error
+    context.note(`project ${id}: ${error instanceof Error ? error.message : error}`)
+    done = false
+  }
+  if (context.dryRun) return done
+  const now = new Date()
+  await execute(
+    `insert into repository_upkeeps (project_id, looked_at, repacked_at) values (?, ?, ?)
+     on duplicate key update looked_at = ?, repacked_at = coalesce(?, repacked_at)`,
+    [id, now, repacked ? now : null, now, repacked ? now : null]
+  )
+  return done
+}
+
+/** Gives whether the repository was repacked. */
+async function tidy(id: number, path: string, hasCommits: boolean, context: TaskContext): Promise<boolean> {
+  const { dryRun, signal, count, note } = context
+  const { objects, packs } = await looseData(path, signal)
+  const repack = objects >= LOOSE_OBJECTS || packs >= PACKS
+  const graph = repack || (hasCommits && !(await hasCommitGraph(path)))
+  if (!graph) return false
+  count()
+  note(`project ${id}: ${repack ? `${objects} loose objects, ${packs} packs` : 'no commit graph'}`)
+  if (dryRun) return false
+  if (repack) await repackRepository(path, signal)
+  await writeCommitGraph(path, signal)
+  return repack
+}
+
+/** Also every month without a push: only then what a forced push has left behind goes. */
+function findDue(): Promise<DueRow[]> {
+  const hours = new Date(Date.now() - LOOK_AGAIN_HOURS * 3_600_000)
+  return rows<DueRow>(
+    `select p.id, p.storage, p.default_branch from projects p left join repository_upkeeps u on u.project_id = p.id
+     where u.looked_at is null or u.looked_at < ? or (u.looked_at < ? and p.last_activity_at >= u.looked_at)
+     order by u.looked_at, p.id limit ${MOST}`,
+    [daysAgo(LOOK_ANYWAY_DAYS), hours]
+  )
+}
+
+async function forgetRemoved(): Promise<void> {
+  await execute('delete from repository_upkeeps where project_id not in (select id from projects)')
+}

@@ -1,0 +1,34 @@
+import { BaseCommand } from '../../base.js'
+
+export default class MaintenanceList extends BaseCommand {
+  static override summary = 'List the maintenance tasks, with their schedule and last run'
+  static override description = 'Times are UTC. The worker runs the tasks by their schedule; cron may run them as well.'
+  static override examples = ['<%= config.bin %> maintenance list', '<%= config.bin %> maintenance list --json']
+
+  async run() {
+    const { flags } = await this.parse(MaintenanceList)
+    this.configure(flags)
+    const [{ withDatabase }, { table }, { tasks }, { lastRuns }, { viewTask }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../table.js'),
+      import('../../../areas/admin/maintenance-tasks.js'),
+      import('../../../areas/admin/maintenance.queries.js'),
+      import('../../../areas/admin/maintenance.view.js')
+    ])
+    const last = await withDatabase(lastRuns)
+    const now = new Date()
+    const shown = tasks.map(task => viewTask(task, last.get(task.name), now))
+    this.log(
+      table(shown, [
+        ['TASK', ({ name }) => name],
+        ['SCHEDULE', ({ schedule }) => schedule],
+        ['LAST RUN', ({ last_run }) => last_run?.started_at ?? null],
+        ['STATE', ({ last_run }) => last_run?.state ?? null],
+        ['COUNT', ({ last_run }) => last_run?.count ?? null],
+        ['NEXT', ({ next_run_at }) => next_run_at],
+        ['ABOUT', ({ about }) => about]
+      ])
+    )
+    return { tasks: shown }
+  }
+}

@@ -1,0 +1,47 @@
+// `maintenance run`: several tasks in a row, each under its own lock, ended cleanly by a signal.
+import { runTask, taskNamed } from '../areas/admin/maintenance.js'
+import type { MaintenanceRun } from '../areas/admin/maintenance.view.js'
+import { tasks } from '../areas/admin/maintenance-tasks.js'
+import { AlreadyRunning, Failure } from '../errors.js'
+import { commandOrigin } from './origin.js'
+import { withDatabase } from './with-database.js'
+
+interface Options {
+  readonly dryRun: boolean
+  readonly onNote?: (text: string) => void
+  readonly onRun: (run: MaintenanceRun) => void
+  readonly onRunning: (text: string) => void
+}
+
+/** Runs tasks by name and gives the records. Throws NotFound before the first one where a name is none of a task. */
+export async function runTasks(names: readonly string[] | 'all', { onRun, onRunning, ...options }: Options) {
+  const wanted = names === 'all' ? tasks.map(({ name }) => name) : names.map(name => taskNamed(name).name)
+  const stop = new AbortController()
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  const end = (signal: NodeJS.Signals) => stop.abort(new Failure(`ended by ${signal}`))
+  // Once: who asks a second time does not want to wait.
+  for (const signal of signals) process.once(signal, end)
+  const runs: MaintenanceRun[] = []
+  const running: string[] = []
+  try {
+    await withDatabase(async () => {
+      for (const name of wanted) {
+        if (stop.signal.aborted) break
+        try {
+          const run = await runTask(name, { ...options, signal: stop.signal }, commandOrigin())
+          runs.push(run)
+          onRun(run)
+        } catch (error) {
+          if (!(error instanceof AlreadyRunning)) throw error
+          running.push(name)
+          onRunning(error.message)
+        }
+      }
+    })
+  } finally {
+    for (const signal of signals) process.off(signal, end)
+  }
+  // Between two runs, no record tells of it.
+  if (stop.signal.aborted && runs.every(({ state }) => state !== 'failed')) throw stop.signal.reason
+  return { runs, running_already: running }
+}

@@ -1,0 +1,57 @@
+// What lies in the storage, for whoever compares it with the rows.
+import { lstat, opendir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { config } from '../config.js'
+import { type BuildKey, isMissing } from './files.js'
+
+export interface StoredFile extends BuildKey {
+  readonly path: string
+}
+
+const NAME = { artifacts: /^(\d{1,10})-(\d{1,5})\.zip$/, traces: /^(\d{1,10})-(\d{1,5})\.log$/ } as const
+
+/** The numbers of the folders of a kind, a thousand builds each; links are not followed. */
+export async function storedFolders(kind: 'traces' | 'artifacts'): Promise<number[]> {
+  const found = await readdir(join(config().home, kind), { withFileTypes: true }).catch(unlessMissing)
+  return found.filter(entry => entry.isDirectory() && /^\d{1,10}$/.test(entry.name)).map(({ name }) => Number(name))
+}
+
+/** The files of builds in a folder. What has another name is nobody's here, and left out. */
+export async function storedFiles(kind: 'traces' | 'artifacts', folder: number): Promise<StoredFile[]> {
+  const path = join(config().home, kind, String(folder))
+  const found = await readdir(path, { withFileTypes: true }).catch(unlessMissing)
+  return found.flatMap(entry => {
+    const [, build, attempt] = (entry.isFile() && NAME[kind].exec(entry.name)) || []
+    return build === undefined ? [] : [{ path: join(path, entry.name), build: Number(build), attempt: Number(attempt) }]
+  })
+}
+
+function unlessMissing(error: unknown): never[] {
+  if (isMissing(error)) return []
+  throw error
+}
+
+/** When a file or folder itself was changed or moved last, in milliseconds; null when it is gone. */
+export async function changedAt(path: string): Promise<number | null> {
+  const found = await lstat(path).catch(unlessGone)
+  // A file that was copied with its dates has a new change of its status.
+  return found && Math.max(found.mtimeMs, found.ctimeMs)
+}
+
+/** Whether a file or folder, or anything below it, was changed after a moment. Links are not followed. */
+export async function changedSince(path: string, moment: number): Promise<boolean> {
+  const changed = await changedAt(path)
+  if (changed === null) return false
+  if (changed > moment) return true
+  const found = await lstat(path).catch(unlessGone)
+  if (!found?.isDirectory()) return false
+  for await (const entry of await opendir(path)) {
+    if (await changedSince(join(path, entry.name), moment)) return true
+  }
+  return false
+}
+
+function unlessGone(error: unknown): null {
+  if (isMissing(error)) return null
+  throw error
+}

@@ -1,0 +1,49 @@
+import { createTask } from 'node-cron'
+import t from 'tap'
+import { tasks } from '../../src/areas/admin/maintenance-tasks.js'
+import { nextDue, previousDue } from '../../src/lib/cron.js'
+
+const at = (text: string) => new Date(`${text}Z`)
+
+t.test('the next time and the last one', async t => {
+  const cases: [schedule: string, now: string, previous: string, next: string][] = [
+    ['17 * * * *', '2026-03-01T00:16:59', '2026-02-28T23:17:00', '2026-03-01T00:17:00'],
+    ['17 * * * *', '2026-03-01T00:17:00', '2026-03-01T00:17:00', '2026-03-01T01:17:00'],
+    ['23 3 * * *', '2026-01-01T00:00:00', '2025-12-31T03:23:00', '2026-01-01T03:23:00'],
+    ['29 */4 * * *', '2026-01-01T05:00:00', '2026-01-01T04:29:00', '2026-01-01T08:29:00'],
+    ['0,30 9-10 * * *', '2026-01-01T10:15:00', '2026-01-01T10:00:00', '2026-01-01T10:30:00'],
+    ['0 0 29 2 *', '2028-02-28T00:00:00', '2028-02-28T00:00:00', '2028-02-29T00:00:00'],
+    ['0 0 * * 0', '2026-11-21T12:00:00', '2026-11-15T00:00:00', '2026-11-22T00:00:00']
+  ]
+  for (const [schedule, now, previous, next] of cases) {
+    t.same(nextDue(schedule, at(now)), at(next), `${schedule} after ${now}`)
+    if (!schedule.startsWith('0 0 29')) t.same(previousDue(schedule, at(now)), at(previous), `${schedule} by ${now}`)
+  }
+})
+
+t.test('what is no schedule is told', async t => {
+  for (const schedule of [
+    '',
+    '* * * *',
+    '60 * * * *',
+    '* 24 * * *',
+    '*/0 * * * *',
+    '5-1 * * * *',
+    'x * * * *',
+    '-1 * * * *'
+  ]) {
+    t.throws(() => nextDue(schedule, new Date()), RangeError, schedule)
+  }
+  t.throws(() => nextDue('0 0 30 2 *', new Date()), RangeError, 'a day that never comes')
+})
+
+t.test('every task comes when node-cron says so', async t => {
+  for (const { name, schedule } of tasks) {
+    const task = createTask(schedule, () => undefined, { timezone: 'UTC', name })
+    await task.start()
+    const now = new Date()
+    const expected = task.getNextRun()
+    await task.destroy()
+    t.same(nextDue(schedule, now), expected, name)
+  }
+})
