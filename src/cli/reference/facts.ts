@@ -6,7 +6,8 @@ const MEANINGS: { readonly [Name in keyof typeof ExitCode]: string } = {
   usage: 'The command was written wrongly, or a value is not one that can be taken.',
   notFound: 'What was named does not exist.',
   conflict: 'It exists already, or its state does not allow what was asked for.',
-  unavailable: 'The database or the appliance does not answer: ask again later.'
+  unavailable: 'The database or the appliance does not answer: ask again later.',
+  running: 'Another process does the same right now, and is left to it.'
 }
 
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
