@@ -48,6 +48,13 @@ export class Invalid extends Failure {
   }
 }
 
+/** A value that another record has already. */
+export class Taken extends Invalid {
+  constructor(attribute: string) {
+    super(attribute, 'has already been taken')
+  }
+}
+
 /** Parameters that are missing or of a wrong kind, before any record is looked at. */
 export class BadParameters extends Failure {
   constructor(

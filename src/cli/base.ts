@@ -43,7 +43,7 @@ function plainMessage(error: Error): string {
 
 function exitCodeOf(error: Error & { oclif?: { exit?: number } }): number {
   if (error instanceof errors.NotFound || error instanceof errors.NothingThere) return ExitCode.notFound
-  if (error instanceof errors.Conflict) return ExitCode.conflict
+  if (error instanceof errors.Conflict || error instanceof errors.Taken) return ExitCode.conflict
   if (error instanceof errors.Unavailable) return ExitCode.unavailable
   if (error instanceof errors.AlreadyRunning) return ExitCode.running
   if (error instanceof errors.Invalid || error instanceof errors.BadParameters) return ExitCode.usage

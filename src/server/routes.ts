@@ -14,6 +14,7 @@ import { templateRoutes } from '../areas/templates/templates.routes.js'
 import { emailRoutes } from '../areas/users/emails.routes.js'
 import { keyRoutes } from '../areas/users/keys.routes.js'
 import { sessionRoutes } from '../areas/users/session.routes.js'
+import { tokenRoutes } from '../areas/users/tokens.routes.js'
 import { userRoutes } from '../areas/users/users.routes.js'
 
 export const apiRoutes: FastifyPluginAsync = async app => {
@@ -21,6 +22,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(userRoutes)
   await app.register(emailRoutes)
   await app.register(keyRoutes)
+  await app.register(tokenRoutes)
   await app.register(projectRoutes)
   await app.register(repositoryRoutes)
   await app.register(pipelineRoutes)

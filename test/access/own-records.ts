@@ -1,6 +1,7 @@
 // What a path names that belongs to one user: made anew for each asker, as others may not know of it.
 import { addEmail } from '../../src/areas/users/emails.js'
 import { addKey } from '../../src/areas/users/keys.js'
+import { createToken } from '../../src/areas/users/tokens.js'
 import { someOrigin, type TestUser } from '../helpers/factory.js'
 import { newKey } from '../helpers/ssh-keys.js'
 
@@ -15,6 +16,10 @@ export async function ownRecord(pattern: string, user: TestUser): Promise<{ [par
   if (pattern.endsWith('/:key_id') || pattern.endsWith('/keys/:id')) {
     const { id } = await addKey(user, { title: 'own', key: newKey() }, someOrigin)
     return { ':key_id': id, ...(pattern.endsWith('/:id') ? { ':id': id } : {}) }
+  }
+  if (pattern.endsWith('/personal_access_tokens/:id')) {
+    const { row } = await createToken(user, { name: 'own' }, { ...someOrigin, via: 'command' })
+    return { ':id': row.id }
   }
   return {}
 }

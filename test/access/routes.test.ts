@@ -109,6 +109,8 @@ function inputOf(route: string, actor: string, { admin }: World): Partial<Inject
     'PUT /api/v3/users/:id': () => ({ payload: { bio: unique } }),
     'POST /api/v3/user/keys': () => ({ payload: { title: unique, key: newKey() } }),
     'POST /api/v3/users/:id/keys': () => ({ payload: { title: unique, key: newKey() } }),
+    'POST /api/v3/personal_access_tokens': () => ({ payload: { name: unique } }),
+    'POST /api/v3/users/:id/personal_access_tokens': () => ({ payload: { name: unique } }),
     'POST /api/v3/user/emails': () => ({ payload: { email: `${unique}@example.com` } }),
     'POST /api/v3/users/:id/emails': () => ({ payload: { email: `${unique}@example.com` } }),
     'POST /api/v3/session': () => ({ payload: { login: admin.username, password: admin.password } }),

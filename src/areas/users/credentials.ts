@@ -117,8 +117,12 @@ const asUser = ({ id, username, name, email, admin, external }: UserColumns): Ac
 
 function noteUse({ token_id, last_used_at }: TokenRow): void {
   const now = new Date()
-  if (last_used_at && now.getTime() - last_used_at.getTime() < LAST_USE_AGE) return
-  execute('update access_tokens set last_used_at = ? where id = ?', [now, token_id]).catch(error =>
-    log().warn({ error: String(error) }, 'the last use of a token was not written down')
-  )
+  const old = new Date(now.getTime() - LAST_USE_AGE)
+  if (last_used_at && last_used_at > old) return
+  // Of many calls at once that saw the old moment, one writes.
+  execute('update access_tokens set last_used_at = ? where id = ? and (last_used_at is null or last_used_at <= ?)', [
+    now,
+    token_id,
+    old
+  ]).catch(error => log().warn({ error: String(error) }, 'the last use of a token was not written down'))
 }

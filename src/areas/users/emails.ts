@@ -6,10 +6,11 @@ import type { Origin } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
 import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
-import { Conflict, Invalid, NotFound } from '../../errors.js'
+import { Conflict, Invalid, NotFound, Taken } from '../../errors.js'
 import { audit } from '../admin/audit.js'
 import { type EmailRow, requireEmail } from './emails.queries.js'
 import type { EmailBody } from './emails.schema.js'
+import { holdUser } from './users.queries.js'
 
 /** Not specified: which addresses are valid. Nothing that a header of a mail would read as more than one address. */
 const ADDRESS = /^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u
@@ -53,10 +54,9 @@ export async function checkAddressesFree(emails: readonly string[], exceptUserId
 export async function addEmail(owner: Owner, { email }: EmailBody, origin: Origin): Promise<EmailRow> {
   if (!isAddress(email)) throw new Invalid('email', 'is invalid')
   return transact(async () => {
+    await holdUser(owner.id)
     const id = await insertEmail(owner.id, email)
-    if (id === undefined || (await primaryHolder(email)) !== undefined) {
-      throw new Invalid('email', 'has already been taken')
-    }
+    if (id === undefined || (await primaryHolder(email)) !== undefined) throw new Taken('email')
     await audit(origin, {
       action: 'email.create',
       target: { type: 'email', id, name: email },

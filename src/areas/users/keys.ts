@@ -2,13 +2,14 @@ import type { Origin } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
-import { Invalid } from '../../errors.js'
+import { Invalid, Taken } from '../../errors.js'
 import { keyPayload } from '../../webhooks/system-payloads.js'
 import { audit } from '../admin/audit.js'
 import { emitEvent } from '../admin/events.js'
 import { findKey, type KeyRow } from './keys.queries.js'
 import type { KeyBody } from './keys.schema.js'
 import { readSshPublicKey } from './ssh-public-key.js'
+import { holdUser } from './users.queries.js'
 
 interface Owner {
   readonly id: number
@@ -21,6 +22,7 @@ export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promi
   if (title === '') throw new Invalid('title', "can't be blank")
   const { text, fingerprint } = await readSshPublicKey(body.key)
   return transact(async () => {
+    await holdUser(owner.id)
     const key = await insertKey({
       user_id: owner.id,
       title,
@@ -65,7 +67,7 @@ async function insertKey(key: Omit<KeyRow, 'id'>): Promise<KeyRow> {
     )
     return { id: insertId, ...key }
   } catch (error) {
-    if (duplicateKey(error)) throw new Invalid('fingerprint', 'has already been taken')
+    if (duplicateKey(error)) throw new Taken('fingerprint')
     throw error
   }
 }

@@ -59,6 +59,15 @@ export function userNumber(id: string): number {
   return id.length > 10 ? 0 : Number(id)
 }
 
+/**
+ * Keeps a user from being deleted until the current transaction ends, `alone` also from whoever else does this. Throws
+ * NotFound.
+ */
+export async function holdUser(id: number, alone?: 'alone'): Promise<void> {
+  const lock = alone ? 'for update' : 'lock in share mode'
+  if (!(await row(`select id from users where id = ? ${lock}`, [id]))) throw new NotFound('User')
+}
+
 export function findUserByName(username: string): Promise<UserRow | undefined> {
   return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.username = ?`, [username])
 }

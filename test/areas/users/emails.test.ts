@@ -4,7 +4,7 @@ import { addEmail, checkAddressFree } from '../../../src/areas/users/emails.js'
 import { createUser } from '../../../src/areas/users/users.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { transact } from '../../../src/db/transact.js'
-import { Conflict, Invalid } from '../../../src/errors.js'
+import { Conflict, Taken } from '../../../src/errors.js'
 import { type Asker, testApp } from '../../helpers/app.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
@@ -229,7 +229,7 @@ t.test('a primary address is nobody’s second one', async t => {
       await execute('update users set email = ? where id = ?', [email, user.id])
     })
     await started
-    const adding = addEmail({ id: user.id + 1, username: 'second' }, { email }, someOrigin)
+    const adding = addEmail(await app.make.user(), { email }, someOrigin)
     const creating = createUser(body(email), someOrigin)
     adding.catch(() => undefined)
     creating.catch(() => undefined)
@@ -241,7 +241,7 @@ t.test('a primary address is nobody’s second one', async t => {
     })
     goOn()
     await taking
-    await t.rejects(adding, new Invalid('email', 'has already been taken'))
+    await t.rejects(adding, new Taken('email'))
     await t.rejects(creating, new Conflict('Email has already been taken'))
     t.equal(await row('select id from emails where email = ?', [email]), undefined)
   })

@@ -1,0 +1,69 @@
+import { countTotal, type Page, window } from '../../db/paginate.js'
+import { row, rows, type Value } from '../../db/sql.js'
+import { NotFound } from '../../errors.js'
+import type { TokenListQuery, TokenState } from './tokens.schema.js'
+
+/** A personal access token, without what it is. */
+export interface TokenRow {
+  id: number
+  user_id: number
+  username: string
+  name: string
+  /** Separated by spaces. */
+  scopes: string
+  created_at: Date
+  last_used_at: Date | null
+  expires_at: Date | null
+  revoked_at: Date | null
+}
+
+const SELECT = `select t.id, t.user_id, u.username, t.name, t.scopes, t.created_at, t.last_used_at, t.expires_at,
+    t.revoked_at from access_tokens t join users u on u.id = t.user_id`
+const ACTIVE = 't.revoked_at is null and (t.expires_at is null or t.expires_at > ?)'
+
+export interface TokenFilter {
+  readonly userId?: number
+  readonly state?: TokenState
+}
+
+export interface TokenListing {
+  readonly total: number
+  readonly items: TokenRow[]
+}
+
+/** Personal access tokens, newest first, with how many there are. `part` is `limit N offset M`, of whole numbers. */
+export async function listTokens(filter: TokenFilter, part: string): Promise<TokenListing> {
+  const { where, values } = condition(filter)
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total from access_tokens t where ${where}`, values),
+    rows<TokenRow>(`${SELECT} where ${where} order by t.id desc ${part}`, values)
+  ])
+  return { total, items }
+}
+
+/** A page of them. `userId` is whose they are; everybody's without it. */
+export async function pageOfTokens(userId: number | undefined, query: TokenListQuery): Promise<Page<TokenRow>> {
+  const { page, perPage, sql } = window(query)
+  return { ...(await listTokens({ userId, state: query.state }, sql)), page, perPage }
+}
+
+/** A personal access token by its number; for those who may see only their own, one of `userId`. Throws NotFound. */
+export async function requireToken(id: number, userId?: number): Promise<TokenRow> {
+  const found = await row<TokenRow>(`${SELECT} where t.id = ? and t.kind = 'personal'`, [id])
+  if (!found || (userId !== undefined && found.user_id !== userId)) throw new NotFound()
+  return found
+}
+
+function condition({ userId, state }: TokenFilter) {
+  const where = ["t.kind = 'personal'"]
+  const values: Value[] = []
+  if (userId !== undefined) {
+    where.push('t.user_id = ?')
+    values.push(userId)
+  }
+  if (state) {
+    where.push(state === 'active' ? ACTIVE : `not (${ACTIVE})`)
+    values.push(new Date())
+  }
+  return { where: where.join(' and '), values }
+}
