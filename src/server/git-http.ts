@@ -5,11 +5,12 @@ import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../access/actor.js'
 import { authorize, may } from '../access/authorize.js'
+import { applicationSettings } from '../areas/admin/settings.queries.js'
 import { findProject, type ProjectRow } from '../areas/projects/projects.queries.js'
 import { ensureRepository } from '../areas/repository/location.js'
 import { openPush } from '../areas/repository/push.js'
 import { actorOfGitRequest } from '../areas/users/git-credentials.js'
-import { NotFound, Unauthorized } from '../errors.js'
+import { Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { advertise, type Service, uploadPack } from '../git/transport.js'
 
 interface Path {
@@ -27,6 +28,11 @@ const REALM = 'Basic realm="Gitstead"'
 
 export const gitHttpRoutes: FastifyPluginAsync = async app => {
   const config = { public: true as const }
+  // git shows what the server says only where it is plain text.
+  app.setErrorHandler((error, _request, reply) => {
+    if (!(error instanceof Forbidden) || error.reason === undefined) throw error
+    return reply.code(403).type('text/plain').send(`${error.reason}\n`)
+  })
   // Bodies are streams of git's: nothing parses them, nothing collects them.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
@@ -68,7 +74,12 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   const path = `${namespace}/${name.slice(0, -'.git'.length)}`
   const credentials = basicCredentials(request)
   const actor = await actorOfGitRequest(credentials, request.ip)
-  const project = await findProject(path, actor)
+  const [project, { enabled_git_access_protocol: protocol }] = await Promise.all([
+    findProject(path, actor),
+    applicationSettings()
+  ])
+  // Not specified: what runs a build has no other way to its code.
+  if (protocol === 'ssh' && actor.by !== 'build') throw new Forbidden('Git over HTTP is switched off: use SSH')
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
   if (!credentials && !(project && may(actor, action, project))) return null
   try {

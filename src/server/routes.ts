@@ -1,6 +1,7 @@
 // Every resource of the API, one line each.
 import type { FastifyPluginAsync } from 'fastify'
 import { auditRoutes } from '../areas/admin/audit.routes.js'
+import { broadcastRoutes } from '../areas/admin/broadcasts.routes.js'
 import { deliveryRoutes } from '../areas/admin/deliveries.routes.js'
 import { hookRoutes } from '../areas/admin/hooks.routes.js'
 import { jobMetricsRoutes } from '../areas/admin/job-metrics.routes.js'
@@ -34,4 +35,5 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(templateRoutes)
   await app.register(settingsRoutes)
   await app.register(jobRoutes)
+  await app.register(broadcastRoutes)
 }

@@ -116,6 +116,7 @@ function inputOf(route: string, actor: string, { admin }: World): Partial<Inject
     'POST /api/v3/session': () => ({ payload: { login: admin.username, password: admin.password } }),
     'POST /api/v3/projects': () => ({ payload: { name: unique } }),
     'POST /api/v3/hooks': () => ({ payload: { url: 'http://hooks.example.org/' } }),
+    'POST /api/v3/broadcast_messages': () => ({ payload: { message: 'Down at noon' } }),
     'PUT /api/v3/application/settings': () => ({ payload: { default_projects_limit: 11 } }),
     'POST /users/sign_in': () => ({ payload: { login: admin.username, password: admin.password } }),
     'GET /repository/blobs/:sha': () => ({ query: { filepath: '.gitstead-ci.yml' } }),
@@ -145,6 +146,7 @@ async function ask(world: World, route: string, name: ActorName, subject: Subjec
     ':id': subject?.project.id ?? (await userOf(method, pattern, world)),
     ...(pattern.includes('hooks') ? await aHook(world) : {}),
     ...(pattern.includes('bgjobs') ? { ':id': await aDeadJob(), ':queue': 'mail' } : {}),
+    ...(pattern.includes('broadcast_messages') ? await aBroadcast(world) : {}),
     ':sha': (pattern.includes('raw_blobs') ? subject?.blob : subject?.build.sha) ?? '',
     ':build_id': subject?.build.id ?? 0,
     ':pipeline_id': subject?.build.pipelineId ?? 0,
@@ -188,6 +190,10 @@ async function aDeadJob(): Promise<number> {
     [now, now]
   )
   return insertId
+}
+
+async function aBroadcast({ app, admin }: World) {
+  return { ':id': (await app.as(admin).post('/broadcast_messages', { message: 'Down at noon' })).json().id }
 }
 
 const withHead = (routes: string[]) =>

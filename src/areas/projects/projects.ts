@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { CreationAttributes } from 'sequelize'
 import type { Actor, ActorUser } from '../../access/actor.js'
-import { MASTER, PRIVATE, PUBLIC } from '../../access/levels.js'
-import { config } from '../../config.js'
+import { MASTER } from '../../access/levels.js'
 import { duplicateKey } from '../../db/failure.js'
 import { Member, Namespace, Project, User } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
@@ -10,7 +9,9 @@ import { Invalid, ProjectLimit, Unauthorized } from '../../errors.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
 import { projectPayload } from '../../webhooks/system-payloads.js'
 import { emitEvent } from '../admin/events.js'
+import { applicationSettings } from '../admin/settings.queries.js'
 import { ensureRepository } from '../repository/location.js'
+import { checkVisibility, storagesInUse, visibilityOf } from './instance.js'
 import { nameProblem, pathOfName, pathProblem } from './paths.js'
 import type { ProjectBody } from './projects.schema.js'
 
@@ -39,16 +40,20 @@ function checkNames(name: string, path: string): void {
 
 async function insertProject(body: ProjectBody, path: string, asker: ActorUser): Promise<Project> {
   const namespace = await findNamespace(body.namespace_id, asker)
+  const instance = await applicationSettings()
+  const visibilityLevel = visibilityOf(body, instance)
+  checkVisibility(visibilityLevel, asker, instance)
   const owner = await lockOwner(namespace)
   const runnersToken = newToken()
   const now = new Date()
   const project = await create({
     ...settings(body),
+    visibilityLevel,
     namespaceId: namespace.id,
     creatorId: asker.id,
     name: body.name,
     path,
-    storage: oneOf(config().repositories.storages),
+    storage: oneOf(storagesInUse(instance)),
     runnersTokenHash: tokenHash(runnersToken),
     runnersTokenEncrypted: encrypt(runnersToken),
     lastActivityAt: now
@@ -92,7 +97,6 @@ async function lockOwner({ ownerId }: Namespace): Promise<User> {
 function settings(body: ProjectBody) {
   return {
     description: body.description ?? null,
-    visibilityLevel: body.visibility_level ?? (body.public ? PUBLIC : PRIVATE),
     issuesEnabled: body.issues_enabled,
     mergeRequestsEnabled: body.merge_requests_enabled,
     buildsEnabled: body.builds_enabled,

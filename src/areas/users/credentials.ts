@@ -1,9 +1,10 @@
 // From what a client shows to the actor it is. Tokens are found by their hash: nothing is compared byte by byte.
 import type { Actor, ActorUser } from '../../access/actor.js'
-import { config } from '../../config.js'
 import { execute, row, type Value } from '../../db/sql.js'
+import { Forbidden } from '../../errors.js'
 import { log } from '../../log.js'
 import { newToken, tokenHash } from '../../secrets.js'
+import { applicationSettings } from '../admin/settings.queries.js'
 import { checkAttempts, forgetFailures, noteFailure } from './attempts.js'
 import { passwordFits } from './passwords.js'
 
@@ -24,6 +25,7 @@ interface UserColumns {
 }
 
 const USER = 'u.id, u.username, u.name, u.email, u.admin, u.external'
+const PASSWORDS_OFF = 'Signing in with a password is switched off: use a personal access token'
 /** Writing down each use would make every read a write. */
 const LAST_USE_AGE = 600_000
 
@@ -53,7 +55,8 @@ export async function actorOfSession(cookie: string): Promise<Actor | null> {
 
 /**
  * The active user whose name or mail address and password these are. Throws TooManyRequests when the address has guessed
- * wrong too often.
+ * wrong too often, Forbidden where passwords open nothing, as signin_enabled is off. Not specified: administrators may
+ * still sign in, as nobody else could switch it on again.
  */
 export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
   checkAttempts(login, address)
@@ -67,7 +70,10 @@ export async function userOfPassword(login: string, password: string, address: s
     return null
   }
   forgetFailures(login, address)
-  return asUser(found)
+  const user = asUser(found)
+  // Only now, so that the answer to a wrong password does not tell who is an administrator.
+  if (!user.admin && !(await applicationSettings()).signin_enabled) throw new Forbidden(PASSWORDS_OFF)
+  return user
 }
 
 /** The user that `sudo` names: digits are an id, all else a username. */
@@ -85,7 +91,8 @@ export async function beginSession(
 ): Promise<{ cookie: string; expiresAt: Date }> {
   const cookie = newToken() + newToken()
   const now = new Date()
-  const expiresAt = new Date(now.getTime() + config().session.expire * 1000)
+  const { session_expire_delay: minutes } = await applicationSettings()
+  const expiresAt = new Date(now.getTime() + minutes * 60_000)
   await execute(
     'insert into sessions (id, user_id, address, user_agent, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
     [tokenHash(cookie), user.id, client.address, client.userAgent.slice(0, 255), now, expiresAt]

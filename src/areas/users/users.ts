@@ -7,6 +7,7 @@ import { decrypt, encrypt, newToken, tokenHash } from '../../secrets.js'
 import { userPayload } from '../../webhooks/system-payloads.js'
 import { auditAll, changesBetween } from '../admin/audit.js'
 import { emitEvents } from '../admin/events.js'
+import { applicationSettings } from '../admin/settings.queries.js'
 import { ADDRESS_TAKEN, checkAddressesFree } from './emails.js'
 import { hashPassword } from './passwords.js'
 import { checkUser } from './user-rules.js'
@@ -82,8 +83,9 @@ const tokenOf = (userId: number, privateToken: string) => ({
 
 /** Gives the rows in the order of the drafts. */
 async function insertRows(drafts: readonly UserDraft[]): Promise<User[]> {
+  const { default_projects_limit: limit } = await applicationSettings()
   try {
-    await User.bulkCreate(drafts.map(columnsOf))
+    await User.bulkCreate(drafts.map(draft => columnsOf(draft, limit)))
   } catch (error) {
     throw takenBy(error)
   }
@@ -98,7 +100,7 @@ async function insertRows(drafts: readonly UserDraft[]): Promise<User[]> {
   })
 }
 
-const columnsOf = ({ body, passwordHash }: UserDraft) => ({
+const columnsOf = ({ body, passwordHash }: UserDraft, projectsLimit: number) => ({
   username: body.username,
   name: body.name,
   email: body.email,
@@ -112,7 +114,7 @@ const columnsOf = ({ body, passwordHash }: UserDraft) => ({
   microblog: body.microblog ?? '',
   websiteUrl: body.website_url ?? '',
   organization: body.organization ?? '',
-  projectsLimit: body.projects_limit ?? 10,
+  projectsLimit: body.projects_limit ?? projectsLimit,
   canCreateGroup: body.can_create_group ?? true,
   // Without a mail address to confirm from, an administrator's word is the confirmation.
   confirmedAt: new Date()

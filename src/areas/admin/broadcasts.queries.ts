@@ -1,0 +1,45 @@
+import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
+import { row, rows } from '../../db/sql.js'
+import { NotFound } from '../../errors.js'
+
+export interface BroadcastRow {
+  id: number
+  message: string
+  starts_at: Date
+  ends_at: Date
+  color: string
+  font: string
+}
+
+const COLUMNS = 'id, message, starts_at, ends_at, color, font'
+const ACTIVE = 'starts_at <= ? and ends_at >= ?'
+/** More than these are no page but a wall. */
+const SHOWN = 20
+
+/** Messages by id. Not specified: the order. */
+export async function listBroadcasts({
+  active = false,
+  ...query
+}: PageRequest & { active?: boolean }): Promise<Page<BroadcastRow>> {
+  const where = active ? ACTIVE : '1 = 1'
+  const values = active ? [new Date(), new Date()] : []
+  const { page, perPage, sql } = window(query)
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total from broadcast_messages where ${where}`, values),
+    rows<BroadcastRow>(`select ${COLUMNS} from broadcast_messages where ${where} order by id ${sql}`, values)
+  ])
+  return { items, total, page, perPage }
+}
+
+/** What people are to be told now, the newest first. */
+export function activeBroadcasts(): Promise<BroadcastRow[]> {
+  const now = new Date()
+  return rows(`select ${COLUMNS} from broadcast_messages where ${ACTIVE} order by id desc limit ${SHOWN}`, [now, now])
+}
+
+/** One message; `what` is what is missing where there is none. Throws NotFound. */
+export async function requireBroadcast(id: number, what?: string): Promise<BroadcastRow> {
+  const found = await row<BroadcastRow>(`select ${COLUMNS} from broadcast_messages where id = ?`, [id])
+  if (!found) throw new NotFound(what)
+  return found
+}
