@@ -5,7 +5,19 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { Misconfigured } from './errors.js'
-import { flag, integer, listOf, nullOr, number, oneOf, problemIn, text, type ValuesOf } from './lib/rules.js'
+import {
+  flag,
+  integer,
+  listOf,
+  nullOr,
+  number,
+  oneOf,
+  type Problem,
+  pathsIn,
+  problemsIn,
+  text,
+  type ValuesOf
+} from './lib/rules.js'
 
 const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of small letters, digits, - and _')
 
@@ -79,18 +91,70 @@ export function config(): Config {
  * `home` beside them. Throws Misconfigured with the path of the first wrong key.
  */
 export function loadConfig(flags: Tree): Config {
+  const { home, layers } = layersOf(flags)
+  const merged = mergeAll(layers)
+  const [problem] = problemsIn(merged, settings)
+  if (problem) throw new Misconfigured(`configuration: ${problem.text}`)
+  current = freeze({ ...(merged as ValuesOf<typeof settings>), home, root })
+  return current
+}
+
+/** Where a value comes from. */
+export type ConfigSource = 'default' | 'file' | 'environment' | 'flag'
+
+export interface ConfigReport {
+  readonly home: string
+  /** The file that lies over the defaults, whether it is there or not. */
+  readonly file: string
+  readonly settings: readonly { readonly key: string; readonly value: unknown; readonly origin: ConfigSource }[]
+  readonly problems: readonly (Problem & { readonly origin: ConfigSource })[]
+}
+
+/**
+ * What `loadConfig` would load, with the source of each value and all that is wrong. A `file` that is named lies over
+ * the defaults alone. Throws Misconfigured for a file that cannot be read as keys and values.
+ */
+export function reportConfig(flags: Tree, file?: string): ConfigReport {
+  const { home, layers } = layersOf(flags)
+  const used = file === undefined ? layers : [...layers.slice(0, 1), { source: 'file' as const, tree: read(file) }]
+  const merged = mergeAll(used)
+  const originOf = (path: string) => [...used].reverse().find(({ tree }) => holds(tree, path))?.source ?? 'default'
+  return {
+    home,
+    file: file ?? join(home, 'config.yaml'),
+    settings: pathsIn(settings).map(key => ({ key, value: valueAt(merged, key), origin: originOf(key) })),
+    problems: problemsIn(merged, settings).map(problem => ({ ...problem, origin: originOf(problem.path) }))
+  }
+}
+
+interface Layer {
+  readonly source: ConfigSource
+  readonly tree: Tree
+}
+
+/** The lowest first. */
+function layersOf(flags: Tree): { home: string; layers: Layer[] } {
   const { home: flag, ...rest } = flags
   const home = resolve(typeof flag === 'string' ? flag : (process.env.GITSTEAD_HOME ?? defaultHome()))
   const defaults = read(join(root, 'config/default.yaml'))
   const file = join(home, 'config.yaml')
-  const merged = [existsSync(file) ? read(file) : {}, fromEnvironment(defaults, process.env), defined(rest)].reduce(
-    (under, over) => merge(under, over),
-    defaults
-  )
-  const problem = problemIn(merged, settings)
-  if (problem) throw new Misconfigured(`configuration: ${problem}`)
-  current = freeze({ ...(merged as ValuesOf<typeof settings>), home, root })
-  return current
+  return {
+    home,
+    layers: [
+      { source: 'default', tree: defaults },
+      { source: 'file', tree: existsSync(file) ? read(file) : {} },
+      { source: 'environment', tree: fromEnvironment(defaults, process.env) },
+      { source: 'flag', tree: defined(rest) }
+    ]
+  }
+}
+
+const mergeAll = (layers: readonly Layer[]): Tree => layers.map(({ tree }) => tree).reduce(merge, {})
+
+const holds = (tree: Tree, path: string) => valueAt(tree, path) !== undefined
+
+function valueAt(tree: unknown, path: string): unknown {
+  return path.split('.').reduce((node, key) => (isTree(node) && Object.hasOwn(node, key) ? node[key] : undefined), tree)
 }
 
 /** The URL that users reach the service by, without a slash at its end. */

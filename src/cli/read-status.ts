@@ -36,7 +36,7 @@ export async function readStatus(): Promise<ApplianceStatus> {
 }
 
 /** Where the home's server last listened: its port may have come by a flag. */
-function serverAddress(): { host: string; port: number } {
+export function serverAddress(): { host: string; port: number } {
   try {
     return JSON.parse(readFileSync(join(config().home, 'run/server.json'), 'utf8')) as { host: string; port: number }
   } catch {

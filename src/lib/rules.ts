@@ -52,21 +52,38 @@ const isRule = (node: Rule<unknown> | Shape): node is Rule<unknown> => typeof no
 
 type Tree = { readonly [key: string]: unknown }
 
-/** The first thing wrong with `tree`, with its path; null when it has the shape. Unknown keys are wrong, missing ones too. */
-export function problemIn(tree: Tree, shape: Shape, path = ''): string | null {
-  const foreign = Object.keys(tree).find(key => !Object.hasOwn(shape, key))
-  if (foreign !== undefined) return `unknown key ${path}${foreign}`
-  for (const [key, node] of Object.entries(shape)) {
-    const value = tree[key]
-    const problem = isRule(node)
-      ? problemOf(value, node, path + key)
-      : typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? problemIn(value as Tree, node, `${path}${key}.`)
-        : `${path}${key} must hold keys (it is ${JSON.stringify(value)})`
-    if (problem) return problem
-  }
-  return null
+export interface Problem {
+  /** Such as `git.timeout`. */
+  readonly path: string
+  /** One line that begins with what is wrong and names the path. */
+  readonly text: string
 }
 
-const problemOf = (value: unknown, { fits, expected }: Rule<unknown>, path: string) =>
-  fits(value) ? null : `${path} must be ${expected} (it is ${JSON.stringify(value)})`
+/** All that is wrong with `tree`; nothing when it has the shape. Unknown keys are wrong, missing ones too. */
+export function problemsIn(tree: Tree, shape: Shape, above = ''): Problem[] {
+  const foreign = Object.keys(tree)
+    .filter(key => !Object.hasOwn(shape, key))
+    .map(key => ({ path: above + key, text: `unknown key ${above}${key}` }))
+  const wrong = Object.entries(shape).flatMap(([key, node]) => {
+    const path = above + key
+    const value = tree[key]
+    if (isRule(node)) return node.fits(value) ? [] : [{ path, text: `${path} must be ${node.expected} ${itIs(value)}` }]
+    if (isTree(value)) return problemsIn(value, node, `${path}.`)
+    return [{ path, text: `${path} must hold keys ${itIs(value)}` }]
+  })
+  return [...foreign, ...wrong]
+}
+
+/** The paths of all rules of a shape, in its order. */
+export function pathsIn(shape: Shape, above = ''): string[] {
+  return Object.entries(shape).flatMap(([key, node]) =>
+    isRule(node) ? [above + key] : pathsIn(node, `${above}${key}.`)
+  )
+}
+
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const itIs = (value: unknown) => `(it is ${withoutPasswords(JSON.stringify(value) ?? 'missing')})`
+
+/** A text without the passwords of the URLs in it. */
+export const withoutPasswords = (text: string) => text.replace(/(:\/\/[^\s:@/"]*):[^\s"]*@/g, '$1:redacted@')

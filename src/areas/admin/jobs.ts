@@ -3,7 +3,7 @@ import type { Origin } from '../../access/actor.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
 import * as queue from '../../queue/administer.js'
-import { type AuditEntry, audit } from './audit.js'
+import { type AuditEntry, audit, auditAll } from './audit.js'
 import { cancelDeliveries } from './deliveries.js'
 
 /** Jobs by their numbers, or all dead ones. */
@@ -70,7 +70,10 @@ async function change(which: JobSelection, { action, states, apply }: JobChange,
   return transact(async () => {
     const named = which === 'dead' ? [] : await queue.jobsIn(which, states, { lock: true })
     const count = await apply(which === 'dead' ? which : named.map(({ id }) => id))
-    for (const job of named) await audit(origin, entryOf(action, job))
+    await auditAll(
+      origin,
+      named.map(job => entryOf(action, job))
+    )
     // There may be a hundred thousand dead ones: together they are one row.
     if (which === 'dead' && count > 0) {
       const target = { type: 'job', id: 'dead', name: 'all dead jobs' }

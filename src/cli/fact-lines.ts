@@ -1,0 +1,34 @@
+import type { FolderSize } from './folder-size.js'
+import type { ApplianceFacts } from './read-facts.js'
+
+/** The facts of an appliance, as people read them. */
+export function factLines({ versions, machine, home, urls, database, counts, folders }: ApplianceFacts) {
+  const { users, jobs } = counts
+  return {
+    gitstead: versions.gitstead,
+    node: versions.node,
+    git: versions.git,
+    database: `${versions.database}, ${database.kind}, ${size(database.bytes)}`,
+    system: versions.system,
+    machine: `${machine.processors} processors, ${size(machine.memory)} memory`,
+    home,
+    url: urls.public,
+    'listens at': urls.server,
+    users: `${users.total} (${users.active} active, ${users.blocked} blocked, ${users.administrators} administrators)`,
+    projects: counts.projects,
+    hooks: counts.hooks,
+    jobs: `${jobs.ready} ready, ${jobs.delayed} delayed, ${jobs.running} running, ${jobs.dead} dead`,
+    repositories: folder(folders.repositories),
+    artifacts: folder(folders.artifacts),
+    traces: folder(folders.traces)
+  }
+}
+
+const folder = ({ bytes, files, complete }: FolderSize) =>
+  `${complete ? '' : 'more than '}${size(bytes)} in ${files} files${complete ? '' : ' (--seconds counts longer)'}`
+
+function size(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  const step = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1)
+  return `${step === 0 ? bytes : (bytes / 1024 ** step).toFixed(1)} ${units[step]}`
+}

@@ -1,0 +1,66 @@
+// The size of a folder, in a time that has a bound: there may be millions of files in it.
+import type { Dirent } from 'node:fs'
+import { lstat, opendir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface FolderSize {
+  /** What the files take of the disk. */
+  bytes: number
+  files: number
+  /** false where the time was over before the end: then there is at least this much. */
+  complete: boolean
+}
+
+/** Files counted at once. */
+const ABREAST = 64
+
+/** Adds up what lies below a folder until `deadline` (as Date.now() has it); one that is not there holds nothing. */
+export async function folderSize(folder: string, deadline: number): Promise<FolderSize> {
+  const size: FolderSize = { bytes: 0, files: 0, complete: true }
+  const waiting = [folder]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (Date.now() > deadline) return { ...size, complete: false }
+    await addFolder(next, { size, waiting, deadline })
+  }
+  return size
+}
+
+interface Walk {
+  readonly size: FolderSize
+  readonly waiting: string[]
+  readonly deadline: number
+}
+
+async function addFolder(folder: string, { size, waiting, deadline }: Walk): Promise<void> {
+  const batch: string[] = []
+  for await (const entry of entriesOf(folder)) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) waiting.push(path)
+    else if (batch.push(path) === ABREAST) {
+      await addFiles(size, batch.splice(0))
+      if (Date.now() > deadline) {
+        size.complete = false
+        return
+      }
+    }
+  }
+  await addFiles(size, batch)
+}
+
+async function addFiles(size: FolderSize, paths: readonly string[]): Promise<void> {
+  // A file that goes away while it is counted is no failure: the appliance runs.
+  const found = await Promise.all(paths.map(path => lstat(path).catch(() => undefined)))
+  for (const file of found) {
+    if (!file) continue
+    size.bytes += file.blocks * 512
+    size.files += 1
+  }
+}
+
+async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  try {
+    yield* await opendir(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}

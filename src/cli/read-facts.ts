@@ -1,0 +1,68 @@
+// What `gitstead info` tells of an appliance and the machine that it runs on.
+import { readFileSync } from 'node:fs'
+import { arch, availableParallelism, release, totalmem, type as typeOfSystem } from 'node:os'
+import { join } from 'node:path'
+import { type ApplianceCounts, applianceCounts, databaseFacts } from '../areas/admin/counts.queries.js'
+import { config, publicUrl } from '../config.js'
+import { runGit } from '../git/run.js'
+import { version } from '../version.js'
+import { type FolderSize, folderSize } from './folder-size.js'
+import { serverAddress } from './read-status.js'
+
+export interface ApplianceFacts {
+  versions: { gitstead: string; node: string; git: string; database: string; system: string }
+  machine: { processors: number; memory: number }
+  home: string
+  urls: { public: string; server: string; api: string }
+  database: { kind: 'embedded' | 'outside'; bytes: number }
+  counts: ApplianceCounts
+  folders: { repositories: FolderSize; artifacts: FolderSize; traces: FolderSize }
+}
+
+/** Asks everything at once; the folders are counted for at most `seconds`. Throws Unavailable without a database. */
+export async function readFacts(seconds: number): Promise<ApplianceFacts> {
+  const { home } = config()
+  const deadline = Date.now() + seconds * 1000
+  const sizeOf = (folder: string) => folderSize(join(home, folder), deadline)
+  const [git, database, counts, repositories, artifacts, traces] = await Promise.all([
+    runGit(['--version']),
+    databaseFacts(),
+    applianceCounts(),
+    sizeOf('repositories'),
+    sizeOf('artifacts'),
+    sizeOf('traces')
+  ])
+  const { host, port } = serverAddress()
+  return {
+    versions: {
+      gitstead: version,
+      node: process.versions.node,
+      git: git
+        .toString()
+        .trim()
+        .replace(/^git version /, ''),
+      database: database.version,
+      system: systemName()
+    },
+    machine: { processors: availableParallelism(), memory: totalmem() },
+    home,
+    urls: {
+      public: publicUrl(),
+      server: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+      api: `${publicUrl()}/api/v3`
+    },
+    database: { kind: config().database.url === null ? 'embedded' : 'outside', bytes: database.bytes },
+    counts,
+    folders: { repositories, artifacts, traces }
+  }
+}
+
+function systemName(): string {
+  const kernel = `${typeOfSystem()} ${release()} ${arch()}`
+  try {
+    const [, name] = /^PRETTY_NAME="?([^"\n]+)"?$/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? []
+    return name === undefined ? kernel : `${name} (${kernel})`
+  } catch {
+    return kernel
+  }
+}
