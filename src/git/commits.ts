@@ -1,6 +1,7 @@
 // Commits: their changes, their order, who came last.
 import { remember } from './cache.js'
 import { askDiffs } from './diffs.js'
+import { walkToLastChange } from './last-commit.js'
 import { isObjectId } from './reader.js'
 import { ZERO } from './refs.js'
 import { GitFailure, runGit } from './run.js'
@@ -37,17 +38,23 @@ export function changedPaths(repository: string, id: string): Promise<ChangedPat
 }
 
 /**
- * The newest commit at or before `commitId` that changed a path, or null; the empty path is the commit itself.
- * With commit-graph files 6 ms on 82k commits, without 140 ms; kept, as the answer never changes.
+ * The newest commit at or before `commitId` that changed a path, or null; the empty path is the commit itself. Kept, as
+ * the answer never changes. On 80,000 commits a walk in the commit-graph takes less than a millisecond, git with a graph 6
+ * and without 140.
  */
 export async function lastCommitOfPath(repository: string, commitId: string, path: string): Promise<string | null> {
   if (!isObjectId(commitId)) return null
   if (path === '') return commitId
   return await remember(repository, `last ${commitId} ${path}`, async () => {
-    const args = ['rev-list', '-1', '--end-of-options', commitId, '--', path]
-    const value = (await runGit(args, { repository, timeout: 60 })).toString().trim()
-    return value === '' ? null : { value, size: 40 }
+    const walked = await walkToLastChange(repository, commitId, path)
+    const value = walked === undefined ? await askRevList(repository, commitId, path) : walked
+    return value === null ? null : { value, size: 40 }
   })
+}
+
+async function askRevList(repository: string, commitId: string, path: string): Promise<string | null> {
+  const args = ['rev-list', '-1', '--end-of-options', commitId, '--', path]
+  return (await runGit(args, { repository, timeout: 60 })).toString().trim() || null
 }
 
 /**

@@ -4,6 +4,7 @@ import { appendFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/
 import { basename, dirname, join } from 'node:path'
 import { config } from '../config.js'
 import { forget } from './cache.js'
+import { forgetGraph } from './commit-graph.js'
 import { syncPath } from './loose.js'
 import { closeGitProcesses } from './processes.js'
 import { hiddenPrefixes, isRefName } from './refs.js'
@@ -63,6 +64,7 @@ export async function removeRepository(path: string): Promise<void> {
   await rename(path, join(dirname(path), `${doomed}${randomBytes(6).toString('hex')}`)).catch(ignoreMissing)
   await closeGitProcesses(path)
   forget(path)
+  forgetGraph(path)
   const names = await readdir(dirname(path)).catch(ignoreMissing)
   for (const name of names ?? []) {
     if (name.startsWith(doomed)) await rm(join(dirname(path), name), { recursive: true, force: true })

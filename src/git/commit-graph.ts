@@ -1,0 +1,215 @@
+// The commit-graph files of a repository: parents and trees of commits without reading them, and for each commit a
+// Bloom filter of the paths that it changed. Layers never change; the list of them does.
+import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { config } from '../config.js'
+import { remember } from './cache.js'
+
+/** A commit by its place in the whole graph. */
+export type Position = number
+
+export interface CommitGraph {
+  /** How many commits it has. */
+  readonly size: number
+  /** The place of a commit, or undefined when the graph does not have it. */
+  find(id: string): Position | undefined
+  idOf(at: Position): string
+  treeOf(at: Position): string
+  parentsOf(at: Position): Position[]
+  /** False when the commit certainly changed none of `keys` against its first parent; a filter can say no more. */
+  mayHaveChanged(at: Position, keys: readonly PathKey[]): boolean
+}
+
+/** A path as the filters hash it. */
+export interface PathKey {
+  readonly first: number
+  readonly second: number
+}
+
+interface Layer {
+  /** Of its first commit. */
+  readonly base: number
+  readonly count: number
+  readonly fanout: Uint32Array
+  readonly ids: Buffer
+  readonly commits: Buffer
+  readonly edges: Buffer
+  readonly filters: { ends: Buffer; bits: Buffer; hashes: number } | null
+}
+
+const noParent = 0x70000000
+const moreParents = 0x80000000
+const idBytes = 20
+const commitBytes = 36
+const filterHeader = 12
+
+/** Which layers there are is looked up this often, in milliseconds: an older list is as true, only shorter. */
+const freshness = 2000
+const lists = new LRUCache<string, Promise<CommitGraph | null>>({ max: 200, ttl: freshness })
+
+/** The graph of a repository; null without one, or when it is too large to be kept in memory. */
+export function commitGraphOf(repository: string): Promise<CommitGraph | null> {
+  const known = lists.get(repository)
+  if (known) return known
+  const loading = load(repository).catch(() => null)
+  lists.set(repository, loading)
+  return loading
+}
+
+/** Looks again for a repository's graph at the next question. */
+export const forgetGraph = (repository: string): boolean => lists.delete(repository)
+
+async function load(repository: string): Promise<CommitGraph | null> {
+  const folder = join(repository, 'objects/info')
+  const chain = await readFile(join(folder, 'commit-graphs/commit-graph-chain'), 'latin1').catch(() => '')
+  const names = chain.split('\n').filter(name => /^[0-9a-f]{40}$/.test(name))
+  if (names.length === 0) return null
+  const layers: Layer[] = []
+  let base = 0
+  for (const name of names) {
+    const layer = await layerOf(repository, join(folder, `commit-graphs/graph-${name}.graph`), name, base)
+    if (!layer) return null
+    layers.push(layer)
+    base += layer.count
+  }
+  return graphOf(layers)
+}
+
+function layerOf(repository: string, path: string, name: string, base: number): Promise<Layer | null> {
+  return remember(repository, `graph ${name} ${base}`, async () => {
+    const file = await open(path)
+    try {
+      const { size } = await file.stat()
+      // What the cache would not keep would be read again and again.
+      if (size > config().git.object_cache / 8 - 4096) return null
+      return { value: parseLayer(await file.readFile(), base), size }
+    } finally {
+      await file.close()
+    }
+  })
+}
+
+/** Throws when the file is not a commit-graph of the kind that git 2.38 and later write. */
+export function parseLayer(file: Buffer, base: number): Layer {
+  if (file.toString('latin1', 0, 4) !== 'CGPH' || file[4] !== 1 || file[5] !== 1) throw new Error('not a commit-graph')
+  const chunks = new Map<string, Buffer>()
+  for (let at = 8, left = file[6] ?? 0; left > 0; at += 12, left--) {
+    const [from, to] = [Number(file.readBigUInt64BE(at + 4)), Number(file.readBigUInt64BE(at + 16))]
+    chunks.set(file.toString('latin1', at, at + 4), file.subarray(from, to))
+  }
+  const chunk = (name: string) => chunks.get(name) ?? Buffer.alloc(0)
+  const fanout = Uint32Array.from({ length: 256 }, (_, byte) => chunk('OIDF').readUInt32BE(byte * 4))
+  const [ends, bits] = [chunk('BIDX'), chunk('BDAT')]
+  // Version 1 hashes bytes above 127 otherwise than the later one; those paths are not asked for here.
+  const filtered = bits.length >= filterHeader && [1, 2].includes(bits.readUInt32BE(0))
+  return {
+    base,
+    count: fanout[255] ?? 0,
+    fanout,
+    ids: chunk('OIDL'),
+    commits: chunk('CDAT'),
+    edges: chunk('EDGE'),
+    filters: filtered ? { ends, bits: bits.subarray(filterHeader), hashes: bits.readUInt32BE(4) } : null
+  }
+}
+
+function graphOf(layers: readonly Layer[]): CommitGraph {
+  const newestFirst = [...layers].reverse()
+  const layerAt = (at: Position) => newestFirst.find(layer => at >= layer.base) ?? (layers[0] as Layer)
+  return {
+    size: layers.reduce((sum, { count }) => sum + count, 0),
+    find: id => {
+      const wanted = Buffer.from(id, 'hex')
+      for (const layer of newestFirst) {
+        const place = placeIn(layer, wanted)
+        if (place !== undefined) return layer.base + place
+      }
+      return undefined
+    },
+    idOf: at => hexAt(layerAt(at).ids, (at - layerAt(at).base) * idBytes),
+    treeOf: at => hexAt(layerAt(at).commits, (at - layerAt(at).base) * commitBytes),
+    parentsOf: at => parentsIn(layerAt(at), at),
+    mayHaveChanged: (at, keys) => {
+      const layer = layerAt(at)
+      return filterHolds(layer, at - layer.base, keys)
+    }
+  }
+}
+
+const hexAt = (bytes: Buffer, from: number) => bytes.toString('hex', from, from + idBytes)
+
+function placeIn({ fanout, ids }: Layer, wanted: Buffer): number | undefined {
+  const byte = wanted[0] ?? 0
+  let low = byte === 0 ? 0 : (fanout[byte - 1] ?? 0)
+  let high = fanout[byte] ?? 0
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const order = wanted.compare(ids, middle * idBytes, (middle + 1) * idBytes)
+    if (order === 0) return middle
+    if (order > 0) low = middle + 1
+    else high = middle
+  }
+  return undefined
+}
+
+function parentsIn({ base, commits, edges }: Layer, at: Position): Position[] {
+  const from = (at - base) * commitBytes + idBytes
+  const [first, second] = [commits.readUInt32BE(from), commits.readUInt32BE(from + 4)]
+  if (first === noParent) return []
+  if (second === noParent) return [first]
+  if (second < moreParents) return [first, second]
+  // An octopus: its other parents stand in a list, of which the last one is marked.
+  const parents = [first]
+  for (let edge = (second - moreParents) * 4; ; edge += 4) {
+    const next = edges.readUInt32BE(edge)
+    parents.push(next % moreParents)
+    if (next >= moreParents) return parents
+  }
+}
+
+function filterHolds({ filters }: Layer, place: number, keys: readonly PathKey[]): boolean {
+  if (!filters) return true
+  const { ends, bits, hashes } = filters
+  const from = place === 0 ? 0 : ends.readUInt32BE((place - 1) * 4)
+  const length = (ends.readUInt32BE(place * 4) - from) * 8
+  // Without a filter the commit changed too much, or it was not looked at.
+  if (length === 0) return true
+  for (const { first, second } of keys) {
+    for (let hash = first, left = hashes; left > 0; hash = (hash + second) >>> 0, left--) {
+      const bit = hash % length
+      if (((bits[from + (bit >>> 3)] ?? 0) & (1 << (bit & 7))) === 0) return false
+    }
+  }
+  return true
+}
+
+/** The keys of a path and of the folders above it: a commit that changed it changed them all. Null for one not in ASCII. */
+export function pathKeys(path: string): PathKey[] | null {
+  if (!/^[\x20-\x7e]+$/.test(path)) return null
+  const parts = path.split('/')
+  const paths = parts.map((_, index) => parts.slice(0, parts.length - index).join('/'))
+  return paths.map(text => {
+    const bytes = Buffer.from(text, 'latin1')
+    return { first: murmur3(0x293ae76f, bytes), second: murmur3(0x7e646e2c, bytes) }
+  })
+}
+
+const rotate = (value: number, by: number) => (value << by) | (value >>> (32 - by))
+
+/** MurmurHash3, 32 bits. */
+function murmur3(seed: number, bytes: Buffer): number {
+  const scramble = (block: number) => Math.imul(rotate(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593)
+  let hash = seed
+  const whole = bytes.length - (bytes.length % 4)
+  for (let at = 0; at < whole; at += 4) {
+    hash = (Math.imul(rotate(hash ^ scramble(bytes.readInt32LE(at)), 13), 5) + 0xe6546b64) | 0
+  }
+  let rest = 0
+  for (let at = bytes.length - 1; at >= whole; at--) rest = (rest << 8) | (bytes[at] ?? 0)
+  if (bytes.length > whole) hash ^= scramble(rest)
+  hash ^= bytes.length
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
