@@ -137,7 +137,10 @@ function graphOf(layers: readonly Layer[]): CommitGraph {
   }
 }
 
-const hexAt = (bytes: Buffer, from: number) => bytes.toString('hex', from, from + idBytes)
+function hexAt(bytes: Buffer, from: number): string {
+  if (from + idBytes > bytes.length) throw new RangeError('the commit-graph ends before this commit')
+  return bytes.toString('hex', from, from + idBytes)
+}
 
 function placeIn({ fanout, ids }: Layer, wanted: Buffer): number | undefined {
   const byte = wanted[0] ?? 0

@@ -20,23 +20,34 @@ export async function walkToLastChange(
   const keys = pathKeys(path)
   const graph = keys && (await commitGraphOf(repository))
   if (!keys || !graph) return undefined
+  const tip = await readCommit(repository, commitId)
+  if (!tip) return undefined
   const names = path.split('/')
   const entry = (treeId: string) => entryOf(repository, treeId, names)
-  let id = commitId
+  // The walk goes from a commit to a parent that has the same: what the tip has, all of them have.
+  const search: Search = { own: await entry(tip.treeId), entry, keys }
+  let commit = tip
   for (let steps = 0; steps < newest; steps++) {
-    const at = graph.find(id)
-    if (at !== undefined) return await walkInGraph(graph, at, keys, entry).catch(leaveToGit)
-    const commit = await readCommit(repository, id)
-    if (!commit) return undefined
+    const at = graph.find(commit.id)
+    if (at !== undefined) return await walkInGraph(graph, at, search).catch(leaveToGit)
+    const parents = await Promise.all(commit.parentIds.map(id => readCommit(repository, id)))
     const same = await sameParent(
-      entry,
-      commit.treeId,
-      commit.parentIds.map(parent => async () => (await readCommit(repository, parent))?.treeId)
+      search,
+      parents.map(parent => parent?.treeId)
     )
-    if (typeof same !== 'number') return same === 'changed' ? id : null
-    id = commit.parentIds[same] as string
+    const next = typeof same === 'number' ? parents[same] : null
+    if (!next) return same === 'changed' ? commit.id : null
+    commit = next
   }
   return undefined
+}
+
+interface Search {
+  /** What the tip has at the path. */
+  readonly own: string | null
+  /** What a tree has at the path. */
+  readonly entry: (treeId: string) => Promise<string | null>
+  readonly keys: readonly PathKey[]
 }
 
 /** A damaged graph points beyond its own end. */
@@ -44,26 +55,18 @@ function leaveToGit(error: unknown): undefined {
   if (!(error instanceof RangeError)) throw error
 }
 
-type EntryOf = (treeId: string) => Promise<string | null>
-
-async function walkInGraph(
-  graph: CommitGraph,
-  start: Position,
-  keys: readonly PathKey[],
-  entry: EntryOf
-): Promise<string | null> {
+async function walkInGraph(graph: CommitGraph, start: Position, search: Search): Promise<string | null> {
   let at = start
   for (let steps = 1; steps <= graph.size; steps++) {
     if (steps % stretch === 0) await new Promise(resolve => setImmediate(resolve))
     const parents = graph.parentsOf(at)
-    if (parents.length > 0 && !graph.mayHaveChanged(at, keys)) {
+    if (parents.length > 0 && !graph.mayHaveChanged(at, search.keys)) {
       at = parents[0] as Position
       continue
     }
     const same = await sameParent(
-      entry,
-      graph.treeOf(at),
-      parents.map(parent => async () => graph.treeOf(parent))
+      search,
+      parents.map(parent => graph.treeOf(parent))
     )
     if (typeof same !== 'number') return same === 'changed' ? graph.idOf(at) : null
     at = parents[same] as Position
@@ -72,20 +75,17 @@ async function walkInGraph(
 }
 
 /**
- * The first parent that has the path as the commit has it, by its index; a path that is in neither counts as the same.
- * The first commit of all changed what it has.
+ * The first parent that has the path as the tip has it, by its index; a path that is in neither counts as the same. The
+ * first commit of all changed what it has.
  */
 async function sameParent(
-  entry: EntryOf,
-  treeId: string,
-  parentTrees: readonly (() => Promise<string | undefined>)[]
+  { own, entry }: Search,
+  trees: readonly (string | undefined)[]
 ): Promise<number | 'changed' | 'absent'> {
-  const own = await entry(treeId)
-  for (const [index, treeOf] of parentTrees.entries()) {
-    const parentTree = await treeOf()
-    if (parentTree !== undefined && (await entry(parentTree)) === own) return index
+  for (const [index, tree] of trees.entries()) {
+    if (tree !== undefined && (await entry(tree)) === own) return index
   }
-  return parentTrees.length === 0 && own === null ? 'absent' : 'changed'
+  return trees.length === 0 && own === null ? 'absent' : 'changed'
 }
 
 /** What lies at the path below a tree, as mode and id. */
