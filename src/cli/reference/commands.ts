@@ -60,7 +60,9 @@ export function commandReferences({ commands, bin }: Config): CommandReference[]
 
 /** The first words of commands that have several, in their order. */
 export function topicReferences({ topics, commandIDs }: Config): TopicReference[] {
-  const shown = topics.filter(({ name, hidden }) => !hidden && !commandIDs.includes(name))
+  // oclif takes commands for topics as well.
+  const leads = (name: string) => commandIDs.some(id => id.startsWith(`${name}:`))
+  const shown = topics.filter(({ name, hidden }) => !hidden && leads(name))
   return inOrder(shown.map(({ name, description = '' }) => ({ words: name.split(':'), summary: description })))
 }
 

@@ -1,0 +1,164 @@
+// The files in config/ that service managers, cron and Docker read: what they call exists, and what builds need is left open.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { root } from '../../src/config.js'
+import { cli } from '../helpers/cli.js'
+
+interface Manifest {
+  commands: { [id: string]: { flags: { [name: string]: object } } }
+}
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const manifest = JSON.parse(read('oclif.manifest.json')) as Manifest
+
+/** Why a command line would not be understood; undefined for one that is. */
+function misunderstood(line: string): string | undefined {
+  const words = line.split(/\s+/).filter(Boolean)
+  const path = words.slice(
+    0,
+    Math.max(0, ...[1, 2].filter(length => manifest.commands[words.slice(0, length).join(':')]))
+  )
+  const command = manifest.commands[path.join(':')]
+  if (!command) return `no command: ${line}`
+  const flags = words.flatMap(word => /^--([\w-]+)/.exec(word)?.[1] ?? [])
+  const wrong = flags.filter(flag => !Object.hasOwn(command.flags, flag))
+  return wrong.length > 0 ? `no flag ${wrong.join(', ')}: ${line}` : undefined
+}
+
+t.test('units start commands that exist, and stop the main process first', async t => {
+  const units = readdirSync(join(root, 'config/systemd')).filter(name => name.endsWith('.service'))
+  t.same(units.sort(), ['gitstead-server.service', 'gitstead-worker.service', 'gitstead.service'])
+  for (const unit of units) {
+    const text = read(`config/systemd/${unit}`)
+    const started = [...text.matchAll(/^ExecStart(?:Pre)?=\/opt\/gitstead\/bin\/gitstead (.*)$/gm)]
+    t.ok(started.length > 0, unit)
+    for (const [, line = ''] of started) t.equal(misunderstood(line), undefined, unit)
+    for (const line of ['KillMode=mixed', 'NoNewPrivileges=yes', 'ProtectSystem=strict', 'StateDirectory=gitstead']) {
+      t.ok(text.includes(`\n${line}\n`), `${unit} ${line}`)
+    }
+    t.match(text, /^TimeoutStopSec=(\d+)$/m)
+  }
+})
+
+t.test('units that run builds leave open what bubblewrap needs', async t => {
+  // Each was tried: with it, bubblewrap 0.8 ends with an error.
+  const fatal = [
+    'RestrictNamespaces',
+    'ProtectKernelTunables',
+    'ProtectKernelLogs',
+    'ProcSubset',
+    'ProtectHostname',
+    'MemoryDenyWriteExecute'
+  ]
+  for (const unit of ['gitstead.service', 'gitstead-worker.service']) {
+    const text = read(`config/systemd/${unit}`)
+    for (const name of fatal) t.notMatch(text, new RegExp(`^${name}=`, 'm'), `${unit} ${name}`)
+    t.match(text, /^RestrictAddressFamilies=.*AF_NETLINK/m, 'the loopback of a build is set up by netlink')
+    t.match(text, /^SystemCallFilter=~/m, 'a list of what is allowed would hold for all programs of builds')
+  }
+  const server = read('config/systemd/gitstead-server.service')
+  for (const name of fatal.slice(0, 3)) t.match(server, new RegExp(`^${name}=yes$`, 'm'))
+})
+
+t.test('the sandbox works without new privileges, as the units start it', async t => {
+  const home = join(t.testdir(), 'home')
+  const command = [
+    '--no-new-privs',
+    'env',
+    '-u',
+    'NODE_OPTIONS',
+    process.execPath,
+    join(root, 'bin/gitstead'),
+    'doctor'
+  ]
+  let printed: string
+  try {
+    printed = execFileSync('setpriv', [...command, '--json', '--home', home], { encoding: 'utf8', stdio: 'pipe' })
+  } catch (error) {
+    // Other checks may fail on this home: the sandbox's own line is what counts.
+    printed = String((error as { stdout: string }).stdout)
+  }
+  const { checks } = JSON.parse(printed) as { checks: { name: string; ok: boolean }[] }
+  t.match(
+    checks.find(({ name }) => name === 'sandbox'),
+    { ok: true }
+  )
+})
+
+t.test('the command of the service is a script of sh', async t => {
+  const path = join(root, 'config/systemd/gitstead')
+  t.equal(statSync(path).mode & 0o777, 0o755)
+  execFileSync('sh', ['-n', path])
+})
+
+t.test('cron calls commands that exist', async t => {
+  const lines = read('config/cron/gitstead').split('\n')
+  const jobs = lines.filter(line => /^[\d*]/.test(line))
+  t.ok(jobs.length >= 2)
+  for (const line of jobs) {
+    const [, called = ''] = /^(?:\S+\s+){5}root\s+.*?gitstead ([a-z][^>)]*)/.exec(line) ?? []
+    t.equal(misunderstood(called), undefined, line)
+    t.notMatch(line, '%', 'cron makes a new line of it')
+  }
+})
+
+t.test('the image holds what the program reads', async t => {
+  const dockerfile = read('config/docker/Dockerfile')
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, from = '']) => from.split(' '))
+  for (const path of copied) t.ok(existsSync(join(root, path)), path)
+  const ignore = read('config/docker/Dockerfile.dockerignore')
+  for (const path of copied) t.ok(ignore.includes(`\n!${path}\n`), `${path} reaches the build`)
+
+  const last = dockerfile.split(/^FROM .*\n/m).at(-1) ?? ''
+  const kept = [...last.matchAll(/^COPY (?:--from=build )?(.*) \S+$/gm)].flatMap(([, from = '']) =>
+    from.split(' ').map(path => path.replace('/opt/gitstead/', ''))
+  )
+  const wanted = sources('src').flatMap(file =>
+    [...readFileSync(file, 'utf8').matchAll(/join\(root, '([\w./-]+)'/g)].map(([, path = '']) => path)
+  )
+  t.ok(wanted.length >= 3)
+  for (const path of wanted)
+    t.ok(
+      kept.some(known => path === known || path.startsWith(`${known}/`)),
+      path
+    )
+
+  const needed = [
+    ...(/const needed = (\{[^}]*\})/.exec(read('scripts/setup.mjs'))?.[1]?.matchAll(/: '([\w-]+)'/g) ?? [])
+  ]
+  t.ok(needed.length >= 4)
+  for (const [, name = ''] of needed) t.match(last, new RegExp(`install.* ${name}[ \n]`), name)
+  t.match(last, /^USER gitstead$/m)
+})
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(entry => join(entry.parentPath, entry.name))
+}
+
+t.test('compose starts commands that exist, after the schema', async t => {
+  const { services } = parse(read('config/docker/compose.yaml'), { merge: true }) as {
+    services: { [name: string]: { command?: string[]; depends_on?: object; environment: { [name: string]: string } } }
+  }
+  t.same(Object.keys(services), ['mysql', 'migrate', 'server', 'worker'])
+  for (const name of ['migrate', 'server', 'worker']) {
+    t.equal(misunderstood(services[name]?.command?.join(' ') ?? ''), undefined, name)
+  }
+  for (const name of ['server', 'worker']) {
+    t.match(services[name]?.depends_on, { migrate: { condition: 'service_completed_successfully' } })
+  }
+  // The settings are ones that exist: a wrong one would end the container.
+  const values = Object.entries(services.worker?.environment ?? {})
+  t.ok(values.length > 0)
+  const filled = values.map(([name, value]) => [
+    name,
+    value.replace(/\$\{\w+:-(.*?)\}/, '$1').replace(/\$\{.*?\}/, 'x')
+  ])
+  const environment = Object.fromEntries(filled) as { [name: string]: string }
+  const { code, stderr } = await cli(['openapi', '--home', t.testdir()], { environment })
+  t.equal(code, 0, stderr)
+})
