@@ -9,7 +9,7 @@ import { audit, changesBetween } from '../admin/audit.js'
 import { emitEvent, emitEvents } from '../admin/events.js'
 import { findPersonalProjects, removeProjects } from '../projects/removal.js'
 import { listKeys } from './keys.queries.js'
-import { requireOtherAdmin } from './last-admin.js'
+import { isLastAdmin, requireOtherAdmin } from './last-admin.js'
 import {
   type BelongingsRow,
   countBelongings,
@@ -21,6 +21,8 @@ import {
 export interface UserDeletion {
   /** Groups that would have no owner left: while there are any, the user is not deleted. */
   readonly only_owner_of: string[]
+  /** The last active administrator is not deleted either. */
+  readonly last_admin: boolean
   /** Projects by their paths, and how many of the rest. */
   readonly goes: { readonly projects: string[] } & BelongingsRow
   /** Without the user's name, but for the audit. */
@@ -29,14 +31,15 @@ export interface UserDeletion {
 
 /** What the deletion of a user would take along and what it would leave. Changes nothing. */
 export async function deletionOf(user: { id: number }): Promise<UserDeletion> {
-  const [groups, projects, belongings, traces] = await Promise.all([
+  const [groups, last, projects, belongings, traces] = await Promise.all([
     findGroupsOwnedAlone(user.id),
+    isLastAdmin(user.id),
     findPersonalProjects(user.id),
     countBelongings(user.id),
     countTraces(user.id)
   ])
   const paths = projects.map(({ path_with_namespace }) => path_with_namespace)
-  return { only_owner_of: groups, goes: { projects: paths, ...belongings }, stays: traces }
+  return { only_owner_of: groups, last_admin: last, goes: { projects: paths, ...belongings }, stays: traces }
 }
 
 /**

@@ -92,8 +92,11 @@ export async function findPrivateToken(userId: number): Promise<Buffer | undefin
   return found?.encrypted
 }
 
+/** What the API filters by, and what commands filter by beyond it. */
+export type UserFilter = UserListQuery & { admins?: boolean }
+
 /** Users by id. Not specified: the order of the list. `external` is a filter for administrators. */
-export async function listUsers(query: UserListQuery, asker: { admin: boolean }): Promise<Page<UserRow>> {
+export async function listUsers(query: UserFilter, asker: { admin: boolean }): Promise<Page<UserRow>> {
   const { where, values } = filter(query, asker.admin)
   const { page, perPage, sql } = window(query)
   const [total, items] = await Promise.all([
@@ -103,11 +106,12 @@ export async function listUsers(query: UserListQuery, asker: { admin: boolean })
   return { items, total, page, perPage }
 }
 
-function filter({ active, blocked, external, search, username }: UserListQuery, admin: boolean) {
+function filter({ active, admins, blocked, external, search, username }: UserFilter, admin: boolean) {
   const where = ['1 = 1']
   const values: Value[] = []
   if (active) where.push("u.state = 'active'")
   if (blocked) where.push("u.state = 'blocked'")
+  if (admins && admin) where.push('u.admin = 1')
   if (external && admin) where.push('u.external = 1')
   if (username !== undefined) {
     where.push('u.username = ?')

@@ -59,6 +59,7 @@ t.test('DELETE /users/:id', async t => {
   t.test('the summary says what would go and what would stay', async t => {
     t.same(await deletionOf(user), {
       only_owner_of: [],
+      last_admin: false,
       goes: { projects: [own.path], keys: 1, emails: 1, tokens: 1, sessions: 1, identities: 1, memberships: 1 },
       stays: { projects: 0, pipelines: 1, builds: 1, pushes: 1, audit_events: 0 }
     })

@@ -1,0 +1,153 @@
+// Many users from a file, by the rules of one. Hashing passwords takes most of the time, 18 ms of a core for each: all
+// cores hash the next users while the last ones are written, a hundred by a transaction.
+import { availableParallelism } from 'node:os'
+import type { Origin } from '../../access/actor.js'
+import { Conflict } from '../../errors.js'
+import { mapBounded } from '../../lib/bounded.js'
+import { validator, type Wrong } from '../../lib/validate.js'
+import { newToken } from '../../secrets.js'
+import { claimOf, conflictOf, noClaims, takenAmong, withClaim } from './import-claims.js'
+import { userProblems } from './user-rules.js'
+import { draftUser, insertUsers, type UserDraft } from './users.js'
+import { UserBody } from './users.schema.js'
+
+/** A line of the file: its values as text, or why it cannot be read. Without a password one is made up. */
+export type ImportLine = { readonly line: number } & (
+  | { readonly values: Readonly<Record<string, string>> }
+  | { readonly error: string }
+)
+
+export interface Refusal {
+  readonly line: number
+  readonly username: string | null
+  readonly error: string
+}
+
+export interface ImportOptions {
+  /** Check all and write nothing. */
+  readonly dryRun: boolean
+  /** Hears of each user who is not taken, in no certain order. */
+  readonly refuse: (refusal: Refusal) => void
+  /** Hears of users who are written, or in a dry run could be. */
+  readonly created: (count: number) => void
+}
+
+interface Candidate {
+  readonly line: number
+  readonly body: UserBody
+}
+
+type Drafted = UserDraft & Candidate
+
+const AT_ONCE = 100
+const { confirm: _confirm, ...columns } = UserBody.properties
+
+/** The attributes that a file may give. */
+export const IMPORT_COLUMNS: readonly string[] = Object.keys(columns)
+export const REQUIRED_COLUMNS = ['username', 'email', 'name'] as const
+
+const validate = validator(UserBody)
+
+/** Creates the users of all lines that are right, and tells of the others. What is written stays, whatever comes later. */
+export async function importUsers(
+  lines: AsyncIterable<ImportLine>,
+  options: ImportOptions,
+  origin: Origin
+): Promise<void> {
+  // Of the whole file, or two of its lines could name the same user. Some 100 bytes for each.
+  const seen = noClaims()
+  let writing: Promise<void> = Promise.resolve()
+  for await (const batch of inBatches(lines)) {
+    const candidates = await acceptable(batch, seen, options.refuse)
+    if (options.dryRun) {
+      options.created(candidates.length)
+      continue
+    }
+    const drafts = await mapBounded(candidates, availableParallelism(), async candidate => ({
+      ...candidate,
+      ...(await draftUser(candidate.body))
+    }))
+    await writing
+    writing = write(drafts, options, origin)
+    // Awaited a batch later: until then it is no failure that nobody hears of.
+    writing.catch(() => undefined)
+  }
+  await writing
+}
+
+async function* inBatches(lines: AsyncIterable<ImportLine>): AsyncGenerator<ImportLine[]> {
+  let batch: ImportLine[] = []
+  for await (const line of lines) {
+    batch.push(line)
+    if (batch.length < AT_ONCE) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** The lines that make a user, as far as can be known before the write; the others are refused in their order. */
+async function acceptable(
+  batch: readonly ImportLine[],
+  seen: ReturnType<typeof noClaims>,
+  refuse: ImportOptions['refuse']
+): Promise<Candidate[]> {
+  const read = batch.map(line => ({ line, ...readLine(line) }))
+  const taken = await takenAmong(read.flatMap(({ body }) => body ?? []))
+  const candidates: Candidate[] = []
+  for (const { line, body, error } of read) {
+    const claim = body && claimOf(body)
+    const conflict = claim ? (conflictOf(claim, taken) ?? conflictOf(claim, seen)) : null
+    if (!body || conflict !== null) {
+      refuse(refusalOf(line, error ?? conflict ?? ''))
+      continue
+    }
+    withClaim(seen, claimOf(body))
+    candidates.push({ line: line.line, body })
+  }
+  return candidates
+}
+
+const refusalOf = (line: ImportLine, error: string): Refusal => ({
+  line: line.line,
+  username: 'values' in line ? line.values.username || null : null,
+  error
+})
+
+function readLine(line: ImportLine): { body: UserBody; error?: undefined } | { body?: undefined; error: string } {
+  if ('error' in line) return { error: line.error }
+  const { values } = line
+  if (Object.values(values).some(value => value.includes('\ufffd'))) return { error: 'the line is not UTF-8' }
+  const required = [...REQUIRED_COLUMNS, 'password'] as readonly string[]
+  // An empty cell is an attribute that was not given.
+  const given = Object.entries(values).filter(([name, value]) => value !== '' || required.includes(name))
+  const checked = validate({ password: newToken(), ...Object.fromEntries(given) })
+  if (checked.wrong) return { error: wrongText(checked.wrong) }
+  const body = checked.value as UserBody
+  const problems = Object.entries(userProblems(body)).map(([name, texts]) => `${name} ${texts.join(', ')}`)
+  if (problems.length > 0) return { error: problems.join('; ') }
+  if ((body.provider === undefined) !== (body.extern_uid === undefined)) {
+    return { error: 'extern_uid, provider must be given together' }
+  }
+  return { body }
+}
+
+const wrongText = ({ missing: [missing], name, problem }: Wrong) =>
+  missing === undefined ? `${name} ${problem}` : `${missing} is missing`
+
+/** Together; where somebody else was faster with one of them, one by one, to find out with which. */
+async function write(drafts: readonly Drafted[], options: ImportOptions, origin: Origin): Promise<void> {
+  if (drafts.length === 0) return
+  try {
+    await insertUsers(drafts, origin)
+    options.created(drafts.length)
+  } catch (error) {
+    if (!(error instanceof Conflict)) throw error
+    const [only] = drafts
+    if (drafts.length === 1 && only) {
+      options.refuse({ line: only.line, username: only.body.username, error: error.message })
+      return
+    }
+    for (const draft of drafts) await write([draft], options, origin)
+  }
+}

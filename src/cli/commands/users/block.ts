@@ -1,0 +1,35 @@
+import { Args } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class UsersBlock extends BaseCommand {
+  static override summary = 'Block a user: every access ends at once'
+  static override description =
+    'Sessions end, and no password, token or key of the user is taken any more. Projects, memberships and all content stay. The last active administrator cannot be blocked. With --json: the user as the API shows it to an administrator.'
+  static override examples = [
+    '<%= config.bin %> users block ada',
+    '<%= config.bin %> users block ada@example.org --json'
+  ]
+  static override args = {
+    user: Args.string({ required: true, description: 'username, mail address or number' })
+  }
+
+  async run() {
+    const { args, flags } = await this.parse(UsersBlock)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { blockUser }, { requireNumberedUser, requireUser }, view] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/users/user-state.js'),
+        import('../../../areas/users/users.queries.js'),
+        import('../../../areas/users/users.view.js')
+      ])
+    const { changed, user } = await withDatabase(async () => {
+      const { id } = await requireUser(args.user)
+      const changed = await blockUser(id, commandOrigin())
+      return { changed, user: view.viewUserForAdmin(await requireNumberedUser(String(id))) }
+    })
+    this.log(changed ? `blocked user ${user.username}` : `user ${user.username} is blocked already`)
+    return user
+  }
+}

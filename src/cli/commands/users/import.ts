@@ -1,0 +1,59 @@
+import { Args, Flags } from '@oclif/core'
+import type { Refusal } from '../../../areas/users/user-import.js'
+import { BaseCommand } from '../../base.js'
+
+export default class UsersImport extends BaseCommand {
+  static override summary = 'Create users from a CSV file'
+  static override description =
+    'The first row names the columns: username, email and name are required; password, admin, external, projects_limit and the other attributes of `users create` (with _ for -) may follow. Without a column password each user gets a random one that nobody knows: set one by `users passwd`. Rows that are refused are told with their line; the others are created, and stay. Exits with 1 when rows were refused. With --json: {created, refused: [{line, username, error}]}, or with --dry-run {would_create, refused}.'
+  static override examples = [
+    '<%= config.bin %> users import users.csv --dry-run',
+    '<%= config.bin %> users import users.csv',
+    'ssh ldap.example.org export-users | <%= config.bin %> users import - --json > report.json'
+  ]
+  static override args = {
+    file: Args.string({ required: true, description: 'the CSV file in UTF-8, or - for standard input' })
+  }
+  static override flags = {
+    'dry-run': Flags.boolean({ description: 'check all rows and create nobody' })
+  }
+
+  async run() {
+    const { args, flags } = await this.parse(UsersImport)
+    this.configure(flags)
+    const { openUserFile } = await import('../../user-file.js')
+    const file = await openUserFile(args.file)
+    const [{ withDatabase }, { commandOrigin }, { importUsers }, { progressLine }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/users/user-import.js'),
+      import('../../progress-line.js')
+    ])
+    const refused: Refusal[] = []
+    let created = 0
+    const line = progressLine(() => ({ share: file.share(), text: `${created} users, ${refused.length} refused` }))
+    const refuse = (refusal: Refusal) => {
+      refused.push(refusal)
+      if (!this.jsonEnabled()) line.say(textOf(refusal))
+    }
+    const count = (users: number) => {
+      created += users
+      line.show()
+    }
+    const options = { dryRun: flags['dry-run'], refuse, created: count }
+    try {
+      await withDatabase(() => importUsers(file.lines, options, commandOrigin()))
+    } catch (error) {
+      if (!flags['dry-run']) line.say(`${created} users were created before this`)
+      throw error
+    } finally {
+      line.end()
+    }
+    if (refused.length > 0) process.exitCode = 1
+    this.log(`${flags['dry-run'] ? 'would create' : 'created'} ${created} users, refused ${refused.length}`)
+    return flags['dry-run'] ? { would_create: created, refused } : { created, refused }
+  }
+}
+
+const textOf = ({ line, username, error }: Refusal) =>
+  `line ${line}: ${username === null ? '' : `${username}: `}${error}`

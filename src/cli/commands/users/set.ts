@@ -1,0 +1,50 @@
+import { Args, Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+import { attributeFlags, attributesOf } from '../../user-attributes.js'
+
+const own = {
+  email: Flags.string({ description: 'the primary mail address' }),
+  username: Flags.string({ description: 'the name in URLs; the paths of the user’s projects follow' }),
+  name: Flags.string({ description: 'the name that people read' }),
+  admin: Flags.boolean({ allowNo: true, description: 'an administrator, or none' })
+}
+
+export default class UsersSet extends BaseCommand {
+  static override summary = 'Change attributes of a user'
+  static override description =
+    'What is not named stays. The last active administrator cannot be demoted. A password is set by `users passwd`. With --json: the user as the API shows it to an administrator.'
+  static override examples = [
+    '<%= config.bin %> users set ada --email ada@new.example --name "Ada Lovelace"',
+    '<%= config.bin %> users set ada --admin --projects-limit 50',
+    '<%= config.bin %> users set 42 --username ada2 --no-external --json',
+    '<%= config.bin %> users set ada --provider ldap --extern-uid uid=ada,ou=people,dc=example,dc=org'
+  ]
+  static override args = {
+    user: Args.string({ required: true, description: 'username, mail address or number' })
+  }
+  static override flags = { ...own, ...attributeFlags }
+
+  async run() {
+    const { args, flags } = await this.parse(UsersSet)
+    this.configure(flags)
+    const change = attributesOf(flags, [...Object.keys(own), ...Object.keys(attributeFlags)])
+    if (Object.keys(change).length === 0) {
+      this.error('name what to change, such as --email: see gitstead users set --help', { exit: 2 })
+    }
+    const [{ withDatabase }, { commandOrigin }, { updateUser }, { requireNumberedUser, requireUser }, view] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/users/user-update.js'),
+        import('../../../areas/users/users.queries.js'),
+        import('../../../areas/users/users.view.js')
+      ])
+    const user = await withDatabase(async () => {
+      const { id } = await requireUser(args.user)
+      await updateUser(id, change, commandOrigin())
+      return view.viewUserForAdmin(await requireNumberedUser(String(id)))
+    })
+    this.log(`changed ${Object.keys(change).join(', ')} of user ${user.username} (id ${user.id})`)
+    return user
+  }
+}

@@ -1,0 +1,126 @@
+// The CSV file of `users import`, read as a stream: its size does not matter.
+import { open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { type CsvError, parse } from 'csv-parse'
+import { IMPORT_COLUMNS, type ImportLine, REQUIRED_COLUMNS } from '../areas/users/user-import.js'
+import { BadParameters } from '../errors.js'
+
+/** Bytes of a line: a quote that is never closed must not collect the whole file. */
+const LONGEST_LINE = 65_536
+
+export interface UserFile {
+  readonly lines: AsyncIterable<ImportLine>
+  /** The share that was read, from 0 to 1; null where nobody knows the size. */
+  readonly share: () => number | null
+}
+
+interface CsvRecord {
+  readonly values: readonly string[]
+  /** The line that it begins on. */
+  readonly line: number
+}
+
+/** From here on the file cannot be understood. */
+class Broken extends Error {
+  constructor(
+    readonly line: number,
+    problem: string
+  ) {
+    super(problem)
+  }
+}
+
+/** Opens a file, or standard input for `-`, and reads its header. Throws BadParameters. */
+export async function openUserFile(file: string): Promise<UserFile> {
+  const { stream, size } = await openStream(file)
+  let read = 0
+  stream.on('data', chunk => (read += chunk.length)).pause()
+  const records = readRecords(stream)
+  const columns = await readHeader(records, file)
+  return { lines: readLines(records, columns), share: () => (size === null || size === 0 ? null : read / size) }
+}
+
+async function openStream(file: string): Promise<{ stream: Readable; size: number | null }> {
+  if (file === '-') return { stream: process.stdin, size: null }
+  try {
+    const handle = await open(file)
+    const stat = await handle.stat()
+    if (stat.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' })
+    return { stream: handle.createReadStream(), size: stat.isFile() ? stat.size : null }
+  } catch (error) {
+    throw wrongFile(file, `cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+/** All records that come before a fault are given, which the parser's own iterator would drop. Throws Broken. */
+async function* readRecords(stream: Readable): AsyncGenerator<CsvRecord> {
+  const queue: CsvRecord[] = []
+  let end = 0
+  let fault: CsvError | undefined
+  const parser = parse({
+    bom: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: LONGEST_LINE,
+    on_record: (values: string[], { lines }) => {
+      // The parser counts to the end of a record, people look for its beginning.
+      queue.push({ values, line: lines - values.reduce((sum, value) => sum + value.split('\n').length - 1, 0) })
+      end = lines
+      return null
+    }
+  })
+  parser.on('error', error => (fault ??= error as CsvError)).resume()
+  for await (const chunk of stream) {
+    await new Promise(resolve => parser.write(chunk, resolve))
+    yield* queue.splice(0)
+    if (fault) throw new Broken(end + 1, problemOf(fault))
+  }
+  await new Promise<unknown>(resolve => parser.end(resolve))
+  yield* queue.splice(0)
+  if (fault) throw new Broken(end + 1, problemOf(fault))
+}
+
+function problemOf({ code }: CsvError): string {
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is not closed'
+  if (code === 'CSV_MAX_RECORD_SIZE') return `a line is longer than ${LONGEST_LINE} bytes, or a quote is not closed`
+  return 'this is no CSV'
+}
+
+async function readHeader(records: AsyncGenerator<CsvRecord>, file: string): Promise<string[]> {
+  const first = await records.next().catch(error => {
+    throw wrongFile(file, `cannot be read (${(error as NodeJS.ErrnoException).code ?? (error as Error).message})`)
+  })
+  if (first.done) throw wrongFile(file, 'has no header row')
+  const columns = first.value.values.map(name => name.trim())
+  const unknown = columns.find(name => !IMPORT_COLUMNS.includes(name))
+  if (unknown !== undefined) {
+    const name = unknown.slice(0, 60).replace(/[\p{Cc}\p{Cf}]/gu, '?')
+    throw wrongFile(file, `has an unknown column ${name}: known are ${IMPORT_COLUMNS.join(', ')}`)
+  }
+  const missing = REQUIRED_COLUMNS.find(name => !columns.includes(name))
+  if (missing !== undefined) throw wrongFile(file, `has no column ${missing}`)
+  const twice = columns.find((name, at) => columns.indexOf(name) !== at)
+  if (twice !== undefined) throw wrongFile(file, `has the column ${twice} twice`)
+  return columns
+}
+
+async function* readLines(records: AsyncGenerator<CsvRecord>, columns: readonly string[]): AsyncGenerator<ImportLine> {
+  try {
+    for await (const record of records) yield lineOf(record, columns)
+  } catch (error) {
+    if (!(error instanceof Broken)) throw error
+    yield { line: error.line, error: `${error.message}: the rest of the file was not read` }
+  }
+}
+
+function lineOf({ values, line }: CsvRecord, columns: readonly string[]): ImportLine {
+  if (values.length !== columns.length) {
+    return { line, error: `the line has ${values.length} values instead of ${columns.length}` }
+  }
+  return { line, values: Object.fromEntries(columns.map((name, at) => [name, values[at] ?? ''])) }
+}
+
+function wrongFile(file: string, problem: string): BadParameters {
+  const text = `${file === '-' ? 'standard input' : file} ${problem}`
+  return new BadParameters(text, text)
+}
