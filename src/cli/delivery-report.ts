@@ -19,11 +19,20 @@ export function deliveryReport({ tries, payload, last_attempt: _last, ...rest }:
       }),
       ...headerLines('>', attempt.request_headers),
       ...headerLines('<', attempt.response_headers),
-      fields({ answer: attempt.response_body.slice(0, LONGEST_BODY) || null })
+      ...bodyLines(attempt.response_body)
     )
   }
   return parts.join('\n')
 }
+
+const bodyLines = (body: string) =>
+  body === ''
+    ? []
+    : body
+        .slice(0, LONGEST_BODY)
+        .trimEnd()
+        .split(/\r?\n/)
+        .map(line => fields({ answer: line }))
 
 const headerLines = (mark: string, headers: Record<string, string>) =>
   Object.entries(headers).map(([name, value]) => fields({ [`${mark} ${name}`]: value }))
