@@ -7,6 +7,7 @@ import { duplicateKey } from '../../db/failure.js'
 import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, Invalid, NotFound, Taken } from '../../errors.js'
+import { lineProblem } from '../../lib/line.js'
 import { audit } from '../admin/audit.js'
 import { type EmailRow, requireEmail } from './emails.queries.js'
 import type { EmailBody } from './emails.schema.js'
@@ -44,15 +45,16 @@ export async function checkAddressesFree(emails: readonly string[], exceptUserId
   } catch (error) {
     throw duplicateKey(error) ? new Conflict(ADDRESS_TAKEN) : error
   }
-  // The keys stay locked until the transaction ends, with or without their rows.
-  await execute(`delete from emails where user_id = 0 and email in (${marks(emails)})`, emails)
+  // The rows are ours, or the insert had failed. Their keys stay locked until the transaction ends.
+  await execute(`delete from emails where email in (${marks(emails)})`, emails)
   const holders = await rows<{ id: number }>(`select id from users where email in (${marks(emails)})`, emails)
   if (holders.some(({ id }) => id !== exceptUserId)) throw new Conflict(ADDRESS_TAKEN)
 }
 
 /** Gives a user one more address. Throws Invalid for one that is taken, or is none. */
 export async function addEmail(owner: Owner, { email }: EmailBody, origin: Origin): Promise<EmailRow> {
-  if (!isAddress(email)) throw new Invalid('email', 'is invalid')
+  const problem = isAddress(email) ? lineProblem(email) : 'is invalid'
+  if (problem) throw new Invalid('email', problem)
   return transact(async () => {
     await holdUser(owner.id)
     const id = await insertEmail(owner.id, email)

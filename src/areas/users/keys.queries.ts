@@ -43,6 +43,13 @@ export function findAnyKey(id: number): Promise<OwnedKeyRow | undefined> {
   )
 }
 
+/** The same for what cannot do without. Throws NotFound. */
+export async function requireAnyKey(id: number): Promise<OwnedKeyRow> {
+  const found = await findAnyKey(id)
+  if (!found) throw new NotFound('Key')
+  return found
+}
+
 /** Keys of everybody, or of one user, newest first, with how many there are. `limit` is a whole number. */
 export async function listAllKeys({ userId, limit }: { userId?: number; limit: number }) {
   const [where, values] = userId === undefined ? ['1 = 1', []] : ['k.user_id = ?', [userId]]

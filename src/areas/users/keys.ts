@@ -3,6 +3,7 @@ import { duplicateKey } from '../../db/failure.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Invalid, Taken } from '../../errors.js'
+import { lineProblem } from '../../lib/line.js'
 import { keyPayload } from '../../webhooks/system-payloads.js'
 import { audit } from '../admin/audit.js'
 import { emitEvent } from '../admin/events.js'
@@ -19,7 +20,8 @@ interface Owner {
 /** Gives a user an SSH key. Throws Invalid for what is no public key, or is somebody's already. */
 export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promise<KeyRow> {
   const title = body.title.trim()
-  if (title === '') throw new Invalid('title', "can't be blank")
+  const problem = lineProblem(title)
+  if (problem) throw new Invalid('title', problem)
   const { text, fingerprint } = await readSshPublicKey(body.key)
   return transact(async () => {
     await holdUser(owner.id)

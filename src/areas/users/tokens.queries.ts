@@ -50,7 +50,7 @@ export async function pageOfTokens(userId: number | undefined, query: TokenListQ
 /** A personal access token by its number; for those who may see only their own, one of `userId`. Throws NotFound. */
 export async function requireToken(id: number, userId?: number): Promise<TokenRow> {
   const found = await row<TokenRow>(`${SELECT} where t.id = ? and t.kind = 'personal'`, [id])
-  if (!found || (userId !== undefined && found.user_id !== userId)) throw new NotFound()
+  if (!found || (userId !== undefined && found.user_id !== userId)) throw new NotFound('Personal Access Token')
   return found
 }
 

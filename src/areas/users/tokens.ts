@@ -3,6 +3,7 @@ import type { Origin } from '../../access/actor.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Forbidden, Invalid } from '../../errors.js'
+import { lineProblem } from '../../lib/line.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
 import { audit } from '../admin/audit.js'
 import { requireToken, type TokenRow } from './tokens.queries.js'
@@ -27,7 +28,8 @@ export async function createToken(
   origin: Origin
 ): Promise<{ row: TokenRow; token: string }> {
   if (!CREATORS.has(origin.via)) throw new Forbidden('Personal access tokens cannot create tokens')
-  if (name.trim() === '') throw new Invalid('name', "can't be blank")
+  const problem = lineProblem(name)
+  if (problem) throw new Invalid('name', problem)
   const [expiresAt, wanted, token] = [readEnd(expires_at), [...new Set(scopes)].join(' '), newToken()]
   const row = await transact(async () => {
     await holdUser(owner.id)
@@ -88,7 +90,7 @@ export async function resetPrivateToken(owner: Owner, origin: Origin): Promise<s
     await audit(origin, {
       action: 'token.reset',
       target: { type: 'user', id: owner.id, name: owner.username },
-      changes: { private_token: { after: 'another one' } }
+      changes: { private_token: {} }
     })
   })
   return token

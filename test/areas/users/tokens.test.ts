@@ -196,7 +196,7 @@ t.test('GET /personal_access_tokens', async t => {
       for (const ask of [app.as(user).get, app.as(user).delete]) {
         const res = await ask(`${PATH}/${id}`)
         t.equal(res.statusCode, 404)
-        t.same(res.json(), { message: '404 Not found' })
+        t.same(res.json(), { message: '404 Personal Access Token Not Found' })
       }
     }
     t.equal((await app.as(root).get(`${PATH}/${theirs}`)).json().user_id, other.id)

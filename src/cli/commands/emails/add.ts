@@ -1,0 +1,34 @@
+import { Args, Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class EmailsAdd extends BaseCommand {
+  static override summary = 'Give a user one more address'
+  static override description =
+    'Refused when it is anybody’s already, primary or not. With --json: the address as the API shows it.'
+  static override examples = [
+    '<%= config.bin %> emails add --user ada ada@home.example.org',
+    '<%= config.bin %> emails add --user 17 ada@home.example.org --json'
+  ]
+  static override args = { address: Args.string({ required: true, description: 'the mail address' }) }
+  static override flags = {
+    user: Flags.string({ required: true, description: 'username, mail address or number' })
+  }
+
+  async run() {
+    const { flags, args } = await this.parse(EmailsAdd)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { requireUser }, { addEmail }, { viewEmail }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/users/users.queries.js'),
+      import('../../../areas/users/emails.js'),
+      import('../../../areas/users/emails.view.js')
+    ])
+    const [user, email] = await withDatabase(async () => {
+      const owner = await requireUser(flags.user)
+      return [owner, await addEmail(owner, { email: args.address }, commandOrigin())] as const
+    })
+    this.log(`added address ${email.id} of ${user.username}: ${email.email}`)
+    return viewEmail(email)
+  }
+}

@@ -1,0 +1,36 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class EmailsList extends BaseCommand {
+  static override summary = 'List the addresses of a user beside the primary one'
+  static override description =
+    'The primary address is in the record of the user. With --json: {emails}, each as the API shows it.'
+  static override examples = [
+    '<%= config.bin %> emails list --user ada',
+    '<%= config.bin %> emails list --user ada@example.org --json'
+  ]
+  static override flags = {
+    user: Flags.string({ required: true, description: 'username, mail address or number' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(EmailsList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireUser }, { listEmails }, { viewEmail }, { table }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/users/users.queries.js'),
+      import('../../../areas/users/emails.queries.js'),
+      import('../../../areas/users/emails.view.js'),
+      import('../../table.js')
+    ])
+    const found = await withDatabase(async () => listEmails((await requireUser(flags.user)).id))
+    const emails = found.map(viewEmail)
+    this.log(
+      table(emails, [
+        ['ID', email => email.id],
+        ['ADDRESS', email => email.email]
+      ])
+    )
+    return { emails }
+  }
+}

@@ -1,0 +1,37 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+import { recordNumber } from '../../record-number.js'
+
+export default class EmailsRemove extends BaseCommand {
+  static override summary = 'Take an address from its user; the primary one stays'
+  static override description =
+    'With --json: {deleted}, or with --dry-run {would_delete}: the address as the API shows it.'
+  static override examples = [
+    '<%= config.bin %> emails remove 17 --dry-run',
+    '<%= config.bin %> emails remove 17 --json'
+  ]
+  static override args = { id: recordNumber('number of the address, as `emails list` shows it') }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be removed' }) }
+
+  async run() {
+    const { flags, args } = await this.parse(EmailsRemove)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { requireAnyEmail }, { deleteEmail }, { viewEmail }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/users/emails.queries.js'),
+        import('../../../areas/users/emails.js'),
+        import('../../../areas/users/emails.view.js')
+      ])
+    const email = await withDatabase(async () => {
+      const found = await requireAnyEmail(args.id)
+      const owner = { id: found.user_id, username: found.username }
+      if (!flags['dry-run']) await deleteEmail(owner, found.id, commandOrigin())
+      return found
+    })
+    const what = `address ${email.id} of ${email.username}: ${email.email}`
+    this.log(flags['dry-run'] ? `would remove ${what}` : `removed ${what}`)
+    return flags['dry-run'] ? { would_delete: viewEmail(email) } : { deleted: viewEmail(email) }
+  }
+}

@@ -1,0 +1,37 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class KeysAdd extends BaseCommand {
+  static override summary = 'Give a user an SSH key, from standard input or a file'
+  static override description =
+    'A public key of the kind ssh-ed25519, ecdsa-sha2-nistp256, -384 or -521, or ssh-rsa of 2048 bits or more. With --json: the key as the API shows it.'
+  static override examples = [
+    '<%= config.bin %> keys add --user ada --title laptop < id_ed25519.pub',
+    '<%= config.bin %> keys add --user ada --title laptop --file ~/.ssh/id_ed25519.pub --json'
+  ]
+  static override flags = {
+    user: Flags.string({ required: true, description: 'username, mail address or number' }),
+    title: Flags.string({ required: true, description: 'what the user knows the key by' }),
+    file: Flags.file({ description: 'read the key from a file' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(KeysAdd)
+    this.configure(flags)
+    const { readText } = await import('../../read-text.js')
+    const text = await readText('key', flags.file)
+    const [{ withDatabase }, { commandOrigin }, { requireUser }, { addKey }, { viewKey }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/users/users.queries.js'),
+      import('../../../areas/users/keys.js'),
+      import('../../../areas/users/keys.view.js')
+    ])
+    const [user, key] = await withDatabase(async () => {
+      const owner = await requireUser(flags.user)
+      return [owner, await addKey(owner, { title: flags.title, key: text }, commandOrigin())] as const
+    })
+    this.log(`added key ${key.id} of ${user.username} (SHA256:${key.fingerprint})`)
+    return viewKey(key)
+  }
+}

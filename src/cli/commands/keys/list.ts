@@ -1,0 +1,43 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class KeysList extends BaseCommand {
+  static override summary = 'List SSH keys, newest first'
+  static override description =
+    'With --json: {keys, total}, each with id, title, key, created_at, can_push, and also fingerprint (as `ssh-keygen -l` prints it), last_used_at, user_id and username; total counts also those beyond --limit.'
+  static override examples = ['<%= config.bin %> keys list', '<%= config.bin %> keys list --user ada --json']
+  static override flags = {
+    user: Flags.string({ description: 'only those of a user: username, mail address or number' }),
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000 })
+  }
+
+  async run() {
+    const { flags } = await this.parse(KeysList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireUser }, { listAllKeys }, { viewKeyInList }, { table }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/users/users.queries.js'),
+      import('../../../areas/users/keys.queries.js'),
+      import('../../../areas/users/keys.view.js'),
+      import('../../table.js')
+    ])
+    const { items, total } = await withDatabase(async () => {
+      const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
+      return listAllKeys({ userId, limit: flags.limit })
+    })
+    const keys = items.map(viewKeyInList)
+    this.log(
+      table(keys, [
+        ['ID', key => key.id],
+        ['USER', key => key.username],
+        ['TITLE', key => key.title],
+        ['KIND', key => key.key.split(' ', 1)[0] ?? ''],
+        ['FINGERPRINT', key => key.fingerprint],
+        ['LAST USED', key => key.last_used_at],
+        ['CREATED', key => key.created_at]
+      ])
+    )
+    if (total > keys.length) this.log(`${keys.length} of ${total}: more by --limit`)
+    return { keys, total }
+  }
+}

@@ -1,0 +1,35 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+import { recordNumber } from '../../record-number.js'
+
+export default class KeysRemove extends BaseCommand {
+  static override summary = 'Take an SSH key from its user'
+  static override description =
+    'With --json: {deleted}, or with --dry-run {would_delete}: the key as `keys list` has it.'
+  static override examples = ['<%= config.bin %> keys remove 17 --dry-run', '<%= config.bin %> keys remove 17 --json']
+  static override args = { id: recordNumber('number of the key, as `keys list` shows it') }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be removed' }) }
+
+  async run() {
+    const { flags, args } = await this.parse(KeysRemove)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { requireAnyKey }, { deleteKey }, { viewKeyInList }, { NotFound }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/users/keys.queries.js'),
+        import('../../../areas/users/keys.js'),
+        import('../../../areas/users/keys.view.js'),
+        import('../../../errors.js')
+      ])
+    const key = await withDatabase(async () => {
+      const found = await requireAnyKey(args.id)
+      const owner = { id: found.user_id, username: found.username }
+      if (!flags['dry-run'] && !(await deleteKey(owner, found.id, commandOrigin()))) throw new NotFound('Key')
+      return viewKeyInList(found)
+    })
+    const what = `key ${key.id} (${JSON.stringify(key.title)} of ${key.username})`
+    this.log(flags['dry-run'] ? `would remove ${what}` : `removed ${what}`)
+    return flags['dry-run'] ? { would_delete: key } : { deleted: key }
+  }
+}

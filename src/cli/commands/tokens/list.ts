@@ -1,0 +1,53 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class TokensList extends BaseCommand {
+  static override summary = 'List personal access tokens, newest first'
+  static override description =
+    'Tokens themselves are never shown: the database does not have them. With --json: {tokens, total}, each as GET /personal_access_tokens/:id has it; total counts also those beyond --limit.'
+  static override examples = [
+    '<%= config.bin %> tokens list',
+    '<%= config.bin %> tokens list --user ada --all',
+    '<%= config.bin %> tokens list --user ada@example.org --json'
+  ]
+  static override flags = {
+    user: Flags.string({ description: 'only those of a user: username, mail address or number' }),
+    all: Flags.boolean({ description: 'also those that are revoked or expired' }),
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000 })
+  }
+
+  async run() {
+    const { flags } = await this.parse(TokensList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireUser }, { listTokens }, { viewToken }, { table }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/users/users.queries.js'),
+      import('../../../areas/users/tokens.queries.js'),
+      import('../../../areas/users/tokens.view.js'),
+      import('../../table.js')
+    ])
+    const { items, total } = await withDatabase(async () => {
+      const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
+      return listTokens({ userId, state: flags.all ? undefined : 'active' }, `limit ${flags.limit}`)
+    })
+    const tokens = items.map(viewToken)
+    const stateOf = (token: (typeof tokens)[number]) => {
+      if (token.active) return 'active'
+      return token.revoked ? 'revoked' : 'expired'
+    }
+    this.log(
+      table(items, [
+        ['ID', token => token.id],
+        ['USER', token => token.username],
+        ['NAME', token => token.name],
+        ['SCOPES', token => token.scopes],
+        ['STATE', token => stateOf(viewToken(token))],
+        ['EXPIRES', token => viewToken(token).expires_at],
+        ['LAST USED', token => token.last_used_at],
+        ['CREATED', token => token.created_at]
+      ])
+    )
+    if (total > tokens.length) this.log(`${tokens.length} of ${total}: more by --limit`)
+    return { tokens, total }
+  }
+}

@@ -1,0 +1,40 @@
+import { Args, Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class TokensResetPrivate extends BaseCommand {
+  static override summary = 'Give a user another private token; the old one opens nothing any more'
+  static override description =
+    'Personal access tokens, sessions, keys and the password stay as they are. With --json: the record of the user with its private_token, as `users create` prints it; with --dry-run {would_reset}: the record without it.'
+  static override examples = [
+    '<%= config.bin %> tokens reset-private ada',
+    '<%= config.bin %> tokens reset-private ada@example.org --json',
+    '<%= config.bin %> tokens reset-private 17 --dry-run'
+  ]
+  static override args = {
+    user: Args.string({ required: true, description: 'username, mail address or number' })
+  }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'show whose token would be reset' }) }
+
+  async run() {
+    const { flags, args } = await this.parse(TokensResetPrivate)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { requireUser }, { resetPrivateToken }, { viewAccount }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/users/users.queries.js'),
+        import('../../../areas/users/tokens.js'),
+        import('../../../areas/users/users.view.js')
+      ])
+    return withDatabase(async () => {
+      const user = await requireUser(args.user)
+      if (flags['dry-run']) {
+        this.log(`would give ${user.username} another private token`)
+        return { would_reset: viewAccount(user) }
+      }
+      const token = await resetPrivateToken(user, commandOrigin())
+      this.log(`gave ${user.username} another private token\nprivate token: ${token}`)
+      return viewAccount(user, token)
+    })
+  }
+}

@@ -1,0 +1,33 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+import { recordNumber } from '../../record-number.js'
+
+export default class TokensRevoke extends BaseCommand {
+  static override summary = 'Revoke a personal access token: it opens nothing any more'
+  static override description =
+    'Its record stays in the list. Again it changes nothing. With --json: {revoked}, or with --dry-run {would_revoke}: the token as `tokens list` has it.'
+  static override examples = [
+    '<%= config.bin %> tokens revoke 17 --dry-run',
+    '<%= config.bin %> tokens revoke 17 --json'
+  ]
+  static override args = { id: recordNumber('number of the token, as `tokens list` shows it') }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be revoked' }) }
+
+  async run() {
+    const { flags, args } = await this.parse(TokensRevoke)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { requireToken }, { revokeToken }, { viewToken }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/users/tokens.queries.js'),
+      import('../../../areas/users/tokens.js'),
+      import('../../../areas/users/tokens.view.js')
+    ])
+    const found = await withDatabase(() =>
+      flags['dry-run'] ? requireToken(args.id) : revokeToken(args.id, commandOrigin())
+    )
+    const what = `token ${found.id} (${JSON.stringify(found.name)} of ${found.username})`
+    this.log(flags['dry-run'] ? `would revoke ${what}` : `revoked ${what}`)
+    return flags['dry-run'] ? { would_revoke: viewToken(found) } : { revoked: viewToken(found) }
+  }
+}
