@@ -33,7 +33,9 @@ export abstract class BaseCommand extends Command {
 }
 
 function plainMessage(error: Error): string {
-  const text = error instanceof errors.Failure ? error.message.replace(/^4\d\d /, '') : error.message
+  // The form for the API is "400 (Bad request) ...".
+  const failure = error instanceof errors.BadParameters ? error.error : error.message
+  const text = error instanceof errors.Failure ? failure.replace(/^4\d\d /, '') : error.message
   // oclif lays its messages out over several lines and points to the help at their end.
   return text
     .replace(/\s*See more help with --help\s*$/, '')

@@ -3,7 +3,7 @@ import { BroadcastMessage } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Invalid, NotFound } from '../../errors.js'
 import { isHexColor } from '../../lib/color.js'
-import { parseDateTime } from '../../lib/date-time.js'
+import { parseMoment } from '../../lib/moment.js'
 import { audit, changesBetween } from './audit.js'
 import type { BroadcastRow } from './broadcasts.queries.js'
 import type { BroadcastBody, BroadcastChange } from './broadcasts.schema.js'
@@ -78,9 +78,11 @@ function valuesOf({ message, starts_at, ends_at, color, font }: BroadcastChange)
   }
 }
 
+/** A time of the years that the column can hold on every server. */
 function timeOf(name: string, text: string): Date {
-  const time = parseDateTime(text)
-  if (!time) throw new BadParameters(`${name} is invalid`)
+  const time = parseMoment(text)
+  const year = time?.getUTCFullYear() ?? 0
+  if (!time || year < 1970 || year > 9999) throw new BadParameters(`${name} is invalid`)
   return time
 }
 

@@ -235,11 +235,11 @@ export const settingOf = (name: SettingName) => settingsTable[name] as unknown a
 export const defaultSettings = () =>
   Object.fromEntries(settingNames.map(name => [name, settingOf(name).default()])) as unknown as Settings
 
-/** What a value must be, for people. */
+/** What a value must be, behind "must be". */
 export function typeOf(name: SettingName): string {
-  const { type, items, enum: values, nullable } = settingOf(name).schema as Shape
-  const word = type === 'array' ? `list of ${wordOf(items ?? {})}` : wordOf({ type, enum: values })
-  return nullable ? `${word} or null` : word
+  const schema = settingOf(name).schema as Shape
+  const word = schema.type === 'array' ? `a list of ${valuesOf(schema.items) ?? 'texts'}` : wordOf(schema)
+  return schema.nullable ? `${word}, or null` : word
 }
 
 interface Shape {
@@ -247,13 +247,19 @@ interface Shape {
   readonly items?: Shape
   readonly enum?: readonly unknown[]
   readonly nullable?: boolean
+  readonly minimum?: number
+  readonly maximum?: number
 }
 
-function wordOf({ type, enum: values }: Shape): string {
-  if (values) return values.filter(value => value !== null && value !== '' && value !== 'nil').join(', ')
-  if (type === 'integer') return 'whole number'
-  return type === 'string' ? 'text' : (type ?? '')
+function wordOf(schema: Shape): string {
+  const values = valuesOf(schema)
+  if (values) return `one of ${values}`
+  if (schema.type === 'integer') return `a whole number from ${schema.minimum} to ${schema.maximum}`
+  return schema.type === 'boolean' ? 'true or false' : 'a text'
 }
+
+const valuesOf = (schema: Shape | undefined) =>
+  schema?.enum?.filter(value => value !== null && value !== '' && value !== 'nil').join(', ')
 
 function urlProblem(value: string | null): string | null {
   if (value === null) return null

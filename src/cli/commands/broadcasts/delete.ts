@@ -1,0 +1,33 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+import { recordNumber } from '../../record-number.js'
+
+export default class BroadcastsDelete extends BaseCommand {
+  static override summary = 'Delete a broadcast message'
+  static override description = 'With --json: {deleted}, or with --dry-run {would_delete}: the message.'
+  static override examples = [
+    '<%= config.bin %> broadcasts delete 3 --dry-run',
+    '<%= config.bin %> broadcasts delete 3 --json'
+  ]
+  static override args = { id: recordNumber('number of the message') }
+  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be deleted' }) }
+
+  async run() {
+    const { flags, args } = await this.parse(BroadcastsDelete)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { deleteBroadcast }, { requireBroadcast }, { viewBroadcast }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/admin/broadcasts.js'),
+        import('../../../areas/admin/broadcasts.queries.js'),
+        import('../../../areas/admin/broadcasts.view.js')
+      ])
+    const message = await withDatabase(async () => {
+      const found = await requireBroadcast(args.id, `Broadcast message ${args.id}`)
+      return viewBroadcast(flags['dry-run'] ? found : await deleteBroadcast(args.id, commandOrigin()))
+    })
+    this.log(`${flags['dry-run'] ? 'would delete' : 'deleted'} broadcast message ${message.id}`)
+    return flags['dry-run'] ? { would_delete: message } : { deleted: message }
+  }
+}

@@ -1,0 +1,37 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+import { broadcastFlags, broadcastOf } from '../../broadcast-flags.js'
+import { recordNumber } from '../../record-number.js'
+
+export default class BroadcastsUpdate extends BaseCommand {
+  static override summary = 'Change a broadcast message'
+  static override description = 'With --json: the message as GET /broadcast_messages/:id has it.'
+  static override examples = [
+    '<%= config.bin %> broadcasts update 3 --ends-in 30m',
+    '<%= config.bin %> broadcasts update 3 --message "Back at 23:00" --color "#b71c1c" --json'
+  ]
+  static override args = { id: recordNumber('number of the message') }
+  static override flags = { message: Flags.string({ description: 'the text' }), ...broadcastFlags }
+
+  async run() {
+    const { flags, args } = await this.parse(BroadcastsUpdate)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, rules, { requireBroadcast }, { viewBroadcast }, lines] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/admin/broadcasts.js'),
+        import('../../../areas/admin/broadcasts.queries.js'),
+        import('../../../areas/admin/broadcasts.view.js'),
+        import('../../broadcast-lines.js')
+      ])
+    const body = { ...(flags.message === undefined ? {} : { message: flags.message }), ...broadcastOf(flags) }
+    if (Object.keys(body).length === 0) this.error('name what to change, such as --message or --ends-in', { exit: 2 })
+    const message = await withDatabase(async () => {
+      await requireBroadcast(args.id, `Broadcast message ${args.id}`)
+      return viewBroadcast(await rules.updateBroadcast(args.id, body, commandOrigin()))
+    })
+    this.log(lines.broadcastTable([message]))
+    return message
+  }
+}

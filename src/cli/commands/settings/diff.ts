@@ -1,0 +1,38 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class SettingsDiff extends BaseCommand {
+  static override summary = 'Show which application settings differ from their defaults, or what a file would change'
+  static override description =
+    'Exit code 0 where nothing differs, 1 where something does, as diff. With --json: {changes}, each {name, from, to}: from the default to the value, or from the value to that of the file.'
+  static override examples = [
+    '<%= config.bin %> settings diff',
+    '<%= config.bin %> settings diff -f settings.yaml',
+    'ssh root@old.example.org cat settings.yaml | <%= config.bin %> settings diff -f - --json'
+  ]
+  static override flags = {
+    file: Flags.string({ char: 'f', description: 'settings in YAML, as NAME: VALUE; - is standard input' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(SettingsDiff)
+    this.configure(flags)
+    const [{ withDatabase }, { settingsOfYaml }, rules, lines, { readTextFile }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/admin/settings.text.js'),
+      import('../../../areas/admin/settings.js'),
+      import('../../setting-changes.js'),
+      import('../../text-file.js')
+    ])
+    const { file } = flags
+    const body =
+      file === undefined
+        ? undefined
+        : settingsOfYaml(await readTextFile('--file', file, lines.SETTINGS_FILE_LIMIT), file)
+    const found = await withDatabase(() => (body ? rules.settingsChanges(body) : rules.changedSettings()))
+    const changes = lines.changeList(found)
+    for (const change of changes) this.log(lines.changeLine(change))
+    if (changes.length > 0) process.exitCode = 1
+    return { changes }
+  }
+}

@@ -1,0 +1,41 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class SettingsList extends BaseCommand {
+  static override summary = 'List the application settings with their defaults'
+  static override description =
+    'With --json: {settings}, each {name, value, default, changed, type, meaning, enforced}; enforced is null for a setting that is stored and shown alone.'
+  static override examples = [
+    '<%= config.bin %> settings list',
+    '<%= config.bin %> settings list --changed',
+    '<%= config.bin %> settings list --json'
+  ]
+  static override flags = { changed: Flags.boolean({ description: 'only those that differ from their defaults' }) }
+
+  async run() {
+    const { flags } = await this.parse(SettingsList)
+    this.configure(flags)
+    const [{ withDatabase }, { settingsRecord }, { viewSetting }, { settingNames }, { table }, { valueText }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../../areas/admin/settings.queries.js'),
+        import('../../../areas/admin/settings.view.js'),
+        import('../../../areas/admin/settings.table.js'),
+        import('../../table.js'),
+        import('../../setting-changes.js')
+      ])
+    const record = await withDatabase(() => settingsRecord())
+    const settings = settingNames
+      .map(name => viewSetting(record, name))
+      .filter(({ changed }) => changed || !flags.changed)
+    this.log(
+      table(settings, [
+        ['SETTING', setting => setting.name],
+        ['VALUE', setting => valueText(setting.value)],
+        ['DEFAULT', setting => valueText(setting.default)],
+        ['CHANGED', setting => setting.changed]
+      ])
+    )
+    return { settings }
+  }
+}

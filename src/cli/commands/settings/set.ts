@@ -1,0 +1,53 @@
+import { Args } from '@oclif/core'
+import { settingNames, settingOf, typeOf } from '../../../areas/admin/settings.table.js'
+import { BaseCommand } from '../../base.js'
+
+// The one command whose help tells them all; it is read from the manifest.
+const names = settingNames.map(name => `${name}: ${settingOf(name).meaning} (${typeOf(name)})`)
+
+export default class SettingsSet extends BaseCommand {
+  static override summary = 'Change application settings; all that are named, or none'
+  static override description =
+    `NAME VALUE, or any number of NAME=VALUE. Switches are true or false, lists are written with commas or as JSON, and null is no value. A setting that is given its default is no longer changed. Every server and worker has the change at once. With --json: all settings, as GET /application/settings has them.
+
+${names.join('\n')}`
+  static override examples = [
+    '<%= config.bin %> settings set default_projects_limit 25',
+    '<%= config.bin %> settings set signin_enabled=false restricted_visibility_levels=1,2 --json',
+    '<%= config.bin %> settings set sign_in_text "Accounts: ask admins@example.org"',
+    '<%= config.bin %> settings set home_page_url null'
+  ]
+  static override strict = false
+  static override args = {
+    setting: Args.string({ required: true, description: 'NAME=VALUE, or the name with its value behind it' })
+  }
+
+  async run() {
+    const { flags, argv } = await this.parse(SettingsSet)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { settingsOfWords }, { updateSettings }, { viewSettings }, lines] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/admin/settings.text.js'),
+        import('../../../areas/admin/settings.js'),
+        import('../../../areas/admin/settings.view.js'),
+        import('../../setting-changes.js')
+      ])
+    const body = settingsOfWords(this.pairsOf(argv.map(String)))
+    const { record, changes } = await withDatabase(() => updateSettings(body, commandOrigin()))
+    const changed = lines.changeList(changes)
+    this.log(changed.length > 0 ? changed.map(lines.changeLine).join('\n') : 'nothing changed')
+    return viewSettings(record)
+  }
+
+  private pairsOf(words: readonly string[]): [string, string][] {
+    const [name = '', value] = words
+    if (words.length === 2 && value !== undefined && !name.includes('=')) return [[name, value]]
+    return words.map(word => {
+      const at = word.indexOf('=')
+      if (at < 1) this.error(`name settings as NAME=VALUE, or one as NAME VALUE (not ${word})`, { exit: 2 })
+      return [word.slice(0, at), word.slice(at + 1)]
+    })
+  }
+}

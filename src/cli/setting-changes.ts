@@ -1,0 +1,22 @@
+// What a change does to settings, for people and for --json.
+
+/** As the audit has them. */
+type Changes = { readonly [name: string]: { readonly before?: unknown; readonly after?: unknown } }
+
+/** The largest file of settings that is read. */
+export const SETTINGS_FILE_LIMIT = 262_144
+
+export interface SettingChange {
+  readonly name: string
+  readonly from: unknown
+  readonly to: unknown
+}
+
+export const changeList = (changes: Changes): SettingChange[] =>
+  Object.entries(changes).map(([name, { before, after }]) => ({ name, from: before, to: after }))
+
+/** A value in one line, with nothing in it that moves a terminal's cursor. */
+export const valueText = (value: unknown): string => JSON.stringify(value).replace(/[\p{Cf}\u2028\u2029]/gu, '?')
+
+export const changeLine = ({ name, from, to }: SettingChange): string =>
+  `${name}: ${valueText(from)} -> ${valueText(to)}`
