@@ -15,7 +15,8 @@ const PROGRAMS = [
   'transport',
   'queue',
   'first-trace',
-  'hook'
+  'hook',
+  'import'
 ]
 
 const named = process.argv.slice(2).filter(word => !word.startsWith('--'))
