@@ -1,6 +1,7 @@
 // Every maintenance task: what cron runs by name, and the worker by its schedule.
 import { abandonedBuilds } from '../builds/abandoned-builds.js'
 import { expiredArtifacts } from '../builds/expired-artifacts.js'
+import { unfinishedRemovals } from '../projects/unfinished-removals.js'
 import { oldRefChanges } from '../repository/old-ref-changes.js'
 import { repositoryUpkeep } from '../repository/upkeep.js'
 import { expiredSessions } from '../users/expired-sessions.js'
@@ -23,5 +24,6 @@ export const tasks: readonly Task[] = [
   oldRuns,
   oldTicks,
   orphanedFiles,
-  repositoryUpkeep
+  repositoryUpkeep,
+  unfinishedRemovals
 ]

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import t from 'tap'
 import { findPersonalProjects, removeProjects } from '../../../src/areas/projects/removal.js'
+import { unfinishedRemovals } from '../../../src/areas/projects/unfinished-removals.js'
 import { repositoryPath } from '../../../src/areas/repository/location.js'
 import { openChanges, settleChanges } from '../../../src/areas/repository/ref-changes.js'
 import { applyRefChange } from '../../../src/areas/repository/ref-effects.js'
@@ -213,6 +214,31 @@ t.test('a removed project', async t => {
     t.equal(await count('pipelines where project_id = ?', project.id), 0)
     t.equal(await count('ref_changes where project_id = ?', project.id), 0)
     t.equal(await count("jobs where state = 'dead' or (name <> 'hook.deliver' and attempts > 0)"), 0)
+  })
+
+  t.test('is taken up again when its job is lost', async t => {
+    const owner = await app.make.user()
+    const project = await app.make.project({ owner })
+    const path = await pathOf(project)
+    await remove(owner)
+    const notes: string[] = []
+    const run = (dryRun: boolean) => {
+      notes.splice(0)
+      const signal = new AbortController().signal
+      return unfinishedRemovals.run({ dryRun, signal, count: () => undefined, note: text => notes.push(text) })
+    }
+    await execute('update project_removals set created_at = date_sub(created_at, interval 2 hour)')
+    await run(false)
+    t.same(notes, [], 'while it waits it is not lost')
+    await execute("delete from jobs where name = 'project.remove'")
+    await run(true)
+    t.same(notes, [project.path])
+    t.notOk((await app.runJobs()).includes('project.remove'), 'a dry run changes nothing')
+    await run(false)
+    t.same(notes, [project.path])
+    t.ok((await app.runJobs()).includes('project.remove'))
+    t.notOk(existsSync(path))
+    t.equal(await count('project_removals'), 0)
   })
 
   t.test('is gone from the disk even when a first try was killed on the way', async t => {
