@@ -82,6 +82,8 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'queue/metrics', '`jobs stats` and `status` read what the API reads'],
   ['cli', 'queue/wake', 'closed when the command ends'],
   ['cli', 'runner/sandbox', '`doctor` tries the sandbox'],
+  ['cli', 'webhooks/events', '`hooks events` lists them'],
+  ['cli', 'webhooks/operations', '`hooks events` tells what emits each'],
   ['cli', 'webhooks/target', '`doctor` reads hooks.allow'],
   ['cli', 'webhooks/url', 'URLs are printed without the passwords in them'],
   ['cli', 'server/app', '`openapi` prints the document of the application; loaded when asked for'],

@@ -1,5 +1,5 @@
 // Which operation tells system hooks of what: the table that docs/hooks.md shows, and that a test holds both to.
-import { type SystemHookEvent, systemHookEvents } from './events.js'
+import type { SystemHookEvent } from './events.js'
 
 /** Operation, as the API names it, -> the events that it emits. Commands call the same rules and emit the same. */
 export const operations = {
@@ -20,8 +20,8 @@ export const operations = {
 
 export type Operation = keyof typeof operations
 
-/** Events that are named, and that nothing emits yet. */
-export function eventsWithoutOperation(): SystemHookEvent[] {
-  const emitted = new Set<SystemHookEvent>(Object.values(operations).flat())
-  return systemHookEvents.filter(event => !emitted.has(event))
+/** The operations that emit an event; none for one that is named, and that nothing emits yet. */
+export function operationsOf(event: SystemHookEvent): Operation[] {
+  const names = Object.keys(operations) as Operation[]
+  return names.filter(name => (operations[name] as readonly SystemHookEvent[]).includes(event))
 }

@@ -99,6 +99,15 @@ t.test('what is wrong is one line, and tells its kind by the exit code', async t
   t.match(long.stderr, /^gitstead: token is too long \(maximum is 500 characters\)\n$/)
 })
 
+t.test('events are listed with what emits them', async t => {
+  const { events } = await json<{ events: { event: string }[] }>(['hooks', 'events'])
+  t.match(new Map(events.map(each => [each.event, each])).get('push'), {
+    flag: 'push_events',
+    operations: [/repository\/files/, String, String, 'git push']
+  })
+  t.match((await run(['hooks', 'events'])).stdout, /^group_create +- +-$/m)
+})
+
 t.test('a hook is tried, and what was sent is shown and sent again', async t => {
   const state = { status: 500 }
   const { port, received } = await receiver(t, response => response.writeHead(state.status).end('so be it'))

@@ -2,6 +2,8 @@
 // with enough rows that another way would look no better to it.
 import t from 'tap'
 import type { Actor } from '../../src/access/actor.js'
+import { listAuditEvents } from '../../src/areas/admin/audit.queries.js'
+import { listDeliveries } from '../../src/areas/admin/deliveries.queries.js'
 import { listBuilds } from '../../src/areas/builds/builds.queries.js'
 import { listPipelines } from '../../src/areas/builds/pipelines.queries.js'
 import { runningBuilds } from '../../src/areas/builds/running.queries.js'
@@ -125,6 +127,36 @@ t.test('pipelines', async t => {
     const plan = listing(await plansOf(() => listPipelines(1, { scope: 'branches' })))
     t.match(stepOf(plan, 'm'), { key: 'pipelines_ref', Extra: /Using index/ })
   })
+})
+
+t.test('deliveries of a hook', async t => {
+  for (const state of [undefined, 'dead'] as const) {
+    t.test(`newest first, ${state ?? 'all'}`, async t => {
+      const plan = listing(await plansOf(() => listDeliveries(1, { state })))
+      const found = plan?.steps.filter(({ table }) => table === 'hook_deliveries') ?? []
+      t.equal(found.length, state ? 1 : 4)
+      for (const step of found) {
+        t.equal(step.key, 'hook_deliveries_waiting')
+        t.notMatch(step.Extra, /filesort/, 'the index has them in their order')
+      }
+      t.equal(stepOf(plan, 'd')?.key, 'PRIMARY')
+    })
+  }
+})
+
+t.test('the audit', async t => {
+  for (const [filter, key] of [
+    [{}, 'PRIMARY'],
+    [{ actor: 'u7' }, 'audit_events_actor'],
+    [{ action: 'user.block' }, 'audit_events_action'],
+    [{ target_type: 'user', target_id: '7' }, 'audit_events_target']
+  ] as const) {
+    t.test(`by ${Object.keys(filter).join(' and ') || 'age'}`, async t => {
+      const plan = listing(await plansOf(() => listAuditEvents(filter, {})))
+      t.equal(stepOf(plan, 'audit_events')?.key, key)
+      t.notMatch(stepOf(plan, 'audit_events')?.Extra, /filesort/)
+    })
+  }
 })
 
 t.test('users walk along their numbers', async t => {
