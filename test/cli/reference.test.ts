@@ -89,9 +89,9 @@ t.test('bash completes every word, flag and value of every command', async t => 
       [['u'], ['up', 'users']],
       [
         ['templates', 'show', ''],
-        ['licenses', 'gitignores']
+        ['licenses', 'gitignores', 'dockerfiles', 'gitstead_ci_ymls']
       ],
-      [['templates', 'show', '--fullname', 'licenses', '--project', '=', 'x', 'g'], ['gitignores']],
+      [['templates', 'show', '--fullname', 'licenses', '--project', '=', 'x', 'giti'], ['gitignores']],
       [['templates', 'show', 'licenses', ''], []],
       [
         ['help', 'templates', ''],

@@ -21,15 +21,25 @@ t.test('templates show prints the text and nothing else', async t => {
   const json = (await cli(['templates', 'show', 'gitignores', 'Go', '--json'])).json()
   t.match(json, { name: 'Go', content: /^go\.work$/m })
   t.equal((await cli(['templates', 'show', 'gitignores', 'Go'])).stdout, json.content)
+  t.match((await cli(['templates', 'show', 'dockerfiles', 'Go'])).stdout, /^FROM golang/m)
+  t.match((await cli(['templates', 'show', 'gitstead_ci_ymls', 'Go'])).stdout, /^stages: /m)
 })
 
 t.test('templates tell what they do not know', async t => {
   const cases: [string[], number, RegExp][] = [
     [['show', 'licenses', 'no-such'], 3, /^gitstead: License Not Found\n$/],
     [['show', 'gitignores', '../Node'], 3, /^gitstead: gitignore Not Found\n$/],
-    [['show', 'recipes', 'x'], 2, /^gitstead: Expected recipes to be one of: licenses, gitignores\n$/],
+    [
+      ['show', 'recipes', 'x'],
+      2,
+      /^gitstead: Expected recipes to be one of: licenses, gitignores, dockerfiles, gitstead_ci_ymls\n$/
+    ],
     [['show', 'licenses'], 2, /^gitstead: Missing 1 required arg: key .*\n$/],
-    [['list', 'recipes'], 2, /^gitstead: Expected recipes to be one of: licenses, gitignores\n$/]
+    [
+      ['list', 'recipes'],
+      2,
+      /^gitstead: Expected recipes to be one of: licenses, gitignores, dockerfiles, gitstead_ci_ymls\n$/
+    ]
   ]
   for (const [args, code, stderr] of cases) {
     const result = await cli(['templates', ...args])

@@ -11,7 +11,9 @@ export interface TemplateFile {
 
 /** kind -> the ending of its files, and what one is called. */
 const KINDS = {
-  gitignores: { ending: '.gitignore', one: 'gitignore' }
+  gitignores: { ending: '.gitignore', one: 'gitignore' },
+  dockerfiles: { ending: '.Dockerfile', one: 'dockerfile' },
+  gitstead_ci_ymls: { ending: '.gitstead-ci.yml', one: 'gitstead_ci_yml' }
 } as const
 export type TemplateKind = keyof typeof KINDS
 export const templateKinds = Object.keys(KINDS) as TemplateKind[]

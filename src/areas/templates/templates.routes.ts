@@ -52,4 +52,8 @@ const templates: FastifyPluginAsyncTypebox<{ deprecated: boolean }> = async (app
   }
 
   files('gitignores')
+  files('dockerfiles')
+  files('gitstead_ci_ymls')
+  // The name that existing clients ask by: a project's .gitlab-ci.yml is read as well.
+  files('gitstead_ci_ymls', '/gitlab_ci_ymls')
 }

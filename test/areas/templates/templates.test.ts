@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { findTemplate, listTemplates, templateKinds } from '../../../src/areas/templates/files.js'
+import { lintConfig } from '../../../src/ci/lint.js'
 import { root } from '../../../src/config.js'
 import { testApp } from '../../helpers/app.js'
 
@@ -139,6 +140,19 @@ t.test('the API', async t => {
     }
   })
 
+  t.test('dockerfiles and CI files are asked for in the same way', async t => {
+    for (const kind of ['dockerfiles', 'gitstead_ci_ymls', 'gitlab_ci_ymls']) {
+      const names = (await get(`/templates/${kind}`)) as Record[]
+      t.ok(names.length >= 5, kind)
+      for (const { name } of names) {
+        t.match(await get(`/templates/${kind}/${encodeURIComponent(name)}`), { name, content: /^# / })
+      }
+    }
+    t.same(await get('/templates/dockerfiles/x'), { message: '404 dockerfile Not Found' })
+    t.same(await get('/templates/gitstead_ci_ymls/x'), { message: '404 gitstead_ci_yml Not Found' })
+    t.same(await get('/gitlab_ci_ymls'), await get('/templates/gitstead_ci_ymls'))
+  })
+
   t.test('the paths without /templates answer the same', async t => {
     for (const path of ['/licenses', '/licenses/mit', '/gitignores', '/gitignores/Node', '/licenses?popular=1']) {
       const [old, new_] = await Promise.all([app.nobody.get(path), app.nobody.get(`/templates${path}`)])
@@ -159,6 +173,19 @@ t.test('every file is one that can be served', async t => {
       t.ok(content.endsWith('\n') && !content.endsWith('\n\n') && !content.includes('\r\n'), name)
       t.match(content, /^# \w/m, `${name} has comments`)
     }
+  }
+})
+
+t.test('every CI file is one that makes a pipeline', async t => {
+  for (const { name, content } of listTemplates('gitstead_ci_ymls')) {
+    t.same(lintConfig(content), { status: 'valid', errors: [] }, name)
+  }
+})
+
+t.test('every Dockerfile ends as a user that is not root', async t => {
+  for (const { name, content } of listTemplates('dockerfiles')) {
+    const last = content.split(/^FROM /m).at(-1) ?? ''
+    t.match(last, /^USER (?!root)\w+$|^\S+(:nonroot|-unprivileged:stable)$/m, name)
   }
 })
 

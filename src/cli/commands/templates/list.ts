@@ -1,10 +1,16 @@
 import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
-const KINDS = ['licenses', 'gitignores'] as const
+const KINDS = ['licenses', 'gitignores', 'dockerfiles', 'gitstead_ci_ymls'] as const
+
+interface Row {
+  kind: string
+  key: string
+  name: string
+}
 
 export default class TemplatesList extends BaseCommand {
-  static override summary = 'List the templates of licenses and ignore files'
+  static override summary = 'List the templates of licenses, ignore files, Dockerfiles and CI files'
   static override examples = [
     '<%= config.bin %> templates list',
     '<%= config.bin %> templates list licenses',
@@ -21,23 +27,30 @@ export default class TemplatesList extends BaseCommand {
       import('../../../areas/templates/files.js'),
       import('../../../areas/templates/files.view.js')
     ])
-    const wants = (kind: (typeof KINDS)[number]) => args.kind === undefined || args.kind === kind
     // The texts are long: `templates show` has them.
     const licenses = listLicenses().map(license => {
       const { content, ...rest } = viewLicense(license)
       return rest
     })
-    const gitignores = listTemplates('gitignores').map(viewTemplateName)
-    const rows = [
-      ...(wants('licenses') ? licenses.map(({ key, name }) => ({ kind: 'licenses', key, name })) : []),
-      ...(wants('gitignores') ? gitignores.map(({ name }) => ({ kind: 'gitignores', key: name, name })) : [])
-    ]
-    const named = [
-      ['KIND', row => row.kind],
-      ['KEY', row => row.key],
-      ['NAME', row => row.name]
-    ] as const satisfies Parameters<typeof table<(typeof rows)[number]>>[1]
-    this.log(table(rows, named))
-    return { ...(wants('licenses') ? { licenses } : {}), ...(wants('gitignores') ? { gitignores } : {}) }
+    const all = {
+      licenses,
+      gitignores: listTemplates('gitignores').map(viewTemplateName),
+      dockerfiles: listTemplates('dockerfiles').map(viewTemplateName),
+      gitstead_ci_ymls: listTemplates('gitstead_ci_ymls').map(viewTemplateName)
+    }
+    const shown = KINDS.filter(kind => args.kind === undefined || args.kind === kind)
+    const rows = shown.flatMap((kind): Row[] =>
+      kind === 'licenses'
+        ? licenses.map(({ key, name }) => ({ kind, key, name }))
+        : all[kind].map(({ name }) => ({ kind, key: name, name }))
+    )
+    this.log(
+      table(rows, [
+        ['KIND', row => row.kind],
+        ['KEY', row => row.key],
+        ['NAME', row => row.name]
+      ])
+    )
+    return Object.fromEntries(shown.map(kind => [kind, all[kind]])) as Partial<typeof all>
   }
 }

@@ -1,6 +1,9 @@
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
+const FILES = ['gitignores', 'dockerfiles', 'gitstead_ci_ymls'] as const
+const KINDS = ['licenses', ...FILES]
+
 export default class TemplatesShow extends BaseCommand {
   static override summary = 'Print the text of one template'
   static override description =
@@ -12,7 +15,7 @@ export default class TemplatesShow extends BaseCommand {
     '<%= config.bin %> templates show licenses gpl-3.0 --project Engine --fullname "Ada Lovelace" --json'
   ]
   static override args = {
-    kind: Args.string({ description: 'what it is a template of', required: true, options: ['licenses', 'gitignores'] }),
+    kind: Args.string({ description: 'what it is a template of', required: true, options: [...KINDS] }),
     key: Args.string({ description: 'its key, as `templates list` shows it', required: true })
   }
   static override flags = {
@@ -22,7 +25,8 @@ export default class TemplatesShow extends BaseCommand {
 
   async run() {
     const { args, flags } = await this.parse(TemplatesShow)
-    const template = args.kind === 'licenses' ? await license(args.key, flags) : await gitignore(args.key)
+    const kind = FILES.find(name => name === args.kind)
+    const template = kind ? await file(kind, args.key) : await license(args.key, flags)
     // The text as it is: a line more would make another file of it.
     if (!this.jsonEnabled()) process.stdout.write(template.content)
     return template
@@ -38,10 +42,10 @@ async function license(key: string, placeholders: { project?: string; fullname?:
   return viewLicense(findLicense(key, placeholders, nobody))
 }
 
-async function gitignore(name: string) {
+async function file(kind: (typeof FILES)[number], name: string) {
   const [{ findTemplate }, { viewTemplate }] = await Promise.all([
     import('../../../areas/templates/files.js'),
     import('../../../areas/templates/files.view.js')
   ])
-  return viewTemplate(findTemplate('gitignores', name))
+  return viewTemplate(findTemplate(kind, name))
 }

@@ -1,0 +1,17 @@
+# A Node.js service. Change the last line to what starts yours.
+FROM node:22-bookworm-slim AS build
+WORKDIR /app
+# Packages first: this layer is kept until the lock file changes.
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY . .
+RUN npm run build --if-present && npm prune --omit=dev
+
+FROM node:22-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build --chown=node:node /app ./
+# The image brings this user along.
+USER node
+EXPOSE 3000
+CMD ["node", "."]

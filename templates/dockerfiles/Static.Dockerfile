@@ -1,0 +1,13 @@
+# A site that is built by Node.js and served by nginx.
+FROM node:22-bookworm-slim AS build
+WORKDIR /site
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY . .
+# Change `dist` to the folder that your build writes.
+RUN npm run build
+
+# This nginx runs as a user of its own, on a port that takes no privilege.
+FROM nginxinc/nginx-unprivileged:stable
+COPY --from=build /site/dist /usr/share/nginx/html
+EXPOSE 8080
