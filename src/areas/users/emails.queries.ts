@@ -14,6 +14,11 @@ export function listEmails(userId: number): Promise<EmailRow[]> {
   return rows<EmailRow>(`select ${COLUMNS} from emails where user_id = ? order by id`, [userId])
 }
 
+export async function countEmails(userId: number): Promise<number> {
+  const found = await row<{ count: number }>('select count(*) as count from emails where user_id = ?', [userId])
+  return Number(found?.count ?? 0)
+}
+
 /** An address of a user by its number; that of somebody else is none. Throws NotFound. */
 export async function requireEmail(userId: number, id: number): Promise<EmailRow> {
   const found = await row<EmailRow>(`select ${COLUMNS} from emails where user_id = ? and id = ?`, [userId, id])

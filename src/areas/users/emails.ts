@@ -9,12 +9,15 @@ import { transact } from '../../db/transact.js'
 import { Conflict, Invalid, NotFound, Taken } from '../../errors.js'
 import { lineProblem } from '../../lib/line.js'
 import { audit } from '../admin/audit.js'
-import { type EmailRow, requireEmail } from './emails.queries.js'
+import { countEmails, type EmailRow, requireEmail } from './emails.queries.js'
 import type { EmailBody } from './emails.schema.js'
 import { holdUser } from './users.queries.js'
 
 /** Not specified: which addresses are valid. Nothing that a header of a mail would read as more than one address. */
 const ADDRESS = /^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u
+
+/** Not specified: how many addresses a user may have. Their list comes without pages. */
+const MOST = 1000
 
 interface Owner {
   readonly id: number
@@ -57,6 +60,7 @@ export async function addEmail(owner: Owner, { email }: EmailBody, origin: Origi
   if (problem) throw new Invalid('email', problem)
   return transact(async () => {
     await holdUser(owner.id)
+    if ((await countEmails(owner.id)) >= MOST) throw new Invalid('email', `is one too many (maximum is ${MOST})`)
     const id = await insertEmail(owner.id, email)
     if (id === undefined || (await primaryHolder(email)) !== undefined) throw new Taken('email')
     await audit(origin, {

@@ -23,6 +23,11 @@ export function listKeys(userId: number): Promise<KeyRow[]> {
   return rows<KeyRow>(`select ${COLUMNS} from ssh_keys k where k.user_id = ? order by k.id`, [userId])
 }
 
+export async function countKeys(userId: number): Promise<number> {
+  const found = await row<{ count: number }>('select count(*) as count from ssh_keys where user_id = ?', [userId])
+  return Number(found?.count ?? 0)
+}
+
 /** A key of a user by its number; undefined for that of somebody else. */
 export function findKey(userId: number, id: number): Promise<KeyRow | undefined> {
   return row<KeyRow>(`select ${COLUMNS} from ssh_keys k where k.user_id = ? and k.id = ?`, [userId, id])

@@ -7,10 +7,13 @@ import { lineProblem } from '../../lib/line.js'
 import { keyPayload } from '../../webhooks/system-payloads.js'
 import { audit } from '../admin/audit.js'
 import { emitEvent } from '../admin/events.js'
-import { findKey, type KeyRow } from './keys.queries.js'
+import { countKeys, findKey, type KeyRow } from './keys.queries.js'
 import type { KeyBody } from './keys.schema.js'
 import { readSshPublicKey } from './ssh-public-key.js'
 import { holdUser } from './users.queries.js'
+
+/** Not specified: how many keys a user may have. Their list comes without pages. */
+const MOST = 1000
 
 interface Owner {
   readonly id: number
@@ -25,6 +28,7 @@ export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promi
   const { text, fingerprint } = await readSshPublicKey(body.key)
   return transact(async () => {
     await holdUser(owner.id)
+    if ((await countKeys(owner.id)) >= MOST) throw new Invalid('key', `is one too many (maximum is ${MOST})`)
     const key = await insertKey({
       user_id: owner.id,
       title,

@@ -114,6 +114,16 @@ t.test('one’s own addresses', async t => {
     t.equal(await countStatements(() => asker.get('/user/emails')), 2, 'who asks, and which')
   })
 
+  t.test('a thousand are enough', async t => {
+    const hoarder = await app.make.user()
+    const values = Array.from({ length: 999 }, (_, at) => `(${hoarder.id}, 'hoard-${at}@example.com', now())`)
+    await execute(`insert into emails (user_id, email, created_at) values ${values.join(', ')}`)
+    t.equal((await app.as(hoarder).post('/user/emails', { email: address() })).statusCode, 201)
+    const res = await app.as(hoarder).post('/user/emails', { email: address() })
+    t.equal(res.statusCode, 400)
+    t.same(res.json(), { message: { email: ['is one too many (maximum is 1000)'] } })
+  })
+
   t.test('not for nobody and not for the blocked', async t => {
     const blocked = app.as(await app.make.user({ blocked: true }))
     for (const who of [app.nobody, blocked]) {

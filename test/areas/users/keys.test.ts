@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 import t from 'tap'
 import { addKey } from '../../../src/areas/users/keys.js'
-import { rows } from '../../../src/db/sql.js'
+import { execute, rows } from '../../../src/db/sql.js'
 import { type Asker, testApp } from '../../helpers/app.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { craftKey, ecdsaKey, newKey, positive, privateKeyFile, rsaKey } from '../../helpers/ssh-keys.js'
@@ -210,6 +210,18 @@ t.test('one’s own keys', async t => {
   t.test('a list takes two statements, however long', async t => {
     t.ok((await asker.get('/user/keys')).json().length > 5)
     t.equal(await countStatements(() => asker.get('/user/keys')), 2, 'who asks, and which')
+  })
+
+  t.test('a thousand are enough', async t => {
+    const hoarder = await app.make.user()
+    const values = Array.from({ length: 999 }, (_, at) => `(${hoarder.id}, 'x', 'ssh-ed25519 x', 'hoard-${at}', now())`)
+    await execute(
+      `insert into ssh_keys (user_id, title, public_key, fingerprint, created_at) values ${values.join(', ')}`
+    )
+    t.equal((await add(newKey(), 'last', app.as(hoarder))).statusCode, 201)
+    const res = await add(newKey(), 'too many', app.as(hoarder))
+    t.equal(res.statusCode, 400)
+    t.same(res.json(), { message: { key: ['is one too many (maximum is 1000)'] } })
   })
 
   t.test('not for nobody and not for the blocked', async t => {
