@@ -6,15 +6,16 @@ import { join } from 'node:path'
 import { config } from './config.js'
 import { Misconfigured } from './errors.js'
 
-const folders = ['repositories', 'artifacts', 'traces', 'tmp', 'backups', 'run'] as const
+/** The folders of every home. */
+export const HOME_FOLDERS = ['repositories', 'artifacts', 'traces', 'tmp', 'backups', 'run'] as const
 
 /** Makes the home's folders; throws Misconfigured when this user may not. */
 export function prepareHome(): void {
   const { home } = config()
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 })
-    for (const folder of folders) mkdirSync(join(home, folder), { recursive: true, mode: 0o700 })
-    for (const folder of ['.', ...folders]) accessSync(join(home, folder), constants.W_OK | constants.X_OK)
+    for (const folder of HOME_FOLDERS) mkdirSync(join(home, folder), { recursive: true, mode: 0o700 })
+    for (const folder of ['.', ...HOME_FOLDERS]) accessSync(join(home, folder), constants.W_OK | constants.X_OK)
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException
     throw new Misconfigured(`${path ?? home}: ${code}: give this user the home, or name another with --home`)

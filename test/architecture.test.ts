@@ -77,8 +77,11 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'db/connection', 'closed when the command ends'],
   ['cli', 'db/embedded', '`up` runs the database; a command starts it for its own run'],
   ['cli', 'db/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` tell its state'],
+  ['cli', 'db/server', '`doctor` asks the database for its version and its time'],
   ['cli', 'git/processes', 'closed when the command ends'],
   ['cli', 'queue/administer', '`jobs list` and `show` read the queue'],
+  ['cli', 'queue/inspect', '`doctor` looks for jobs that nobody does'],
+  ['cli', 'queue/processes', '`doctor --fix` gives the jobs of the dead back, as a worker does'],
   ['cli', 'queue/metrics', '`jobs stats` and `status` read what the API reads'],
   ['cli', 'queue/wake', 'closed when the command ends'],
   ['cli', 'runner/sandbox', '`doctor` tries the sandbox'],
@@ -114,7 +117,7 @@ const STARTERS: { readonly [file: string]: string } = {
   'runner/folders': 'removes what a build left as its own user',
   'db/embedded': 'the embedded database',
   'cli/children': 'the processes of the appliance',
-  'cli/examine': '`doctor` asks programs for their versions'
+  'cli/doctor/programs': '`doctor` asks programs for their versions'
 }
 
 /** Files beside config.ts that look at the environment. */

@@ -1,5 +1,6 @@
 // What `gitstead status` tells. It looks and starts nothing.
 import { readFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { join } from 'node:path'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
@@ -21,9 +22,8 @@ export interface ApplianceStatus {
 
 export async function readStatus(): Promise<ApplianceStatus> {
   const { home } = config()
-  const { host, port } = serverAddress()
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-  const [serverUp, database] = await Promise.all([answers(`${url}/-/health`), readDatabase()])
+  const url = serverUrl()
+  const [serverUp, database] = await Promise.all([serverAnswers(), readDatabase()])
   return {
     ok: serverUp && database.up && database.workers.length > 0,
     version,
@@ -35,6 +35,12 @@ export async function readStatus(): Promise<ApplianceStatus> {
   }
 }
 
+/** The URL that the home's server answers at. */
+export function serverUrl(): string {
+  const { host, port } = serverAddress()
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
 /** Where the home's server last listened: its port may have come by a flag. */
 export function serverAddress(): { host: string; port: number } {
   try {
@@ -44,12 +50,17 @@ export function serverAddress(): { host: string; port: number } {
   }
 }
 
-async function answers(url: string): Promise<boolean> {
-  try {
-    return (await fetch(url, { signal: AbortSignal.timeout(3000) })).ok
-  } catch {
-    return false
-  }
+/** Whether it does. Not by fetch: that never settles when a stranger at the port hangs up without a word. */
+export function serverAnswers(): Promise<boolean> {
+  return new Promise(resolve => {
+    const request = get(`${serverUrl()}/-/health`, response => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    request.setTimeout(3000, () => request.destroy())
+    request.once('error', () => resolve(false))
+    request.once('close', () => resolve(false))
+  })
 }
 
 async function readDatabase() {

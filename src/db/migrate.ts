@@ -38,7 +38,12 @@ export async function migrateDown(steps = 1): Promise<string[]> {
 /** Every migration with the time at which it was applied. Throws Misconfigured on a schema made by a newer version. */
 export async function migrationStates(): Promise<MigrationState[]> {
   await prepare()
-  const applied = new Map((await appliedRows()).map(({ name, applied_at }) => [name, applied_at]))
+  return storedMigrationStates()
+}
+
+/** The same for those who only look: a database without any schema stays so. */
+export async function storedMigrationStates(): Promise<MigrationState[]> {
+  const applied = new Map((await knownRows()).map(({ name, applied_at }) => [name, applied_at]))
   return migrations.map(({ name }) => ({ name, applied_at: applied.get(name) ?? null }))
 }
 
@@ -96,13 +101,22 @@ async function prepare(): Promise<void> {
   } catch (error) {
     throw translate(error)
   }
+}
+
+/** What was applied, all of it known to this version. Throws Misconfigured on a schema made by a newer one. */
+async function knownRows() {
+  const table = await row(
+    "select 1 from information_schema.tables where table_schema = database() and table_name = 'schema_migrations'"
+  )
+  const applied = table ? await appliedRows() : []
   const known = new Set(migrations.map(({ name }) => name))
-  const foreign = (await appliedRows()).find(({ name }) => !known.has(name))
+  const foreign = applied.find(({ name }) => !known.has(name))
   if (foreign) {
     throw new Misconfigured(
       `the database was made by a newer version of Gitstead (it has ${foreign.name}): install that version or a newer one`
     )
   }
+  return applied
 }
 
 const appliedRows = () =>

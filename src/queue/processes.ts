@@ -76,6 +76,12 @@ export async function reapProcesses(self?: number): Promise<number[]> {
   return gone
 }
 
+/** The ids of processes that are gone and not yet taken off the list. */
+export async function listGone(): Promise<number[]> {
+  const all = await rows<ProcessRow>(`select ${COLUMNS} from job_processes`)
+  return all.filter(isGone).map(({ id }) => id)
+}
+
 function isGone({ machine: where, pid, pid_started, lease_until }: ProcessRow): boolean {
   return lease_until < new Date() || (where === machine() && startOf(pid) !== pid_started)
 }

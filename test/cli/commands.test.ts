@@ -52,7 +52,7 @@ t.test('commands on a database', async t => {
   const { databaseUrl } = await testDatabase()
   const home = join(t.testdir(), 'home')
   mkdirSync(home, { mode: 0o700 })
-  const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
+  const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl, GITSTEAD_PORT: '0' }
   const run = (args: string[], input?: string) => cli(args, { environment, input })
   const create = (username: string, rest: string[] = []) =>
     run(

@@ -1,7 +1,8 @@
 // Removes what lies in the home and no row speaks of. Only what is older than a day: what is just being made has its row
 // later than its file, or the other way round. Nothing outside of the home is looked at, as no link is followed.
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { config } from '../../config.js'
 import { row } from '../../db/sql.js'
 import { Misconfigured } from '../../errors.js'
@@ -66,6 +67,8 @@ async function requireOwnDatabase(): Promise<void> {
   )
   const why = 'no file is taken for an orphan'
   if (!token) throw new Misconfigured(`the database has no users: ${why}`)
+  // Reading them would make new ones, which fit no database.
+  if (!existsSync(join(config().home, 'secrets.json'))) throw new Misconfigured(`the home has no secrets: ${why}`)
   try {
     decrypt(token.encrypted)
   } catch {

@@ -50,10 +50,18 @@ export async function settleOpenChanges(now = new Date()): Promise<number> {
   return decided.filter(({ id }) => outcomes.get(id)).length
 }
 
+/** How many changes are open whose process is gone. */
+export async function abandonedChanges(now = new Date()): Promise<number> {
+  const open = await rows<Pick<OpenRow, 'process' | 'created_at'>>(
+    "select process, created_at from ref_changes where state = 'open' order by id desc limit 1000"
+  )
+  return open.filter(change => !ownerLives(change, now)).length
+}
+
 const asOpen = ({ id, ref, old_id, new_id }: OpenRow): OpenChange => ({ id, ref, old: old_id, new: new_id })
 
 /** A process elsewhere cannot be looked at: it has as long as its git may run. */
-function ownerLives({ process: owner, created_at }: OpenRow, now: Date): boolean {
+function ownerLives({ process: owner, created_at }: Pick<OpenRow, 'process' | 'created_at'>, now: Date): boolean {
   const [where, pid, start] = owner.split('#')
   if (where === machine()) return startOf(Number(pid)) === Number(start)
   return now.getTime() - created_at.getTime() < (config().git.timeout + 60) * 1000

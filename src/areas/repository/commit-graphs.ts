@@ -1,0 +1,27 @@
+// Repositories whose commit graph is missing though no job is about to write it.
+import { existsSync } from 'node:fs'
+import { rows } from '../../db/sql.js'
+import { hasCommitGraph, writeCommitGraph } from '../../git/maintenance.js'
+import { repositoryPath, type StoredProject } from './location.js'
+
+/** The projects, of all or of a sample by chance. */
+export async function missingGraphs(sample?: number): Promise<StoredProject[]> {
+  const some = sample === undefined ? '' : `order by rand() limit ${Math.trunc(sample)}`
+  const projects = await rows<StoredProject>(
+    `select id, storage from projects where default_branch is not null and (optimise_at is null or optimise_at < ?) ${some}`,
+    [new Date(Date.now() - 3_600_000)]
+  )
+  const missing: StoredProject[] = []
+  for (const project of projects) {
+    const path = repositoryPath(project)
+    if (existsSync(path) && !(await hasCommitGraph(path))) missing.push(project)
+  }
+  return missing
+}
+
+/** Writes them; gives how many. */
+export async function writeMissingGraphs(sample?: number): Promise<number> {
+  const missing = await missingGraphs(sample)
+  for (const project of missing) await writeCommitGraph(repositoryPath(project))
+  return missing.length
+}

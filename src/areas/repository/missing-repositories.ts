@@ -1,0 +1,44 @@
+// Projects whose repository is not where it belongs.
+import { existsSync } from 'node:fs'
+import { row, rows } from '../../db/sql.js'
+import { createRepository } from '../../git/repository.js'
+import { repositoryPath } from './location.js'
+
+export interface MissingRepository {
+  readonly id: number
+  readonly path: string
+  /** No change of a ref was ever accepted: there was nothing to lose. */
+  readonly empty: boolean
+}
+
+interface ProjectRow {
+  id: number
+  storage: string
+  empty: number
+}
+
+// Ref changes are kept for three months, activity and the default branch for ever.
+const EMPTY = `p.default_branch is null and p.last_activity_at <= p.created_at + interval 1 second
+  and not exists (select 1 from ref_changes c where c.project_id = p.id)
+  and not exists (select 1 from pipelines l where l.project_id = p.id)`
+
+/** Looks for the repositories of all projects, or of a sample by chance. */
+export async function findMissing(
+  sample?: number
+): Promise<{ missing: MissingRepository[]; looked: number; of: number }> {
+  const total = Number((await row<{ total: number }>('select count(*) as total from projects'))?.total ?? 0)
+  const some = sample === undefined || total <= sample ? '' : `order by rand() limit ${Math.trunc(sample)}`
+  const projects = await rows<ProjectRow>(`select p.id, p.storage, (${EMPTY}) as empty from projects p ${some}`)
+  const missing = projects.flatMap(project => {
+    const path = repositoryPath(project)
+    return existsSync(path) ? [] : [{ id: project.id, path, empty: project.empty === 1 }]
+  })
+  return { missing, looked: projects.length, of: total }
+}
+
+/** Makes those anew in which no commit was ever accepted; gives how many. */
+export async function remakeMissing(sample?: number): Promise<number> {
+  const empty = (await findMissing(sample)).missing.filter(project => project.empty)
+  for (const { path } of empty) await createRepository(path)
+  return empty.length
+}

@@ -1,0 +1,45 @@
+// Every check of `gitstead doctor`, in its order: what is below needs what is above.
+import type { Check } from './check.js'
+import { clockCheck, databaseCheck, schemaCheck } from './database.js'
+import { commitGraphsCheck, orphansCheck, repositoriesCheck } from './files.js'
+import { foldersCheck, homeCheck, secretsCheck } from './home.js'
+import {
+  deadJobsCheck,
+  hooksCheck,
+  jobsCheck,
+  maintenanceCheck,
+  queuesCheck,
+  refChangesCheck,
+  removalsCheck,
+  workersCheck
+} from './jobs.js'
+import { addressCheck, diskCheck, urlCheck } from './machine.js'
+import { gitCheck, gitsteadCheck, mariadbCheck, nodeCheck, sandboxCheck } from './programs.js'
+
+export const checks: readonly Check[] = [
+  gitsteadCheck,
+  nodeCheck,
+  gitCheck,
+  mariadbCheck,
+  sandboxCheck,
+  homeCheck,
+  foldersCheck,
+  secretsCheck,
+  diskCheck,
+  addressCheck,
+  urlCheck,
+  databaseCheck,
+  schemaCheck,
+  clockCheck,
+  workersCheck,
+  jobsCheck,
+  deadJobsCheck,
+  queuesCheck,
+  refChangesCheck,
+  removalsCheck,
+  hooksCheck,
+  maintenanceCheck,
+  repositoriesCheck,
+  commitGraphsCheck,
+  orphansCheck
+]

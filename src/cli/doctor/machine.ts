@@ -1,0 +1,83 @@
+// What the machine gives: room, and an address to listen at.
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { config, publicUrl } from '../../config.js'
+import { embeddedState } from '../../db/embedded.js'
+import { HOME_FOLDERS } from '../../home.js'
+import { serverUrl } from '../read-status.js'
+import { Ailment, type Check } from './check.js'
+
+const MINIMUM_FREE = 1024 ** 3
+const MINIMUM_INODES = 10_000
+
+export const diskCheck: Check = {
+  name: 'disk',
+  about: 'a gibibyte and 10,000 files are free on every disk of the home',
+  examine: () => {
+    const disks = disksOf(config().home).map(folder => ({ folder, ...roomOf(folder) }))
+    const text = disks.map(({ folder, words }) => (disks.length > 1 ? `${words} at ${folder}` : words)).join('; ')
+    if (disks.every(({ enough }) => enough)) return text
+    throw new Ailment(text, 'make room: pushes and builds stop when the disk is full')
+  }
+}
+
+/** One folder of the home for each disk, as a sysadmin may mount or link some elsewhere. */
+function disksOf(home: string): string[] {
+  let folder = home
+  while (!existsSync(folder)) folder = dirname(folder)
+  const all = [folder, ...HOME_FOLDERS.map(name => join(home, name)).filter(path => existsSync(path))]
+  return [...new Map(all.reverse().map(path => [statSync(path).dev, path])).values()].reverse()
+}
+
+function roomOf(folder: string): { words: string; enough: boolean } {
+  const { bavail, bsize, files, ffree } = statfsSync(folder)
+  const free = bavail * bsize
+  // Some file systems, such as btrfs, have no limit on files and say 0.
+  const enoughFiles = files === 0 || ffree >= MINIMUM_INODES
+  const names = files === 0 ? '' : `, ${ffree} files`
+  return { words: `${(free / 1024 ** 3).toFixed(1)} GiB${names} free`, enough: free >= MINIMUM_FREE && enoughFiles }
+}
+
+export const addressCheck: Check = {
+  name: 'address',
+  about: 'the server answers, or could listen where it is configured to',
+  examine: async ({ serverUp }) => {
+    if (serverUp) return `the server answers at ${serverUrl()}`
+    const { host, port } = config()
+    const { up, transient } = await embeddedState()
+    if (config().database.url === null && up && !transient) {
+      throw new Ailment(`the appliance runs, and no server answers at ${serverUrl()}`, 'read its log, and restart it')
+    }
+    if (port === 0) return 'down; any free port serves'
+    const code = await tryToListen(host, port)
+    if (code === null) return `down; ${host}:${port} is free`
+    throw new Ailment(`nothing can listen at ${host}:${port}: ${code}`, REMEDIES[code] ?? 'choose another host or port')
+  }
+}
+
+const REMEDIES: { readonly [code: string]: string } = {
+  EADDRINUSE: 'another program listens there: stop it, or choose another port',
+  EACCES: 'ports below 1024 are for root: choose another port, or give the service CAP_NET_BIND_SERVICE',
+  EADDRNOTAVAIL: 'this machine has no such address: choose another host'
+}
+
+function tryToListen(host: string, port: number): Promise<string | null> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    server.listen(port, host, () => server.close(() => resolve(null)))
+  })
+}
+
+export const urlCheck: Check = {
+  name: 'url',
+  about: 'the URL that users are told is one that they can reach',
+  examine: () => {
+    const { host, url } = config()
+    if (url === null && ['0.0.0.0', '::', ''].includes(host)) {
+      throw new Ailment(`users are told ${publicUrl()}, which is no address`, 'set url in config.yaml')
+    }
+    return `users are told ${publicUrl()}`
+  }
+}

@@ -1,0 +1,62 @@
+// The programs that the appliance runs, and their versions.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { config } from '../../config.js'
+import { checkSandbox } from '../../runner/sandbox.js'
+import { version } from '../../version.js'
+import { Ailment, type Check } from './check.js'
+
+const run = promisify(execFile)
+
+export const gitsteadCheck: Check = {
+  name: 'gitstead',
+  about: 'version and home of the appliance',
+  examine: () => `${version}, home ${config().home}`
+}
+
+export const nodeCheck: Check = {
+  name: 'node',
+  about: 'Node.js 20.19 or newer',
+  examine: () => {
+    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+    if (major > 20 || (major === 20 && minor >= 19)) return process.versions.node
+    throw new Ailment(`${process.versions.node} is too old`, 'install Node.js 20.19 or newer')
+  }
+}
+
+export const gitCheck: Check = {
+  name: 'git',
+  about: 'git 2.38 or newer',
+  examine: async () => {
+    const text = await versionOf('git', ['--version'], 'git')
+    const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text) ?? []).map(Number)
+    if (major > 2 || (major === 2 && minor >= 38)) return text
+    throw new Ailment(`${text} is too old`, 'install git 2.38 or newer')
+  }
+}
+
+export const mariadbCheck: Check = {
+  name: 'mariadb',
+  about: 'the program of the private database, where no other is configured',
+  examine: () => {
+    if (config().database.url !== null) return 'not needed: database.url names a server'
+    return versionOf('mariadbd', ['--no-defaults', '--version'], 'mariadb-server-core')
+  }
+}
+
+export const sandboxCheck: Check = {
+  name: 'sandbox',
+  about: 'builds can be shut in',
+  examine: async () => {
+    await checkSandbox()
+    return config().runner.sandbox === 'none' ? 'switched off by runner.sandbox: none' : 'bubblewrap works'
+  }
+}
+
+async function versionOf(command: string, args: string[], debianPackage: string): Promise<string> {
+  try {
+    return (await run(command, args)).stdout.trim()
+  } catch {
+    throw new Ailment(`${command} does not run`, `install the Debian package ${debianPackage}`)
+  }
+}

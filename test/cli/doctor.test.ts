@@ -1,0 +1,324 @@
+// `gitstead doctor` on homes that are not well: it says what is wrong, mends what is safe, and changes nothing unasked.
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { createHook } from '../../src/areas/admin/hooks.js'
+import { runTask } from '../../src/areas/admin/maintenance.js'
+import { ensureRepository, repositoryPath } from '../../src/areas/repository/location.js'
+import type { CheckResult } from '../../src/cli/doctor/check.js'
+import { checks } from '../../src/cli/doctor/checks.js'
+import { orphansCheck } from '../../src/cli/doctor/files.js'
+import { execute, row, rows, type Value } from '../../src/db/sql.js'
+import { createRepository } from '../../src/git/repository.js'
+import { HOME_FOLDERS, prepareHome } from '../../src/home.js'
+import { machine } from '../../src/queue/processes.js'
+import { cli } from '../helpers/cli.js'
+import { testDatabase } from '../helpers/database.js'
+import { factory, someOrigin } from '../helpers/factory.js'
+
+const { home, databaseUrl } = await testDatabase()
+prepareHome()
+chmodSync(home, 0o700)
+const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl, GITSTEAD_PORT: '0' }
+
+async function doctor(args: string[] = [], values: NodeJS.ProcessEnv = environment) {
+  const { code, json } = await cli(['doctor', '--json', ...args], { environment: values })
+  const { ok, checks: results } = json() as unknown as { ok: boolean; checks: CheckResult[] }
+  const ill = results.filter(result => !result.ok).map(({ name }) => name)
+  return { code, ok, results, ill, of: (name: string) => results.find(result => result.name === name) }
+}
+
+const insert = (table: string, values: Record<string, Value>) =>
+  execute(
+    `insert into ${table} (${Object.keys(values).join(', ')}) values (${Object.keys(values)
+      .map(() => '?')
+      .join(', ')})`,
+    Object.values(values)
+  )
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
+t.test('a home that is well', async t => {
+  await factory.project()
+  const { code, ok, results, ill } = await doctor()
+  t.same(ill, [])
+  t.match({ code, ok }, { code: 0, ok: true })
+  t.same(
+    results.map(({ name }) => name),
+    checks.map(({ name }) => name)
+  )
+  t.ok(results.every(({ remedy, mended, skipped }) => remedy === null && mended === null && !skipped))
+})
+
+t.test('--fix mends what is safe, and the second run finds all well', async t => {
+  const project = await factory.project()
+  rmSync(repositoryPath({ id: project.id, storage: 'default' }), { recursive: true, force: true })
+  const busy = await factory.project()
+  await factory.file(busy, 'a.txt', 'a')
+  await execute('delete from jobs')
+  chmodSync(home, 0o755)
+  chmodSync(join(home, 'traces'), 0o750)
+  chmodSync(join(home, 'secrets.json'), 0o644)
+  rmSync(join(home, 'backups'), { recursive: true })
+  await insert('job_processes', {
+    id: 777,
+    hostname: 'h',
+    machine: machine(),
+    pid: 999_999_999,
+    pid_started: 1,
+    tag: 'x',
+    queues: '[]',
+    labels: '[]',
+    concurrency: 1,
+    started_at: minutesAgo(9),
+    lease_until: minutesAgo(-9)
+  })
+  for (const process_id of [777, 778]) {
+    await insert('jobs', {
+      queue: 'hooks',
+      name: 'hook.deliver',
+      payload: '{"deliveryId":1}',
+      state: 'running',
+      process_id,
+      attempts: 1,
+      run_at: minutesAgo(9),
+      started_at: minutesAgo(9),
+      created_at: minutesAgo(9)
+    })
+  }
+  await insert('ref_changes', {
+    project_id: busy.id,
+    ref: 'refs/heads/never',
+    old_id: '0'.repeat(40),
+    new_id: '1'.repeat(40),
+    source: 'push',
+    process: `${machine()}#999999999#1`,
+    created_at: minutesAgo(9)
+  })
+  await insert('maintenance_locks', { task: 'old_jobs', holder: 'x#1#1#1', lease_until: minutesAgo(1) })
+  await insert('project_removals', {
+    project_id: 4_000_000,
+    storage: 'default',
+    path_with_namespace: 'x/y',
+    created_at: minutesAgo(9)
+  })
+  const wrong = [
+    'commit_graphs',
+    'folders',
+    'home',
+    'jobs',
+    'maintenance',
+    'ref_changes',
+    'removals',
+    'repositories',
+    'secrets'
+  ]
+
+  await t.test('without it nothing is changed, and each check says what to do', async t => {
+    const before = await stateOf()
+    const { code, ill, results } = await doctor()
+    t.equal(code, 1)
+    t.same(ill.sort(), wrong)
+    t.ok(results.filter(({ ok }) => !ok).every(({ remedy, mended }) => remedy && mended === null))
+    t.same(await stateOf(), before)
+  })
+
+  await t.test('with it', async t => {
+    const { code, ill, results, of } = await doctor(['--fix'])
+    t.same(ill, [])
+    t.equal(code, 0)
+    t.same(
+      results
+        .filter(({ mended }) => mended !== null)
+        .map(({ name }) => name)
+        .sort(),
+      wrong
+    )
+    t.match(of('jobs'), { mended: 'gave 2 jobs back' })
+    t.match(of('repositories'), { mended: 'made 1 empty repository' })
+    t.equal(modeOf(home), 0o700)
+    t.equal(modeOf(join(home, 'secrets.json')), 0o600)
+    t.match(await rows("select state from jobs where name = 'hook.deliver'"), [{ state: 'ready' }, { state: 'ready' }])
+    t.same(await rows("select id from ref_changes where state = 'open'"), [])
+    t.ok(existsSync(repositoryPath({ id: project.id, storage: 'default' })))
+    t.match(await row("select changes from audit_events where action = 'doctor.mend'"), { changes: /gave 2 jobs back/ })
+  })
+
+  await t.test('and again', async t => {
+    const { code, results, ill } = await doctor()
+    t.same(ill, [])
+    t.equal(code, 0)
+    t.ok(results.every(({ mended }) => mended === null))
+  })
+})
+
+/** What a look must leave as it is. */
+async function stateOf() {
+  const tables = ['jobs', 'job_processes', 'ref_changes', 'maintenance_locks', 'maintenance_runs', 'audit_events']
+  const contents = await Promise.all(tables.map(table => rows(`select * from ${table} order by 1`)))
+  const modes = ['.', ...HOME_FOLDERS, 'secrets.json'].map(
+    name => existsSync(join(home, name)) && modeOf(join(home, name))
+  )
+  return { contents, modes, names: readdirSync(home).sort(), run: readdirSync(join(home, 'run')).sort() }
+}
+
+t.test('a repository that had commits is never made anew', async t => {
+  const project = await factory.project()
+  await factory.file(project, 'a.txt', 'a')
+  const path = repositoryPath({ id: project.id, storage: 'default' })
+  rmSync(path, { recursive: true })
+  const { code, ill, of } = await doctor(['--fix', '--all'])
+  t.equal(code, 1)
+  t.same(ill, ['repositories'])
+  t.match(of('repositories'), {
+    remedy: 'restore those that had commits from a backup',
+    details: [`project ${project.id}: ${path}`],
+    mended: 'made 0 empty repositories'
+  })
+  t.notOk(existsSync(path))
+  await execute('delete from projects where id = ?', [project.id])
+})
+
+t.test('what --fix leaves to people', async t => {
+  await insert('jobs', {
+    queue: 'default',
+    name: 'ref.changed',
+    payload: '{}',
+    state: 'dead',
+    run_at: minutesAgo(1),
+    created_at: minutesAgo(-10)
+  })
+  await createHook({ url: 'http://127.0.0.1:9/' }, someOrigin)
+  await execute('update system_hooks set failures = 7, resting_until = ?', [minutesAgo(-5)])
+  await runTask('old_jobs', { signal: AbortSignal.abort(new Error('the machine was switched off')) }, someOrigin)
+  const { code, ill, of } = await doctor(['--fix'])
+  t.equal(code, 1)
+  t.same(ill.sort(), ['clock', 'dead_jobs', 'hooks', 'maintenance'])
+  t.match(of('dead_jobs'), { details: ['ref.changed: 1'] })
+  t.match(of('hooks'), { details: [/^hook \d+: 7 failures in a row/] })
+  t.match(of('maintenance'), { remedy: 'run it by hand: gitstead maintenance run old_jobs', mended: null })
+  t.match(of('clock'), { found: '1 jobs were made in the future: the clock was set back' })
+  await execute("delete from jobs where state = 'dead'")
+  await execute('delete from system_hooks')
+  await runTask('old_jobs', {}, someOrigin)
+})
+
+t.test('orphans are found when they are older than a day, and are left to maintenance', async t => {
+  const orphan = repositoryPath({ id: 4_000_001, storage: 'default' })
+  await createRepository(orphan)
+  const context = { all: false, serverUp: false, now: new Date() }
+  t.equal(await orphansCheck.examine(context), 'none older than a day')
+  const later = new Date(Date.now() + 2 * 86_400_000)
+  await t.rejects(async () => orphansCheck.examine({ ...context, now: later }), {
+    message: 'repositories: 1',
+    details: [orphan],
+    remedy: /maintenance run orphaned_files --dry-run/
+  })
+  t.equal(orphansCheck.mend, undefined)
+})
+
+t.test('a schema that is old or new is told, and what needs it is left out', async t => {
+  await execute("delete from schema_migrations where name = '0006-administration'")
+  const old = await doctor(['--fix'])
+  t.match(old.of('schema'), { ok: false, details: ['0006-administration'], remedy: /gitstead db migrate/ })
+  t.same(old.ill, ['schema'])
+  t.match(old.of('jobs'), { ok: true, skipped: true })
+  await execute("insert into schema_migrations (name, applied_at) values ('9999-later', ?)", [new Date()])
+  t.match((await doctor()).of('schema'), { ok: false, found: /made by a newer version/ })
+  await execute("delete from schema_migrations where name = '9999-later'")
+  await execute("insert into schema_migrations (name, applied_at) values ('0006-administration', ?)", [new Date()])
+})
+
+t.test('a database that is away', async t => {
+  const away = { ...environment, GITSTEAD_DATABASE_URL: 'mysql://root:x@127.0.0.1:1/x' }
+  const { code, ill, of } = await doctor([], away)
+  t.equal(code, 1)
+  t.same(ill, ['database'])
+  t.match(of('database'), { remedy: 'start it, or correct database.url' })
+  t.match(of('repositories'), { skipped: true })
+})
+
+t.test('an address that is taken', async t => {
+  const server = createServer(socket => socket.destroy())
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  t.teardown(() => server.close())
+  const { ill, of } = await doctor([], { ...environment, GITSTEAD_PORT: String(port) })
+  t.same(ill, ['address'])
+  t.match(of('address'), { found: `nothing can listen at 127.0.0.1:${port}: EADDRINUSE`, remedy: /another program/ })
+  t.same((await doctor([], { ...environment, GITSTEAD_HOST: '0.0.0.0' })).ill, ['url'])
+})
+
+t.test('without an appliance', async t => {
+  const folder = join(t.testdir(), 'home')
+  const own = { GITSTEAD_HOME: folder, GITSTEAD_PORT: '0' }
+
+  await t.test('a home that is not there yet stays so', async t => {
+    const { code, ill, of } = await doctor(['--fix'], own)
+    t.same(ill, [])
+    t.equal(code, 0)
+    t.match(of('database'), { skipped: true, found: 'there is no database yet: the first start makes it' })
+    t.notOk(existsSync(folder))
+  })
+
+  await t.test('its own database is run for the checks alone', async t => {
+    t.equal((await cli(['jobs', 'stats'], { environment: own })).code, 0)
+    const { code, of } = await doctor([], own)
+    t.equal(code, 0)
+    t.match(of('database'), { skipped: false, found: /^the private one answers: / })
+    t.notOk(existsSync(join(folder, 'run/mysql.pid')), 'and stopped again')
+  })
+
+  await t.test('it is not started on a home that is not well', async t => {
+    chmodSync(join(folder, 'mysql'), 0o755)
+    rmSync(join(folder, 'traces'), { recursive: true })
+    symlinkSync(join(folder, 'nothing'), join(folder, 'traces'))
+    const { code, ill, of } = await doctor([], own)
+    t.equal(code, 1)
+    t.same(ill, ['folders'])
+    t.match(of('folders'), { details: [/^traces is a link to nothing/, /^mysql is open to others/] })
+    t.match(of('database'), { skipped: true, found: /is not started before this is mended: folders/ })
+    const fixed = await doctor(['--fix'], own)
+    t.match(fixed.of('folders'), { ok: false, details: [/^traces is a link to nothing/] })
+    rmSync(join(folder, 'traces'))
+    writeFileSync(join(folder, 'traces'), 'a file')
+    t.match((await doctor(['--fix'], own)).of('folders'), { ok: false, details: [/^traces is no folder/] })
+    rmSync(join(folder, 'traces'))
+    t.match(await doctor(['--fix'], own), { code: 0, ill: [] })
+    t.equal(modeOf(join(folder, 'mysql')), 0o700)
+  })
+
+  await t.test('secrets that are gone or damaged only a backup has', async t => {
+    writeFileSync(join(folder, 'secrets.json'), '{', { mode: 0o600 })
+    t.match(await doctor(['--fix'], own), { code: 1, ill: ['secrets'] })
+    rmSync(join(folder, 'secrets.json'))
+    const gone = await doctor(['--fix'], own)
+    t.match(gone.of('secrets'), { ok: false, remedy: /restore it from a backup/ })
+    t.notOk(existsSync(join(folder, 'secrets.json')))
+  })
+})
+
+t.test('people get a line for each check, with the remedy below', async t => {
+  mkdirSync(join(home, 'traces'), { recursive: true })
+  chmodSync(join(home, 'traces'), 0o755)
+  const { code, stdout } = await cli(['doctor'], { environment })
+  t.equal(code, 1)
+  t.match(stdout, /^ok {4}gitstead +\d/)
+  t.match(
+    stdout,
+    /\nFAIL {2}folders +1 folder of the home is not well\n {21}traces is open to others: .*\n {21}-> chmod 700 /
+  )
+  t.match(
+    (await cli(['doctor', '--fix'], { environment })).stdout,
+    /\nok {4}folders .*\n {21}mended: made or closed traces\n/
+  )
+})
+
+t.test('every project that has its repository stays as it is', async t => {
+  const project = await factory.project()
+  const path = await ensureRepository({ id: project.id, storage: 'default' })
+  writeFileSync(join(path, 'description'), 'mine')
+  await doctor(['--fix', '--all'])
+  t.ok(existsSync(join(path, 'description')))
+})
