@@ -1,5 +1,5 @@
 // The process's two pools on one database: Sequelize's for models, mysql2's own for prepared statements.
-import mysql, { type Connection, type Pool, type PoolOptions } from 'mysql2'
+import mysql, { type Connection, type ConnectionOptions, type Pool, type PoolOptions } from 'mysql2'
 import { Sequelize } from 'sequelize'
 import { config } from '../config.js'
 import { secrets } from '../secrets.js'
@@ -87,6 +87,15 @@ function open(): Database {
 
 async function prepareSession(connection: Connection): Promise<void> {
   for (const statement of SESSION) await connection.promise().query(statement)
+}
+
+/** A connection outside of the pools, for what holds one for long; the caller destroys it. */
+export async function openConnection(options: ConnectionOptions = {}): Promise<Connection> {
+  const connection = mysql.createConnection({ ...address(), connectTimeout: 5000, timezone: 'Z', ...options })
+  // Whatever happens to it is the answer to its next statement.
+  connection.on('error', () => undefined)
+  await prepareSession(connection)
+  return connection
 }
 
 /** Ends both pools; statements under way are finished first. */

@@ -16,12 +16,15 @@ export interface MigrationState {
 /** Seconds after which a process that died while it migrated holds up nobody any more. */
 const LEASE = 15
 
-/** Brings the schema to this version; gives the names of what was applied. Waits while another process does it. */
-export async function migrateUp(): Promise<string[]> {
+/**
+ * Brings the schema to this version, or up to the migration `last`; gives the names of what was applied. Waits while
+ * another process does it.
+ */
+export async function migrateUp(last?: string): Promise<string[]> {
   await prepare()
   if ((await pending()).length === 0) return []
   return underLock(async () => {
-    const done = await (await umzug()).up()
+    const done = await (await umzug()).up(last === undefined ? {} : { to: last })
     return done.map(({ name }) => name)
   })
 }
@@ -48,6 +51,12 @@ export async function storedMigrationStates(): Promise<MigrationState[]> {
 }
 
 const pending = async () => (await migrationStates()).filter(({ applied_at }) => applied_at === null)
+
+/** The tables that the migrations make: others in the same database are somebody else's. */
+export function ownTables(): Set<string> {
+  const made = migrations.flatMap(({ up }) => up.map(sql => /^\s*create table if not exists (\w+)/.exec(sql)?.[1]))
+  return new Set(made.filter(name => name !== undefined))
+}
 
 /** Whether every migration of this version is applied. */
 export const schemaIsCurrent = async () => (await pending()).length === 0

@@ -1,0 +1,116 @@
+// All rows as they were at one moment, read while others write: one transaction that sees the state of its start. Values
+// are kept as the text that the server writes, so that what is loaded again is the same to the last digit.
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import type { Connection, QueryOptions, RowDataPacket, TypeCastField } from 'mysql2'
+import { openConnection } from './connection.js'
+import { translate } from './failure.js'
+import { ownTables } from './migrate.js'
+
+export interface ColumnShape {
+  readonly name: string
+  /** Its values are bytes: base64 in a row. */
+  readonly binary: boolean
+}
+
+export interface TableShape {
+  readonly name: string
+  readonly columns: readonly ColumnShape[]
+  /** The columns of the primary key. */
+  readonly key: readonly string[]
+  /** The next number, as rows that are gone may have had the highest ones; null where the database gives none. */
+  readonly next: number | null
+}
+
+/** Values by the order of the columns, in the server's own text, or base64. */
+export type TableRow = readonly (string | null)[]
+
+export interface Snapshot {
+  readonly takenAt: Date
+  /** The tables of the product, by name. */
+  tables(): Promise<TableShape[]>
+  /** Streams a table by its primary key; memory is bounded by the stream's own buffer. */
+  stream(table: TableShape): AsyncIterable<TableRow>
+  rows<T>(sql: string, values?: readonly unknown[]): Promise<T[]>
+}
+
+const BYTES = /^(binary|varbinary|tinyblob|blob|mediumblob|longblob|bit)$/
+
+/** Gives `work` the database as it is at this moment. Throws Unavailable where it is away. */
+export async function withSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  let connection: Connection | undefined
+  try {
+    connection = await openConnection()
+    await ask(connection, 'set session transaction isolation level repeatable read')
+    await ask(connection, 'start transaction with consistent snapshot')
+    return await work(snapshotOn(connection))
+  } catch (error) {
+    throw translate(error)
+  } finally {
+    connection?.destroy()
+  }
+}
+
+function snapshotOn(connection: Connection): Snapshot {
+  return {
+    takenAt: new Date(),
+    tables: () => readTables(connection),
+    stream: table => streamTable(connection, table),
+    rows: (sql, values) => ask(connection, sql, values)
+  }
+}
+
+async function ask<T>(connection: Connection, sql: string, values: readonly unknown[] = []): Promise<T[]> {
+  const [found] = await connection.promise().query<RowDataPacket[]>(sql, [...values])
+  return found as T[]
+}
+
+async function readTables(connection: Connection): Promise<TableShape[]> {
+  // MySQL answers from statistics that may be a day old; MariaDB knows no such setting.
+  await ask(connection, 'set session information_schema_stats_expiry = 0').catch(() => undefined)
+  const tables = await ask<{ name: string; next: number | null }>(
+    connection,
+    `select table_name as name, auto_increment as next from information_schema.tables
+     where table_schema = database() and table_type = 'BASE TABLE' order by table_name`
+  )
+  const columns = await ask<{ of: string; name: string; type: string; extra: string }>(
+    connection,
+    `select table_name as 'of', column_name as name, data_type as type, extra from information_schema.columns
+     where table_schema = database() order by table_name, ordinal_position`
+  )
+  const keys = await ask<{ of: string; name: string }>(
+    connection,
+    `select table_name as 'of', column_name as name from information_schema.statistics
+     where table_schema = database() and index_name = 'PRIMARY' order by table_name, seq_in_index`
+  )
+  const own = ownTables()
+  return tables
+    .filter(({ name }) => own.has(name))
+    .map(({ name, next }) => ({
+      name,
+      next,
+      columns: columns
+        .filter(column => column.of === name && !/generated/i.test(column.extra))
+        .map(column => ({ name: column.name, binary: BYTES.test(column.type.toLowerCase()) })),
+      key: keys.filter(({ of }) => of === name).map(key => key.name)
+    }))
+}
+
+const quoted = (names: readonly string[]) => names.map(name => `\`${name}\``).join(', ')
+
+async function* streamTable(connection: Connection, { name, columns, key }: TableShape): AsyncGenerator<TableRow> {
+  const order = key.length > 0 ? ` order by ${quoted(key)}` : ''
+  const binary = new Set(columns.filter(column => column.binary).map(column => column.name))
+  const typeCast = (field: TypeCastField) =>
+    binary.has(field.name) ? (field.buffer()?.toString('base64') ?? null) : field.string('utf8')
+  const options = { rowsAsArray: true, typeCast } satisfies Partial<QueryOptions>
+  const sql = `select ${quoted(columns.map(column => column.name))} from \`${name}\`${order}`
+  const stream: Readable = connection.query({ sql, ...options }).stream({ highWaterMark: 200 })
+  try {
+    yield* stream as AsyncIterable<TableRow>
+  } finally {
+    // Left before its end, the answer's rest would stand before the next one's.
+    if (!stream.readableEnded) connection.destroy()
+    else if (!stream.closed) await once(stream, 'close')
+  }
+}
