@@ -38,6 +38,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['areas', 'log', 'rules that go on after a failure say so'],
   ['areas', 'secrets', 'tokens are stored as hashes, or encrypted where they are shown again'],
   ['areas', 'version', 'the first line of a trace names the version'],
+  ['areas', 'home', 'a backup is restored into a home of its own making'],
   ['db', 'home', 'the embedded database lies in the home, behind a socket'],
   ['db', 'secrets', 'the password of the embedded database'],
   ['queue', 'home', 'the sockets that wake workers'],
@@ -114,6 +115,7 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
 const STARTERS: { readonly [file: string]: string } = {
   'git/run': 'git, and nobody else does',
   'runner/shell': 'the scripts of builds in their sandbox',
+  'storage/sync': 'sync: a backup is on the disk before it is called finished',
   'runner/folders': 'removes what a build left as its own user',
   'db/embedded': 'the embedded database',
   'cli/children': 'the processes of the appliance',

@@ -97,6 +97,11 @@ export async function abandonChanges(open: readonly OpenChange[]): Promise<void>
   })
 }
 
+/** Leaves all open changes to recovery: in a restored copy nobody is left who could settle them. */
+export async function disownChanges(): Promise<void> {
+  await execute("update ref_changes set process = ? where state = 'open'", [nobody()])
+}
+
 /** Tries once, and again in the background until it works. */
 async function untilDone(complaint: string, work: () => Promise<unknown>): Promise<void> {
   try {

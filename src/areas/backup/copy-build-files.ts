@@ -1,0 +1,37 @@
+// Traces and archives of builds. A finished one never changes; of one that grows the copy has what was there.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { config } from '../../config.js'
+import { isMissing } from '../../storage/files.js'
+import type { Unit } from './manifest.js'
+import { type Draft, UnitWriter } from './unit.js'
+
+export const BUILD_FILE = /^(\d+)-(\d+)\.(zip|log)$/
+
+/** Copies them, a unit for each folder of a thousand builds. */
+export async function copyBuildFiles(draft: Draft, signal: AbortSignal): Promise<Unit[]> {
+  const units: Unit[] = []
+  for (const kind of ['traces', 'artifacts']) {
+    for (const folder of names(join(config().home, kind)).filter(name => /^\d+$/.test(name))) {
+      signal.throwIfAborted()
+      units.push(await copyFolder(draft, `${kind}/${folder}`))
+    }
+  }
+  return units
+}
+
+async function copyFolder(draft: Draft, path: string): Promise<Unit> {
+  const unit = new UnitWriter(draft, path)
+  const folder = join(config().home, path)
+  for (const name of names(folder)) if (BUILD_FILE.test(name)) await unit.copy(name, join(folder, name))
+  return unit.finish()
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}

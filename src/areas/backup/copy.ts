@@ -1,0 +1,86 @@
+// Copies of files with their hashes. Nothing else happens in this process, so small files go by synchronous calls: one
+// takes 60 us so, and 200 us by promises.
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeFileSync
+} from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { isMissing } from '../../storage/files.js'
+import { sha256 } from './manifest.js'
+
+export interface Copied {
+  readonly size: number
+  readonly sha256: string
+  readonly modified: number
+}
+
+const SMALL = 1_048_576
+
+/** Copies a file that is not there yet; undefined when the original is gone. A symbolic link is not followed. */
+export async function copyHashed(from: string, to: string): Promise<Copied | undefined> {
+  const found = openOriginal(from)
+  if (found === undefined) return undefined
+  try {
+    const { size, mtimeMs, mode } = fstatSync(found)
+    if (size <= SMALL) {
+      const content = readFileSync(found)
+      writeFileSync(to, content, { flag: 'wx', mode: mode & 0o777 })
+      return { size: content.length, sha256: sha256(content), modified: mtimeMs }
+    }
+    // By the kernel, which shares the blocks where the file system can; what is hashed is what arrived.
+    await copyFile(`/proc/self/fd/${found}`, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    return { ...(await hashFile(to)), modified: mtimeMs }
+  } finally {
+    closeSync(found)
+  }
+}
+
+function openOriginal(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Size and hash of a file as it is on the disk. */
+export async function hashFile(path: string): Promise<{ size: number; sha256: string }> {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of createReadStream(path, { highWaterMark: SMALL }) as AsyncIterable<Buffer>) {
+    hash.update(chunk)
+    size += chunk.length
+  }
+  return { size, sha256: hash.digest('hex') }
+}
+
+/** Gives a file of an earlier backup a second name; false where that cannot be, and it has to be copied. */
+export function shareFile(earlier: string, to: string): boolean {
+  try {
+    linkSync(earlier, to)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (['ENOENT', 'EMLINK', 'EXDEV', 'EPERM', 'ENOTSUP'].includes(code ?? '')) return false
+    throw error
+  }
+}
+
+/** Makes folders, each once. */
+export function folderMaker(): (folder: string) => void {
+  const made = new Set<string>()
+  return folder => {
+    if (made.has(folder)) return
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    made.add(folder)
+  }
+}

@@ -1,0 +1,188 @@
+// An online backup. The flow of what is kept:
+//   1. lock       a lease in the database: one backup at a time, and nothing is pruned while it lasts
+//   2. snapshot   one transaction dumps all rows; the moment of its start is the moment that the backup shows
+//   3. copies     repositories (refs first, then objects), traces and archives; unchanged files become second names of
+//                 the previous backup's, which they never change, so that every backup is a whole one
+//   4. rewind     refs that moved since the snapshot are taken back in the copy, by the rows of their changes
+//   5. seal       lists of files with hashes, the manifest over them, down to the disk, and only then the final name
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Origin } from '../../access/actor.js'
+import { config } from '../../config.js'
+import { withSnapshot } from '../../db/snapshot.js'
+import { transact } from '../../db/transact.js'
+import { Failure } from '../../errors.js'
+import { syncFileSystem } from '../../storage/sync.js'
+import { version } from '../../version.js'
+import { audit } from '../admin/audit.js'
+import { copyBuildFiles } from './copy-build-files.js'
+import { copyRepositories, listProjectsToCopy } from './copy-repositories.js'
+import { DATABASE_UNIT, dumpDatabase } from './dump.js'
+import { asOnlyBackup } from './lock.js'
+import { FORMAT, type Manifest, writeManifest } from './manifest.js'
+import { readKnownChanges } from './rewind.js'
+import { fingerprintOf, readHomeSecrets, SECRETS_UNIT, writeSecretsFile } from './secrets-file.js'
+import * as store from './store.js'
+import { type Draft, type Previous, UnitWriter } from './unit.js'
+
+export interface Progress {
+  readonly phase: 'database' | 'repositories' | 'builds' | 'disk'
+  readonly done: number
+  readonly total: number
+  readonly bytes: number
+}
+
+export interface CreateOptions {
+  /** The folder of backups; HOME/backups unless named. */
+  readonly to?: string
+  /** How many finished backups of this home stay, this one included. */
+  readonly keep?: number
+  readonly withSecrets?: boolean
+  readonly secretsTo?: string
+  /** Share nothing with the previous backup. */
+  readonly full?: boolean
+  readonly progress?: (progress: Progress) => void
+}
+
+export interface CreatedBackup extends store.BackupRecord {
+  readonly previous: string | null
+  readonly rewound_refs: number
+  /** Older ones that `keep` left no room for. */
+  readonly deleted: readonly string[]
+}
+
+/** Writes a backup while the appliance runs. Throws AlreadyRunning beside another one, Failure where it cannot write. */
+export function createBackup(options: CreateOptions, origin: Origin): Promise<CreatedBackup> {
+  return asOnlyBackup(async signal => {
+    const folder = resolve(options.to ?? store.defaultStore())
+    store.openStore(folder)
+    const id = store.newId(new Date())
+    const path = store.draftFolder(folder, id)
+    try {
+      store.removeDrafts(folder)
+      const { manifest, rewound } = await writeDraft({ id, path, folder, signal, options })
+      signal.throwIfAborted()
+      renameSync(path, join(folder, id))
+      await syncFileSystem(folder)
+      const deleted = removeSurplus(folder, options.keep)
+      const record = store.viewBackup(join(folder, id), manifest)
+      await note(origin, record, deleted)
+      return { ...record, previous: manifest.previous, rewound_refs: rewound, deleted }
+    } catch (error) {
+      rmSync(path, { recursive: true, force: true })
+      throw plain(error, folder)
+    }
+  })
+}
+
+/** What a backup would write and delete; nothing is. */
+export async function planBackup({ to, keep, full }: CreateOptions) {
+  const folder = resolve(to ?? store.defaultStore())
+  const fingerprint = fingerprintOf(readHomeSecrets()['secrets.json'])
+  const projects = await withSnapshot(listProjectsToCopy)
+  const previous = full ? null : (store.previousBackup(folder, fingerprint)?.manifest.id ?? null)
+  return {
+    would_create: { folder, projects: projects.length, previous },
+    // The new one will be among those that stay.
+    would_delete: keep === undefined ? [] : store.surplus(folder, keep - 1).map(({ id }) => id)
+  }
+}
+
+interface DraftPlan {
+  readonly id: string
+  readonly path: string
+  readonly folder: string
+  readonly signal: AbortSignal
+  readonly options: CreateOptions
+}
+
+async function writeDraft({ id, path, folder, signal, options }: DraftPlan) {
+  mkdirSync(path, { mode: 0o700 })
+  const secrets = readHomeSecrets()
+  const fingerprint = fingerprintOf(secrets['secrets.json'])
+  const previous = options.full ? null : store.previousBackup(folder, fingerprint)
+  const { draft, show } = startDraft(path, previous, options)
+  const rows = await dump(draft)
+  show('repositories', 0, rows.projects.length)
+  let count = 0
+  const done = () => show('repositories', ++count, rows.projects.length)
+  const repositories = await copyRepositories(draft, rows.projects, rows.known, { signal, done })
+  show('builds', 0, 0)
+  const units = [rows.unit, ...repositories.units, ...(await copyBuildFiles(draft, signal))]
+  if (options.withSecrets) units.push(copySecrets(draft, secrets))
+  if (options.secretsTo !== undefined) writeSecretsFile(resolve(options.secretsTo), secrets)
+  const where = options.withSecrets ? 'included' : options.secretsTo === undefined ? 'left_out' : 'apart'
+  show('disk', 0, 0)
+  const manifest: Manifest = {
+    format: FORMAT,
+    id,
+    gitstead: version,
+    home: config().home,
+    host: hostname(),
+    snapshot_at: rows.takenAt.toISOString(),
+    finished_at: new Date().toISOString(),
+    previous: previous?.manifest.id ?? null,
+    database: rows.database,
+    removed_projects: repositories.removed,
+    secrets: { where, fingerprint },
+    units,
+    totals: { repositories: repositories.units.length, ...draft.totals }
+  }
+  writeManifest(path, manifest)
+  await syncFileSystem(path)
+  return { manifest, rewound: repositories.rewound }
+}
+
+function startDraft(folder: string, previous: Previous | null, { progress }: CreateOptions) {
+  const totals = { files: 0, bytes: 0, new_files: 0, new_bytes: 0 }
+  let now = { phase: 'database' as Progress['phase'], done: 0, total: 0 }
+  const tell = () => progress?.({ ...now, bytes: totals.bytes })
+  const show = (phase: Progress['phase'], done: number, total: number) => {
+    now = { phase, done, total }
+    tell()
+  }
+  const draft: Draft = { folder, previous, totals, tick: tell }
+  return { draft, show }
+}
+
+/** Rows, and all that the copies need to know of the same moment. */
+async function dump(draft: Draft) {
+  const unit = new UnitWriter(draft, DATABASE_UNIT)
+  return withSnapshot(async snapshot => {
+    const projects = await listProjectsToCopy(snapshot)
+    const known = await readKnownChanges(snapshot)
+    const database = await dumpDatabase(snapshot, unit)
+    return { takenAt: snapshot.takenAt, projects, known, database, unit: unit.finish() }
+  })
+}
+
+function copySecrets(draft: Draft, files: ReturnType<typeof readHomeSecrets>) {
+  const unit = new UnitWriter(draft, SECRETS_UNIT)
+  for (const [name, text] of Object.entries(files)) if (text !== null) unit.write(name, Buffer.from(text))
+  return unit.finish()
+}
+
+function removeSurplus(folder: string, keep: number | undefined): string[] {
+  if (keep === undefined) return []
+  return store.surplus(folder, keep).map(({ id, path }) => {
+    rmSync(path, { recursive: true, force: true })
+    return id
+  })
+}
+
+function note(origin: Origin, record: store.BackupRecord, deleted: readonly string[]): Promise<void> {
+  const { id, path, repositories, bytes, secrets } = record
+  const after = { repositories, bytes, secrets, deleted }
+  const changes = Object.fromEntries(Object.entries(after).map(([name, value]) => [name, { after: value }]))
+  return transact(() => audit(origin, { action: 'backup.create', target: { type: 'backup', id, name: path }, changes }))
+}
+
+/** What a full disk or a folder of somebody else's is, in one line. */
+function plain(error: unknown, folder: string): unknown {
+  const { code, path, syscall } = error as NodeJS.ErrnoException
+  if (error instanceof Failure || code === undefined || syscall === undefined) return error
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new Failure(`no room is left in ${folder} (${code}): earlier backups are untouched`)
+  return new Failure(`the backup cannot be written: ${path ?? folder}: ${code}; earlier backups are untouched`)
+}

@@ -1,0 +1,47 @@
+// One backup at a time, and nothing that it needs is tidied up meanwhile: a backup holds the locks of the tasks that do so.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AlreadyRunning } from '../../errors.js'
+import { takeLock } from '../admin/maintenance-lock.js'
+
+const OWN = 'backup'
+/** What drops objects that no ref reaches, and archives whose rows the snapshot has. */
+const AT_REST = ['repository_upkeep', 'expired_artifacts'] as const
+/** Longer than a run of these takes. */
+const PATIENCE_MS = 1_800_000
+
+type TaskLock = Awaited<ReturnType<typeof takeLock>>
+
+/**
+ * Runs `work` as the only backup; a task that runs already is waited for. The signal ends when a lock is lost. Throws
+ * AlreadyRunning beside another backup.
+ */
+export async function asOnlyBackup<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const locks: TaskLock[] = [await takeOwn()]
+  try {
+    for (const task of AT_REST) locks.push(await takeWhenFree(task))
+    return await work(AbortSignal.any(locks.map(({ signal }) => signal)))
+  } finally {
+    // Their leases end by themselves where the database is away.
+    await Promise.allSettled(locks.map(lock => lock.release()))
+  }
+}
+
+async function takeOwn(): Promise<TaskLock> {
+  try {
+    return await takeLock(OWN)
+  } catch (error) {
+    if (!(error instanceof AlreadyRunning)) throw error
+    throw new AlreadyRunning('another backup is being written: wait for its end')
+  }
+}
+
+async function takeWhenFree(task: string): Promise<TaskLock> {
+  for (const end = Date.now() + PATIENCE_MS; ; ) {
+    try {
+      return await takeLock(task)
+    } catch (error) {
+      if (!(error instanceof AlreadyRunning) || Date.now() > end) throw error
+    }
+    await sleep(500)
+  }
+}

@@ -1,0 +1,120 @@
+// What a backup holds. manifest.json is written last and names every list of files with its hash, each list names its
+// files with theirs: so one hash, that of the manifest, stands for all bytes.
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure, Misconfigured, NotFound } from '../../errors.js'
+
+export const FORMAT = 1
+
+/** A file of a unit. `modified` is that of the original, in milliseconds: what tells a changed file from the same one. */
+export interface FileEntry {
+  readonly path: string
+  readonly size: number
+  readonly sha256: string
+  readonly modified: number
+}
+
+/** A folder of the backup whose files are listed in `PATH.files`: a repository, a thousand builds' traces, the rows. */
+export interface Unit {
+  readonly path: string
+  readonly files: number
+  readonly bytes: number
+  /** Of the list of files. */
+  readonly sha256: string
+  /** Of a repository. */
+  readonly project?: { readonly id: number; readonly path: string }
+}
+
+export interface DumpedTable {
+  readonly name: string
+  readonly rows: number
+  readonly next: number | null
+  readonly columns: readonly { readonly name: string; readonly binary: boolean }[]
+}
+
+export interface Manifest {
+  readonly format: typeof FORMAT
+  readonly id: string
+  readonly gitstead: string
+  readonly home: string
+  readonly host: string
+  /** The moment that the backup shows. */
+  readonly snapshot_at: string
+  readonly finished_at: string
+  /** The backup whose unchanged files this one shares. */
+  readonly previous: string | null
+  readonly database: {
+    readonly migrations: readonly string[]
+    readonly tables: readonly DumpedTable[]
+    readonly left_out: readonly string[]
+  }
+  /** Projects whose repository was removed with them while the backup was written. */
+  readonly removed_projects: readonly number[]
+  readonly secrets: {
+    readonly where: 'included' | 'apart' | 'left_out'
+    /** Tells whether a secrets.json is the one that the rows were encrypted with. */
+    readonly fingerprint: string
+  }
+  readonly units: readonly Unit[]
+  readonly totals: {
+    readonly repositories: number
+    readonly files: number
+    readonly bytes: number
+    /** Written anew; the rest is shared with the previous backup. */
+    readonly new_files: number
+    readonly new_bytes: number
+  }
+}
+
+/** A backup that is not as its manifest says. */
+export class Damaged extends Failure {}
+
+export const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
+
+/** Writes the manifest with its checksum, as `sha256sum -c` reads it. */
+export function writeManifest(folder: string, manifest: Manifest): void {
+  const text = `${JSON.stringify(manifest, null, 1)}\n`
+  writeFileSync(join(folder, 'manifest.json'), text, { mode: 0o600 })
+  writeFileSync(join(folder, 'manifest.json.sha256'), `${sha256(text)}  manifest.json\n`, { mode: 0o600 })
+}
+
+/** Reads a backup's manifest. Throws NotFound, Damaged, and Misconfigured for a format of a newer version. */
+export function readManifest(folder: string): Manifest {
+  if (!existsSync(join(folder, 'manifest.json'))) throw new NotFound('Backup')
+  const text = readOr(join(folder, 'manifest.json'))
+  if (!readOr(join(folder, 'manifest.json.sha256')).startsWith(sha256(text))) {
+    throw new Damaged(`${folder}/manifest.json is not as it was written: use another backup`)
+  }
+  const manifest = JSON.parse(text) as Manifest
+  if (manifest.format !== FORMAT) {
+    throw new Misconfigured(`${folder} was written by Gitstead ${manifest.gitstead}: use that version or a newer one`)
+  }
+  return manifest
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Damaged(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+/** Writes a unit's list of files; gives its hash. */
+export function writeFileList(folder: string, unit: string, files: readonly FileEntry[]): string {
+  const text = files.map(file => `${JSON.stringify(file)}\n`).join('')
+  writeFileSync(join(folder, `${unit}.files`), text, { mode: 0o600 })
+  return sha256(text)
+}
+
+/** The files of a unit. Throws Damaged. */
+export function readFileList(folder: string, unit: Pick<Unit, 'path' | 'sha256'>): FileEntry[] {
+  const path = join(folder, `${unit.path}.files`)
+  const text = readOr(path)
+  if (sha256(text) !== unit.sha256) throw new Damaged(`${path} is not as it was written: use another backup`)
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map(line => JSON.parse(line) as FileEntry)
+}

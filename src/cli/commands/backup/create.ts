@@ -1,0 +1,63 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class BackupCreate extends BaseCommand {
+  static override summary = 'Write a backup while the appliance runs'
+  static override description =
+    'Rows as of one moment, then repositories, traces and archives; unchanged files are shared with the previous backup. ' +
+    'Secrets are left out unless asked for: keep them apart from the rest. Exit code 6 while another backup is written.'
+  static override examples = [
+    '<%= config.bin %> backup create --keep 14 --secrets-to /root/gitstead-secrets.json',
+    '<%= config.bin %> backup create --to /mnt/backups --json',
+    '<%= config.bin %> backup create --keep 3 --dry-run'
+  ]
+  static override flags = {
+    to: Flags.string({ description: 'the folder of backups; HOME/backups unless named' }),
+    keep: Flags.integer({ min: 1, description: 'delete older backups of this home beyond this number' }),
+    'secrets-to': Flags.string({
+      description: 'write the secrets into a file of their own (mode 0600)',
+      exclusive: ['with-secrets']
+    }),
+    'with-secrets': Flags.boolean({
+      description: 'put the secrets into the backup: whoever has it can read everything'
+    }),
+    full: Flags.boolean({ description: 'share nothing with the previous backup' }),
+    'dry-run': Flags.boolean({ description: 'only tell what would be written and deleted' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(BackupCreate)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { progressLine, bytesText }, { createBackup, planBackup }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../progress.js'),
+        import('../../../areas/backup/create.js')
+      ])
+    const place = { ...(flags.to === undefined ? {} : { to: flags.to }), full: flags.full }
+    const keep = flags.keep === undefined ? {} : { keep: flags.keep }
+    if (flags['dry-run']) {
+      const plan = await withDatabase(() => planBackup({ ...place, ...keep }))
+      this.log(`would write a backup of ${plan.would_create.projects} projects into ${plan.would_create.folder}`)
+      for (const id of plan.would_delete) this.log(`would delete ${id}`)
+      return plan
+    }
+    const line = progressLine()
+    const options = {
+      ...place,
+      ...keep,
+      withSecrets: flags['with-secrets'],
+      ...(flags['secrets-to'] === undefined ? {} : { secretsTo: flags['secrets-to'] }),
+      progress: ({ phase, done, total, bytes }: { phase: string; done: number; total: number; bytes: number }) =>
+        line.show(phase, done, total, bytesText(bytes))
+    }
+    const backup = await withDatabase(() => createBackup(options, commandOrigin())).finally(line.end)
+    this.log(
+      `${backup.id}: ${backup.repositories} repositories, ${backup.files} files, ${bytesText(backup.bytes)} ` +
+        `(${bytesText(backup.new_bytes)} new)\n${backup.path}`
+    )
+    for (const id of backup.deleted) this.log(`deleted ${id}`)
+    return backup
+  }
+}

@@ -1,0 +1,43 @@
+import { Args, Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class BackupVerify extends BaseCommand {
+  static override summary = 'Restore a backup into a temporary home, and check what came out'
+  static override description =
+    'Compares every file with its hash, loads the rows into a database of its own, and checks that every repository is ' +
+    'whole and every ref is as the rows say. Needs room for the whole backup. Exit code 1 when something is wrong.'
+  static override examples = [
+    '<%= config.bin %> backup verify latest',
+    '<%= config.bin %> backup verify /mnt/backups/20261121T020000Z-3f9a --secrets /root/gitstead-secrets.json --json'
+  ]
+  static override args = { backup: Args.string({ required: true, description: 'id, folder, or latest' }) }
+  static override flags = {
+    to: Flags.string({ description: 'the folder of backups; HOME/backups unless named' }),
+    secrets: Flags.string({ description: 'file of secrets, where the home has not the right ones' }),
+    in: Flags.string({ description: 'the folder for the temporary home; HOME/tmp unless named' })
+  }
+
+  async run() {
+    const { flags, args } = await this.parse(BackupVerify)
+    this.configure(flags)
+    const [{ verifyBackup }, { findBackup }, { progressLine }] = await Promise.all([
+      import('../../../areas/backup/verify.js'),
+      import('../../../areas/backup/store.js'),
+      import('../../progress.js')
+    ])
+    const line = progressLine()
+    const result = await verifyBackup(findBackup(args.backup, flags.to), {
+      ...(flags.secrets === undefined ? {} : { secretsFile: flags.secrets }),
+      ...(flags.in === undefined ? {} : { inside: flags.in }),
+      progress: (phase, done, total) => line.show(phase, done, total)
+    }).finally(line.end)
+    const { files, repositories, refs } = result.checked
+    for (const problem of result.problems) this.log(`FAIL  ${problem}`)
+    for (const note of result.notes) this.log(`note  ${note}`)
+    this.log(
+      `${result.backup.id}: ${result.ok ? 'ok' : 'not ok'}: ${files} files, ${repositories} repositories, ${refs} refs`
+    )
+    if (!result.ok) process.exitCode = 1
+    return result
+  }
+}

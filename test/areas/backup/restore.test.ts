@@ -1,0 +1,186 @@
+// What comes back of a backup, and how a damaged one is told apart.
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { type Manifest, readManifest, writeManifest } from '../../../src/areas/backup/manifest.js'
+import { execute } from '../../../src/db/sql.js'
+import { cli } from '../../helpers/cli.js'
+import { factory } from '../../helpers/factory.js'
+import { big, create, environment, git, home, manifestOf, project, source, unitOf } from './subject.js'
+
+const verify = async (backup: { path: string }) => {
+  const { code, json, stderr } = await cli(['backup', 'verify', backup.path, '--json'], { environment })
+  if (stderr !== '') t.comment(stderr)
+  return {
+    code,
+    ...(json() as { ok: boolean; problems: string[]; notes: string[]; checked: { repositories: number } })
+  }
+}
+
+/** A backup as a folder of its own, whose files nobody shares: what is done to it is done to it alone. */
+function duplicate(backup: { path: string }, folder: string): { path: string } {
+  execFileSync('cp', ['-r', backup.path, folder])
+  return { path: folder }
+}
+
+t.test('a whole backup is verified as whole', async t => {
+  const backup = await create()
+  const { repositories } = manifestOf(backup).totals
+  t.match(await verify(backup), { code: 0, ok: true, problems: [], notes: [], checked: { repositories } })
+})
+
+t.test('a project that was removed beside the backup is not in the copy', async t => {
+  const doomed = await factory.project()
+  await factory.file(doomed, 'a', 'a\n')
+  const backup = await create({ withSecrets: true })
+  const manifest = manifestOf(backup)
+  const units = manifest.units.filter(unit => unit.project?.id !== doomed.id)
+  writeManifest(backup.path, { ...manifest, units, removed_projects: [doomed.id] })
+  t.match(await verify(backup), { code: 0, ok: true, problems: [] })
+  rmSync(backup.path, { recursive: true })
+})
+
+t.test('a damaged backup is told from a whole one', async t => {
+  const backup = await create()
+  const folder = t.testdir()
+  const { path, list } = unitOf(backup)
+  const object = list.find(file => file.path.startsWith('objects/'))?.path ?? ''
+  const cases: [string, (copy: string) => void, RegExp][] = [
+    ['a byte', copy => flip(join(copy, path, object)), /is not as it was written/],
+    ['a missing file', copy => rmSync(join(copy, path, object)), /is missing/],
+    ['a cut file', copy => truncateSync(join(copy, path, 'packed-refs'), 10), /packed-refs is not as it was written/],
+    ['a list', copy => appendFileSync(join(copy, `${path}.files`), '{}\n'), /\.files is not as it was written/],
+    ['rows', copy => flip(join(copy, 'database/users.jsonl.gz')), /users\.jsonl\.gz is not as it was written/]
+  ]
+  for (const [name, harm, problem] of cases) {
+    const copy = duplicate(backup, join(folder, name.replace(' ', '-')))
+    harm(copy.path)
+    const found = await verify(copy)
+    t.equal(found.code, 1, name)
+    t.match(found.problems[0], problem, name)
+  }
+  const copy = duplicate(backup, join(folder, 'manifest'))
+  appendFileSync(join(copy.path, 'manifest.json'), ' ')
+  const { code, stderr } = await cli(['backup', 'verify', copy.path], { environment })
+  t.equal(code, 1)
+  t.match(stderr, /manifest\.json is not as it was written: use another backup/)
+  t.equal((await cli(['backup', 'verify', join(folder, 'nothing')], { environment })).code, 3)
+})
+
+function flip(path: string): void {
+  chmodSync(path, 0o600)
+  const bytes = readFileSync(path)
+  const at = Math.floor(bytes.length / 2)
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  writeFileSync(path, bytes)
+}
+
+t.test('a ref that is not as its row says is found', async t => {
+  await execute("update ref_changes set new_id = ? where project_id = ? and ref = 'refs/heads/master'", [
+    '1'.repeat(40),
+    big.id
+  ])
+  const found = await verify(await create())
+  t.equal(found.code, 1)
+  t.match(found.problems, [new RegExp(`project ${big.id}: refs/heads/master is [0-9a-f]{40}, and its row says 1111`)])
+  await execute('delete from ref_changes where project_id = ?', [big.id])
+})
+
+t.test('a restore needs the secrets, an empty folder and a backup', async t => {
+  const folder = t.testdir({ full: { file: 'x' }, 'other.json': '{"encryption_key":"AAAA"}', 'none.json': '{}' })
+  const apart = join(folder, 'apart.json')
+  const backup = await create({ secretsTo: apart })
+  t.equal(backup.secrets, 'apart')
+  t.equal(statSync(apart).mode & 0o777, 0o600)
+  const into = join(folder, 'new')
+  const wrong: [string[], number, RegExp][] = [
+    [['--into', into], 2, /holds no secrets: name them by --secrets FILE/],
+    [['--into', into, '--secrets', join(folder, 'absent')], 2, /cannot be read \(ENOENT\)/],
+    [['--into', into, '--secrets', join(folder, 'none.json')], 2, /hold no encryption key/],
+    [['--into', into, '--secrets', join(folder, 'other.json')], 4, /are not those of the backup/],
+    [['--into', join(folder, 'full'), '--secrets', apart], 4, /is not empty/]
+  ]
+  for (const [args, code, text] of wrong) {
+    const answer = await cli(['restore', backup.id, ...args], { environment })
+    t.equal(answer.code, code, args.join(' '))
+    t.match(answer.stderr, text)
+  }
+  t.notOk(existsSync(into))
+  const dry = await cli(['restore', 'latest', '--into', into, '--secrets', apart, '--dry-run', '--json'], {
+    environment
+  })
+  t.match(dry.json(), { would_restore: { id: backup.id }, into })
+  t.notOk(existsSync(into))
+})
+
+t.test('a backup of an older schema is restored, and brought up to date', async t => {
+  const copy = duplicate(await create({ withSecrets: true }), join(t.testdir(), 'old'))
+  const manifest = readManifest(copy.path)
+  const young = new Set(['0006-administration'])
+  const kept = new Set(['users', 'access_tokens', 'namespaces', 'projects', 'ref_changes', 'jobs'])
+  const old: Manifest = {
+    ...manifest,
+    database: {
+      ...manifest.database,
+      migrations: manifest.database.migrations.filter(name => !young.has(name)),
+      tables: manifest.database.tables.filter(({ name }) => kept.has(name))
+    }
+  }
+  writeManifest(copy.path, old)
+  const into = join(t.testdirName, 'home')
+  const { code, stderr } = await cli(['restore', copy.path, '--into', into], { environment })
+  t.equal(code, 0, stderr)
+  const states = await cli(['db', 'status', '--home', into, '--json'])
+  t.match(states.json(), { migrations: manifest.database.migrations.map(name => ({ name, applied_at: String })) })
+  t.equal((await cli(['backup', 'create', '--home', into])).code, 0, 'its tables are there')
+
+  t.test('one of a newer version is refused', async t => {
+    const migrations = [...manifest.database.migrations, '9999-future']
+    writeManifest(copy.path, { ...manifest, database: { ...manifest.database, migrations } })
+    const refused = await cli(['restore', copy.path, '--into', join(t.testdirName, 'x')], { environment })
+    t.equal(refused.code, 1)
+    t.match(refused.stderr, /is of a newer version of Gitstead \(it has 9999-future\)/)
+  })
+})
+
+t.test('traces and archives: what the rows speak of comes back, of the future nothing', async t => {
+  const now = new Date()
+  const { insertId: pipeline } = await execute(
+    `insert into pipelines (project_id, ref, tag, sha, before_sha, status, source, created_at, updated_at)
+     values (?, 'master', 0, ?, ?, 'success', 'push', ?, ?)`,
+    [project.id, git(source, 'rev-parse', 'master'), '0'.repeat(40), now, now]
+  )
+  const { insertId: build } = await execute(
+    `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, tag_list, plan, attempt, trace_size, artifacts_attempt, artifacts_filename, created_at, updated_at)
+     values (?, ?, 'test', 'test', 0, 'master', 0, ?, 'success', 'always', 0, '[]', '{}', 1, 4, 1, 'a.zip', ?, ?)`,
+    [pipeline, project.id, '1'.repeat(40), now, now]
+  )
+  for (const kind of ['traces', 'artifacts']) mkdirSync(join(home, kind, '0'), { recursive: true })
+  const files = [`traces/0/${build}-1.log`, `artifacts/0/${build}-1.zip`]
+  const future = [`traces/0/${build}-2.log`, `traces/0/${build + 1}-1.log`]
+  for (const file of [...files, ...future]) writeFileSync(join(home, file), 'text')
+  const backup = await create({ withSecrets: true })
+  const into = join(t.testdir(), 'home')
+  t.equal((await cli(['restore', backup.path, '--into', into], { environment })).code, 0)
+  for (const file of files) t.equal(readFileSync(join(into, file), 'utf8'), 'text', file)
+  for (const file of future) t.notOk(existsSync(join(into, file)), file)
+  const again = await create()
+  const shared = join('traces/0', `${build}-1.log`)
+  t.equal(statSync(join(again.path, shared)).ino, statSync(join(backup.path, shared)).ino)
+  writeFileSync(join(home, shared), 'next')
+  const third = await create()
+  t.equal(readFileSync(join(third.path, shared), 'utf8'), 'next', 'the same size, written later')
+  t.equal(readFileSync(join(again.path, shared), 'utf8'), 'text')
+})
