@@ -50,10 +50,7 @@ export async function insertUsers(drafts: readonly UserDraft[], origin: Origin):
     const users = await insertRows(drafts)
     await insertNamespaces(users)
     await insertIdentities(drafts, users)
-    await AccessToken.bulkCreate(
-      users.map(({ id }, at) => tokenOf(id, drafts[at]?.privateToken ?? '')),
-      { validate: false }
-    )
+    await AccessToken.bulkCreate(users.map(({ id }, at) => tokenOf(id, drafts[at]?.privateToken ?? '')))
     await emitEvents(users.map(user => [`user_create:${user.id}`, userPayload('user_create', user)]))
     await auditAll(
       origin,

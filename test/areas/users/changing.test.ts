@@ -5,9 +5,10 @@ import { beginSession } from '../../../src/areas/users/credentials.js'
 import { addEmail } from '../../../src/areas/users/emails.js'
 import { blockUser } from '../../../src/areas/users/user-state.js'
 import { updateUser } from '../../../src/areas/users/user-update.js'
-import { Email } from '../../../src/db/models/index.js'
+import { AccessToken, Email } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { Forbidden, UpdateConflict } from '../../../src/errors.js'
+import { newToken, tokenHash } from '../../../src/secrets.js'
 import { testApp } from '../../helpers/app.js'
 import { actorOf, someOrigin, type TestUser } from '../../helpers/factory.js'
 
@@ -243,6 +244,28 @@ t.test('PUT /users/:id', async t => {
     })
     t.equal(inQuery.statusCode, 403)
     t.match((await admin.get(`/users/${user.id}`)).json(), { is_admin: false, projects_limit: 1000 })
+  })
+
+  t.test('by sudo only with a private token, and to somebody known', async t => {
+    const user = await app.make.user()
+    const other = await app.make.admin()
+    const token = newToken()
+    await AccessToken.create({ userId: root.id, kind: 'personal', tokenHash: tokenHash(token) })
+    const path = `/users/${user.id}`
+    const put = (headers: Record<string, string>, query = '') =>
+      app.nobody.inject({ method: 'PUT', url: `/api/v3${path}${query}`, headers, payload: { bio: 'by sudo' } })
+    const byPersonal = await put({ 'private-token': token, sudo: other.username })
+    t.equal(byPersonal.statusCode, 403)
+    t.same(byPersonal.json(), { message: '403 Forbidden - Private token must be specified in order to use sudo' })
+    const byCookie = await put({ cookie: `_service_session=${await session(root)}`, sudo: other.username })
+    t.not(byCookie.statusCode, 200)
+    for (const query of ['?sudo=no-such-user', '?sudo=999999']) {
+      t.equal((await put({ 'private-token': root.privateToken }, query)).statusCode, 404)
+    }
+    t.equal((await put({ 'private-token': root.privateToken }, '?sudo[]=1')).statusCode, 400)
+    t.equal((await put({ sudo: other.username })).statusCode, 401)
+    t.equal((await admin.get(path)).json().bio, null)
+    t.equal((await put({ 'private-token': root.privateToken }, `?sudo=${other.username}`)).statusCode, 200)
   })
 
   t.test('by sudo to another administrator both are written down', async t => {
