@@ -65,7 +65,7 @@ t.test('hooks are added, listed, shown and removed', async t => {
 
 t.test('what is wrong is one line, and tells its kind by the exit code', async t => {
   const cases: [string[], number, RegExp][] = [
-    [['hooks', 'add', '--url', 'nowhere'], 1, /^gitstead: Invalid url given\n$/],
+    [['hooks', 'add', '--url', 'nowhere'], 2, /^gitstead: --url is not an http or https URL\n$/],
     [['hooks', 'add'], 2, /Missing required flag url/],
     [['hooks', 'add', '--url', 'http://x/', '--token-stdin', '--token-file', 'x'], 2, /name one source of the token/],
     [['hooks', 'add', '--url', 'http://x/', '--token-file', '/nowhere'], 2, /--token-file \/nowhere .*ENOENT/],

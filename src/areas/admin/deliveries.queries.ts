@@ -85,13 +85,10 @@ export function listAttempts(deliveryId: number): Promise<AttemptRow[]> {
   )
 }
 
-/** The dead deliveries of a hook that nobody has repeated, oldest first. */
-export async function listLostDeliveries(hookId: number): Promise<{ id: number; event: string }[]> {
+/** The numbers of the dead deliveries of a hook that nobody has repeated, oldest first. */
+export async function listLostDeliveries(hookId: number): Promise<number[]> {
   const [dead, repeated] = await Promise.all([
-    rows<{ id: number; event: string }>(
-      "select id, event from hook_deliveries where hook_id = ? and state = 'dead' order by id",
-      [hookId]
-    ),
+    rows<{ id: number }>("select id from hook_deliveries where hook_id = ? and state = 'dead' order by id", [hookId]),
     rows<{ id: string }>(
       `select distinct substring_index(substring(event_key, 12), ':', 1) as id from hook_deliveries
        where hook_id = ? and event_key like 'redelivery:%' and state <> 'canceled'`,
@@ -99,5 +96,5 @@ export async function listLostDeliveries(hookId: number): Promise<{ id: number; 
     )
   ])
   const done = new Set(repeated.map(({ id }) => Number(id)))
-  return dead.filter(({ id }) => !done.has(id))
+  return dead.map(({ id }) => id).filter(id => !done.has(id))
 }

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 
 export const testKey = () => `test:${randomUUID()}`
 
-export const redeliveryKey = (deliveryId: number) => `redelivery:${deliveryId}:${randomUUID()}`
+/** `repetition` tells one from the other repetitions of the same delivery. */
+export const redeliveryKey = (deliveryId: number, repetition: string) => `redelivery:${deliveryId}:${repetition}`
 
 /** The delivery that this one repeats, or null. */
 export function redeliveryOf(key: string): number | null {

@@ -1,6 +1,9 @@
 // The same event once more, as a delivery of its own: what was delivered, given up or canceled stays as it was.
+import { randomUUID } from 'node:crypto'
 import type { Origin } from '../../access/actor.js'
+import { execute, marks, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
+import { enqueueAll } from '../../queue/enqueue.js'
 import { audit } from './audit.js'
 import { addDelivery } from './deliveries.js'
 import { type DeliveryDetailsRow, findDelivery, listLostDeliveries } from './deliveries.queries.js'
@@ -50,13 +53,9 @@ export async function redeliverDead(hookId: number, origin: Origin): Promise<num
   const made: number[] = []
   for (let at = 0; at < lost.length; at += BATCH) {
     const part = await transact(async () => {
-      const ids: number[] = []
-      for (const { id } of lost.slice(at, at + BATCH)) ids.push(await repeat(await findDelivery(id)))
-      await audit(origin, {
-        action: 'hook.redeliver',
-        target: targetOf(hook),
-        changes: { dead_deliveries: { after: ids.length } }
-      })
+      const ids = await repeatAll(hookId, lost.slice(at, at + BATCH))
+      const changes = { dead_deliveries: { after: ids.length } }
+      await audit(origin, { action: 'hook.redeliver', target: targetOf(hook), changes })
       return ids
     })
     made.push(...part)
@@ -65,4 +64,25 @@ export async function redeliverDead(hookId: number, origin: Origin): Promise<num
 }
 
 const repeat = async (old: DeliveryDetailsRow): Promise<number> =>
-  Number(await addDelivery(old.hook_id, redeliveryKey(old.id), old.event, old.payload))
+  Number(await addDelivery(old.hook_id, redeliveryKey(old.id, randomUUID()), old.event, old.payload))
+
+/** By statements for all together, which carry no payload: there may be thousands, of megabytes each. */
+async function repeatAll(hookId: number, deliveryIds: readonly number[]): Promise<number[]> {
+  const batch = randomUUID()
+  await execute(
+    `insert into hook_deliveries (hook_id, event_key, event, payload, created_at)
+     select hook_id, concat('redelivery:', id, ':', ?), event, payload, ? from hook_deliveries
+     where id in (${marks(deliveryIds)}) order by id`,
+    [batch, new Date(), ...deliveryIds]
+  )
+  const keys = deliveryIds.map(id => redeliveryKey(id, batch))
+  const made = await rows<{ id: number }>(
+    `select id from hook_deliveries where hook_id = ? and event_key in (${marks(keys)}) order by id`,
+    [hookId, ...keys]
+  )
+  await enqueueAll(
+    'hook.deliver',
+    made.map(({ id }) => ({ deliveryId: id }))
+  )
+  return made.map(({ id }) => id)
+}

@@ -28,7 +28,12 @@ export default class HooksAdd extends BaseCommand {
   async run() {
     const { flags } = await this.parse(HooksAdd)
     this.configure(flags)
-    const { readSecret } = await import('../../password.js')
+    const [{ readSecret }, { checkHookUrl }] = await Promise.all([
+      import('../../password.js'),
+      import('../../../webhooks/url.js')
+    ])
+    const problem = checkHookUrl(flags.url)
+    if (problem) this.error(`--url ${problem}`, { exit: 2 })
     const source = { stdin: flags['token-stdin'], file: flags['token-file'] }
     const token = source.stdin || source.file !== undefined ? await readSecret('token', source) : undefined
     const [{ withDatabase }, { commandOrigin }, { createHook }, { viewHookWithHealth }] = await Promise.all([
