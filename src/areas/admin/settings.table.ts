@@ -2,6 +2,7 @@
 // line, and the table in docs/settings.md.
 import { type Static, type TSchema, Type } from 'typebox'
 import { config, publicUrl } from '../../config.js'
+import { isLocalPath, isWebUrl } from '../../lib/link.js'
 import { Nullable } from '../../lib/schema.js'
 
 interface Setting<T extends TSchema> {
@@ -155,7 +156,7 @@ export const settingsTable = {
     default: none,
     meaning: 'where people are sent who have signed out: a path here, or an http or https URL',
     enforced: 'the redirect of `/users/sign_out`',
-    check: value => (isLocalPath(value) ? null : urlProblem(value))
+    check: value => (value !== null && isLocalPath(value) ? null : urlProblem(value))
   }),
   container_registry_token_expire_delay: setting({
     schema: whole(1, YEAR_MINUTES),
@@ -235,41 +236,9 @@ export const settingOf = (name: SettingName) => settingsTable[name] as unknown a
 export const defaultSettings = () =>
   Object.fromEntries(settingNames.map(name => [name, settingOf(name).default()])) as unknown as Settings
 
-/** What a value must be, behind "must be". */
-export function typeOf(name: SettingName): string {
-  const schema = settingOf(name).schema as Shape
-  const word = schema.type === 'array' ? `a list of ${valuesOf(schema.items) ?? 'texts'}` : wordOf(schema)
-  return schema.nullable ? `${word}, or null` : word
-}
-
-interface Shape {
-  readonly type?: string
-  readonly items?: Shape
-  readonly enum?: readonly unknown[]
-  readonly nullable?: boolean
-  readonly minimum?: number
-  readonly maximum?: number
-}
-
-function wordOf(schema: Shape): string {
-  const values = valuesOf(schema)
-  if (values) return `one of ${values}`
-  if (schema.type === 'integer') return `a whole number from ${schema.minimum} to ${schema.maximum}`
-  return schema.type === 'boolean' ? 'true or false' : 'a text'
-}
-
-const valuesOf = (schema: Shape | undefined) =>
-  schema?.enum?.filter(value => value !== null && value !== '' && value !== 'nil').join(', ')
-
 function urlProblem(value: string | null): string | null {
-  if (value === null) return null
-  const url = URL.canParse(value) ? new URL(value) : undefined
-  const sound = url && /^https?:\/\//i.test(value) && url.username === '' && url.password === ''
-  return sound ? null : 'must be a valid URL'
+  return value === null || isWebUrl(value) ? null : 'must be a valid URL'
 }
-
-/** Neither `//HOST` nor `/\HOST`, which browsers take for another host, also with white space in between. */
-const isLocalPath = (value: string | null) => value !== null && /^\/(?![/\\])[^\s\\\p{Cc}]*$/u.test(value)
 
 const isOwnRoot = (value: string | null) =>
   value !== null && new URL(value).href.replace(/\/$/, '') === new URL(publicUrl()).href.replace(/\/$/, '')

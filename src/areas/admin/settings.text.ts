@@ -4,7 +4,8 @@ import { BadParameters } from '../../errors.js'
 import type { InputSchema } from '../../lib/coerce.js'
 import { validator } from '../../lib/validate.js'
 import type { SettingsBody } from './settings.schema.js'
-import { isSettingName, type SettingName, settingOf, typeOf } from './settings.table.js'
+import { isSettingName, type SettingName, settingOf } from './settings.table.js'
+import { typeOf } from './settings.words.js'
 
 /** Names with their words. Throws BadParameters for a name that is none, or a word that does not fit. */
 export function settingsOfWords(pairs: readonly (readonly [name: string, word: string])[]): SettingsBody {

@@ -2,7 +2,8 @@
 import { type TSchema, Type } from 'typebox'
 import { DateTime } from '../../lib/schema.js'
 import type { SettingsRecord } from './settings.queries.js'
-import { defaultSettings, type SettingName, settingNames, settingOf, typeOf } from './settings.table.js'
+import { defaultSettings, type SettingName, settingNames, settingOf } from './settings.table.js'
+import { typeOf } from './settings.words.js'
 
 const schemas = Object.fromEntries(settingNames.map(name => [name, settingOf(name).schema])) as Record<string, TSchema>
 

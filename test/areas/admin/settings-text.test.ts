@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { defaultSettings, settingNames, settingOf, typeOf } from '../../../src/areas/admin/settings.table.js'
+import { defaultSettings, settingNames, settingOf } from '../../../src/areas/admin/settings.table.js'
 import { settingsOfWords, settingsOfYaml } from '../../../src/areas/admin/settings.text.js'
+import { typeOf } from '../../../src/areas/admin/settings.words.js'
 import { loadConfig, root } from '../../../src/config.js'
 
 t.before(() => loadConfig({ home: t.testdir() }))

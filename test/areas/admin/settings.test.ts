@@ -250,7 +250,17 @@ const invalid: [string, object, object][] = [
     { domain_blacklist: ["can't be blank"] }
   ],
   ['a blank URL for an IDE', { ide_enabled: true, ide_url: '' }, { ide_url: ["can't be blank"] }],
-  ...['javascript:alert(1)', 'ftp://x', 'nowhere', '//x.example', 'http://', 'http:x', 'https://u:p@x.example'].map(
+  ...[
+    'javascript:alert(1)',
+    'ftp://x',
+    'nowhere',
+    '//x.example',
+    'http://',
+    'http:x',
+    'https://u:p@x.example',
+    'https://x.example/\r\nSet-Cookie: a=b',
+    'https://bücher.example'
+  ].map(
     url =>
       [`${url} as a home page`, { home_page_url: url }, { home_page_url: ['must be a valid URL'] }] as [
         string,

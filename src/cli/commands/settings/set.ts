@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core'
-import { settingNames, settingOf, typeOf } from '../../../areas/admin/settings.table.js'
+import { settingNames, settingOf } from '../../../areas/admin/settings.table.js'
+import { typeOf } from '../../../areas/admin/settings.words.js'
 import { BaseCommand } from '../../base.js'
 
 // The one command whose help tells them all; it is read from the manifest.
