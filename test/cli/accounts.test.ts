@@ -82,7 +82,7 @@ t.test('tokens list shows active ones, and all on request', async t => {
   const first = await list('--limit', '1')
   t.equal(first.tokens.length, 1)
   t.ok(first.total > 1)
-  t.match((await run(['tokens', 'list', '--limit', '1'])).stdout, /\n1 of \d+: more by --limit\n$/)
+  t.match((await run(['tokens', 'list', '--limit', '1'])).stderr, /^1 of \d+ tokens: more by --limit\n$/)
 })
 
 t.test('tokens reset-private gives another one, and only without --dry-run', async t => {

@@ -21,6 +21,16 @@ const SELECT = `select t.id, t.user_id, u.username, t.name, t.scopes, t.created_
     t.revoked_at from access_tokens t join users u on u.id = t.user_id`
 const ACTIVE = 't.revoked_at is null and (t.expires_at is null or t.expires_at > ?)'
 
+/** The same of a row: what it is now. */
+export function stateOf({ revoked_at, expires_at }: Pick<TokenRow, 'revoked_at' | 'expires_at'>) {
+  if (revoked_at !== null) return 'revoked'
+  return expires_at === null || expires_at.getTime() > Date.now() ? 'active' : 'expired'
+}
+
+/** The day that a token ends with the beginning of. */
+export const endOf = ({ expires_at }: Pick<TokenRow, 'expires_at'>): string | null =>
+  expires_at?.toISOString().slice(0, 10) ?? null
+
 export interface TokenFilter {
   readonly userId?: number
   readonly state?: TokenState

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { DateTime, Nullable } from '../../lib/schema.js'
-import type { TokenRow } from './tokens.queries.js'
+import { endOf, stateOf, type TokenRow } from './tokens.queries.js'
 
 const record = {
   id: Type.Integer(),
@@ -25,9 +25,9 @@ export const viewToken = (row: TokenRow) => ({
   scopes: row.scopes.split(' ').filter(scope => scope !== ''),
   created_at: row.created_at,
   last_used_at: row.last_used_at,
-  expires_at: row.expires_at?.toISOString().slice(0, 10) ?? null,
+  expires_at: endOf(row),
   revoked: row.revoked_at !== null,
-  active: row.revoked_at === null && (row.expires_at === null || row.expires_at.getTime() > Date.now()),
+  active: stateOf(row) === 'active',
   user_id: row.user_id
 })
 

@@ -16,21 +16,24 @@ export default class EmailsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(EmailsList)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { listEmails }, { viewEmail }, { table }] = await Promise.all([
+    const [{ withDatabase }, { requireUser }, { listEmails }] = await Promise.all([
       import('../../with-database.js'),
       import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/emails.queries.js'),
-      import('../../../areas/users/emails.view.js'),
-      import('../../table.js')
+      import('../../../areas/users/emails.queries.js')
     ])
     const found = await withDatabase(async () => listEmails((await requireUser(flags.user)).id))
-    const emails = found.map(viewEmail)
+    // Either alone: the view brings the schema library along.
+    if (this.jsonEnabled()) {
+      const { viewEmail } = await import('../../../areas/users/emails.view.js')
+      return { emails: found.map(viewEmail) }
+    }
+    const { table } = await import('../../table.js')
     this.log(
-      table(emails, [
+      table(found, [
         ['ID', email => email.id],
         ['ADDRESS', email => email.email]
       ])
     )
-    return { emails }
+    return undefined
   }
 }

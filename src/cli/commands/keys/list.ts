@@ -14,30 +14,33 @@ export default class KeysList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(KeysList)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { listAllKeys }, { viewKeyInList }, { table }] = await Promise.all([
+    const [{ withDatabase }, { requireUser }, { listAllKeys }] = await Promise.all([
       import('../../with-database.js'),
       import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/keys.queries.js'),
-      import('../../../areas/users/keys.view.js'),
-      import('../../table.js')
+      import('../../../areas/users/keys.queries.js')
     ])
     const { items, total } = await withDatabase(async () => {
       const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
       return listAllKeys({ userId, limit: flags.limit })
     })
-    const keys = items.map(viewKeyInList)
+    // Either alone: the view brings the schema library along.
+    if (this.jsonEnabled()) {
+      const { viewKeyInList } = await import('../../../areas/users/keys.view.js')
+      return { keys: items.map(viewKeyInList), total }
+    }
+    const { table } = await import('../../table.js')
     this.log(
-      table(keys, [
+      table(items, [
         ['ID', key => key.id],
         ['USER', key => key.username],
         ['TITLE', key => key.title],
-        ['KIND', key => key.key.split(' ', 1)[0] ?? ''],
-        ['FINGERPRINT', key => key.fingerprint],
+        ['KIND', key => key.public_key.split(' ', 1)[0] ?? ''],
+        ['FINGERPRINT', key => `SHA256:${key.fingerprint}`],
         ['LAST USED', key => key.last_used_at],
         ['CREATED', key => key.created_at]
       ])
     )
-    if (total > keys.length) this.log(`${keys.length} of ${total}: more by --limit`)
-    return { keys, total }
+    if (total > items.length) this.logToStderr(`${items.length} of ${total} keys: more by --limit`)
+    return undefined
   }
 }

@@ -19,35 +19,34 @@ export default class TokensList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(TokensList)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { listTokens }, { viewToken }, { table }] = await Promise.all([
+    const [{ withDatabase }, { requireUser }, { endOf, listTokens, stateOf }] = await Promise.all([
       import('../../with-database.js'),
       import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/tokens.queries.js'),
-      import('../../../areas/users/tokens.view.js'),
-      import('../../table.js')
+      import('../../../areas/users/tokens.queries.js')
     ])
     const { items, total } = await withDatabase(async () => {
       const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
       return listTokens({ userId, state: flags.all ? undefined : 'active' }, `limit ${flags.limit}`)
     })
-    const tokens = items.map(viewToken)
-    const stateOf = (token: (typeof tokens)[number]) => {
-      if (token.active) return 'active'
-      return token.revoked ? 'revoked' : 'expired'
+    // Either alone: the view brings the schema library along.
+    if (this.jsonEnabled()) {
+      const { viewToken } = await import('../../../areas/users/tokens.view.js')
+      return { tokens: items.map(viewToken), total }
     }
+    const { table } = await import('../../table.js')
     this.log(
       table(items, [
         ['ID', token => token.id],
         ['USER', token => token.username],
         ['NAME', token => token.name],
         ['SCOPES', token => token.scopes],
-        ['STATE', token => stateOf(viewToken(token))],
-        ['EXPIRES', token => viewToken(token).expires_at],
+        ['STATE', stateOf],
+        ['EXPIRES', endOf],
         ['LAST USED', token => token.last_used_at],
         ['CREATED', token => token.created_at]
       ])
     )
-    if (total > tokens.length) this.log(`${tokens.length} of ${total}: more by --limit`)
-    return { tokens, total }
+    if (total > items.length) this.logToStderr(`${items.length} of ${total} tokens: more by --limit`)
+    return undefined
   }
 }
