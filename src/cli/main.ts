@@ -4,11 +4,15 @@ import { root } from '../config.js'
 
 const [first, ...rest] = process.argv.slice(2)
 
+// Whoever has read enough and leaves, as `head` does, takes nothing more: then there is nothing to wait for.
+const readerLeft = new Promise<void>(resolve => process.stdout.once('error', () => resolve()))
+const allWritten = () => Promise.race([flush(), readerLeft])
+
 try {
   await run(first === 'help' ? [...rest, '--help'] : process.argv.slice(2), { root })
-  await flush()
+  await allWritten()
 } catch (error) {
-  await flush()
+  await allWritten()
   await fail(error as Error & { oclif?: { exit?: number } })
 }
 

@@ -253,6 +253,17 @@ t.test('users', async t => {
     t.equal((await run(['show', 'a'])).code, 3)
   })
 
+  t.test('list ends in peace when nobody reads any more', async t => {
+    const { PATH } = process.env
+    const args = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'bin/gitstead'), 'users', 'list', '--json']
+    const child = spawn('env', args, { env: { PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
+    let complaint = ''
+    child.stderr.on('data', chunk => (complaint += String(chunk)))
+    child.stdout.destroy()
+    const code = await new Promise(resolve => child.once('close', resolve))
+    t.same({ code, complaint }, { code: 0, complaint: '' })
+  })
+
   t.test('import goes on when nobody reads what it says', async t => {
     const lines = Array.from({ length: 400 }, (_, at) => `bad-${at},nope,Bad`)
     const input = ['username,email,name', ...lines, 'good,good@example.org,Good', ''].join('\n')
