@@ -1,5 +1,15 @@
 // `gitstead doctor` on homes that are not well: it says what is wrong, mends what is safe, and changes nothing unasked.
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -9,6 +19,7 @@ import { ensureRepository, repositoryPath } from '../../src/areas/repository/loc
 import type { CheckResult } from '../../src/cli/doctor/check.js'
 import { checks } from '../../src/cli/doctor/checks.js'
 import { orphansCheck } from '../../src/cli/doctor/files.js'
+import { root } from '../../src/config.js'
 import { execute, row, rows, type Value } from '../../src/db/sql.js'
 import { createRepository } from '../../src/git/repository.js'
 import { HOME_FOLDERS, prepareHome } from '../../src/home.js'
@@ -101,7 +112,7 @@ t.test('--fix mends what is safe, and the second run finds all well', async t =>
     project_id: 4_000_000,
     storage: 'default',
     path_with_namespace: 'x/y',
-    created_at: minutesAgo(9)
+    created_at: minutesAgo(90)
   })
   const wrong = [
     'commit_graphs',
@@ -321,4 +332,13 @@ t.test('every project that has its repository stays as it is', async t => {
   writeFileSync(join(path, 'description'), 'mine')
   await doctor(['--fix', '--all'])
   t.ok(existsSync(join(path, 'description')))
+})
+
+t.test('docs/maintenance.md lists every check, in order', async t => {
+  const page = readFileSync(join(root, 'docs/maintenance.md'), 'utf8')
+  const listed = [...page.matchAll(/^\| `([a-z_]+)` \| ([^|`]+) \| (yes|-) \|$/gm)].map(([, ...cells]) => cells)
+  t.same(
+    listed,
+    checks.map(({ name, about, mend }) => [name, about, mend ? 'yes' : '-'])
+  )
 })

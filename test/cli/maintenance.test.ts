@@ -11,7 +11,7 @@ import { execute, row, rows } from '../../src/db/sql.js'
 import { transact } from '../../src/db/transact.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
-import { someOrigin } from '../helpers/factory.js'
+import { factory, someOrigin } from '../helpers/factory.js'
 import { until } from '../helpers/until.js'
 
 const { home, databaseUrl } = await testDatabase()
@@ -58,6 +58,18 @@ t.test('run prints one line for a task, and nothing else', async t => {
       },
       { task: 'old_jobs', state: 'done' }
     ]
+  })
+})
+
+t.test('a dry run lists what it would deal with', async t => {
+  const project = await factory.project()
+  await factory.file(project, 'a.txt', 'a')
+  t.match(await run('run', 'repository_upkeep', '--dry-run'), {
+    code: 0,
+    stderr: '',
+    stdout: new RegExp(
+      `^repository_upkeep: done, would deal with 1 in \\d+\\.\\d s\\n  project ${project.id}: no commit graph\\n$`
+    )
   })
 })
 

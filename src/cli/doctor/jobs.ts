@@ -1,15 +1,16 @@
 // Workers and what they do: jobs, ref changes, hooks, maintenance.
 import { hooksHealth } from '../../areas/admin/hooks.queries.js'
-import { releaseStaleLocks } from '../../areas/admin/maintenance.js'
+import { releaseStaleLocks, runTask } from '../../areas/admin/maintenance.js'
 import { lastRuns } from '../../areas/admin/maintenance.queries.js'
 import { isStale, listLocks } from '../../areas/admin/maintenance-lock.js'
-import { findLostRemovals, resumeRemovals } from '../../areas/projects/lost-removals.js'
+import { findLostRemovals } from '../../areas/projects/unfinished-removals.js'
 import { abandonedChanges, settleOpenChanges } from '../../areas/repository/recovery.js'
 import { pausedQueues } from '../../queue/administer.js'
 import { deadJobs, lostJobs } from '../../queue/inspect.js'
 import { processMetrics, queueMetrics } from '../../queue/metrics.js'
 import { reapProcesses } from '../../queue/processes.js'
 import { allowedRanges } from '../../webhooks/target.js'
+import { commandOrigin } from '../origin.js'
 import { Ailment, type Check, count } from './check.js'
 
 /** Seconds that the oldest job of a queue may have waited; a build waits for all that came before it. */
@@ -115,10 +116,10 @@ export const removalsCheck: Check = {
     throw new Ailment(
       `the removal of ${count(lost.length, 'project')} was given up`,
       'gitstead doctor --fix gives each a job again',
-      lost.slice(0, 20).map(id => `project ${id}`)
+      lost.slice(0, 20).map(({ project_id, path_with_namespace: path }) => `project ${project_id}: ${path}`)
     )
   },
-  mend: async () => `gave ${count(await resumeRemovals(), 'removal')} a job`
+  mend: async () => `gave ${count((await runTask('unfinished_removals', {}, commandOrigin())).count, 'removal')} a job`
 }
 
 export const hooksCheck: Check = {

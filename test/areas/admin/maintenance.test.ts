@@ -1,6 +1,6 @@
 // Every maintenance task on real rows and files: what it removes, what it leaves, and that a dry run changes nothing.
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { releaseStaleLocks, runTask } from '../../../src/areas/admin/maintenance.js'
@@ -9,6 +9,7 @@ import { takeLock } from '../../../src/areas/admin/maintenance-lock.js'
 import { tasks } from '../../../src/areas/admin/maintenance-tasks.js'
 import { findOrphans, removeOrphans } from '../../../src/areas/admin/orphaned-files.js'
 import { ensureRepository, repositoryPath } from '../../../src/areas/repository/location.js'
+import { root } from '../../../src/config.js'
 import { execute, row, rows, type Value } from '../../../src/db/sql.js'
 import { makeObject, writeObjects } from '../../../src/git/loose.js'
 import { looseData } from '../../../src/git/maintenance.js'
@@ -184,8 +185,8 @@ t.test('rows that are over go, and nothing else', async t => {
       column: 'queue',
       fill: () =>
         Promise.all([
-          insert('queue_minutes', { minute: ago(8), queue: 'hooks' }),
-          insert('queue_minutes', { minute: ago(6), queue: 'builds' })
+          insert('queue_minutes', { minute: ago(8), queue: 'hooks', process_id: 1 }),
+          insert('queue_minutes', { minute: ago(6), queue: 'builds', process_id: 1 })
         ]),
       left: ['builds']
     },
@@ -500,4 +501,11 @@ t.test('the table of tasks', async t => {
     t.match(name, /^[a-z]+(_[a-z]+)+$/)
     t.ok(about)
   }
+  const page = readFileSync(join(root, 'docs/maintenance.md'), 'utf8')
+  const listed = [...page.matchAll(/^\| `([a-z_]+)` \| `([^`]+)` \| (.+) \|$/gm)].map(([, ...cells]) => cells)
+  t.same(
+    listed,
+    tasks.map(({ name, schedule, about }) => [name, schedule, about]),
+    'is that of docs/maintenance.md'
+  )
 })
