@@ -1,24 +1,11 @@
 // Completions and the man page, which are made from what the commands say of themselves.
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { root } from '../../src/config.js'
 import { cli } from '../helpers/cli.js'
-
-interface Entry {
-  options?: string[]
-  hidden?: boolean
-  type?: string
-}
-interface Manifest {
-  commands: { [id: string]: { hidden?: boolean; flags: { [name: string]: Entry }; args: { [name: string]: Entry } } }
-}
-
-const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as Manifest
-const commands = Object.entries(manifest.commands)
-  .filter(([, { hidden }]) => !hidden)
-  .map(([id, { flags, args }]) => ({ words: id.split(':'), flags, args: Object.values(args) }))
+import { callsIn, commands, misunderstood } from '../helpers/command-line.js'
 
 const printed = async (args: string[]) => {
   const { code, stdout, stderr } = await cli(args)
@@ -72,7 +59,7 @@ t.test('bash completes every word, flag and value of every command', async t => 
 
   t.test('values of flags', async t => {
     const cases = commands.flatMap(({ words, flags }) =>
-      Object.entries(flags).flatMap(([name, { options }]) => (options ? [{ words, name, options }] : []))
+      Object.entries(flags).flatMap(([name, { options }]) => (options ? [{ words, name, options: [...options] }] : []))
     )
     t.ok(cases.length > 0)
     const apart = complete(cases.map(({ words, name }) => [...words, `--${name}`, '']))
@@ -123,7 +110,7 @@ t.test('the scripts of zsh and fish know every command, flag and value', async t
       t.equal(/ -r /.test(line ?? ''), type === 'option', `fish: ${words.join(' ')} --${name}`)
       t.ok(body.includes(options.join(' ')) && line?.includes(options.join(' ')))
     }
-    for (const { options } of args) {
+    for (const { options } of Object.values(args)) {
       if (options) t.ok(body.includes(`(${options.join(' ')})`) && below.some(line => line.includes(options.join(' '))))
     }
     for (const at of words.keys()) {
@@ -155,7 +142,38 @@ t.test('the man page has every command with its flags and examples', async t => 
     }
   }
   t.notMatch(page, '<%=')
+  t.notMatch(page, /\P{ASCII}/u)
   // Every line that begins as a request is one that is meant.
   const requests = new Set(page.split('\n').flatMap(line => /^[.'](\S*)/.exec(line)?.[1] ?? []))
   t.same([...requests].sort(), ['PP', 'RE', 'RS', 'SH', 'SS', 'TH', 'TP', 'br', 'fi', 'nf'])
+})
+
+t.test('every command says what it does, what its flags mean, and how it is used', async t => {
+  t.ok(commands.length > 40)
+  for (const { words, summary, examples, flags, args } of commands) {
+    const name = words.join(' ')
+    t.match(summary, /^[A-Z].*[^.]$/, name)
+    t.ok(examples.length >= 2, `${name} has examples`)
+    for (const [flag, entry] of Object.entries(flags)) t.ok(entry.summary ?? entry.description, `${name} --${flag}`)
+    for (const [arg, { description }] of Object.entries(args)) t.ok(description, `${name} ${arg}`)
+    for (const example of examples) {
+      const [call = '', ...more] = callsIn(example.replaceAll('<%= config.bin %>', 'gitstead'))
+      t.ok(call.startsWith(name), example)
+      for (const one of [call, ...more]) t.equal(misunderstood(one), undefined, example)
+    }
+  }
+})
+
+t.test('every command line in the documentation is understood', async t => {
+  const pages = ['README.md', ...readdirSync(join(root, 'docs')).map(name => `docs/${name}`)]
+  let found = 0
+  for (const page of pages.filter(name => name.endsWith('.md'))) {
+    const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/^```\w*\n([\s\S]*?)^```/gm)]
+    const lines = blocks.flatMap(([, text = '']) => text.replace(/\\\n/g, ' ').split('\n'))
+    for (const call of lines.flatMap(callsIn)) {
+      found++
+      t.equal(misunderstood(call), undefined, page)
+    }
+  }
+  t.ok(found > 20)
 })

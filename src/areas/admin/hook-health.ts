@@ -58,7 +58,7 @@ export async function noteHealth(hookId: number, delivered: boolean, startedAt: 
 async function wakeWaiting(hookId: number): Promise<void> {
   await execute(
     `update jobs set run_at = ? where state = 'delayed' and queue = 'hooks' and name = 'hook.deliver'
-     and cast(json_value(payload, '$.deliveryId') as unsigned) in
+     and cast(json_extract(payload, '$.deliveryId') as unsigned) in
        (select id from hook_deliveries where hook_id = ? and state = 'pending')`,
     [new Date(), hookId]
   )

@@ -3,7 +3,10 @@ import { BaseCommand } from '../base.js'
 export default class OpenApi extends BaseCommand {
   static override summary = 'Print the OpenAPI document of the REST API'
   static override enableJsonFlag = false
-  static override examples = ['<%= config.bin %> openapi > openapi.json']
+  static override examples = [
+    '<%= config.bin %> openapi > openapi.json',
+    "<%= config.bin %> openapi | jq -r '.paths | keys[]'"
+  ]
 
   async run(): Promise<void> {
     const { flags } = await this.parse(OpenApi)

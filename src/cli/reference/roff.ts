@@ -11,12 +11,13 @@ export const literal = (text: string) => lines(text)
 export const bold = (text: string) => `\\fB${literal(text)}\\fR`
 export const italic = (text: string) => `\\fI${literal(text)}\\fR`
 
-/** A hyphen that can be copied, a backslash that is printed, and no line that begins as a request does. */
+/** A hyphen that can be copied, a backslash that is printed, no line that begins as a request does, and ASCII alone. */
 function lines(text: string): string {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
     .replace(/^([.'])/gm, '\\&$1')
+    .replace(/\P{ASCII}/gu, sign => `\\[u${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`)
 }
 
 export const section = (title: string) => `.SH ${title.toUpperCase()}`

@@ -19,7 +19,7 @@ export default class AuditList extends BaseCommand {
       description: 'not before: a date, a date-time (UTC unless a zone is given), or a time ago such as 2d'
     }),
     until: Flags.string({ description: 'before, likewise' }),
-    limit: Flags.integer({ default: 50, min: 1, max: 10_000 })
+    limit: Flags.integer({ default: 50, min: 1, max: 10_000, description: 'how many at the most' })
   }
 
   async run() {

@@ -8,7 +8,7 @@ export default class BroadcastsList extends BaseCommand {
   static override flags = {
     active: Flags.boolean({ description: 'only those that are shown now' }),
     limit: Flags.integer({ default: 50, min: 1, max: 100, description: 'messages of a page' }),
-    page: Flags.integer({ default: 1, min: 1, max: 100_000 })
+    page: Flags.integer({ default: 1, min: 1, max: 100_000, description: 'which page, from 1' })
   }
 
   async run() {

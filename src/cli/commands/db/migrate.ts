@@ -2,7 +2,7 @@ import { BaseCommand } from '../../base.js'
 
 export default class DbMigrate extends BaseCommand {
   static override summary = 'Bring the database schema up to date; safe to start twice at once'
-  static override examples = ['<%= config.bin %> db migrate --json']
+  static override examples = ['<%= config.bin %> db migrate', '<%= config.bin %> db migrate --json']
 
   async run(): Promise<{ applied: string[] }> {
     const { flags } = await this.parse(DbMigrate)

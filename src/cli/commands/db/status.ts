@@ -2,7 +2,7 @@ import { BaseCommand } from '../../base.js'
 
 export default class DbStatus extends BaseCommand {
   static override summary = 'Show which migrations are applied'
-  static override examples = ['<%= config.bin %> db status']
+  static override examples = ['<%= config.bin %> db status', '<%= config.bin %> db status --json']
 
   async run() {
     const { flags } = await this.parse(DbStatus)

@@ -12,9 +12,12 @@ export default class HooksDeliveries extends BaseCommand {
   ]
   static override args = { id: recordNumber('number of the hook') }
   static override flags = {
-    state: Flags.option({ options: ['pending', 'delivered', 'dead', 'canceled'] as const })(),
+    state: Flags.option({
+      options: ['pending', 'delivered', 'dead', 'canceled'] as const,
+      description: 'only those in this state'
+    })(),
     limit: Flags.integer({ default: 20, min: 1, max: 100, description: 'deliveries of a page' }),
-    page: Flags.integer({ default: 1, min: 1, max: 100_000 })
+    page: Flags.integer({ default: 1, min: 1, max: 100_000, description: 'which page, from 1' })
   }
 
   async run() {

@@ -10,10 +10,13 @@ export default class JobsList extends BaseCommand {
     '<%= config.bin %> jobs list --queue hooks --name hook.deliver --json'
   ]
   static override flags = {
-    state: Flags.option({ options: ['ready', 'delayed', 'running', 'dead'] as const })(),
+    state: Flags.option({
+      options: ['ready', 'delayed', 'running', 'dead'] as const,
+      description: 'only those in this state'
+    })(),
     queue: Flags.string({ description: 'default, builds, hooks, mail or maintenance' }),
     name: Flags.string({ description: 'such as hook.deliver' }),
-    limit: Flags.integer({ default: 50, min: 1, max: 1000 })
+    limit: Flags.integer({ default: 50, min: 1, max: 1000, description: 'how many at the most' })
   }
 
   async run() {

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../base.js'
 
 export default class JobsStats extends BaseCommand {
   static override summary = 'Show queues, worker processes and counts of background jobs'
-  static override examples = ['<%= config.bin %> jobs stats --json']
+  static override examples = ['<%= config.bin %> jobs stats', '<%= config.bin %> jobs stats --json']
 
   async run() {
     const { flags } = await this.parse(JobsStats)

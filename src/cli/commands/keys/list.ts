@@ -8,7 +8,7 @@ export default class KeysList extends BaseCommand {
   static override examples = ['<%= config.bin %> keys list', '<%= config.bin %> keys list --user ada --json']
   static override flags = {
     user: Flags.string({ description: 'only those of a user: username, mail address or number' }),
-    limit: Flags.integer({ default: 100, min: 1, max: 10_000 })
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'how many at the most' })
   }
 
   async run() {

@@ -8,7 +8,9 @@ export default class MaintenanceLast extends BaseCommand {
     '<%= config.bin %> maintenance last orphaned_files --limit 1 --json'
   ]
   static override args = { task: Args.string({ description: 'only runs of this task' }) }
-  static override flags = { limit: Flags.integer({ default: 20, min: 1, max: 1000 }) }
+  static override flags = {
+    limit: Flags.integer({ default: 20, min: 1, max: 1000, description: 'how many at the most' })
+  }
 
   async run() {
     const { args, flags } = await this.parse(MaintenanceLast)

@@ -13,7 +13,7 @@ export default class TokensList extends BaseCommand {
   static override flags = {
     user: Flags.string({ description: 'only those of a user: username, mail address or number' }),
     all: Flags.boolean({ description: 'also those that are revoked or expired' }),
-    limit: Flags.integer({ default: 100, min: 1, max: 10_000 })
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'how many at the most' })
   }
 
   async run() {

@@ -1,0 +1,62 @@
+// Whether a command line that stands in a text would be understood: its command exists, with the flags that it is given.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../../src/config.js'
+
+interface Entry {
+  readonly type?: string
+  readonly description?: string
+  readonly summary?: string
+  readonly options?: readonly string[]
+  readonly hidden?: boolean
+  readonly required?: boolean
+  readonly allowNo?: boolean
+}
+export interface Described {
+  readonly words: readonly string[]
+  readonly summary?: string
+  readonly examples: readonly string[]
+  readonly flags: { readonly [name: string]: Entry }
+  readonly args: { readonly [name: string]: Entry }
+}
+interface Manifest {
+  commands: { [id: string]: Omit<Described, 'words'> & { hidden?: boolean; examples?: readonly string[] } }
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as Manifest
+
+/** Every command that is not hidden, as the manifest describes it. */
+export const commands: readonly Described[] = Object.entries(manifest.commands)
+  .filter(([, { hidden }]) => !hidden)
+  .map(([id, { examples = [], ...rest }]) => ({ ...rest, words: id.split(':'), examples }))
+
+/** Why the command line `words` (without `gitstead`) would not be understood; undefined for one that is. */
+export function misunderstood(line: string): string | undefined {
+  const words = wordsOf(line)
+  if (words[0] === 'help' || ['--version', '--help'].includes(words[0] ?? '')) return undefined
+  const command = [2, 1]
+    .map(length => commands.find(known => known.words.join(' ') === words.slice(0, length).join(' ')))
+    .find(found => found?.words.every((word, at) => word === words[at]))
+  if (!command) return `no such command: ${line}`
+  for (const word of words.slice(command.words.length)) {
+    const name = /^--([a-z][\w-]*)/.exec(word)?.[1]
+    if (name === undefined || name === 'help') continue
+    const positive = name.replace(/^no-/, '')
+    const known = command.flags[name] ?? (command.flags[positive]?.allowNo ? command.flags[positive] : undefined)
+    if (!known) return `no flag --${name}: ${line}`
+  }
+  return undefined
+}
+
+/** The words up to the end of the command, with what stands in quotes as one. */
+function wordsOf(line: string): string[] {
+  const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
+  const end = words.findIndex(word => /^(\||&&?|\|\||;|\d?>.*|<.*|#.*|\))$/.test(word))
+  return words.slice(0, end === -1 ? undefined : end).map(word => word.replace(/[);]+$/, ''))
+}
+
+/** The calls of gitstead in a shell's line, each without the program's name. */
+export function callsIn(line: string): string[] {
+  const calls = line.split(/(?:^(?:\$ )?|[|;&(]|\benv )\s*(?:[A-Z_]+=\S+\s+)*(?:bin\/)?gitstead (?=[a-z-])/).slice(1)
+  return calls.map(call => call.trim())
+}
