@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { execute, row } from '../../src/db/sql.js'
+import { testApp } from '../helpers/app.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 
@@ -169,6 +170,17 @@ t.test('settings', async t => {
       t.equal(stderr, `gitstead: ${line}\n`)
     }
     t.same(await stored(), {})
+  })
+
+  t.test('a server that runs has the change at its next request', async t => {
+    const app = await testApp(t)
+    const { username, password } = await app.make.user()
+    const signIn = async () => (await app.nobody.post('/session', { login: username, password })).statusCode
+    t.equal(await signIn(), 201)
+    await run(['settings', 'set', 'signin_enabled', 'false'])
+    t.equal(await signIn(), 403)
+    await run(['settings', 'set', 'signin_enabled', 'true'])
+    t.equal(await signIn(), 201)
   })
 
   t.test('help tells every setting', async t => {

@@ -111,6 +111,18 @@ t.test('a file', async t => {
   t.throws(() => settingsOfYaml(bomb.join('\n'), 'x'), { name: 'BadParameters' })
 })
 
+t.test('two defaults are those of the configuration', async t => {
+  t.teardown(() => loadConfig({ home: t.testdirName }))
+  for (const [expire, minutes] of [
+    [3600, 60],
+    [60, 1],
+    [100, 2]
+  ] as const) {
+    loadConfig({ home: t.testdirName, session: { expire }, repositories: { storages: ['one', 'two'] } })
+    t.match(defaultSettings(), { session_expire_delay: minutes, repository_storages: ['one', 'two'] })
+  }
+})
+
 t.test('docs/settings.md has the table, line by line', async t => {
   const page = readFileSync(join(root, 'docs/settings.md'), 'utf8')
   const found = page.split('\n').filter(line => /^\| `[a-z_]+` \|/.test(line))
