@@ -22,9 +22,11 @@ function textOf(value: Cell): string {
   if (value === null) return '-'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (value instanceof Date) return value.toISOString().replace(/\.\d+Z$/, 'Z')
-  // What a user wrote may not move the cursor of a sysadmin's terminal.
-  return String(value).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?')
+  return printable(String(value))
 }
+
+/** What a user wrote may not move the cursor of a sysadmin's terminal. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?')
 
 /** A record as `name: value` lines. */
 export function fields(record: { readonly [name: string]: Cell }): string {

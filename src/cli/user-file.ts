@@ -10,8 +10,8 @@ const LONGEST_LINE = 65_536
 
 export interface UserFile {
   readonly lines: AsyncIterable<ImportLine>
-  /** The share that was read, from 0 to 1; null where nobody knows the size. */
-  readonly share: () => number | null
+  /** Bytes that were read, and of how many; null where nobody knows. */
+  readonly progress: () => { read: number; size: number | null }
 }
 
 interface CsvRecord {
@@ -37,7 +37,7 @@ export async function openUserFile(file: string): Promise<UserFile> {
   stream.on('data', chunk => (read += chunk.length)).pause()
   const records = readRecords(stream)
   const columns = await readHeader(records, file)
-  return { lines: readLines(records, columns), share: () => (size === null || size === 0 ? null : read / size) }
+  return { lines: readLines(records, columns), progress: () => ({ read, size }) }
 }
 
 async function openStream(file: string): Promise<{ stream: Readable; size: number | null }> {

@@ -23,28 +23,37 @@ export default class UsersImport extends BaseCommand {
     this.configure(flags)
     const { openUserFile } = await import('../../user-file.js')
     const file = await openUserFile(args.file)
-    const [{ withDatabase }, { commandOrigin }, { importUsers }, { progressLine }] = await Promise.all([
+    const [{ withDatabase }, { commandOrigin }, { importUsers }, { progressLine }, { printable }] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
       import('../../../areas/users/user-import.js'),
-      import('../../progress-line.js')
+      import('../../progress.js'),
+      import('../../table.js')
     ])
+    // Whoever does not listen any more, such as `head`, does not stop what is under way.
+    process.stderr.on('error', () => undefined)
+    const line = progressLine()
+    const say = (text: string) => {
+      line.end()
+      process.stderr.write(`${printable(text)}\n`)
+    }
     const refused: Refusal[] = []
     let created = 0
-    const line = progressLine(() => ({ share: file.share(), text: `${created} users, ${refused.length} refused` }))
     const refuse = (refusal: Refusal) => {
       refused.push(refusal)
-      if (!this.jsonEnabled()) line.say(textOf(refusal))
+      if (!this.jsonEnabled()) say(textOf(refusal))
     }
     const count = (users: number) => {
       created += users
-      line.show()
+      const { read, size } = file.progress()
+      const percent = Math.min(99, Math.floor((100 * read) / (size || 1)))
+      line.show('importing', percent, size === null ? 0 : 100, `${created} users, ${refused.length} refused`)
     }
     const options = { dryRun: flags['dry-run'], refuse, created: count }
     try {
       await withDatabase(() => importUsers(file.lines, options, commandOrigin()))
     } catch (error) {
-      if (!flags['dry-run']) line.say(`${created} users were created before this`)
+      if (!flags['dry-run']) say(`${created} users were created before this`)
       throw error
     } finally {
       line.end()
