@@ -78,7 +78,7 @@ t.test('the command of the service is a script of sh', async t => {
 t.test('cron calls commands that exist', async t => {
   const lines = read('config/cron/gitstead').split('\n')
   const jobs = lines.filter(line => /^[\d*]/.test(line))
-  t.ok(jobs.length >= 2)
+  t.ok(jobs.length >= 4)
   for (const line of jobs) {
     const calls = callsIn(line.replace(/^(?:\S+\s+){6}/, ''))
     t.ok(calls.length > 0, line)

@@ -5,6 +5,7 @@ import { root } from '../../src/config.js'
 
 interface Entry {
   readonly type?: string
+  readonly char?: string
   readonly description?: string
   readonly summary?: string
   readonly options?: readonly string[]
@@ -38,14 +39,32 @@ export function misunderstood(line: string): string | undefined {
     .map(length => commands.find(known => known.words.join(' ') === words.slice(0, length).join(' ')))
     .find(found => found?.words.every((word, at) => word === words[at]))
   if (!command) return `no such command: ${line}`
-  for (const word of words.slice(command.words.length)) {
-    const name = /^--([a-z][\w-]*)/.exec(word)?.[1]
-    if (name === undefined || name === 'help') continue
-    const positive = name.replace(/^no-/, '')
-    const known = command.flags[name] ?? (command.flags[positive]?.allowNo ? command.flags[positive] : undefined)
-    if (!known) return `no flag --${name}: ${line}`
+  return wrongWord(command, words.slice(command.words.length))
+}
+
+/** A flag that is not there, or an argument or flag that is missing. */
+function wrongWord({ words: path, flags, args }: Described, words: readonly string[]): string | undefined {
+  const given = new Set<string>()
+  let values = 0
+  for (let at = 0; at < words.length; at++) {
+    const [, name, value] = /^--([a-z][\w-]*)(=.*)?$/.exec(words[at] ?? '') ?? []
+    const short = /^-([a-zA-Z])$/.exec(words[at] ?? '')?.[1]
+    const known = name ?? Object.keys(flags).find(flag => flags[flag]?.char === short && short !== undefined)
+    if (known === undefined || known === 'help') {
+      if (known === undefined) values++
+      else return undefined
+      continue
+    }
+    const positive = known.replace(/^no-/, '')
+    const flag = flags[known] ?? (flags[positive]?.allowNo ? flags[positive] : undefined)
+    if (!flag) return `${path.join(' ')}: no flag --${known}`
+    given.add(known)
+    if (flag.type === 'option' && value === undefined) at++
   }
-  return undefined
+  const missing = Object.entries(flags).filter(([name, { required }]) => required && !given.has(name))
+  if (missing.length > 0) return `${path.join(' ')}: no ${missing.map(([name]) => `--${name}`).join(', ')}`
+  const needed = Object.values(args).filter(({ required }) => required).length
+  return values < needed ? `${path.join(' ')}: ${values} of ${needed} arguments` : undefined
 }
 
 /** The words up to the end of the command, with what stands in quotes as one. */
