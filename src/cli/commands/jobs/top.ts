@@ -1,0 +1,86 @@
+import { Flags } from '@oclif/core'
+import type { JobOverview } from '../../../areas/admin/job-overview.view.js'
+import { BaseCommand, type FlagsOf } from '../../base.js'
+import type { JobSource } from '../../dashboard/source.js'
+
+export default class JobsTop extends BaseCommand {
+  static override summary = 'Watch queues, workers, failures and builds; retry, discard and pause'
+  static override description =
+    `The keys are shown by ?. Without a terminal, --once prints one plain frame and --json one record, the same that
+GET /bgjobs/overview answers. With --url it watches another appliance with an administrator's token, which comes from
+--token-file, --token-stdin or GITSTEAD_TOKEN. With NO_COLOR set there are no colours; they never tell a state alone.`
+  static override examples = [
+    '<%= config.bin %> jobs top',
+    '<%= config.bin %> jobs top --once',
+    '<%= config.bin %> jobs top --read-only --interval 5',
+    '<%= config.bin %> jobs top --url https://git.example.org --token-file ./token'
+  ]
+  static override flags = {
+    once: Flags.boolean({ description: 'print one plain frame and end' }),
+    interval: Flags.integer({ description: 'seconds between two looks', default: 2, min: 1, max: 3600 }),
+    'read-only': Flags.boolean({ description: 'switch off all keys that change something' }),
+    url: Flags.string({ description: 'watch the appliance at this URL over its API' }),
+    'token-file': Flags.file({ description: 'read the token from the first line of a file', dependsOn: ['url'] }),
+    'token-stdin': Flags.boolean({
+      description: 'read the token from the first line of standard input',
+      dependsOn: ['url']
+    })
+  }
+
+  async run(): Promise<JobOverview | undefined> {
+    const { flags } = await this.parse(JobsTop)
+    this.configure(flags)
+    const environment = await import('../../dashboard/environment.js')
+    const watches = !flags.once && !this.jsonEnabled()
+    if (watches && !environment.hasScreen()) this.refuse()
+    environment.useProductionReact()
+    if (flags.url !== undefined) {
+      const source = await this.remote(flags.url, { file: flags['token-file'], stdin: flags['token-stdin'] })
+      return watches ? this.watch(source, flags) : this.look(source)
+    }
+    const [{ withDatabase }, { localSource, requireAppliance }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../dashboard/local-source.js')
+    ])
+    if (!watches) return withDatabase(() => this.look(localSource()))
+    await requireAppliance()
+    return this.watch(localSource(), flags, withDatabase)
+  }
+
+  private async remote(url: string, token: { file?: string; stdin?: boolean }): Promise<JobSource> {
+    const [{ readToken }, { remoteSource }] = await Promise.all([
+      import('../../dashboard/token.js'),
+      import('../../dashboard/remote-source.js')
+    ])
+    return remoteSource({ url, token: await readToken(token) })
+  }
+
+  private async look(source: JobSource): Promise<JobOverview> {
+    const overview = await source.overview()
+    if (this.jsonEnabled()) return overview
+    const { plainFrame } = await import('../../dashboard/once.js')
+    this.log(plainFrame(source.name, overview, Math.max(40, process.stdout.columns ?? 80)))
+    return overview
+  }
+
+  private async watch(
+    source: JobSource,
+    flags: FlagsOf<typeof JobsTop>,
+    within: <T>(work: () => Promise<T>) => Promise<T> = work => work()
+  ): Promise<undefined> {
+    const [{ keyboard, wantsColor }, { runDashboard }] = await Promise.all([
+      import('../../dashboard/environment.js'),
+      import('../../dashboard/start.js')
+    ])
+    const keys = keyboard(Boolean(flags['token-stdin'])) ?? this.refuse()
+    const theme = wantsColor() ? 'color' : 'mono'
+    const options = { source, keyboard: keys, interval: flags.interval, readOnly: flags['read-only'], theme } as const
+    const signal = await within(() => runDashboard(options))
+    // The terminal and the database are in order: now whoever sent it sees that it was heard.
+    if (signal) process.kill(process.pid, signal)
+  }
+
+  private refuse(): never {
+    this.error('there is no terminal here: add --once for one plain frame, or --json', { exit: 2 })
+  }
+}

@@ -1,0 +1,114 @@
+// Holds the dashboard's state: what was read, what was pressed. What is drawn is the frame's business.
+import { useApp, useInput } from 'ink'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { Misconfigured, NotFound } from '../../errors.js'
+import { bodyOf, Frame } from './frame.js'
+import { keysOf } from './keys.js'
+import { detailLines } from './panes/detail.js'
+import type { Screen } from './screen.js'
+import type { JobOverview, JobSource } from './source.js'
+import { useJob, useJobs, useOverview, useSize } from './sources.js'
+import { type Change, type Context, type Effect, firstState, isChange, press, type State } from './state.js'
+import type { Theme } from './style.js'
+import { tableOf } from './tables.js'
+
+export interface AppProps {
+  readonly source: JobSource
+  readonly first: JobOverview
+  readonly screen: Screen
+  readonly interval: number
+  readonly readOnly: boolean
+  readonly theme: Theme
+}
+
+export function App({ source, first, screen, interval, readOnly, theme }: AppProps) {
+  const { exit } = useApp()
+  const size = useSize(screen)
+  const [state, setState] = useState(() => firstState(interval))
+  const [tick, setTick] = useState(0)
+  // Several keys may come in one turn, before the next frame: each sees what the one before made.
+  const latest = useRef(state)
+  const { overview, error } = useOverview(source, first, state.interval, tick)
+  const jobs = useJobs(source, state, tick)
+  const job = useJob(source, state, tick)
+  const now = new Date(overview.at).getTime()
+  const found = job.value
+  const lines = useMemo(
+    () => (found === null || found === 'gone' ? [] : detailLines(found, size.columns, now)),
+    [found, size.columns, now]
+  )
+  const shown = { overview, jobs: jobs.value }
+
+  useEffect(() => {
+    // A token that was revoked does not come back.
+    if (error instanceof Misconfigured) exit(error)
+  }, [error, exit])
+
+  const become = (next: State) => {
+    latest.current = next
+    setState(next)
+  }
+  const say = (message: string) => {
+    become({ ...latest.current, message })
+    setTick(each => each + 1)
+  }
+  const run = (effect: Effect) => {
+    if (effect.kind === 'quit') return exit()
+    if (effect.kind === 'redraw') screen.forget()
+    if (isChange(effect)) void carryOut(source, effect).then(say)
+    else setTick(each => each + 1)
+  }
+  const context: Context = {
+    readOnly,
+    page: bodyOf(size) - 2,
+    lastScroll: Math.max(0, lines.length - bodyOf(size)),
+    linesOf: ({ pane, filter, sorts }) => tableOf(pane, shown, { filter, sort: sorts[pane], now }).lines
+  }
+  useInput((input, key) => {
+    for (const name of keysOf(input, key)) {
+      const { state: next, effect } = press(latest.current, name, context)
+      become(next)
+      if (effect) run(effect)
+    }
+  })
+
+  return (
+    <Frame
+      size={size}
+      name={source.name}
+      state={state}
+      shown={shown}
+      detail={{ found, lines }}
+      away={textOf(error)}
+      readOnly={readOnly}
+      now={now}
+      theme={theme}
+    />
+  )
+}
+
+const textOf = (error: unknown) => (error instanceof Error ? error.message : error === null ? null : String(error))
+
+/** Does a change; gives what to say of it. */
+async function carryOut(source: JobSource, change: Change): Promise<string> {
+  try {
+    switch (change.kind) {
+      case 'retry':
+        await source.retry(change.job)
+        return `job ${change.job} is tried again`
+      case 'discard':
+        await source.discard(change.job)
+        return `job ${change.job} is discarded`
+      case 'pause':
+        await source.pause(change.queue)
+        return `${change.queue} is paused`
+      case 'resume':
+        await source.resume(change.queue)
+        return `${change.queue} goes on`
+    }
+  } catch (error) {
+    if (!(error instanceof NotFound) || !('job' in change)) return `not done: ${textOf(error)}`
+    const why = change.kind === 'retry' ? 'neither delayed nor dead' : 'running, or gone'
+    return `not done: job ${change.job} is ${why}`
+  }
+}

@@ -1,0 +1,35 @@
+// Keys by their names in the keymap. A terminal may hand over several at once, when one types or pastes quickly.
+import type { Key } from 'ink'
+
+const SPECIAL: readonly (readonly [flag: keyof Key, name: string])[] = [
+  ['upArrow', 'up'],
+  ['downArrow', 'down'],
+  ['leftArrow', 'left'],
+  ['rightArrow', 'right'],
+  ['pageUp', 'pageup'],
+  ['pageDown', 'pagedown'],
+  ['home', 'home'],
+  ['end', 'end'],
+  ['return', 'enter'],
+  ['escape', 'esc'],
+  ['backspace', 'backspace'],
+  ['delete', 'backspace']
+]
+
+/** The names of what was pressed, in order. */
+export function keysOf(input: string, key: Key): string[] {
+  if (key.tab) return [key.shift ? 'shift-tab' : 'tab']
+  const special = SPECIAL.find(([flag]) => key[flag])
+  if (special) return [special[1]]
+  if (key.ctrl) return [`ctrl-${input}`]
+  if (key.meta) return []
+  return [...input].map(nameOf).filter(name => name !== '')
+}
+
+function nameOf(character: string): string {
+  if (character === '\r' || character === '\n') return 'enter'
+  if (character === '\t') return 'tab'
+  if (character === '\x7f' || character === '\b') return 'backspace'
+  if (character >= ' ') return character
+  return `ctrl-${String.fromCharCode(character.charCodeAt(0) + 96)}`
+}

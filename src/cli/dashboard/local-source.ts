@@ -1,0 +1,34 @@
+// The appliance of this machine, by the same rules as the API.
+import { hostname } from 'node:os'
+import { jobOverview } from '../../areas/admin/job-overview.js'
+import { discardJobs, pauseQueue, resumeQueue, retryJobs } from '../../areas/admin/jobs.js'
+import { viewJob } from '../../areas/admin/jobs.view.js'
+import { config } from '../../config.js'
+import { embeddedState } from '../../db/embedded.js'
+import { Unavailable } from '../../errors.js'
+import { findJob, listJobs } from '../../queue/administer.js'
+import { commandOrigin } from '../origin.js'
+import type { JobSource } from './source.js'
+
+export const localSource = (): JobSource => ({
+  name: `${hostname()}:${config().home}`,
+  overview: jobOverview,
+  jobs: async queue => (await listJobs({ queue: queue ?? undefined, limit: 100 })).map(viewJob),
+  job: async id => viewJob(await findJob(id)),
+  retry: async id => void (await retryJobs([id], commandOrigin())),
+  discard: async id => void (await discardJobs([id], commandOrigin())),
+  pause: queue => pauseQueue(queue, commandOrigin()),
+  resume: queue => resumeQueue(queue, commandOrigin())
+})
+
+/**
+ * A dashboard stays for hours: a database that ran for it alone would keep the appliance from starting. Throws
+ * Unavailable where the home's database is down.
+ */
+export async function requireAppliance(): Promise<void> {
+  if (config().database.url !== null) return
+  const { up, transient } = await embeddedState()
+  if (!up || transient) {
+    throw new Unavailable('the appliance is down: start it with gitstead up, or look once with --once')
+  }
+}

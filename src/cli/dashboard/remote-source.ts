@@ -1,0 +1,91 @@
+// An appliance elsewhere, over its API.
+import { Failure, Misconfigured, NotFound, Unavailable } from '../../errors.js'
+import type { Job, JobOverview, JobSource } from './source.js'
+
+const TIMEOUT_MS = 10_000
+const LONGEST_TOKEN = 500
+/** Codes of node's TLS for certificates that are not to be trusted. */
+const TLS = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/
+
+export interface RemoteOptions {
+  readonly url: string
+  readonly token: string
+}
+
+/** Throws Misconfigured for what is no URL of an appliance, or no token. */
+export function remoteSource({ url, token }: RemoteOptions): JobSource {
+  const base = baseOf(url)
+  if (!/^[\x21-\x7e]+$/.test(token) || token.length > LONGEST_TOKEN) throw new Misconfigured('the token is none')
+  const ask = <T>(method: string, path: string) => request<T>({ base, token, method, path })
+  const change = async (method: string, path: string) => void (await ask<unknown>(method, path))
+  return {
+    name: base,
+    overview: async () => checked(await ask<JobOverview>('GET', 'overview'), base),
+    jobs: queue => ask<Job[]>('GET', `jobs?per_page=100${queue === null ? '' : `&queue=${encodeURIComponent(queue)}`}`),
+    job: id => ask<Job>('GET', `jobs/${id}`),
+    retry: id => change('POST', `jobs/${id}/retry`),
+    discard: id => change('DELETE', `jobs/${id}`),
+    pause: queue => change('POST', `queues/${encodeURIComponent(queue)}/pause`),
+    resume: queue => change('POST', `queues/${encodeURIComponent(queue)}/resume`)
+  }
+}
+
+function baseOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
+    throw new Misconfigured('--url must be an http or https URL without a name, a query or a fragment')
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+interface Question {
+  readonly base: string
+  readonly token: string
+  readonly method: string
+  readonly path: string
+}
+
+/** A redirect is not followed: the token is for this server. */
+async function request<T>({ base, token, method, path }: Question): Promise<T> {
+  let response: Response
+  try {
+    response = await fetch(`${base}/api/v3/bgjobs/${path}`, {
+      method,
+      redirect: 'manual',
+      headers: { 'private-token': token, accept: 'application/json' },
+      signal: AbortSignal.timeout(TIMEOUT_MS)
+    })
+    if (response.ok) return (await response.json()) as T
+  } catch (error) {
+    throw unreachable(base, error)
+  }
+  throw await refused(base, response, path)
+}
+
+function unreachable(base: string, error: unknown): Failure {
+  if (error instanceof SyntaxError) return foreign(base)
+  const { code = '', message = '' } = ((error as Error).cause ?? error) as { code?: string; message?: string }
+  if (TLS.test(code)) return new Misconfigured(`${base}: its certificate is not trusted (${code})`)
+  return new Unavailable(`${base} does not answer (${code || message})`)
+}
+
+const foreign = (base: string) =>
+  new Misconfigured(`${base} is no Gitstead with a dashboard: check the URL, or upgrade that appliance`)
+
+async function refused(base: string, response: Response, path: string): Promise<Failure> {
+  const { status } = response
+  const body = (await response.json().catch(() => ({}))) as { message?: unknown }
+  if (status === 401) return new Misconfigured(`${base} refuses the token`)
+  if (status === 403) return new Misconfigured(`${base}: the token is not an administrator's`)
+  if (status >= 500 || status === 429) return new Unavailable(`${base} answers ${status}`)
+  if (status === 404 && /Job Not Found/.test(String(body.message))) return new NotFound('Job')
+  if (path === 'overview') return foreign(base)
+  const told = body.message ?? status
+  return new Failure(typeof told === 'string' ? told : JSON.stringify(told))
+}
+
+function checked(found: JobOverview, base: string): JobOverview {
+  const lists = [found?.queues, found?.processes, found?.failures, found?.builds]
+  if (!lists.every(Array.isArray) || typeof found.totals !== 'object') throw foreign(base)
+  return found
+}

@@ -1,0 +1,65 @@
+// The dashboard's entry: takes the terminal, renders, and gives the terminal back whatever happens.
+import type { ReadStream } from 'node:tty'
+import { render } from 'ink'
+import { App } from './app.js'
+import { Screen } from './screen.js'
+import type { JobSource } from './source.js'
+import type { Theme } from './style.js'
+
+export interface DashboardOptions {
+  readonly source: JobSource
+  readonly keyboard: ReadStream
+  readonly interval: number
+  readonly readOnly: boolean
+  readonly theme: Theme
+}
+
+const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
+
+/** Runs until `q`; gives the signal that ended it otherwise. What is wrong at the start is thrown before a frame. */
+export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Signals | null> {
+  const { keyboard, ...rest } = options
+  const first = await rest.source.overview()
+  const screen = new Screen(process.stdout)
+  let ended: NodeJS.Signals | null = null
+  let unmount: () => void = () => undefined
+  const end = (signal: NodeJS.Signals) => {
+    ended ??= signal
+    unmount()
+  }
+  const hangUp = () => end('SIGHUP')
+  for (const signal of SIGNALS) process.on(signal, end)
+  process.stdout.on('error', hangUp)
+  keyboard.on('end', hangUp)
+  const quiet = silenceConsole()
+  screen.enter()
+  try {
+    // In this mode Ink writes every frame whole, and the screen finds out what changed.
+    const app = render(<App {...rest} first={first} screen={screen} />, {
+      stdout: screen as unknown as NodeJS.WriteStream,
+      stdin: keyboard,
+      debug: true,
+      exitOnCtrlC: false,
+      patchConsole: false
+    })
+    unmount = app.unmount
+    await app.waitUntilExit()
+  } finally {
+    screen.leave()
+    quiet()
+    for (const signal of SIGNALS) process.off(signal, end)
+    process.stdout.off('error', hangUp)
+    keyboard.off('end', hangUp)
+    // It would keep the process.
+    keyboard.destroy()
+  }
+  return ended
+}
+
+/** What a library says on the console would stand in the middle of a frame. */
+function silenceConsole(): () => void {
+  const { log, warn, error } = console
+  const nothing = () => undefined
+  Object.assign(console, { log: nothing, warn: nothing, error: nothing })
+  return () => void Object.assign(console, { log, warn, error })
+}

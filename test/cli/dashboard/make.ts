@@ -1,0 +1,130 @@
+// Records of the dashboard, as tests want them.
+
+import type { FrameProps } from '../../../src/cli/dashboard/frame.js'
+import type { Job, JobOverview } from '../../../src/cli/dashboard/source.js'
+import { firstState, type State } from '../../../src/cli/dashboard/state.js'
+
+export const NOW = Date.parse('2026-11-21T12:00:00Z')
+const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString()
+
+const QUEUES = ['default', 'builds', 'hooks', 'mail', 'maintenance']
+
+type Failure = JobOverview['failures'][number]
+
+export const failure = (id: number, values: Partial<Failure> = {}): Failure => ({
+  id,
+  queue: 'hooks',
+  name: 'hook.deliver',
+  state: 'dead',
+  attempts: 12,
+  run_at: ago(-30),
+  failed_at: ago(id),
+  error: 'Error: no answer\n    at somewhere',
+  payload: { deliveryId: id },
+  ...values
+})
+
+export const job = (id: number, values: Partial<Job> = {}): Job => ({
+  id,
+  queue: 'default',
+  name: 'event.emitted',
+  state: 'ready',
+  payload: { key: `k${id}` },
+  attempts: 0,
+  crashes: 0,
+  process_id: null,
+  run_at: ago(5),
+  started_at: null,
+  error: null,
+  created_at: ago(5),
+  ...values
+})
+
+export const overview = (values: Partial<JobOverview> = {}): JobOverview => ({
+  at: new Date(NOW).toISOString(),
+  queues: QUEUES.map((name, at) => ({
+    name,
+    paused: name === 'mail',
+    ready: at * 100,
+    delayed: at,
+    running: 1,
+    dead: at,
+    latency: at * 61,
+    processed_per_minute: at * 7.5,
+    failed_per_minute: 0,
+    minutes: Array.from({ length: 60 }, (_, minute) => ({
+      minute: ago((59 - minute) * 60),
+      processed: at * minute,
+      failed: 0
+    }))
+  })),
+  processes: [
+    {
+      hostname: 'worker-1',
+      pid: 4711,
+      tag: 'gitstead',
+      started_at: ago(90_000),
+      queues: QUEUES,
+      labels: [],
+      concurrency: 8,
+      busy: 3
+    }
+  ],
+  failures: [failure(1), failure(2, { state: 'delayed', name: 'ref.changed', queue: 'default' })],
+  builds: [
+    {
+      id: 7,
+      project_id: 3,
+      project: 'ada/engine',
+      name: 'rspec',
+      stage: 'test',
+      ref: 'master',
+      started_at: ago(75),
+      hostname: 'worker-1',
+      pid: 4711
+    }
+  ],
+  totals: { processed: 1_234_567, failed: 12, ready: 1000, delayed: 10, running: 5, dead: 10 },
+  ...values
+})
+
+/** What people write: escapes, both directions, two columns wide, none wide, and no end. */
+export const NASTY =
+  '\u001b[2J\u001b]0;title\u0007\r\n\t\u202edrow\u2028 漢字の名前 e\u0301 👩‍👩‍👧 ❤️ 🇩🇪 \ud800 '.repeat(20)
+
+export const nasty = (): JobOverview =>
+  overview({
+    failures: Array.from({ length: 50 }, (_, at) =>
+      failure(at, { name: NASTY, error: NASTY, payload: { [NASTY]: NASTY }, attempts: 99_999 })
+    ),
+    builds: Array.from({ length: 40 }, (_, at) => ({
+      ...(overview().builds[0] as JobOverview['builds'][number]),
+      id: 4_000_000_000 + at,
+      project: NASTY,
+      name: NASTY,
+      ref: NASTY,
+      hostname: at % 2 ? NASTY : null
+    })),
+    processes: Array.from({ length: 30 }, (_, at) => ({
+      ...(overview().processes[0] as JobOverview['processes'][number]),
+      hostname: `${NASTY}${at}`,
+      tag: NASTY,
+      labels: [NASTY],
+      pid: 4_194_304
+    }))
+  })
+
+export const state = (values: Partial<State> = {}): State => ({ ...firstState(2), ...values })
+
+export const frameProps = (values: Partial<FrameProps> = {}): FrameProps => ({
+  size: { columns: 80, rows: 24 },
+  name: 'vm:/var/lib/gitstead',
+  state: state(),
+  shown: { overview: overview(), jobs: null },
+  detail: { found: null, lines: [] },
+  away: null,
+  readOnly: false,
+  now: NOW,
+  theme: 'plain',
+  ...values
+})

@@ -1,0 +1,103 @@
+// An appliance over its API: the real one, and servers that are none.
+import { createServer, type RequestListener } from 'node:http'
+import t, { type Test } from 'tap'
+import { remoteSource } from '../../../src/cli/dashboard/remote-source.js'
+import { execute } from '../../../src/db/sql.js'
+import { Misconfigured, NotFound, Unavailable } from '../../../src/errors.js'
+import { pausedQueues } from '../../../src/queue/administer.js'
+import { enqueue } from '../../../src/queue/enqueue.js'
+import { testApp } from '../../helpers/app.js'
+import { freePort } from '../../scenarios/appliance.js'
+
+const app = await testApp(t)
+const url = await app.fastify.listen({ port: 0, host: '127.0.0.1' })
+const admin = await app.make.admin()
+const user = await app.make.user()
+const source = remoteSource({ url: `${url}/`, token: admin.privateToken })
+
+/** A server that answers everything alike; its URL. */
+async function server(t: Test, answer: RequestListener): Promise<string> {
+  const listening = createServer(answer)
+  await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => listening.close())
+  const address = listening.address()
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+}
+
+async function deadJob(): Promise<number> {
+  const id = await enqueue('event.emitted', { key: 'a', event: 'project_create', payload: {} })
+  await execute("update jobs set state = 'dead', error = 'no' where id = ?", [id])
+  return id
+}
+
+t.test('it reads what the dashboard shows', async t => {
+  const id = await deadJob()
+  t.match(await source.overview(), { queues: [{ name: 'default' }, {}, {}, {}, {}], failures: [] })
+  t.match(await source.jobs('default'), [{ id, state: 'dead' }])
+  t.match(await source.jobs(null), [{ id }])
+  t.match(await source.job(id), { id, error: 'no', payload: { key: 'a' } })
+})
+
+t.test('it does what it is told', async t => {
+  const id = await deadJob()
+  await source.retry(id)
+  t.equal((await source.job(id)).state, 'ready')
+  await t.rejects(source.retry(id), NotFound)
+  await source.discard(id)
+  await t.rejects(source.job(id), NotFound)
+  await source.pause('hooks')
+  t.same(await pausedQueues(), ['hooks'])
+  await source.resume('hooks')
+  t.same(await pausedQueues(), [])
+})
+
+t.test('what is no URL of an appliance, or no token', async t => {
+  for (const wrong of ['nowhere', 'ftp://example.org', 'http://me:secret@example.org', 'http://example.org/?a=1']) {
+    t.throws(() => remoteSource({ url: wrong, token: 'x' }), /--url must be an http or https URL/, wrong)
+  }
+  for (const token of ['', 'two words', 'x\r\nprivate: y', 'x'.repeat(501)]) {
+    t.throws(() => remoteSource({ url, token }), /the token is none/)
+  }
+})
+
+t.test('a token that is wrong, or not an administrator’s', async t => {
+  const wrong = remoteSource({ url, token: 'wrong' }).overview()
+  await t.rejects(wrong, { constructor: Misconfigured, message: `${url} refuses the token` })
+  const small = remoteSource({ url, token: user.privateToken }).overview()
+  await t.rejects(small, { message: `${url}: the token is not an administrator's` })
+})
+
+t.test('servers that are no Gitstead with a dashboard', async t => {
+  const answers: RequestListener[] = [
+    (_request, response) => void response.writeHead(404).end('{"error":"404 Not Found"}'),
+    (_request, response) => void response.end('<html>'),
+    (_request, response) => void response.end('{}'),
+    (_request, response) => void response.end('null'),
+    (_request, response) => void response.writeHead(302, { location: url }).end()
+  ]
+  for (const answer of answers) {
+    const old = remoteSource({ url: await server(t, answer), token: 'x' })
+    await t.rejects(old.overview(), { constructor: Misconfigured, message: /is no Gitstead with a dashboard/ })
+  }
+})
+
+t.test('a token is sent to nobody else', async t => {
+  let asked = 0
+  const other = await server(t, (_request, response) => {
+    asked += 1
+    response.end('{}')
+  })
+  const redirecting = await server(t, (_request, response) => void response.writeHead(307, { location: other }).end())
+  await t.rejects(remoteSource({ url: redirecting, token: 'x' }).overview(), /is no Gitstead/)
+  t.equal(asked, 0)
+})
+
+t.test('one that is away is waited for', async t => {
+  const busy = await server(t, (_request, response) => void response.writeHead(503).end())
+  await t.rejects(remoteSource({ url: busy, token: 'x' }).overview(), Unavailable)
+  const nobody = `http://127.0.0.1:${await freePort()}`
+  await t.rejects(remoteSource({ url: nobody, token: 'x' }).overview(), {
+    constructor: Unavailable,
+    message: `${nobody} does not answer (ECONNREFUSED)`
+  })
+})
