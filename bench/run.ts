@@ -16,7 +16,8 @@ const PROGRAMS = [
   'queue',
   'first-trace',
   'hook',
-  'import'
+  'import',
+  'dashboard'
 ]
 
 const named = process.argv.slice(2).filter(word => !word.startsWith('--'))

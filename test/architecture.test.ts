@@ -127,6 +127,7 @@ const ENVIRONMENT: { readonly [file: string]: string } = {
   'git/environment': 'PATH alone: git gets an environment of our making',
   'runner/sandbox': 'PATH alone: where bubblewrap is found',
   'cli/appliance': 'hands its own environment on to its children',
+  'cli/dashboard/environment': 'NO_COLOR, TERM and GITSTEAD_TOKEN are no settings of the appliance',
   'cli/become': 'the flags of `server` and `worker` reach the process as their environment'
 }
 

@@ -58,7 +58,9 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
     if (isChange(effect)) void carryOut(source, effect).then(say)
     else setTick(each => each + 1)
   }
-  const context: Context = {
+  // By reference as well: a key may come between a frame and the moment at which Ink hears the newest handler.
+  const context = useRef<Context>(undefined)
+  context.current = {
     readOnly,
     page: bodyOf(size) - 2,
     lastScroll: Math.max(0, lines.length - bodyOf(size)),
@@ -66,7 +68,8 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
   }
   useInput((input, key) => {
     for (const name of keysOf(input, key)) {
-      const { state: next, effect } = press(latest.current, name, context)
+      if (!context.current) return
+      const { state: next, effect } = press(latest.current, name, context.current)
       become(next)
       if (effect) run(effect)
     }

@@ -1,10 +1,10 @@
 // A whole frame, pure from its props: exactly the terminal's size.
-import { Box, Text } from 'ink'
-import { cutTo } from '../../lib/display-width.js'
+import { Box } from 'ink'
 import { PANES, type Pane } from './keymap.js'
 import { blocksOf, HEADER, isTooSmall, type Size, STATUS } from './layout.js'
 import { Detail } from './panes/detail.js'
 import { Help } from './panes/help.js'
+import { CutLine } from './panes/line.js'
 import { Status, Tabs, TITLES, Title, Totals } from './panes/lines.js'
 import { List } from './panes/list.js'
 import type { Job } from './source.js'
@@ -30,14 +30,14 @@ export const bodyOf = ({ rows }: Size) => rows - HEADER - STATUS - 1
 export function Frame(props: FrameProps) {
   const { size, name, state, shown, away, readOnly, theme } = props
   const { columns: width, rows } = size
-  if (isTooSmall(size)) return <Text>{cutTo('the terminal is too small', width)}</Text>
+  if (isTooSmall(size)) return <CutLine text="the terminal is too small" width={width} theme={theme} />
   const note = `${readOnly ? 'read-only  ' : ''}every ${state.interval} s  `
   return (
-    <Box flexDirection="column" width={width} height={rows} overflow="hidden">
+    <Box flexDirection="column" width={width} height={rows}>
       <Title name={name} at={shown.overview.at} width={width} theme={theme} note={note} />
       <Totals overview={shown.overview} width={width} theme={theme} />
       <Tabs state={state} width={width} theme={theme} />
-      <Box flexDirection="column" height={rows - HEADER - STATUS} overflow="hidden">
+      <Box flexDirection="column" height={rows - HEADER - STATUS}>
         <Middle {...props} />
       </Box>
       <Status state={state} away={away} readOnly={readOnly} width={width} theme={theme} />

@@ -47,7 +47,7 @@ export const keymap: readonly Binding[] = [
   { keys: ['2'], action: 'processes', about: 'workers' },
   { keys: ['3'], action: 'failures', about: 'failed jobs' },
   { keys: ['4'], action: 'builds', about: 'running builds' },
-  { keys: ['5'], action: 'jobs', about: 'the newest 100 jobs' },
+  { keys: ['5'], action: 'jobs', about: 'newest jobs' },
   { keys: ['s'], action: 'sort', about: 'sort by the next column' },
   { keys: ['enter'], action: 'open', about: 'open: a queue’s jobs; a job’s error and payload in full' },
   { keys: ['esc'], action: 'back', about: 'back' },

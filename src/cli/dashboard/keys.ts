@@ -21,8 +21,8 @@ export function keysOf(input: string, key: Key): string[] {
   if (key.tab) return [key.shift ? 'shift-tab' : 'tab']
   const special = SPECIAL.find(([flag]) => key[flag])
   if (special) return [special[1]]
-  if (key.ctrl) return [`ctrl-${input}`]
   if (key.meta) return []
+  if (key.ctrl) return [`ctrl-${input}`]
   return [...input].map(nameOf).filter(name => name !== '')
 }
 

@@ -1,5 +1,4 @@
 // How texts look. Nothing is told by looks alone: states are words, the chosen line has a mark.
-import type { TextProps } from 'ink'
 import type { Tone } from './tables.js'
 
 /** `mono` is NO_COLOR: bold, dim and reversed texts; `plain` has no escapes at all. */
@@ -7,20 +6,23 @@ export type Theme = 'color' | 'mono' | 'plain'
 
 export type Look = Tone | 'strong' | 'chosen'
 
-const COLORS: { readonly [name in Look]: TextProps } = {
-  normal: {},
-  good: { color: 'green' },
-  warn: { color: 'yellow' },
-  bad: { color: 'red' },
-  dim: { dimColor: true },
-  strong: { bold: true },
-  chosen: { inverse: true }
-}
+/** Escapes that begin and end a look. */
+type Codes = readonly [begin: number, end: number]
 
-/** The properties of a text in a theme. */
-export function styleOf(look: Look, theme: Theme): TextProps {
-  if (theme === 'plain') return {}
-  const style = COLORS[look]
-  if (theme === 'mono' && style.color !== undefined) return look === 'good' ? {} : { bold: true }
-  return style
+const BOLD: Codes = [1, 22]
+const CODES: { readonly [name in Look]: Codes | null } = {
+  normal: null,
+  good: [32, 39],
+  warn: [33, 39],
+  bad: [31, 39],
+  dim: [2, 22],
+  strong: BOLD,
+  chosen: [7, 27]
+}
+const MONO: { readonly [name in Look]: Codes | null } = { ...CODES, good: null, warn: BOLD, bad: BOLD }
+
+/** The text in its look. */
+export function styled(text: string, look: Look, theme: Theme): string {
+  const codes = theme === 'plain' ? null : (theme === 'mono' ? MONO : CODES)[look]
+  return codes === null ? text : `\u001B[${codes[0]}m${text}\u001B[${codes[1]}m`
 }

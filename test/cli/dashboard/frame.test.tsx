@@ -8,7 +8,7 @@ import { Frame, type FrameProps } from '../../../src/cli/dashboard/frame.js'
 import { keymap, PANES, type Pane } from '../../../src/cli/dashboard/keymap.js'
 import { plainFrame } from '../../../src/cli/dashboard/once.js'
 import { detailLines } from '../../../src/cli/dashboard/panes/detail.js'
-import { styleOf } from '../../../src/cli/dashboard/style.js'
+import { styled } from '../../../src/cli/dashboard/style.js'
 import { root } from '../../../src/config.js'
 import { displayWidth } from '../../../src/lib/display-width.js'
 import { failure, frameProps, job, NASTY, NOW, nasty, overview, state } from './make.js'
@@ -117,9 +117,9 @@ t.test('a job in full has all of its error and payload', async t => {
 })
 
 t.test('states are words, and looks come on top of them', async t => {
-  t.same(styleOf('bad', 'plain'), {})
-  t.notOk('color' in styleOf('bad', 'mono'), 'NO_COLOR')
-  t.match(styleOf('bad', 'color'), { color: 'red' })
+  t.equal(styled('dead', 'bad', 'plain'), 'dead')
+  t.equal(styled('dead', 'bad', 'mono'), '\u001B[1mdead\u001B[22m', 'NO_COLOR')
+  t.equal(styled('dead', 'bad', 'color'), '\u001B[31mdead\u001B[39m')
 })
 
 t.test('it is drawn the same by a real renderer, and again when something changes', async t => {

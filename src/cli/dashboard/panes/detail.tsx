@@ -1,9 +1,10 @@
 // A job in full: every line of its error and its payload.
-import { Box, Text } from 'ink'
-import { breakLines, cutTo, plainText } from '../../../lib/display-width.js'
+import { Box } from 'ink'
+import { breakLines, plainText } from '../../../lib/display-width.js'
 import { since } from '../format.js'
 import type { Job } from '../source.js'
-import { styleOf, type Theme } from '../style.js'
+import type { Theme } from '../style.js'
+import { CutLine, Line } from './line.js'
 
 /** Of a payload that is megabytes, the beginning is enough here. */
 const MOST_LINES = 2000
@@ -26,13 +27,11 @@ export function Detail({ job, found, lines, scroll, width, body, theme }: Detail
   const note = found === null ? '  reading ...' : '  it is done, or was discarded'
   return (
     <Box flexDirection="column">
-      <Text {...styleOf('strong', theme)}>{cutTo(title, width)}</Text>
-      {found === null || found === 'gone' ? <Text {...styleOf('dim', theme)}>{cutTo(note, width)}</Text> : null}
+      <CutLine text={title} width={width} look="strong" theme={theme} />
+      {found === null || found === 'gone' ? <CutLine text={note} width={width} look="dim" theme={theme} /> : null}
       {shown.map((line, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines of a text have no other name than their place.
-        <Text key={at} wrap="truncate-end">
-          {line === '' ? ' ' : line}
-        </Text>
+        <Line key={at} text={line} />
       ))}
     </Box>
   )

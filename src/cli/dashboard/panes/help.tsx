@@ -1,7 +1,7 @@
 // The keys, from the table that the app obeys.
-import { Box, Text } from 'ink'
-import { cutTo } from '../../../lib/display-width.js'
+import { Box } from 'ink'
 import { helpLines } from '../keymap.js'
+import { CutLine } from './line.js'
 
 /** Needs twenty lines: a terminal of 24. */
 export function Help({ width, body }: { width: number; body: number }) {
@@ -10,9 +10,7 @@ export function Help({ width, body }: { width: number; body: number }) {
       {helpLines()
         .slice(0, body)
         .map(({ keys, about }) => (
-          <Text key={keys} wrap="truncate-end">
-            {cutTo(`  ${keys.padEnd(17)}${about}`, width)}
-          </Text>
+          <CutLine key={keys} text={`  ${keys.padEnd(17)}${about}`} width={width} theme="plain" />
         ))}
     </Box>
   )

@@ -1,11 +1,11 @@
 // The lines above and below the panes.
-import { Text } from 'ink'
-import { cutTo, displayWidth, fitTo, plainText } from '../../../lib/display-width.js'
+import { displayWidth, fitTo, plainText } from '../../../lib/display-width.js'
 import { clock, count } from '../format.js'
 import { PANES } from '../keymap.js'
 import type { JobOverview } from '../source.js'
 import type { State } from '../state.js'
-import { styleOf, type Theme } from '../style.js'
+import type { Look, Theme } from '../style.js'
+import { CutLine } from './line.js'
 
 export const TITLES = {
   queues: 'Queues',
@@ -27,7 +27,7 @@ interface TitleProps {
 export function Title({ name, at, width, theme, note = '' }: TitleProps) {
   const right = `${note}${clock(new Date(at).getTime())}`
   const left = fitTo(`gitstead jobs top  ${plainText(name)}`, width - displayWidth(right) - 1)
-  return <Text {...styleOf('strong', theme)}>{cutTo(`${left} ${right}`, width)}</Text>
+  return <CutLine text={`${left} ${right}`} width={width} look="strong" theme={theme} />
 }
 
 /** Everything in one line. */
@@ -46,7 +46,7 @@ export function Totals({ overview, width, theme }: { overview: JobOverview; widt
     `failed ${count(totals.failed)}`
   ]
   const look = processes.length === 0 || totals.dead > 0 ? 'warn' : 'normal'
-  return <Text {...styleOf(look, theme)}>{cutTo(parts.join('  '), width)}</Text>
+  return <CutLine text={parts.join('  ')} width={width} look={look} theme={theme} />
 }
 
 /** The panes with their keys, the active one in brackets. */
@@ -59,7 +59,7 @@ export function Tabs({ state, width, theme }: { state: State; width: number; the
     ...(state.queue === null ? [] : [`queue: ${state.queue}`]),
     ...(state.filter === '' ? [] : [`filter: ${plainText(state.filter)}`])
   ]
-  return <Text {...styleOf('normal', theme)}>{cutTo([tabs.join(' '), ...notes].join('  '), width)}</Text>
+  return <CutLine text={[tabs.join(' '), ...notes].join('  ')} width={width} theme={theme} />
 }
 
 export interface StatusProps {
@@ -76,9 +76,7 @@ const ALL_HINTS = '? keys  / filter  s sort  enter open  r retry  d discard  p p
 
 /** A question, what is typed, what is wrong, what was done; else the keys that matter most. */
 export function Status({ state, away, readOnly, width, theme }: StatusProps) {
-  const line = (text: string, look: 'warn' | 'bad' | 'dim' | 'strong') => (
-    <Text {...styleOf(look, theme)}>{cutTo(plainText(text), width)}</Text>
-  )
+  const line = (text: string, look: Look) => <CutLine text={plainText(text)} width={width} look={look} theme={theme} />
   if (state.confirm && 'job' in state.confirm) return line(`discard job ${state.confirm.job}? y/n`, 'warn')
   if (state.mode === 'filter') return line(`/${state.filter}_`, 'strong')
   if (away !== null) return line(`away: ${away}; looking again, the last frame stays`, 'bad')

@@ -1,9 +1,10 @@
 // One pane: its title, its headings, its lines.
-import { Box, Text } from 'ink'
+import { Box } from 'ink'
 import { cutTo, fitTo } from '../../../lib/display-width.js'
 import { firstShown, widthsOf } from '../layout.js'
-import { styleOf, type Theme } from '../style.js'
-import { drawn, type Line, type Table, type Tone } from '../tables.js'
+import { styled, type Theme } from '../style.js'
+import { drawn, type Line as Row, type Table, type Tone } from '../tables.js'
+import { CutLine, Line } from './line.js'
 
 export interface ListProps {
   readonly title: string
@@ -27,25 +28,17 @@ export function List({ title, table, width, body, chosen, active, theme }: ListP
     .map((at, index) => fitTo(columns[at]?.heading ?? '', widths[index] ?? 0, columns[at]?.right))
     .join(between)
   const counted = lines.length === total ? String(total) : `${lines.length} of ${total}`
-  const name = `${active ? '▸ ' : '  '}${title} ${counted}`
+  const name = cutTo(`${active ? '▸ ' : '  '}${title} ${counted}`, width)
+  const order = cutTo(`  by ${sort}`, width - name.length)
   return (
     <Box flexDirection="column">
-      <Text wrap="truncate-end">
-        <Text {...styleOf(active ? 'strong' : 'normal', theme)}>{cutTo(name, width)}</Text>
-        <Text {...styleOf('dim', theme)}>{cutTo(`  by ${sort}`, width - name.length)}</Text>
-      </Text>
-      <Text wrap="truncate-end" {...styleOf('dim', theme)}>
-        {`  ${heading}`.trimEnd()}
-      </Text>
-      {some.map((line, index) => (
-        <Row
-          key={line.id}
-          pieces={piecesOf(line, { table, shown, widths, between })}
-          chosen={active && first + index === chosen}
-          theme={theme}
-        />
-      ))}
-      {lines.length === 0 ? <Text {...styleOf('dim', theme)}>{cutTo(`  ${empty}`, width)}</Text> : null}
+      <Line text={styled(name, active ? 'strong' : 'normal', theme) + styled(order, 'dim', theme)} />
+      <CutLine text={`  ${heading}`.trimEnd()} width={width} look="dim" theme={theme} />
+      {some.map((line, index) => {
+        const pieces = piecesOf(line, { table, shown, widths, between })
+        return <Line key={line.id} text={rowText(pieces, active && first + index === chosen, theme)} />
+      })}
+      {lines.length === 0 ? <CutLine text={`  ${empty}`} width={width} look="dim" theme={theme} /> : null}
     </Box>
   )
 }
@@ -63,7 +56,7 @@ interface Columns {
 }
 
 /** The cells of a line as few texts: neighbours that look alike are one. */
-function piecesOf({ cells }: Line, { table, shown, widths, between }: Columns): Piece[] {
+function piecesOf({ cells }: Row, { table, shown, widths, between }: Columns): Piece[] {
   const pieces: Piece[] = []
   for (const [index, at] of shown.entries()) {
     const cell = cells[at]
@@ -77,27 +70,7 @@ function piecesOf({ cells }: Line, { table, shown, widths, between }: Columns): 
   return pieces
 }
 
-function Row({ pieces, chosen, theme }: { pieces: readonly Piece[]; chosen: boolean; theme: Theme }) {
-  if (chosen) {
-    return (
-      <Text wrap="truncate-end" {...styleOf('chosen', theme)}>
-        {`> ${pieces.map(({ text }) => text).join('')}`}
-      </Text>
-    )
-  }
-  return (
-    <Text wrap="truncate-end">
-      {'  '}
-      {pieces.map(({ text, tone }, at) =>
-        tone === 'normal' ? (
-          text
-        ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no names, and stay where they are.
-          <Text key={at} {...styleOf(tone, theme)}>
-            {text}
-          </Text>
-        )
-      )}
-    </Text>
-  )
+function rowText(pieces: readonly Piece[], chosen: boolean, theme: Theme): string {
+  if (chosen) return styled(`> ${pieces.map(({ text }) => text).join('')}`, 'chosen', theme)
+  return `  ${pieces.map(({ text, tone }) => styled(text, tone, theme)).join('')}`
 }

@@ -1,0 +1,114 @@
+// The dashboard with 100k jobs in the database: how long a frame takes to draw, at 200x60 with every pane full, and how
+// long the statements take that it is drawn from.
+import { EventEmitter } from 'node:events'
+import { jobOverview } from '../src/areas/admin/job-overview.js'
+import { viewJob } from '../src/areas/admin/jobs.view.js'
+import { useProductionReact } from '../src/cli/dashboard/environment.js'
+import { PANES } from '../src/cli/dashboard/keymap.js'
+import { Screen } from '../src/cli/dashboard/screen.js'
+import { firstState } from '../src/cli/dashboard/state.js'
+import { execute } from '../src/db/sql.js'
+import { listJobs, pauseQueue } from '../src/queue/administer.js'
+import { type Prepared, withAppliance } from './lib/appliance.js'
+import { percentile, report } from './lib/figure.js'
+
+const JOBS = 100_000
+const FRAMES = 300
+const LOOKS = 100
+
+/** Jobs of every state, failures among them, and an hour of rates. */
+async function seed(): Promise<void> {
+  for (const queue of ['default', 'builds', 'hooks', 'mail', 'maintenance']) await pauseQueue(queue)
+  const now = new Date()
+  await execute(
+    `insert into jobs (queue, name, payload, state, run_at, error, created_at)
+     select elt(1 + seq mod 4, 'default', 'builds', 'hooks', 'mail'), 'event.emitted',
+       concat('{"key":"k', seq, '","event":"project_create","payload":{}}'), if(seq mod 10, 'ready', 'dead'),
+       ? - interval seq second, if(seq mod 10, null, concat('Error: no answer to ', seq)), ?
+     from seq_1_to_${JOBS}`,
+    [now, now]
+  )
+  await execute("insert into job_failures select id, run_at from jobs where state = 'dead'")
+  await execute(
+    `insert into queue_minutes (minute, queue, process_id, processed)
+     select from_unixtime(60 * (unix_timestamp() div 60 - seq mod 60)), elt(1 + seq mod 4, 'default', 'builds', 'hooks', 'mail'),
+       seq div 60, seq mod 500 from seq_1_to_2400`
+  )
+  await execute('analyze table jobs, job_failures, queue_minutes')
+}
+
+async function measureStatements(): Promise<void> {
+  const looks: number[] = []
+  for (let look = 0; look < LOOKS; look++) {
+    const started = performance.now()
+    await jobOverview()
+    looks.push(performance.now() - started)
+  }
+  const count: number[] = []
+  for (let look = 0; look < 10; look++) {
+    const started = performance.now()
+    await execute('select queue, state, count(*), min(run_at) from jobs group by queue, state')
+    count.push(performance.now() - started)
+  }
+  report({
+    name: 'dashboard, its statements',
+    value: percentile(looks, 0.5),
+    unit: 'ms p50',
+    limit: 16,
+    better: 'lower',
+    detail: { p99_ms: percentile(looks, 0.99), count_p50_ms: percentile(count, 0.5), jobs: JOBS }
+  })
+}
+
+async function measureFrames(): Promise<void> {
+  useProductionReact()
+  const [{ render }, { createElement }, { Frame }] = await Promise.all([
+    import('ink'),
+    import('react'),
+    import('../src/cli/dashboard/frame.js')
+  ])
+  const terminal = Object.assign(new EventEmitter(), { columns: 200, rows: 60, write: () => true })
+  const screen = new Screen(terminal as unknown as NodeJS.WriteStream)
+  const shown = { overview: await jobOverview(), jobs: (await listJobs({ limit: 100 })).map(viewJob) }
+  const frame = (number: number) =>
+    createElement(Frame, {
+      size: screen.size,
+      name: 'bench',
+      state: { ...firstState(2), pane: PANES[number % PANES.length] ?? 'queues', message: `frame ${number}` },
+      shown,
+      detail: { found: null, lines: [] },
+      away: null,
+      readOnly: false,
+      // Every age is another one in every frame.
+      now: Date.now() + number * 1000,
+      theme: 'color'
+    })
+  screen.enter()
+  const app = render(frame(0), { stdout: screen as unknown as NodeJS.WriteStream, debug: true, patchConsole: false })
+  const times: number[] = []
+  const before = process.cpuUsage()
+  for (let number = 1; number <= FRAMES; number++) {
+    const started = performance.now()
+    app.rerender(frame(number))
+    times.push(performance.now() - started)
+  }
+  const { user, system } = process.cpuUsage(before)
+  screen.leave()
+  app.unmount()
+  report({
+    name: 'dashboard, a frame of 200x60',
+    value: percentile(times, 0.99),
+    unit: 'ms p99',
+    limit: 16,
+    better: 'lower',
+    detail: { p50_ms: percentile(times, 0.5), cpu_ms: (user + system) / 1000 / FRAMES, frames: FRAMES }
+  })
+}
+
+async function measure(_appliance: Prepared): Promise<void> {
+  await seed()
+  await measureStatements()
+  await measureFrames()
+}
+
+await withAppliance({}, measure)

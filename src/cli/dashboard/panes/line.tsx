@@ -1,0 +1,27 @@
+// One line of a frame, drawn as it is. Ink remembers the measures of every text that it has ever laid out: with ages in
+// them, lines would fill the memory of a dashboard that stays open for days. So what is laid out is a blank, and the line,
+// which is of the right width already, is put in its place. It also halves the time of a frame.
+import { Text, Transform } from 'ink'
+import { cutTo } from '../../../lib/display-width.js'
+import { type Look, styled, type Theme } from '../style.js'
+
+/** `text` is plain or styled, and fits. */
+export function Line({ text }: { text: string }) {
+  return (
+    <Transform transform={() => (text === '' ? ' ' : text)}>
+      <Text> </Text>
+    </Transform>
+  )
+}
+
+interface CutProps {
+  readonly text: string
+  readonly width: number
+  readonly look?: Look
+  readonly theme: Theme
+}
+
+/** A plain text of one look, cut to the width. */
+export function CutLine({ text, width, look = 'normal', theme }: CutProps) {
+  return <Line text={styled(cutTo(text, width), look, theme)} />
+}

@@ -1,0 +1,289 @@
+// `jobs top` in a real terminal: a pty by script(1), which every Debian has, with keys through its standard input.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { loadConfig, root } from '../../src/config.js'
+import { closeDatabase } from '../../src/db/connection.js'
+import { startEmbedded } from '../../src/db/embedded.js'
+import { migrateUp } from '../../src/db/migrate.js'
+import { execute, row } from '../../src/db/sql.js'
+import { displayWidth } from '../../src/lib/display-width.js'
+import { pausedQueues } from '../../src/queue/administer.js'
+import { enqueue } from '../../src/queue/enqueue.js'
+import { closeWake } from '../../src/queue/wake.js'
+import { cli } from '../helpers/cli.js'
+import { until } from '../helpers/until.js'
+import { freePort } from '../scenarios/appliance.js'
+
+delete process.env.GITSTEAD_DATABASE_URL
+process.env.GITSTEAD_LOG_LEVEL ??= 'silent'
+const home = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
+process.env.GITSTEAD_HOME = home
+loadConfig({})
+let database = await startEmbedded()
+await migrateUp()
+t.teardown(async () => {
+  closeWake()
+  await closeDatabase()
+  await database.stop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+const environment = { GITSTEAD_HOME: home }
+const LEFT = '\u001B[?1049l'
+
+interface Terminal {
+  readonly child: ChildProcess
+  /** Of the command itself. */
+  readonly pid: number
+  type(keys: string): void
+  resize(columns: number, rows: number): void
+  /** The lines that are on the screen now. */
+  lines(): string[]
+  /** Waits until the screen has a text. */
+  sees(text: string | RegExp): Promise<void>
+  /** All that was written. */
+  output(): string
+  ended(): Promise<number | null>
+}
+
+/** Starts a command of gitstead in a terminal of 80x24. */
+async function terminal(t: Test, args: string, settings: NodeJS.ProcessEnv = {}): Promise<Terminal> {
+  const command = `stty cols 80 rows 24; echo "pid $$"; exec ${process.execPath} ${join(root, 'bin/gitstead')} ${args}`
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', 'script', '-qefc', command, '/dev/null'], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      TERM: 'xterm-256color',
+      SHELL: '/bin/sh',
+      ...environment,
+      ...settings
+    },
+    stdio: ['pipe', 'pipe', 'inherit']
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  child.stdin.on('error', () => undefined)
+  const closed = once(child, 'close')
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+    await closed
+  })
+  const pid = Number(await until('the command has begun', () => /pid (\d+)/.exec(output)?.[1]))
+  const lines = () => screenOf(output)
+  return {
+    child,
+    pid,
+    type: keys => void child.stdin.write(keys),
+    resize: (columns, rows) => {
+      execFileSync('stty', ['-F', readlinkSync(`/proc/${pid}/fd/0`), 'cols', String(columns), 'rows', String(rows)])
+    },
+    lines,
+    sees: async text => {
+      const shows = () => (typeof text === 'string' ? lines().join('\n').includes(text) : text.test(lines().join('\n')))
+      await until(`the screen shows ${text}`, shows).catch(error => {
+        throw new Error(`${(error as Error).message}\n${lines().join('\n')}`)
+      })
+    },
+    output: () => output,
+    ended: async () => {
+      const [code] = (await closed) as [number | null]
+      return code
+    }
+  }
+}
+
+/** What a terminal makes of the output: the dashboard empties the screen, and writes whole lines at their places. */
+function screenOf(output: string): string[] {
+  const lines: string[] = []
+  const entered = output.slice(output.lastIndexOf('\u001B[2J'))
+  for (const [, at, text = ''] of entered.matchAll(/\u001B\[(\d+);1H\u001B\[2K(.*?)(?=\u001B\[\d+;1H|\u001B\[\?)/gs)) {
+    lines[Number(at) - 1] = text.replace(/\u001B\[[\d;]*m/g, '')
+  }
+  return Array.from(lines, line => line ?? '')
+}
+
+async function deadJob(key: string): Promise<number> {
+  const id = await enqueue('event.emitted', { key, event: 'project_create', payload: {} })
+  await execute("update jobs set state = 'dead', error = ? where id = ?", [
+    `Error: ${key} is broken\n  at a\n  at b`,
+    id
+  ])
+  await execute('insert into job_failures (job_id, failed_at) values (?, ?)', [id, new Date()])
+  return id
+}
+
+const stateOf = async (id: number) =>
+  (await row<{ state: string }>('select state from jobs where id = ?', [id]))?.state ?? 'gone'
+
+t.beforeEach(async () => {
+  for (const table of ['jobs', 'job_failures', 'paused_queues']) await execute(`delete from ${table}`)
+})
+
+t.test('a session: panes, a job in full, retry, discard, pause, another size, quit', async t => {
+  const [one, two] = [await deadJob('first'), await deadJob('second')]
+  const top = await terminal(t, 'jobs top --interval 1')
+  await top.sees('[1 Queues]')
+  await top.sees(/> default +active/)
+  t.equal(top.lines().length, 24)
+  t.ok(top.output().includes('\u001B[?1049h'), 'on the alternate screen')
+
+  top.type('?')
+  await top.sees('discard the job; asks first')
+  top.type('x3')
+  await top.sees('[3 Failures]')
+  await top.sees(new RegExp(`> +${two} dead .*second`))
+  top.type('/first\r')
+  await top.sees('Failures 1 of 2')
+  await top.sees(new RegExp(`> +${one} dead`))
+  top.type('\r')
+  await top.sees(/error:\n +Error: first is broken\n +at a\n +at b/)
+  top.type('\u001B')
+  await top.sees('Failures 1 of 2')
+
+  top.type('r')
+  await top.sees(`job ${one} is tried again`)
+  t.equal(await stateOf(one), 'ready')
+  top.type('\u001B')
+  await top.sees('Failures 1  by')
+  top.type('\u0004')
+  await top.sees(`discard job ${two}? y/n`)
+  top.type('n')
+  await top.sees('not done')
+  t.equal(await stateOf(two), 'dead')
+  top.type('dy')
+  await top.sees(`job ${two} is discarded`)
+  t.equal(await stateOf(two), 'gone')
+
+  top.type('1p')
+  await top.sees(/default +paused/)
+  t.same(await pausedQueues(), ['default'])
+  top.type('p')
+  await top.sees(/default +active/)
+
+  top.resize(200, 60)
+  await top.sees('LABELS')
+  await until('the frame is whole', () => top.lines().length === 60)
+  t.same(
+    top.lines().filter(line => displayWidth(line) > 200),
+    []
+  )
+  top.resize(60, 16)
+  await until('the frame is small', () => top.lines().length === 16)
+  t.same(
+    top.lines().filter(line => displayWidth(line) > 60),
+    []
+  )
+
+  top.type('q')
+  t.equal(await top.ended(), 0)
+  t.ok(top.output().endsWith(LEFT), 'the terminal is as it was')
+})
+
+t.test('read-only changes nothing', async t => {
+  const id = await deadJob('first')
+  const top = await terminal(t, 'jobs top --read-only')
+  await top.sees('read-only')
+  top.type('3dy')
+  await top.sees('read-only: nothing is changed')
+  top.type('rq')
+  t.equal(await top.ended(), 0)
+  t.equal(await stateOf(id), 'dead')
+})
+
+t.test('a signal gives the terminal back', async t => {
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGHUP', 129]
+  ] as const) {
+    const top = await terminal(t, 'jobs top')
+    await top.sees('[1 Queues]')
+    process.kill(top.pid, signal)
+    t.equal(await top.ended(), code)
+    t.match(top.output().slice(top.output().lastIndexOf(LEFT)).length < 60, true)
+    t.ok(top.output().includes(LEFT))
+  }
+})
+
+t.test('a database that goes away and comes back', async t => {
+  const top = await terminal(t, 'jobs top --interval 1')
+  await top.sees(/> default +active +0/)
+  process.kill(database.pid, 'SIGKILL')
+  await database.ended
+  await top.sees('away: the database is not available')
+  t.match(top.lines().join('\n'), /> default +active/, 'the last frame stays')
+  database = await startEmbedded()
+  await enqueue('event.emitted', { key: 'a', event: 'project_create', payload: {} })
+  await top.sees(/> default +active +1/)
+  await until('it is no longer away', () => !top.lines().join('\n').includes('away:'))
+  top.type('q')
+  t.equal(await top.ended(), 0)
+})
+
+t.test('NO_COLOR has no colours', async t => {
+  await deadJob('first')
+  const colours = /\u001B\[(3[0-7]|9[0-7]|38;[\d;]+)m/
+  const top = await terminal(t, 'jobs top', { NO_COLOR: '1' })
+  await top.sees('dead')
+  top.type('q')
+  await top.ended()
+  t.notMatch(top.output(), colours)
+  const colourful = await terminal(t, 'jobs top')
+  await colourful.sees('dead')
+  colourful.type('q')
+  await colourful.ended()
+  t.match(colourful.output(), colours)
+})
+
+t.test('--once is one plain frame, in a terminal and in a pipe', async t => {
+  await deadJob('first')
+  const piped = await cli(['jobs', 'top', '--once'], { environment })
+  t.equal(piped.code, 0)
+  t.notMatch(piped.stdout, /[\u0000-\u0009\u000b-\u001f]/)
+  t.match(piped.stdout, /^gitstead jobs top .*\n(.*\n)*.*Error: first is broken/)
+  t.ok(piped.stdout.split('\n').every(line => displayWidth(line) <= 80))
+  const top = await terminal(t, 'jobs top --once')
+  t.equal(await top.ended(), 0)
+  t.notMatch(top.output(), /\u001B/)
+})
+
+t.test('--json is the record of the API', async t => {
+  const { code, json } = await cli(['jobs', 'top', '--json'], { environment })
+  t.equal(code, 0)
+  t.same(Object.keys(json()), ['at', 'queues', 'processes', 'failures', 'builds', 'totals'])
+})
+
+t.test('wrong use is one line and its exit code', async t => {
+  const token = join(t.testdir({ token: 'x\n', empty: '\n' }), 'token')
+  const nobody = `http://127.0.0.1:${await freePort()}`
+  const cases: [args: string[], code: number, text: RegExp][] = [
+    [[], 2, /there is no terminal here: add --once/],
+    [['--interval', '0'], 2, /interval/],
+    [['--token-file', token], 2, /--url/],
+    [['--once', '--url', nobody], 2, /--url needs a token/],
+    [['--once', '--url', nobody, '--token-file', '/nowhere'], 2, /cannot be read \(ENOENT\)/],
+    [['--once', '--url', nobody, '--token-file', join(token, '../empty')], 2, /the token is empty/],
+    [['--once', '--url', nobody, '--token-file', token, '--token-stdin'], 2, /one source of the token/],
+    [['--once', '--url', 'nowhere', '--token-file', token], 1, /--url must be/],
+    [['--once', '--url', nobody, '--token-file', token], 5, /does not answer \(ECONNREFUSED\)/]
+  ]
+  for (const [args, code, text] of cases) {
+    const found = await cli(['jobs', 'top', ...args], { environment })
+    t.equal(found.code, code, args.join(' '))
+    t.match(found.stderr, text)
+    t.match(found.stderr, /^gitstead: [^\n]+\n$/)
+    t.equal(found.stdout, '')
+  }
+})
+
+t.test('an appliance that is down is exit 5, and is not started by looking at it', async t => {
+  const down = join(t.testdir(), 'home')
+  writeFileSync(join(t.testdirName, 'note'), '')
+  const top = await terminal(t, 'jobs top', { GITSTEAD_HOME: down })
+  t.equal(await top.ended(), 5)
+  t.match(top.output(), /gitstead: the appliance is down: start it with gitstead up/)
+  t.notMatch(top.output(), /\u001B\[\?1049h/)
+})
