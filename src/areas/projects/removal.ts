@@ -35,6 +35,11 @@ export function findPersonalProjects(userId: number): Promise<RemovableProject[]
   return rows<RemovableProject>(`${SELECT} where n.kind = 'user' and n.owner_id = ? order by p.path`, [userId])
 }
 
+/** A project with what is told of its beginning and end. */
+export async function findToldProject(id: number): Promise<RemovableProject | undefined> {
+  return (await rows<RemovableProject>(`${SELECT} where p.id = ?`, [id]))[0]
+}
+
 /**
  * Removes projects: from now on nobody finds them. A push or a build that is under way ends in nothing. Joins the
  * caller's transaction.

@@ -7,12 +7,12 @@ import { abandonChanges, openChanges, type RefMove, settleChanges } from './ref-
 
 /**
  * Moves refs from exactly their old values, all or none. Throws RefMoved when one has another value by now, BadRequest
- * for a change that the policy refuses.
+ * for a change that the policy refuses. `user` is null for a change by the command line.
  */
 export async function moveRefs(
   project: { id: number; default_branch: string | null },
   repository: string,
-  user: ActorUser,
+  user: ActorUser | null,
   moves: readonly RefMove[]
 ): Promise<void> {
   const [refused] = refusals(project, moves).values()

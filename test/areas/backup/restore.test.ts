@@ -14,9 +14,18 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import { type Manifest, readManifest, writeManifest } from '../../../src/areas/backup/manifest.js'
-import { execute } from '../../../src/db/sql.js'
+import { restoreProject } from '../../../src/areas/backup/restore-project.js'
+import { findBackup } from '../../../src/areas/backup/store.js'
+import { findProject } from '../../../src/areas/projects/projects.queries.js'
+import { findPersonalProjects, removeProjects } from '../../../src/areas/projects/removal.js'
+import { repositoryPath } from '../../../src/areas/repository/location.js'
+import { moveRefs } from '../../../src/areas/repository/move-refs.js'
+import { execute, rows } from '../../../src/db/sql.js'
+import { Conflict, NotFound } from '../../../src/errors.js'
+import { ZERO } from '../../../src/git/refs.js'
 import { cli } from '../../helpers/cli.js'
-import { factory } from '../../helpers/factory.js'
+import { actorOf, factory, someOrigin } from '../../helpers/factory.js'
+import { runJobs } from '../../helpers/jobs.js'
 import { big, create, environment, git, home, manifestOf, project, source, unitOf } from './subject.js'
 
 const verify = async (backup: { path: string }) => {
@@ -183,4 +192,91 @@ t.test('traces and archives: what the rows speak of comes back, of the future no
   const third = await create()
   t.equal(readFileSync(join(third.path, shared), 'utf8'), 'next', 'the same size, written later')
   t.equal(readFileSync(join(again.path, shared), 'utf8'), 'text')
+})
+
+t.test('a project that is still there gets its refs back by the one road', async t => {
+  const mine = await factory.project()
+  for (const word of ['one', 'two']) await factory.file(mine, word, `${word}\n`)
+  const path = repositoryPath({ id: mine.id, storage: 'default' })
+  const [old, then] = [git(path, 'rev-parse', 'master~1'), git(path, 'rev-parse', 'master')]
+  const row = { id: mine.id, default_branch: 'master' }
+  await moveRefs(row, path, mine.owner, [{ ref: 'refs/heads/gone', old: ZERO, new: then }])
+  const backup = await create()
+  const found = findBackup(backup.path)
+  await moveRefs(row, path, mine.owner, [
+    { ref: 'refs/heads/gone', old: then, new: ZERO },
+    { ref: 'refs/heads/master', old: then, new: old }
+  ])
+  git(path, 'prune', '--expire=now')
+  t.throws(() => git(path, 'cat-file', '-e', then), 'its objects are gone')
+
+  const dry = await restoreProject(found, mine.path, { overwrite: true, dryRun: true }, someOrigin)
+  t.same(dry.moved.map(({ ref }) => ref).sort(), ['refs/heads/gone', 'refs/heads/master'])
+  t.equal(git(path, 'rev-parse', 'master'), old)
+
+  const gentle = await restoreProject(found, mine.path, { overwrite: false, dryRun: false }, someOrigin)
+  t.match(gentle, { recreated: false, moved: [{ ref: 'refs/heads/gone', before: null, after: then }] })
+  t.same(gentle.kept, ['refs/heads/master'])
+  t.equal(git(path, 'rev-parse', 'gone'), then)
+  t.equal(git(path, 'rev-parse', 'master'), old)
+
+  await restoreProject(found, String(mine.id), { overwrite: true, dryRun: false }, someOrigin)
+  t.equal(git(path, 'rev-parse', 'master'), then)
+  t.equal(git(path, 'fsck', '--no-dangling'), '')
+  const [change] = await rows<object>(
+    "select new_id, state from ref_changes where project_id = ? and ref = 'refs/heads/master' order by id desc limit 1",
+    [mine.id]
+  )
+  t.match(change, { new_id: then, state: 'done' })
+  t.match(await rows('select action, target_name from audit_events order by id desc limit 1'), [
+    { action: 'project.restore', target_name: mine.path }
+  ])
+})
+
+t.test('a project that was removed comes back with its rows', async t => {
+  const mine = await factory.project()
+  await factory.file(mine, 'file', 'text\n')
+  const member = await factory.member(mine)
+  const gone = await factory.member(mine)
+  const path = repositoryPath({ id: mine.id, storage: 'default' })
+  const master = git(path, 'rev-parse', 'master')
+  const found = findBackup((await create()).path)
+  const [doomed] = (await findPersonalProjects(mine.owner.id)).filter(({ id }) => id === mine.id)
+  if (!doomed) throw new Error('the project is not found')
+  await removeProjects([doomed], someOrigin)
+  const restore = () => restoreProject(found, mine.path, { overwrite: false, dryRun: false }, someOrigin)
+  await t.rejects(restore(), { message: /still being removed/ })
+  await runJobs()
+  t.notOk(existsSync(path))
+  await execute('delete from users where id = ?', [gone.id])
+  const restored = await restore()
+  t.match(restored, { id: mine.id, recreated: true, moved: [{ ref: 'refs/heads/master', after: master }] })
+  t.match(await findProject(mine.path, actorOf(mine.owner)), { id: mine.id, default_branch: 'master' })
+  t.equal(git(path, 'rev-parse', 'master'), master)
+  t.same(
+    (
+      await rows<{ user_id: number }>("select user_id from members where source_type = 'project' and source_id = ?", [
+        mine.id
+      ])
+    ).map(({ user_id }) => user_id),
+    [mine.owner.id, member.id],
+    'members who are still there'
+  )
+  await factory.file(mine, 'next', 'it goes on\n')
+  t.not(git(path, 'rev-parse', 'master'), master)
+})
+
+t.test('a project of another appliance, or of none, is refused', async t => {
+  const backup = await create()
+  const found = findBackup(backup.path)
+  const options = { overwrite: false, dryRun: false }
+  await t.rejects(restoreProject(found, 'no/body', options, someOrigin), NotFound)
+  const foreign = {
+    ...found,
+    manifest: { ...found.manifest, secrets: { where: 'left_out', fingerprint: 'x' } as const }
+  }
+  await t.rejects(restoreProject(foreign, project.path, options, someOrigin), Conflict)
+  const none = await cli(['restore', backup.path], { environment })
+  t.equal(none.code, 2)
+  t.equal(none.stderr, 'gitstead: name a new home by --into, or a project by --project\n')
 })

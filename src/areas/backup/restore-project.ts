@@ -1,0 +1,181 @@
+// One project back into its running appliance. Where its row is still there, refs are moved by the one road of ref
+// changes, with their hooks and pipelines; where it is gone, rows, repository and files of builds come back.
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Origin } from '../../access/actor.js'
+import { config } from '../../config.js'
+import { row } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { Conflict, NotFound } from '../../errors.js'
+import { type RefFiles, readRefFiles, textRefName } from '../../git/ref-files.js'
+import { hiddenPrefixes, isRefName, RefMoved, ZERO } from '../../git/refs.js'
+import { syncFileSystem } from '../../storage/sync.js'
+import { projectPayload } from '../../webhooks/system-payloads.js'
+import { audit } from '../admin/audit.js'
+import { emitEvent } from '../admin/events.js'
+import { findToldProject, systemProjectOf } from '../projects/removal.js'
+import { ensureRepository, repositoryPath } from '../repository/location.js'
+import { moveRefs } from '../repository/move-refs.js'
+import type { RefMove } from '../repository/ref-changes.js'
+import { copyHashed, folderMaker } from './copy.js'
+import { type Backup, copyUnitBack, refuseDamage } from './copy-back.js'
+import { BUILD_FILE } from './copy-build-files.js'
+import { makeRepositoryFolders } from './copy-repository.js'
+import { Damaged, readFileList, type Unit } from './manifest.js'
+import { insertProjectRows, type ProjectRows, readProjectRows, requirePlace } from './project-rows.js'
+import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
+
+export interface ProjectRestoreOptions {
+  /** Also move refs that have another value by now. */
+  readonly overwrite: boolean
+  readonly dryRun: boolean
+}
+
+export interface RestoredProject {
+  readonly id: number
+  readonly path_with_namespace: string
+  /** Whether its row was gone. */
+  readonly recreated: boolean
+  /** Refs that got the value of the backup. */
+  readonly moved: readonly { readonly ref: string; readonly before: string | null; readonly after: string }[]
+  /** Refs that have another value than in the backup, and keep it without `overwrite`. */
+  readonly kept: readonly string[]
+  readonly dry_run: boolean
+}
+
+interface LiveProject {
+  readonly id: number
+  readonly storage: string
+  readonly default_branch: string | null
+}
+
+/** Restores a project by its NAMESPACE/PROJECT or number in the backup. Throws NotFound, Conflict, Damaged. */
+export async function restoreProject(
+  backup: Backup,
+  name: string,
+  options: ProjectRestoreOptions,
+  origin: Origin
+): Promise<RestoredProject> {
+  if (fingerprintOf(readHomeSecrets()['secrets.json']) !== backup.manifest.secrets.fingerprint) {
+    throw new Conflict(`the backup ${backup.manifest.id} is of another appliance`)
+  }
+  const unit = backup.manifest.units.find(({ project }) => project?.path === name || String(project?.id) === name)
+  if (!unit?.project) throw new NotFound('Project')
+  const { id, path } = unit.project
+  const live = await row<LiveProject>('select id, storage, default_branch from projects where id = ?', [id])
+  const done = live ? await restoreRefs(backup, unit, live, options) : await recreate(backup, unit, id, options)
+  const restored = { id, path_with_namespace: path, recreated: !live, ...done, dry_run: options.dryRun }
+  if (!options.dryRun) await transact(() => note(backup, restored, origin))
+  return restored
+}
+
+const refsOf = (backup: Backup, unit: Unit): RefFiles => readRefFiles(join(backup.folder, unit.path))
+
+type Outcome = Pick<RestoredProject, 'moved' | 'kept'>
+
+async function restoreRefs(
+  backup: Backup,
+  unit: Unit,
+  project: LiveProject,
+  { overwrite, dryRun }: ProjectRestoreOptions
+): Promise<Outcome> {
+  const path = repositoryPath(project)
+  const now = readRefFiles(path)
+  const moves: RefMove[] = []
+  const kept: string[] = []
+  for (const [name, id] of refsOf(backup, unit)) {
+    const ref = textRefName(name)
+    const old = now.get(name) ?? ZERO
+    if (old === id || !isRefName(ref) || hiddenPrefixes.some(prefix => ref.startsWith(prefix))) continue
+    if (old === ZERO || overwrite) moves.push({ ref, old, new: id })
+    else kept.push(ref)
+  }
+  if (!dryRun && moves.length > 0) {
+    await ensureRepository(project)
+    await addObjects(backup, unit, path)
+    await move(project, path, moves)
+  }
+  return { moved: moves.map(({ ref, old, new: after }) => ({ ref, before: old === ZERO ? null : old, after })), kept }
+}
+
+async function move(project: LiveProject, path: string, moves: readonly RefMove[]): Promise<void> {
+  try {
+    await moveRefs(project, path, null, moves)
+  } catch (error) {
+    if (error instanceof RefMoved) throw new Conflict(`${error.ref} has moved meanwhile: run the restore again`)
+    throw error
+  }
+}
+
+/** Adds objects that the repository has not, each whole or not there; an index comes after its pack. */
+async function addObjects(backup: Backup, unit: Unit, path: string): Promise<void> {
+  const makeFolder = folderMaker()
+  const last = (name: string) => Number(name.endsWith('.idx'))
+  const files = readFileList(backup.folder, unit)
+    .filter(file => /^objects\/([0-9a-f]{2}|pack)\//.test(file.path))
+    .sort((a, b) => last(a.path) - last(b.path))
+  for (const file of files) {
+    const to = join(path, file.path)
+    if (existsSync(to)) continue
+    makeFolder(dirname(to))
+    const draft = join(dirname(to), `tmp_obj_restore_${process.pid}`)
+    rmSync(draft, { force: true })
+    const from = join(backup.folder, unit.path, file.path)
+    const copied = await copyHashed(from, draft)
+    if (copied?.sha256 !== file.sha256) {
+      rmSync(draft, { force: true })
+      throw new Damaged(`${from} is not as it was written`)
+    }
+    renameSync(draft, to)
+  }
+  await syncFileSystem(path)
+}
+
+async function recreate(backup: Backup, unit: Unit, id: number, { dryRun }: ProjectRestoreOptions): Promise<Outcome> {
+  const found = await readProjectRows(backup, id)
+  await requirePlace(found, id)
+  const path = join(config().home, unit.path)
+  if (existsSync(path)) throw new Conflict(`${path} is there already: move it away first`)
+  const refs = [...refsOf(backup, unit)].map(([name, after]) => ({ ref: textRefName(name), before: null, after }))
+  if (dryRun) return { moved: refs, kept: [] }
+  await copyUnitBack(backup, unit, path, { onDamage: refuseDamage })
+  makeRepositoryFolders(path)
+  await copyBuildFilesBack(backup, found)
+  await syncFileSystem(path)
+  try {
+    await transact(() => putBack(found, id, backup.manifest.id))
+  } catch (error) {
+    rmSync(path, { recursive: true, force: true })
+    throw error
+  }
+  return { moved: refs, kept: [] }
+}
+
+/** To those who listen it is a new project. */
+async function putBack(found: ProjectRows, id: number, backup: string): Promise<void> {
+  await insertProjectRows(found)
+  const project = await findToldProject(id)
+  if (!project) return
+  await emitEvent(`project_restore:${id}:${backup}`, projectPayload('project_create', systemProjectOf(project)))
+}
+
+/** The traces and archives of its builds; what is there already is left as it is. */
+async function copyBuildFilesBack(backup: Backup, found: ProjectRows): Promise<void> {
+  const builds = new Set((found.get('builds') ?? []).map(fields => String(fields.get('id'))))
+  if (builds.size === 0) return
+  for (const unit of backup.manifest.units.filter(({ path }) => /^(traces|artifacts)\//.test(path))) {
+    const target = join(config().home, unit.path)
+    const wanted = (name: string) => builds.has(BUILD_FILE.exec(name)?.[1] ?? '') && !existsSync(join(target, name))
+    await copyUnitBack(backup, unit, target, { onDamage: refuseDamage, wanted })
+  }
+}
+
+function note(backup: Backup, { id, path_with_namespace: name, moved, recreated }: RestoredProject, origin: Origin) {
+  const changes = {
+    backup: { after: backup.manifest.id },
+    folder: { after: backup.folder },
+    recreated: { after: recreated },
+    refs: { after: moved.length }
+  }
+  return audit(origin, { action: 'project.restore', target: { type: 'project', id, name }, changes })
+}
