@@ -17,7 +17,8 @@ const PROGRAMS = [
   'first-trace',
   'hook',
   'import',
-  'dashboard'
+  'dashboard',
+  'backup'
 ]
 
 const named = process.argv.slice(2).filter(word => !word.startsWith('--'))

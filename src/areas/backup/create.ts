@@ -13,6 +13,7 @@ import { config } from '../../config.js'
 import { withSnapshot } from '../../db/snapshot.js'
 import { transact } from '../../db/transact.js'
 import { Failure } from '../../errors.js'
+import { syncFolder } from '../../storage/files.js'
 import { syncFileSystem } from '../../storage/sync.js'
 import { version } from '../../version.js'
 import { audit } from '../admin/audit.js'
@@ -64,7 +65,7 @@ export function createBackup(options: CreateOptions, origin: Origin): Promise<Cr
       const { manifest, rewound } = await writeDraft({ id, path, folder, signal, options })
       signal.throwIfAborted()
       renameSync(path, join(folder, id))
-      await syncFileSystem(folder)
+      await syncFolder(folder)
       const deleted = removeSurplus(folder, options.keep)
       const record = store.viewBackup(join(folder, id), manifest)
       await note(origin, record, deleted)

@@ -10,6 +10,7 @@ import { startEmbedded } from '../../db/embedded.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Conflict, Failure } from '../../errors.js'
 import { prepareHome } from '../../home.js'
+import { syncFolder } from '../../storage/files.js'
 import { syncFileSystem } from '../../storage/sync.js'
 import { audit } from '../admin/audit.js'
 import { type Backup, checkUnit, copyBack, type OnDamage, refuseDamage } from './copy-back.js'
@@ -58,7 +59,7 @@ export async function restoreHome(backup: Backup, options: RestoreOptions, origi
     await syncFileSystem(draft)
     for (const name of readdirSync(draft)) renameSync(join(draft, name), join(home, name))
     rmSync(draft, { recursive: true })
-    await syncFileSystem(home)
+    await syncFolder(home)
     return view(backup, home, files, options.pauseJobs ?? false)
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
