@@ -62,27 +62,32 @@ async function measureStatements(): Promise<void> {
 
 async function measureFrames(): Promise<void> {
   useProductionReact()
-  const [{ render }, { createElement }, { Frame }] = await Promise.all([
+  const [{ render }, { createElement }, { Frame }, { DrawnLine }] = await Promise.all([
     import('ink'),
     import('react'),
-    import('../src/cli/dashboard/frame.js')
+    import('../src/cli/dashboard/frame.js'),
+    import('../src/cli/dashboard/panes/line.js')
   ])
   const terminal = Object.assign(new EventEmitter(), { columns: 200, rows: 60, write: () => true })
   const screen = new Screen(terminal as unknown as NodeJS.WriteStream)
   const shown = { overview: await jobOverview(), jobs: (await listJobs({ limit: 100 })).map(viewJob) }
   const frame = (number: number) =>
-    createElement(Frame, {
-      size: screen.size,
-      name: 'bench',
-      state: { ...firstState(2), pane: PANES[number % PANES.length] ?? 'queues', message: `frame ${number}` },
-      shown,
-      detail: { found: null, lines: [] },
-      away: null,
-      readOnly: false,
-      // Every age is another one in every frame.
-      now: Date.now() + number * 1000,
-      theme: 'color'
-    })
+    createElement(
+      DrawnLine,
+      { value: screen.hold },
+      createElement(Frame, {
+        size: screen.size,
+        name: 'bench',
+        state: { ...firstState(2), pane: PANES[number % PANES.length] ?? 'queues', message: `frame ${number}` },
+        shown,
+        detail: { found: null, lines: [] },
+        away: null,
+        readOnly: false,
+        // Every age is another one in every frame.
+        now: Date.now() + number * 1000,
+        theme: 'color'
+      })
+    )
   screen.enter()
   const app = render(frame(0), { stdout: screen as unknown as NodeJS.WriteStream, debug: true, patchConsole: false })
   const times: number[] = []

@@ -2,6 +2,7 @@
 import type { ReadStream } from 'node:tty'
 import { render } from 'ink'
 import { App } from './app.js'
+import { DrawnLine } from './panes/line.js'
 import { Screen } from './screen.js'
 import type { JobSource } from './source.js'
 import type { Theme } from './style.js'
@@ -35,7 +36,12 @@ export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Si
   screen.enter()
   try {
     // In this mode Ink writes every frame whole, and the screen finds out what changed.
-    const app = render(<App {...rest} first={first} screen={screen} />, {
+    const frames = (
+      <DrawnLine value={screen.hold}>
+        <App {...rest} first={first} screen={screen} />
+      </DrawnLine>
+    )
+    const app = render(frames, {
       stdout: screen as unknown as NodeJS.WriteStream,
       stdin: keyboard,
       debug: true,

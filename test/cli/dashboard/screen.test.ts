@@ -41,6 +41,17 @@ t.test('only lines that changed are written, each at its place', async t => {
   screen.leave()
 })
 
+t.test('lines that were held back stand where they belong', async t => {
+  const { terminal, screen } = entered()
+  const frame = `${screen.hold('one')}\n\n${screen.hold('three')}`
+  t.equal(frame.length, 4)
+  screen.write(frame)
+  t.match(terminal.take(), /\[1;1H.\[2Kone.*\[3;1H.\[2Kthree/s)
+  screen.write(`${screen.hold('one')}\n\n${screen.hold('3')}`)
+  t.equal(terminal.take(), '\u001B[?2026h\u001B[3;1H\u001B[2K3\u001B[0m\u001B[?2026l')
+  screen.leave()
+})
+
 t.test('nothing is written below the last line', async t => {
   const { terminal, screen } = entered()
   screen.write('1\n2\n3\n4\n5\n6')
