@@ -51,6 +51,8 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'db/migrate', 'the appliance brings its schema up to date; readiness asks for it'],
   ['server', 'db/paginate', 'the type of a page, whose headers are set here'],
   ['server', 'git/processes', 'closed when the process stops'],
+  ['server', 'git/reader', 'Prometheus is told how many readers there are'],
+  ['server', 'git/slots', 'Prometheus is told how many git processes run and wait'],
   ['server', 'git/transport', 'git over HTTP is a front door: bytes go through it unchanged'],
   ['server', 'queue/metrics', 'Prometheus reads what the dashboard reads'],
   ['server', 'queue/wake', 'closed when the process stops'],

@@ -93,6 +93,15 @@ export async function payloadsOf<Name extends JobName>(
   return found.map(({ payload }) => JSON.parse(payload) as Jobs[Name])
 }
 
+/** Dead jobs whose last try was before a moment, at most `limit`. */
+export async function deadJobsBefore(before: Date, limit: number): Promise<number[]> {
+  const found = await rows<{ id: number }>(
+    `select id from jobs where state = 'dead' and run_at < ? limit ${Math.trunc(limit)}`,
+    [before]
+  )
+  return found.map(({ id }) => id)
+}
+
 /** One job. Throws NotFound. */
 export async function findJob(id: number): Promise<JobRow> {
   const found = await row<JobRow>(`select ${COLUMNS} from jobs where id = ?`, [id])

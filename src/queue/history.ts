@@ -1,6 +1,6 @@
 // What every queue did in each of the last minutes. Workers count in memory, where a job ends, and write with their
 // heartbeats: nothing on the way of a job.
-import { deleteInBatches, execute, rows } from '../db/sql.js'
+import { execute, rows } from '../db/sql.js'
 import { QUEUES, type Queue } from './jobs.js'
 
 const MINUTE = 60_000
@@ -105,9 +105,4 @@ export function ratesOf(minutes: readonly QueueMinute[], now = Date.now()): Rate
   const span = (MINUTE + (now % MINUTE)) / MINUTE
   const rate = (of: 'processed' | 'failed') => recent.reduce((sum, minute) => sum + minute[of], 0) / span
   return { processed: rate('processed'), failed: rate('failed') }
-}
-
-/** Removes minutes that were over before; gives how many rows. */
-export function forgetMinutes(before: Date): Promise<number> {
-  return deleteInBatches('delete from queue_minutes where minute < ?', [before])
 }

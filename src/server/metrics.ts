@@ -1,6 +1,8 @@
 // Prometheus metrics: this process, its requests, and the queues as the database knows them.
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { readerCount } from '../git/reader.js'
+import { slotCounts } from '../git/slots.js'
 import { jobStats, processMetrics, queueMetrics } from '../queue/metrics.js'
 
 const registry = new Registry()
@@ -20,6 +22,8 @@ const failed = gauge('gitstead_jobs_failed', 'Tries of jobs that have failed')
 const enqueued = gauge('gitstead_jobs_enqueued', 'Jobs that are ready, delayed or running')
 const workers = gauge('gitstead_worker_processes', 'Worker processes that show life')
 const busy = gauge('gitstead_worker_busy', 'Jobs that run now')
+const gitProcesses = gauge('gitstead_git_processes', 'git processes of this server that run or wait', ['state'])
+const gitReaders = gauge('gitstead_git_readers', 'Long-lived readers of repositories of this server')
 const database = gauge('gitstead_database_up', 'Whether the database answers')
 
 function gauge(name: string, help: string, labelNames: string[] = []): Gauge {
@@ -40,6 +44,10 @@ export function measureRequests(app: FastifyInstance): void {
 
 /** The exposition of all metrics. While the database is away the rest is told without the queues. */
 export async function metricsText(): Promise<{ text: string; type: string }> {
+  const { running, waiting } = slotCounts()
+  gitProcesses.set({ state: 'running' }, running)
+  gitProcesses.set({ state: 'waiting' }, waiting)
+  gitReaders.set(readerCount())
   try {
     const [queues, processes, jobs] = await Promise.all([queueMetrics(), processMetrics(), jobStats()])
     for (const [queue, metrics] of Object.entries(queues)) {

@@ -1,10 +1,10 @@
 // What the dashboard reads: the state of every queue, what it did in the last minutes, and which jobs failed.
 import t from 'tap'
-import { execute, row, rows } from '../../src/db/sql.js'
+import { execute, rows } from '../../src/db/sql.js'
 import { discardJobs, pauseQueue, retryJobs } from '../../src/queue/administer.js'
 import { claimJobs, failJob, finishJobs, promoteJobs } from '../../src/queue/claim.js'
 import { enqueue } from '../../src/queue/enqueue.js'
-import { forgetMinutes, queueMinutes, ratesOf, Tally } from '../../src/queue/history.js'
+import { queueMinutes, ratesOf, Tally } from '../../src/queue/history.js'
 import { queuesOverview } from '../../src/queue/overview.js'
 import { reapProcesses, registerProcess } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
@@ -186,14 +186,4 @@ t.test('rates are a minute’s worth, whatever the second', async t => {
   const now = 1000 * MINUTE
   t.same(ratesOf(minutes, now), { processed: 90, failed: 9 })
   t.same(ratesOf(minutes, now + MINUTE / 2), { processed: 60, failed: 6 })
-})
-
-t.test('old minutes are removed', async t => {
-  const now = Date.now()
-  const tally = new Tally(1)
-  tally.add('default', 1, 0, now - 120 * MINUTE)
-  tally.add('default', 1, 0, now)
-  await tally.write(now)
-  t.equal(await forgetMinutes(new Date(now - 60 * MINUTE)), 1)
-  t.equal((await row<{ count: number }>('select count(*) as count from queue_minutes'))?.count, 1)
 })

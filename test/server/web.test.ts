@@ -181,6 +181,8 @@ t.test('health, readiness, metrics', async t => {
     'gitstead_jobs_processed',
     'gitstead_jobs_failed',
     'gitstead_worker_processes',
+    'gitstead_git_processes\\{state="waiting"\\} 0',
+    'gitstead_git_readers',
     'gitstead_database_up 1',
     'gitstead_http_request_duration_seconds_count\\{method="GET",route="/api/v3/projects/visible",status="200"\\}'
   ]) {

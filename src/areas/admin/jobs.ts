@@ -30,6 +30,15 @@ async function discard(which: JobSelection): Promise<number> {
   return queue.discardJobs(which)
 }
 
+/** Removes those of the jobs that are dead, as upkeep does with old ones; gives how many. */
+export function discardDead(ids: readonly number[]): Promise<number> {
+  return transact(async () => {
+    // One that was retried meanwhile is left alone.
+    const dead = await queue.jobsIn(ids, ['dead'], { lock: true })
+    return dead.length === 0 ? 0 : discard(dead.map(({ id }) => id))
+  })
+}
+
 /** The jobs that a discard would remove, and how many there are; of all dead ones the newest 1,000 are given. */
 export async function discardableJobs(which: JobSelection): Promise<{ jobs: queue.JobRow[]; total: number }> {
   if (which === 'dead') {

@@ -1,6 +1,8 @@
 // Records that have told all that they had to tell. How long each is kept is a constant: a log that is kept for ever
 // fills the disk, and one that a setting cuts short is missed when it is needed.
-import { daysAgo, removeRows, type Task } from './maintenance-task.js'
+import { deadJobsBefore } from '../../queue/administer.js'
+import { discardDead } from './jobs.js'
+import { daysAgo, removeRows, type Task, type TaskContext } from './maintenance-task.js'
 
 /** A sysadmin's holiday, with some days to look into what happened. */
 const JOB_DAYS = 30
@@ -15,8 +17,16 @@ export const oldJobs: Task = {
   name: 'old_jobs',
   schedule: '33 3 * * *',
   about: `removes jobs that died ${JOB_DAYS} days ago`,
-  // A dead job keeps the time of its last try.
-  run: context => removeRows(context, 'jobs', "state = 'dead' and run_at < ?", [daysAgo(JOB_DAYS)])
+  run: context => removeJobs(context, daysAgo(JOB_DAYS))
+}
+
+/** A dead job keeps the time of its last try. What waits for it goes with it: the delivery of a hook. */
+async function removeJobs(context: TaskContext, before: Date): Promise<undefined> {
+  if (context.dryRun) return removeRows(context, 'jobs', "state = 'dead' and run_at < ?", [before])
+  for (let ids = await deadJobsBefore(before, 500); ids.length > 0; ids = await deadJobsBefore(before, 500)) {
+    context.count(await discardDead(ids))
+    context.signal.throwIfAborted()
+  }
 }
 
 export const oldTicks: Task = {

@@ -212,6 +212,26 @@ t.test('rows that are over go, and nothing else', async t => {
   t.same(await numbers('hook_attempts', 'delivery_id'), [3, 4], 'tries go with their delivery')
   t.equal((await rows("select id from access_tokens where kind = 'private'")).length, 1)
 
+  t.test('old_jobs gives up the delivery that a dead job was for', async t => {
+    const delivery = await insert('hook_deliveries', {
+      hook_id: 1,
+      event_key: 'of a dead job',
+      event: 'push',
+      payload: '{}',
+      created_at: ago(31)
+    })
+    await insert('jobs', {
+      queue: 'hooks',
+      name: 'hook.deliver',
+      payload: JSON.stringify({ deliveryId: delivery.insertId }),
+      state: 'dead',
+      run_at: ago(31),
+      created_at: ago(31)
+    })
+    t.match(await run('old_jobs'), { state: 'done', count: 1 })
+    t.match(await row('select state from hook_deliveries where id = ?', [delivery.insertId]), { state: 'canceled' })
+  })
+
   t.test('old_runs leaves the last one of each task', async t => {
     await record(1_000_001, 'a', 'done', 95)
     await record(1_000_002, 'a', 'failed', 92)
