@@ -120,6 +120,7 @@ const STARTERS: { readonly [file: string]: string } = {
   'storage/sync': 'sync: a backup is on the disk before it is called finished',
   'runner/folders': 'removes what a build left as its own user',
   'db/embedded': 'the embedded database',
+  'db/embedded-folder': 'its bootstrap',
   'cli/children': 'the processes of the appliance',
   'cli/doctor/programs': '`doctor` asks programs for their versions'
 }

@@ -5,7 +5,8 @@ import Fastify from 'fastify'
 import mysql from 'mysql2'
 import { PROJECT_BY_ID } from '../../src/areas/projects/projects.queries.js'
 import { loadConfig } from '../../src/config.js'
-import { databaseSocket, EMBEDDED_NAME } from '../../src/db/embedded.js'
+import { databaseSocket } from '../../src/db/embedded.js'
+import { EMBEDDED_NAME } from '../../src/db/embedded-folder.js'
 import { secrets } from '../../src/secrets.js'
 
 const [home = '', asker = '0'] = process.argv.slice(2)

@@ -3,7 +3,8 @@ import mysql, { type Connection, type ConnectionOptions, type Pool, type PoolOpt
 import { Sequelize } from 'sequelize'
 import { config } from '../config.js'
 import { secrets } from '../secrets.js'
-import { databaseSocket, EMBEDDED_NAME } from './embedded.js'
+import { databaseSocket } from './embedded.js'
+import { EMBEDDED_NAME } from './embedded-folder.js'
 import { defineModels } from './models/index.js'
 import { transactionNamespace } from './scope.js'
 

@@ -1,38 +1,16 @@
 // A private MariaDB in HOME/mysql, on a unix socket without network. A kernel lock (flock) is held by the database
 // process itself, so that it can never outlive or precede its owner's death by mistake.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync
-} from 'node:fs'
+import { closeSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
-import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../config.js'
 import { Misconfigured, Unavailable } from '../errors.js'
 import { prepareHome, socketPath } from '../home.js'
-import { secrets } from '../secrets.js'
+import { commonOptions, dataFolder, makeDataFolder, openLog, REMEDY } from './embedded-folder.js'
 
-export const EMBEDDED_NAME = 'gitstead'
-const SHARE = '/usr/share/mysql'
-const SYSTEM_TABLES = [
-  'mysql_system_tables.sql',
-  'mysql_performance_tables.sql',
-  'mysql_system_tables_data.sql',
-  'maria_add_gis_sp_bootstrap.sql'
-]
 const SILENT_TRIES = 5
-const DRAFT = 'mysql.new-'
-const REMEDY = 'install the Debian package mariadb-server-core, or set database.url'
 
 export interface EmbeddedDatabase {
   readonly pid: number
@@ -42,7 +20,6 @@ export interface EmbeddedDatabase {
 }
 
 export const databaseSocket = () => socketPath('mysql.sock')
-const dataFolder = () => join(config().home, 'mysql')
 const noteFile = () => join(config().home, 'run/database.json')
 
 /**
@@ -67,7 +44,7 @@ export async function startEmbedded(options: { transient?: boolean } = {}): Prom
 
 /** It dies with this process, at once: one that hangs in its start is deaf to any other signal, and keeps the lock. */
 function launch(): { child: ChildProcess; ended: Promise<void> } {
-  const log = logFile()
+  const log = openLog()
   const lock = ['flock', '--no-fork', '--wait', '20', lockFile()]
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...lock, ...server()], {
     stdio: ['ignore', log, log],
@@ -144,7 +121,6 @@ function greeting(): Promise<'greets' | 'silent' | 'away'> {
 }
 
 const lockFile = () => join(config().home, 'run/database.lock')
-const logFile = () => openSync(join(config().home, 'run/mysql.log'), 'a', 0o600)
 
 function requireServer(): void {
   try {
@@ -154,80 +130,10 @@ function requireServer(): void {
   }
 }
 
-/**
- * Built beside its place and renamed into it, so that a half-made one is never taken for a database. Of two processes
- * that do this at once the second finds the place taken, and uses what is there.
- */
-function makeDataFolder(): void {
-  removeDrafts()
-  const draft = `${join(config().home, DRAFT)}${process.pid}`
-  rmSync(draft, { recursive: true, force: true })
-  const folder = join(draft, 'data')
-  mkdirSync(folder, { mode: 0o700, recursive: true })
-  mkdirSync(join(draft, 'tmp'), { mode: 0o700 })
-  try {
-    fillDataFolder(folder, join(draft, 'tmp'))
-    renameSync(folder, dataFolder())
-  } catch (error) {
-    if (!existsSync(dataFolder())) throw error
-  } finally {
-    rmSync(draft, { recursive: true, force: true })
-  }
-}
-
-/** What was left by processes that died while they built it. */
-function removeDrafts(): void {
-  for (const name of readdirSync(config().home)) {
-    if (!name.startsWith(DRAFT)) continue
-    const maker = name.slice(DRAFT.length)
-    if (!existsSync(`/proc/${maker}`)) rmSync(join(config().home, name), { recursive: true, force: true })
-  }
-}
-
-function fillDataFolder(folder: string, tmp: string): void {
-  let tables: string
-  try {
-    tables = SYSTEM_TABLES.map(file => readFileSync(join(SHARE, file), 'utf8')).join('\n')
-  } catch {
-    throw new Misconfigured(`${SHARE} lacks the system tables of MariaDB: ${REMEDY}`)
-  }
-  const input = `create database mysql;\nuse mysql;\nset @auth_root_socket=null;\n${tables}\n${ownAccount()}`
-  const log = logFile()
-  try {
-    execFileSync('mariadbd', [...common(folder, tmp), '--bootstrap'], { input, stdio: ['pipe', 'ignore', log] })
-  } catch {
-    throw new Misconfigured(`the database could not be made: see ${config().home}/run/mysql.log`)
-  } finally {
-    closeSync(log)
-  }
-}
-
-/** The bootstrap leaves root without a password on several hosts; one account with a password remains. */
-function ownAccount(): string {
-  const sha1 = (input: string | Buffer) => createHash('sha1').update(input).digest()
-  const hash = `*${sha1(sha1(secrets().database_password)).toString('hex').toUpperCase()}`
-  return [
-    "delete from mysql.global_priv where not (User='root' and Host='localhost');",
-    `update mysql.global_priv set Priv=json_set(Priv,'$.plugin','mysql_native_password','$.authentication_string','${hash}');`,
-    `create database ${EMBEDDED_NAME} character set utf8mb4 collate utf8mb4_unicode_ci;`,
-    ''
-  ].join('\n')
-}
-
-const common = (folder: string, tmp: string) => [
-  '--no-defaults',
-  `--datadir=${folder}`,
-  // Its own: a server that starts deletes all temporary tables that it finds, those of a neighbour too.
-  `--tmpdir=${tmp}`,
-  '--skip-networking',
-  `--lc-messages-dir=${SHARE}/english`,
-  ...(process.getuid?.() === 0 ? [`--user=${userInfo().username}`] : [])
-]
-
 /** Sized for an appliance: 57 MB resident when idle. */
 const server = () => [
   'mariadbd',
-  ...common(dataFolder(), join(config().home, 'tmp')),
+  ...commonOptions(dataFolder(), join(config().home, 'tmp')),
   `--socket=${databaseSocket()}`,
   `--pid-file=${join(config().home, 'run/mysql.pid')}`,
   '--skip-name-resolve',
