@@ -29,9 +29,9 @@ export async function migrateUp(last?: string): Promise<string[]> {
   })
 }
 
-/** Takes the newest `steps` migrations back; gives their names. */
+/** Takes the newest `steps` migrations back; gives their names. Throws Misconfigured on a schema made by a newer version. */
 export async function migrateDown(steps = 1): Promise<string[]> {
-  await prepare()
+  await migrationStates()
   return underLock(async () => {
     const done = await (await umzug()).down({ step: steps })
     return done.map(({ name }) => name)

@@ -102,6 +102,7 @@ const none = (): Counts => ({ ready: 0, delayed: 0, running: 0, dead: 0, oldest:
 // 100k jobs are counted in the index, which takes some 25 ms: however many there are and whoever looks, no more than a
 // fiftieth of the time goes into counting.
 const SHARE = 50
+const MANY = 10_000
 let counted: { counts: Map<string, Counts>; until: number } | undefined
 let counting: Promise<Map<string, Counts>> | undefined
 
@@ -121,10 +122,10 @@ async function countJobs(): Promise<Map<string, Counts>> {
     const known = counts.get(queue) ?? none()
     counts.set(queue, { ...known, [state]: count, ...(state === 'ready' ? { oldest } : {}) })
   }
+  const total = found.reduce((sum, { count }) => sum + count, 0)
   const ended = performance.now()
-  // What takes no time is exact at every look.
-  const took = ended - started
-  counted = took < 10 ? undefined : { counts, until: ended + took * SHARE }
+  // Few are counted in no time, and so are exact at every look.
+  counted = total < MANY ? undefined : { counts, until: ended + (ended - started) * SHARE }
   return counts
 }
 

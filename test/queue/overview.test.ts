@@ -83,11 +83,13 @@ t.test('failures: those that are still there, the last one first', async t => {
 t.test('a failure is forgotten with its job: done, retried or discarded', async t => {
   const process = await worker()
   for (const key of ['a', 'b', 'c']) await event(key)
-  const [a, b, c] = [await fail(process, 'one'), await fail(process, 'two'), await fail(process, 'three')]
+  const all = [await fail(process, 'one'), await fail(process, 'two'), await fail(process, 'three')]
   await promoteJobs(new Date(Date.now() + MINUTE))
   t.same((await queuesOverview()).failures, [], 'they are ready again')
+  // Their pauses were spread: any of them may be the first.
   const [again] = await claimJobs('default', process, 1)
   t.equal(await finishJobs([again?.id ?? 0], process), 1)
+  const [b = 0, c = 0] = all.filter(id => id !== again?.id)
   await execute("update jobs set state = 'dead'")
   await retryJobs([b])
   t.same(
@@ -98,7 +100,6 @@ t.test('a failure is forgotten with its job: done, retried or discarded', async 
   t.same(await failures(), [c])
   await discardJobs('dead')
   t.same(await failures(), [])
-  t.not(a, b)
 })
 
 t.test('a job that took its processes down is among the failures', async t => {
