@@ -50,6 +50,9 @@ export default class Restore extends BaseCommand {
     if (restored.recreated) this.log(`${would}make ${restored.path_with_namespace} (id ${restored.id}) again`)
     for (const { ref, before, after } of restored.moved) this.log(`${would}move ${ref} ${before ?? 'nothing'} ${after}`)
     for (const ref of restored.kept) this.log(`keep ${ref}: it has another value by now (--overwrite moves it)`)
+    if (!restored.recreated && restored.moved.length + restored.kept.length === 0) {
+      this.log(`nothing to do: ${restored.path_with_namespace} has every ref of the backup`)
+    }
     return restored.dry_run ? { would_restore: restored } : restored
   }
 
