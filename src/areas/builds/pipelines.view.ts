@@ -1,7 +1,8 @@
 // "Pipeline".
 import { Type } from 'typebox'
 import { DateTime, Nullable } from '../../lib/schema.js'
-import { UserBasic, viewUserBasic } from '../users/users.view.js'
+import { viewUserBasic } from '../users/users.record.js'
+import { UserBasic } from '../users/users.view.js'
 import type { PipelineRow } from './pipelines.queries.js'
 
 export const Pipeline = Type.Object({

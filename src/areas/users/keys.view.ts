@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox'
 import { DateTime } from '../../lib/schema.js'
 import type { KeyRow, OwnedKeyRow } from './keys.queries.js'
 import type { UserRow } from './users.queries.js'
-import { Account, viewAccount } from './users.view.js'
+import { viewAccount } from './users.record.js'
+import { Account } from './users.view.js'
 
 const record = {
   id: Type.Integer(),

@@ -3,8 +3,9 @@ import { BadParameters, Unauthorized } from '../../errors.js'
 import { userOfPassword } from './credentials.js'
 import { revealPrivateToken } from './users.js'
 import { findUser } from './users.queries.js'
+import { viewAccount } from './users.record.js'
 import { SessionBody } from './users.schema.js'
-import { Account, viewAccount } from './users.view.js'
+import { Account } from './users.view.js'
 
 export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
   app.post(

@@ -7,8 +7,9 @@ import { blockUser, unblockUser } from './user-state.js'
 import { updateUser } from './user-update.js'
 import { createUser, revealPrivateToken } from './users.js'
 import { findUser, listUsers, requireNumberedUser, userNumber } from './users.queries.js'
+import { viewAccount, viewUser, viewUserBasic, viewUserForAdmin } from './users.record.js'
 import { UserBody, UserChange, UserListQuery, UserParams } from './users.schema.js'
-import { Account, User, UserInList, viewAccount, viewUser, viewUserBasic, viewUserForAdmin } from './users.view.js'
+import { Account, User, UserInList } from './users.view.js'
 
 export const userRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(

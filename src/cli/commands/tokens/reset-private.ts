@@ -24,7 +24,7 @@ export default class TokensResetPrivate extends BaseCommand {
         import('../../origin.js'),
         import('../../../areas/users/users.queries.js'),
         import('../../../areas/users/tokens.js'),
-        import('../../../areas/users/users.view.js')
+        import('../../../areas/users/users.record.js')
       ])
     return withDatabase(async () => {
       const user = await requireUser(args.user)

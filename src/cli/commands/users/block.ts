@@ -22,7 +22,7 @@ export default class UsersBlock extends BaseCommand {
         import('../../origin.js'),
         import('../../../areas/users/user-state.js'),
         import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/users.view.js')
+        import('../../../areas/users/users.record.js')
       ])
     const { changed, user } = await withDatabase(async () => {
       const { id } = await requireUser(args.user)

@@ -31,7 +31,7 @@ export default class UsersCreate extends BaseCommand {
       import('../../origin.js'),
       import('../../../areas/users/users.js'),
       import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/users.view.js')
+      import('../../../areas/users/users.record.js')
     ])
     const { username, email, name, admin } = flags
     const body = { username, email, name, admin, password, ...attributesOf(flags, Object.keys(attributeFlags)) }

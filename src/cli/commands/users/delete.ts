@@ -26,7 +26,7 @@ export default class UsersDelete extends BaseCommand {
       import('../../origin.js'),
       import('../../../areas/users/user-deletion.js'),
       import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/users.view.js')
+      import('../../../areas/users/users.record.js')
     ])
     return withDatabase(async () => {
       const user = viewUserForAdmin(await requireUser(args.user))

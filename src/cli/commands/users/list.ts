@@ -32,7 +32,7 @@ export default class UsersList extends BaseCommand {
     const { items, total } = await withDatabase(() => listUsers(query, { admin: true }))
     // Either alone: the view brings the schema library along, a third of what this command takes.
     if (this.jsonEnabled()) {
-      const { viewUserForAdmin } = await import('../../../areas/users/users.view.js')
+      const { viewUserForAdmin } = await import('../../../areas/users/users.record.js')
       return { users: items.map(viewUserForAdmin), total }
     }
     const { table } = await import('../../table.js')

@@ -28,7 +28,7 @@ export default class UsersPasswd extends BaseCommand {
         import('../../origin.js'),
         import('../../../areas/users/user-update.js'),
         import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/users.view.js')
+        import('../../../areas/users/users.record.js')
       ])
     const user = await withDatabase(async () => {
       const found = await requireUser(args.user)

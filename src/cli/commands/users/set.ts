@@ -37,7 +37,7 @@ export default class UsersSet extends BaseCommand {
         import('../../origin.js'),
         import('../../../areas/users/user-update.js'),
         import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/users.view.js')
+        import('../../../areas/users/users.record.js')
       ])
     const user = await withDatabase(async () => {
       const { id } = await requireUser(args.user)

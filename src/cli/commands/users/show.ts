@@ -19,7 +19,7 @@ export default class UsersShow extends BaseCommand {
     const [{ withDatabase }, { requireUser }, { viewUserForAdmin }, { fields }] = await Promise.all([
       import('../../with-database.js'),
       import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/users.view.js'),
+      import('../../../areas/users/users.record.js'),
       import('../../table.js')
     ])
     const user = viewUserForAdmin(await withDatabase(() => requireUser(args.user)))
