@@ -14,6 +14,8 @@ import { percentile, report } from './lib/figure.js'
 
 const JOBS = 100_000
 const FRAMES = 300
+/** Drawn before those that count: the first ones run while the program is still being compiled. */
+const WARM = 30
 const LOOKS = 100
 
 /** Jobs of every state, failures among them, and an hour of rates. */
@@ -90,13 +92,14 @@ async function measureFrames(): Promise<void> {
     )
   screen.enter()
   const app = render(frame(0), { stdout: screen as unknown as NodeJS.WriteStream, debug: true, patchConsole: false })
-  const times: number[] = []
-  const before = process.cpuUsage()
-  for (let number = 1; number <= FRAMES; number++) {
+  const draw = (number: number) => {
     const started = performance.now()
     app.rerender(frame(number))
-    times.push(performance.now() - started)
+    return performance.now() - started
   }
+  const warm = Array.from({ length: WARM }, (_, number) => draw(number + 1))
+  const before = process.cpuUsage()
+  const times = Array.from({ length: FRAMES }, (_, number) => draw(WARM + number + 1))
   const { user, system } = process.cpuUsage(before)
   screen.leave()
   app.unmount()
@@ -106,7 +109,12 @@ async function measureFrames(): Promise<void> {
     unit: 'ms p99',
     limit: 16,
     better: 'lower',
-    detail: { p50_ms: percentile(times, 0.5), cpu_ms: (user + system) / 1000 / FRAMES, frames: FRAMES }
+    detail: {
+      p50_ms: percentile(times, 0.5),
+      cpu_ms: (user + system) / 1000 / FRAMES,
+      frames: FRAMES,
+      worst_of_first_30_ms: Math.max(...warm)
+    }
   })
 }
 
