@@ -268,6 +268,9 @@ t.test('wrong use is one line and its exit code', async t => {
     [['--once', '--url', nobody, '--token-file', join(token, '../empty')], 2, /the token is empty/],
     [['--once', '--url', nobody, '--token-file', token, '--token-stdin'], 2, /one source of the token/],
     [['--once', '--url', 'nowhere', '--token-file', token], 1, /--url must be/],
+    [['--once', '--url', nobody, '--token-file', token, '--token', 'x'], 2, /one source of the token/],
+    [['--once', '--url', nobody, '--token', ''], 2, /the token is empty/],
+    [['--once', '--url', nobody, '--token', 'x'], 5, /does not answer \(ECONNREFUSED\)/],
     [['--once', '--url', nobody, '--token-file', token], 5, /does not answer \(ECONNREFUSED\)/]
   ]
   for (const [args, code, text] of cases) {

@@ -2,13 +2,14 @@ import { Flags } from '@oclif/core'
 import type { JobOverview } from '../../../areas/admin/job-overview.view.js'
 import { BaseCommand, type FlagsOf } from '../../base.js'
 import type { JobSource } from '../../dashboard/source.js'
+import type { TokenSource } from '../../dashboard/token.js'
 
 export default class JobsTop extends BaseCommand {
   static override summary = 'Watch queues, workers, failures and builds; retry, discard and pause'
   static override description =
     `The keys are shown by ?. Without a terminal, --once prints one plain frame and --json one record, the same that
 GET /bgjobs/overview answers. With --url it watches another appliance with an administrator's token, which comes from
---token-file, --token-stdin or GITSTEAD_TOKEN. With NO_COLOR set there are no colours; they never tell a state alone.`
+--token-file, --token-stdin, --token or GITSTEAD_TOKEN. With NO_COLOR set there are no colours; they never tell a state alone.`
   static override examples = [
     '<%= config.bin %> jobs top',
     '<%= config.bin %> jobs top --once',
@@ -24,6 +25,10 @@ GET /bgjobs/overview answers. With --url it watches another appliance with an ad
     'token-stdin': Flags.boolean({
       description: 'read the token from the first line of standard input',
       dependsOn: ['url']
+    }),
+    token: Flags.string({
+      description: 'the token itself: others on this machine can read it in the list of processes',
+      dependsOn: ['url']
     })
   }
 
@@ -35,7 +40,8 @@ GET /bgjobs/overview answers. With --url it watches another appliance with an ad
     if (watches && !environment.hasScreen()) this.refuse()
     environment.useProductionReact()
     if (flags.url !== undefined) {
-      const source = await this.remote(flags.url, { file: flags['token-file'], stdin: flags['token-stdin'] })
+      const { token, 'token-file': file, 'token-stdin': stdin } = flags
+      const source = await this.remote(flags.url, { token, file, stdin })
       return watches ? this.watch(source, flags) : this.look(source)
     }
     const [{ withDatabase }, { localSource, requireAppliance }] = await Promise.all([
@@ -47,7 +53,7 @@ GET /bgjobs/overview answers. With --url it watches another appliance with an ad
     return this.watch(localSource(), flags, withDatabase)
   }
 
-  private async remote(url: string, token: { file?: string; stdin?: boolean }): Promise<JobSource> {
+  private async remote(url: string, token: TokenSource): Promise<JobSource> {
     const [{ readToken }, { remoteSource }] = await Promise.all([
       import('../../dashboard/token.js'),
       import('../../dashboard/remote-source.js')
