@@ -2,7 +2,7 @@
 // once. Whatever stops the road in between, settleOpenChanges finds out from the refs what really happened.
 import { randomBytes } from 'node:crypto'
 import type { ActorUser } from '../../access/actor.js'
-import { execute, marks, rows } from '../../db/sql.js'
+import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import type { PushResult } from '../../git/receive.js'
 import { ZERO } from '../../git/refs.js'
@@ -147,12 +147,29 @@ async function closeOpen(changes: readonly OpenChange[], now: Date): Promise<Ope
   return changes.filter(({ id }) => open.has(id))
 }
 
-/** The first branch of an empty project is its default one; `master` or `main` when they come together. */
+/**
+ * The first branch of an empty project is its default one; `master` or `main` when they come together. First is what was
+ * asked for first: a change that recovery settles late takes the place from one that was asked for after it.
+ */
 async function nameDefaultBranch(projectId: number, changes: readonly OpenChange[]): Promise<void> {
-  const branches = changes
-    .filter(({ ref, old, new: next }) => ref.startsWith('refs/heads/') && old === ZERO && next !== ZERO)
-    .map(({ ref }) => ref.slice('refs/heads/'.length))
-  const first = branches.find(name => name === 'master') ?? branches.find(name => name === 'main') ?? branches[0]
-  if (first === undefined) return
-  await execute('update projects set default_branch = ? where id = ? and default_branch is null', [first, projectId])
+  const made = changes.filter(
+    ({ ref, old, new: next }) => ref.startsWith('refs/heads/') && old === ZERO && next !== ZERO
+  )
+  const called = (name: string) => made.find(({ ref }) => ref === `refs/heads/${name}`)
+  const first = called('master') ?? called('main') ?? made[0]
+  if (!first) return
+  // Somebody else may name it between the look and the write.
+  for (let tries = 0, named = false; !named && tries < 5; tries++) {
+    const known = await row<{ default_branch: string | null; change_id: number | null }>(
+      `select p.default_branch, (select max(c.id) from ref_changes c where c.project_id = p.id and c.old_id = ?
+         and c.ref = concat('refs/heads/', p.default_branch)) as change_id from projects p where p.id = ?`,
+      [ZERO, projectId]
+    )
+    if (!known || (known.default_branch !== null && (known.change_id ?? 0) <= first.id)) return
+    const { affectedRows } = await execute(
+      'update projects set default_branch = ? where id = ? and default_branch <=> ?',
+      [first.ref.slice('refs/heads/'.length), projectId, known.default_branch]
+    )
+    named = affectedRows > 0
+  }
 }

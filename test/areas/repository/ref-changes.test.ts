@@ -47,6 +47,42 @@ t.test('what git did is done with its job, what it refused is forgotten', async 
   t.equal(await effects(project), 1)
 })
 
+t.test('the default branch is the one that was asked for first, in whatever order changes are settled', async t => {
+  const named = async ({ id }: TestProject) =>
+    (await row<{ default_branch: string }>('select default_branch from projects where id = ?', [id]))?.default_branch
+  for (const order of [
+    [0, 1],
+    [1, 0]
+  ]) {
+    const project = await factory.project()
+    const moves = [created('refs/heads/zebra'), created('refs/heads/ant')]
+    const open = [
+      await openChanges(project, project.owner, 'push', moves.slice(0, 1)),
+      await openChanges(project, project.owner, 'push', moves.slice(1))
+    ]
+    for (const at of order) await settleChanges(project, open[at] ?? [], all(moves.slice(at, at + 1)))
+    t.equal(await named(project), 'zebra')
+    const later = [created('refs/heads/master')]
+    await settleChanges(project, await openChanges(project, project.owner, 'push', later), all(later))
+    t.equal(await named(project), 'zebra', 'a project that has one keeps it')
+  }
+  const project = await factory.project()
+  const open = await Promise.all(
+    ['a', 'b', 'c', 'd'].map(name => openChanges(project, project.owner, 'push', [created(`refs/heads/${name}`)]))
+  )
+  await Promise.all(
+    open.map(changes =>
+      settleChanges(
+        project,
+        changes,
+        changes.map(({ ref }) => ({ ref, ok: true }))
+      )
+    )
+  )
+  const [first] = open.flat().sort((x, y) => x.id - y.id)
+  t.equal(`refs/heads/${await named(project)}`, first?.ref, 'of those that are settled at once, too')
+})
+
 t.test('settling twice, and by many at once, has one effect for each change', async t => {
   const project = await factory.project()
   const moves = Array.from({ length: 40 }, (_, at) => created(`refs/heads/b${at}`))
