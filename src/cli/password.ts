@@ -17,10 +17,15 @@ export async function readSecret(kind: string, { stdin = false, file }: SecretSo
     const text = `name one source of the ${kind}: --${kind}-stdin or --${kind}-file`
     throw new BadParameters(text, text)
   }
-  const text = file === undefined ? await readStdin() : await readSecretFile(kind, file)
-  const [secret = ''] = text.split(/\r?\n/, 1)
+  const secret = await readFirstLine(kind, file)
   if (secret === '') throw new BadParameters(`${kind} is empty`, `the ${kind} is empty`)
   return secret
+}
+
+/** The first line of a file, or of standard input where none is named; empty where there is none. */
+export async function readFirstLine(kind: string, file: string | undefined): Promise<string> {
+  const text = file === undefined ? await readStdin() : await readSecretFile(kind, file)
+  return text.split(/\r?\n/, 1)[0] ?? ''
 }
 
 async function readSecretFile(kind: string, file: string): Promise<string> {

@@ -1,21 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { DateTime } from '../../lib/schema.js'
 import { jobStats, processMetrics, queueMetrics } from '../../queue/metrics.js'
+import { Process } from './job-overview.view.js'
 
 const Queues = Type.Record(Type.String(), Type.Object({ backlog: Type.Integer(), latency: Type.Number() }))
-const Processes = Type.Array(
-  Type.Object({
-    hostname: Type.String(),
-    pid: Type.Integer(),
-    tag: Type.String(),
-    started_at: DateTime,
-    queues: Type.Array(Type.String()),
-    labels: Type.Array(Type.String()),
-    concurrency: Type.Integer(),
-    busy: Type.Integer()
-  })
-)
+const Processes = Type.Array(Process)
 const Jobs = Type.Object({ processed: Type.Integer(), failed: Type.Integer(), enqueued: Type.Integer() })
 
 export const jobMetricsRoutes: FastifyPluginAsyncTypebox = async app => {

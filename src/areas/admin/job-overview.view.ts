@@ -19,7 +19,8 @@ const Queue = Type.Object({
   })
 })
 
-const Process = Type.Object({
+/** A worker process, as the metrics and the dashboard show it. */
+export const Process = Type.Object({
   hostname: Type.String(),
   pid: Type.Integer(),
   tag: Type.String(),

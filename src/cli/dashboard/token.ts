@@ -1,10 +1,8 @@
 // The token of a remote appliance: by file, standard input or the environment; a token on the command line can be read by
 // everybody on the machine, and is taken for a quick look.
-import { readFile } from 'node:fs/promises'
 import { BadParameters } from '../../errors.js'
+import { readFirstLine } from '../password.js'
 import { tokenOfEnvironment } from './environment.js'
-
-const LIMIT = 4096
 
 export interface TokenSource {
   readonly stdin?: boolean
@@ -26,24 +24,6 @@ export async function readToken(source: TokenSource): Promise<string> {
 const usage = (text: string) => new BadParameters(text, text)
 
 async function textOf({ stdin, file, token }: TokenSource): Promise<string | undefined> {
-  if (stdin) return readStdin()
-  if (file !== undefined) return read(file)
+  if (stdin || file !== undefined) return readFirstLine('token', file)
   return token ?? tokenOfEnvironment()
-}
-
-async function read(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    throw usage(`--token-file ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
-  }
-}
-
-async function readStdin(): Promise<string> {
-  let text = ''
-  for await (const chunk of process.stdin) {
-    text += String(chunk)
-    if (text.includes('\n') || text.length > LIMIT) break
-  }
-  return text
 }
