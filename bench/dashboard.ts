@@ -1,8 +1,8 @@
 // The dashboard with 100k jobs in the database: how long a frame takes to draw, at 200x60 with every pane full, and how
 // long the statements take that it is drawn from.
 import { EventEmitter } from 'node:events'
-import { jobOverview } from '../src/areas/admin/job-overview.js'
-import { viewJob } from '../src/areas/admin/jobs.view.js'
+import { jobOverview } from '../src/areas/jobs/job-overview.js'
+import { viewJob } from '../src/areas/jobs/jobs.view.js'
 import { useProductionReact } from '../src/cli/dashboard/environment.js'
 import { PANES } from '../src/cli/dashboard/keymap.js'
 import { Screen } from '../src/cli/dashboard/screen.js'

@@ -1,7 +1,7 @@
 // Tree, file, blob and commit by API on a repository of 80,000 commits.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { repositoryPath } from '../src/areas/repository/location.js'
+import { repositoryPath } from '../src/areas/projects/repositories.js'
 import { execute, row } from '../src/db/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { report } from './lib/figure.js'

@@ -33,6 +33,45 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   process: ['log']
 }
 
+/** The areas from the ground up: each imports only those that stand before it. */
+const AREAS = [
+  // What every other area uses.
+  'audit',
+  'settings',
+  'activity',
+  'hooks',
+  // People, and what they are a member of.
+  'users',
+  'credentials',
+  'groups',
+  'members',
+  // Code.
+  'projects',
+  'refs',
+  'repository',
+  // CI.
+  'pipelines',
+  'builds',
+  'runners',
+  'variables',
+  'environments',
+  // Collaboration.
+  'issues',
+  'merge-requests',
+  'discussion',
+  'inbox',
+  // Administration.
+  'templates',
+  'broadcasts',
+  'jobs',
+  // What goes through all of them.
+  'removal',
+  'maintenance',
+  'backup'
+] as const
+/** A folder with more files than these is two areas, or needs a folder inside. */
+const MOST_FILES = 25
+
 /** What a layer imports beyond that: module by module, each with its reason. */
 const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: string])[] = [
   ['areas', 'log', 'rules that go on after a failure say so'],
@@ -230,8 +269,37 @@ t.test('lib imports nothing of the sources', async t => {
   )
 })
 
+const areaOf = (name: string) => /^areas\/([^/]+)\//.exec(name)?.[1]
+const heightOf = (area: string) => (AREAS as readonly string[]).indexOf(area)
+
+t.test('every area stands in the table, and imports only those that stand before it', async t => {
+  const areas = new Set(sources.flatMap(({ name }) => areaOf(name) ?? []))
+  t.same(
+    [...areas].filter(area => heightOf(area) === -1),
+    []
+  )
+  const upwards = edges.filter(({ name, target }) => {
+    const [from, to] = [areaOf(name), areaOf(target)]
+    return from !== undefined && to !== undefined && heightOf(to) > heightOf(from)
+  })
+  t.same(
+    upwards.map(({ name, target }) => `${name} -> ${target}`),
+    []
+  )
+})
+
+t.test('no folder of an area is crowded', async t => {
+  const counts = new Map<string, number>()
+  for (const { name } of sources.filter(({ layer }) => layer === 'areas')) {
+    counts.set(dirname(name), (counts.get(dirname(name)) ?? 0) + 1)
+  }
+  t.same(
+    [...counts].filter(([, files]) => files > MOST_FILES),
+    []
+  )
+})
+
 t.test('an area imports rules, queries and views of another one, never its routes or schema', async t => {
-  const areaOf = (name: string) => /^areas\/([^/]+)\//.exec(name)?.[1]
   const across = edges.filter(({ name, target }) => areaOf(name) && areaOf(target) && areaOf(name) !== areaOf(target))
   t.ok(across.length > 0)
   t.same(

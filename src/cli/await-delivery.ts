@@ -1,6 +1,6 @@
 // Waits for a worker to try a delivery: a command has none of its own.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type DeliveryDetailsRow, findDelivery } from '../areas/admin/deliveries.queries.js'
+import { type DeliveryDetailsRow, findDelivery } from '../areas/hooks/deliveries.queries.js'
 import { Unavailable } from '../errors.js'
 import { pausedQueues } from '../queue/administer.js'
 import { processMetrics } from '../queue/metrics.js'

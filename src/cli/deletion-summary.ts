@@ -1,4 +1,4 @@
-import type { UserDeletion } from '../areas/users/user-deletion.js'
+import type { UserDeletion } from '../areas/removal/user-deletion.js'
 import { fields } from './table.js'
 
 const LISTED = 50

@@ -1,5 +1,5 @@
 // A delivery with its tries, for people.
-import type { DeliveryDetails } from '../areas/admin/deliveries.view.js'
+import type { DeliveryDetails } from '../areas/hooks/deliveries.view.js'
 import { type Cell, fields } from './table.js'
 
 const LONGEST_BODY = 2000

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { arch, availableParallelism, release, totalmem, type as typeOfSystem } from 'node:os'
 import { join } from 'node:path'
-import { type ApplianceCounts, applianceCounts, databaseFacts } from '../areas/admin/counts.queries.js'
+import { type ApplianceCounts, applianceCounts, databaseFacts } from '../areas/maintenance/counts.queries.js'
 import { config, publicUrl } from '../config.js'
 import { runGit } from '../git/run.js'
 import { version } from '../version.js'

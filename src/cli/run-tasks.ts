@@ -1,7 +1,7 @@
 // `maintenance run`: several tasks in a row, each under its own lock, ended cleanly by a signal.
-import { runTask, taskNamed } from '../areas/admin/maintenance.js'
-import type { MaintenanceRun } from '../areas/admin/maintenance.view.js'
-import { tasks } from '../areas/admin/maintenance-tasks.js'
+import { runTask, taskNamed } from '../areas/maintenance/maintenance.js'
+import type { MaintenanceRun } from '../areas/maintenance/maintenance.view.js'
+import { tasks } from '../areas/maintenance/maintenance-tasks.js'
 import { AlreadyRunning, Failure } from '../errors.js'
 import { commandOrigin } from './origin.js'
 import { withDatabase } from './with-database.js'

@@ -35,11 +35,11 @@ export async function repackRepository(repository: string, signal?: AbortSignal)
   const cruft = ['--cruft', `--cruft-expiration=${grace}`]
   await runGit(['repack', '-d', '-l', '--quiet', '--write-bitmap-index', ...cruft], options)
   await runGit(['prune', `--expire=${grace}`], options)
-  await removeRemains(repository)
+  await eraseProject(repository)
 }
 
 /** Quarantine folders of pushes that were killed: no push lives as long as twice its time limit. */
-async function removeRemains(repository: string): Promise<void> {
+async function eraseProject(repository: string): Promise<void> {
   const objects = join(repository, 'objects')
   const oldest = Date.now() - 2 * config().git.timeout * 1000
   for (const name of await readdir(objects)) {

@@ -17,3 +17,11 @@ export const Paging = {
   page: Type.Optional(Type.Integer({ description: 'page, from 1; default 1' })),
   per_page: Type.Optional(Type.Integer({ description: 'items of a page; default 20, at most 100' }))
 }
+
+/** A project in a path: a number, or NAMESPACE/PROJECT. */
+export const projectParam = { id: Type.String({ minLength: 1, maxLength: 600 }) }
+export const ProjectParams = Type.Object(projectParam)
+
+/** A user in a path. Text, as anything but a number is answered like the number of nobody. */
+export const userParam = { id: Type.String({ maxLength: 255 }) }
+export const NumberedUserParams = Type.Object(userParam)

@@ -1,26 +1,28 @@
 // Every resource of the API, one line each.
 import type { FastifyPluginAsync } from 'fastify'
-import { auditRoutes } from '../areas/admin/audit.routes.js'
-import { broadcastRoutes } from '../areas/admin/broadcasts.routes.js'
-import { deliveryRoutes } from '../areas/admin/deliveries.routes.js'
-import { hookRoutes } from '../areas/admin/hooks.routes.js'
-import { jobMetricsRoutes } from '../areas/admin/job-metrics.routes.js'
-import { jobRoutes } from '../areas/admin/jobs.routes.js'
-import { settingsRoutes } from '../areas/admin/settings.routes.js'
+import { auditRoutes } from '../areas/audit/audit.routes.js'
+import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'
 import { buildRoutes } from '../areas/builds/builds.routes.js'
-import { pipelineRoutes } from '../areas/builds/pipelines.routes.js'
+import { sessionRoutes } from '../areas/credentials/session.routes.js'
+import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
+import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
+import { hookRoutes } from '../areas/hooks/hooks.routes.js'
+import { jobMetricsRoutes } from '../areas/jobs/job-metrics.routes.js'
+import { jobRoutes } from '../areas/jobs/jobs.routes.js'
+import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
 import { projectRoutes } from '../areas/projects/projects.routes.js'
+import { userDeletionRoutes } from '../areas/removal/user-deletion.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
+import { settingsRoutes } from '../areas/settings/settings.routes.js'
 import { templateRoutes } from '../areas/templates/templates.routes.js'
 import { emailRoutes } from '../areas/users/emails.routes.js'
 import { keyRoutes } from '../areas/users/keys.routes.js'
-import { sessionRoutes } from '../areas/users/session.routes.js'
-import { tokenRoutes } from '../areas/users/tokens.routes.js'
 import { userRoutes } from '../areas/users/users.routes.js'
 
 export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(sessionRoutes)
   await app.register(userRoutes)
+  await app.register(userDeletionRoutes)
   await app.register(emailRoutes)
   await app.register(keyRoutes)
   await app.register(tokenRoutes)

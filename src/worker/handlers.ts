@@ -1,11 +1,12 @@
 // Every job's handler: a name without one does not compile.
-import { deliver } from '../areas/admin/deliver.js'
-import { tellSystemHooks } from '../areas/admin/deliveries.js'
-import { runBuild } from '../areas/builds/run.js'
-import { removeRemains } from '../areas/projects/remains.js'
+import { deliver } from '../areas/hooks/deliver.js'
+import { tellSystemHooks } from '../areas/hooks/deliveries.js'
+import { createPipelineOfRefChange } from '../areas/pipelines/pipelines.js'
+import { applyRefChange } from '../areas/refs/ref-effects.js'
+import { forgetUser } from '../areas/removal/deleted-user-references.js'
+import { eraseProject } from '../areas/removal/erase-project.js'
 import { optimiseRepository } from '../areas/repository/optimise.js'
-import { applyRefChange } from '../areas/repository/ref-effects.js'
-import { forgetUser } from '../areas/users/forget.js'
+import { runBuild } from '../areas/runners/run.js'
 import type { JobName, Jobs } from '../queue/jobs.js'
 import type { SystemHookEvent } from '../webhooks/events.js'
 import { runScheduled } from './maintenance.js'
@@ -20,12 +21,13 @@ export interface JobContext {
 type Handlers = { [Name in JobName]: (payload: Jobs[Name], context: JobContext) => Promise<unknown> }
 
 export const handlers: Handlers = {
-  'ref.changed': ({ refChangeId }) => applyRefChange(refChangeId),
+  'ref.changed': ({ refChangeId }) =>
+    Promise.all([applyRefChange(refChangeId), createPipelineOfRefChange(refChangeId)]),
   'event.emitted': ({ key, event, payload }) => tellSystemHooks(key, event as SystemHookEvent, payload),
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
   'build.run': ({ buildId }, { processId, signal }) => runBuild(buildId, processId, signal),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
-  'project.remove': ({ projectId }, { signal }) => removeRemains(projectId, signal),
+  'project.remove': ({ projectId }, { signal }) => eraseProject(projectId, signal),
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),
   'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal)
 }

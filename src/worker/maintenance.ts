@@ -1,5 +1,5 @@
 // Maintenance as the schedule causes it.
-import { runTask, scheduleOrigin } from '../areas/admin/maintenance.js'
+import { runTask, scheduleOrigin } from '../areas/maintenance/maintenance.js'
 import { AlreadyRunning } from '../errors.js'
 import { log } from '../log.js'
 

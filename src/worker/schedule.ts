@@ -1,7 +1,7 @@
 // node-cron tells when a task is due; every worker hears it, and one of them enqueues it.
 import { schedule as cron } from 'node-cron'
-import { catchUp } from '../areas/admin/maintenance-catch-up.js'
-import { tasks } from '../areas/admin/maintenance-tasks.js'
+import { catchUp } from '../areas/maintenance/maintenance-catch-up.js'
+import { tasks } from '../areas/maintenance/maintenance-tasks.js'
 import { log } from '../log.js'
 import { enqueueTick } from '../queue/ticks.js'
 

@@ -1,6 +1,6 @@
 // One worker process: loops over the queues, shows life, finds the dead, keeps the schedule.
 import { reviveBuilds } from '../areas/builds/revive.js'
-import { settleOpenChanges } from '../areas/repository/recovery.js'
+import { settleOpenChanges } from '../areas/refs/recovery.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'

@@ -1,7 +1,8 @@
 // What a path names that belongs to one user: made anew for each asker, as others may not know of it.
+
+import { createToken } from '../../src/areas/credentials/tokens.js'
 import { addEmail } from '../../src/areas/users/emails.js'
 import { addKey } from '../../src/areas/users/keys.js'
-import { createToken } from '../../src/areas/users/tokens.js'
 import { someOrigin, type TestUser } from '../helpers/factory.js'
 import { newKey } from '../helpers/ssh-keys.js'
 

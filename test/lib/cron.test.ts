@@ -1,6 +1,6 @@
 import { createTask } from 'node-cron'
 import t from 'tap'
-import { tasks } from '../../src/areas/admin/maintenance-tasks.js'
+import { tasks } from '../../src/areas/maintenance/maintenance-tasks.js'
 import { nextDue, previousDue } from '../../src/lib/cron.js'
 
 const at = (text: string) => new Date(`${text}Z`)

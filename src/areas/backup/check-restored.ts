@@ -9,7 +9,7 @@ import { fileRefName, readRefFiles } from '../../git/ref-files.js'
 import { ZERO } from '../../git/refs.js'
 import { decrypt } from '../../secrets.js'
 import { pathOf } from '../../storage/files.js'
-import { repositoryPath } from '../repository/location.js'
+import { repositoryPath } from '../projects/repositories.js'
 
 export interface Findings {
   repositories: number

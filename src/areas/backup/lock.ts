@@ -1,7 +1,7 @@
 // One backup at a time, and nothing that it needs is tidied up meanwhile: a backup holds the locks of the tasks that do so.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AlreadyRunning } from '../../errors.js'
-import { takeLock } from '../admin/maintenance-lock.js'
+import { takeLock } from '../maintenance/maintenance-lock.js'
 
 const OWN = 'backup'
 /** What drops objects that no ref reaches, and archives whose rows the snapshot has. */

@@ -11,12 +11,12 @@ import { type RefFiles, readRefFiles, textRefName } from '../../git/ref-files.js
 import { hiddenPrefixes, isRefName, RefMoved, ZERO } from '../../git/refs.js'
 import { syncFileSystem } from '../../storage/sync.js'
 import { projectPayload } from '../../webhooks/system-payloads.js'
-import { audit } from '../admin/audit.js'
-import { emitEvent } from '../admin/events.js'
-import { findToldProject, systemProjectOf } from '../projects/removal.js'
-import { ensureRepository, repositoryPath } from '../repository/location.js'
-import { moveRefs } from '../repository/move-refs.js'
-import type { RefMove } from '../repository/ref-changes.js'
+import { projectSnapshot, systemProjectOf } from '../activity/project-snapshots.js'
+import { audit } from '../audit/audit.js'
+import { emitEvent } from '../hooks/events.js'
+import { ensureRepository, repositoryPath } from '../projects/repositories.js'
+import { moveRefs } from '../refs/move-refs.js'
+import type { RefMove } from '../refs/ref-changes.js'
 import { copyHashed, folderMaker } from './copy.js'
 import { type Backup, copyUnitBack, refuseDamage } from './copy-back.js'
 import { BUILD_FILE } from './copy-build-files.js'
@@ -154,7 +154,7 @@ async function recreate(backup: Backup, unit: Unit, id: number, { dryRun }: Proj
 /** To those who listen it is a new project. */
 async function putBack(found: ProjectRows, id: number, backup: string): Promise<void> {
   await insertProjectRows(found)
-  const project = await findToldProject(id)
+  const project = await projectSnapshot(id)
   if (!project) return
   await emitEvent(`project_restore:${id}:${backup}`, projectPayload('project_create', systemProjectOf(project)))
 }

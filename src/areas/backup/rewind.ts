@@ -8,7 +8,7 @@ import { row, rows } from '../../db/sql.js'
 import { objectInfo } from '../../git/reader.js'
 import { fileRefName, formatPackedRefs, parsePackedRefs, type RefFiles } from '../../git/ref-files.js'
 import { ZERO } from '../../git/refs.js'
-import { repositoryPath } from '../repository/location.js'
+import { repositoryPath } from '../projects/repositories.js'
 import { PACKED_REFS } from './copy-repository.js'
 
 /** What the snapshot knew of the newest changes. */

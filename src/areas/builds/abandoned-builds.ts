@@ -1,4 +1,4 @@
-import type { Task } from '../admin/maintenance-task.js'
+import type { Task } from '../../queue/task.js'
 import { findLostBuilds, reviveBuilds } from './revive.js'
 
 export const abandonedBuilds: Task = {

@@ -2,9 +2,10 @@ import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { BuildListQuery, BuildParams, CommitParams, JobQuery, ProjectParams, RefParams } from './builds.schema.js'
+import { ProjectParams } from '../../lib/schema.js'
+import { readArtifactsOf, readArtifactsOfRef, readBuild, readBuilds, readTraceOf } from './build-readings.js'
+import { BuildListQuery, BuildParams, CommitParams, JobQuery, RefParams } from './builds.schema.js'
 import { Build, viewBuild } from './builds.view.js'
-import { readArtifactsOf, readArtifactsOfRef, readBuild, readBuilds, readTraceOf } from './reads.js'
 
 const tags = ['Builds']
 

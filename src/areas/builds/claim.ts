@@ -7,7 +7,7 @@ import { transact } from '../../db/transact.js'
 import { NotFound } from '../../errors.js'
 import type { RunnerResult } from '../../runner/job.js'
 import { tokenHash } from '../../secrets.js'
-import { advancePipeline } from './progress.js'
+import { advancePipeline } from '../pipelines/progress.js'
 
 /** A build whose worker died this often is not begun again. */
 const ATTEMPTS = 4

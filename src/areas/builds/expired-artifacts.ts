@@ -1,6 +1,6 @@
 import { execute, rows } from '../../db/sql.js'
+import type { Task, TaskContext } from '../../queue/task.js'
 import { removeArtifact } from '../../storage/artifacts.js'
-import type { Task, TaskContext } from '../admin/maintenance-task.js'
 
 const BATCH = 500
 

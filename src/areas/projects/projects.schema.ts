@@ -3,9 +3,6 @@ import { Id, Paging } from '../../lib/schema.js'
 
 const flag = Type.Optional(Type.Boolean())
 
-/** A number, or NAMESPACE/PROJECT. */
-export const ProjectParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: 600 }) })
-
 export const ProjectListQuery = Type.Object({
   ...Paging,
   archived: flag,

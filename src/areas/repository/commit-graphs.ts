@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { rows } from '../../db/sql.js'
 import { hasCommitGraph, writeCommitGraph } from '../../git/maintenance.js'
-import { repositoryPath, type StoredProject } from './location.js'
+import { repositoryPath, type StoredProject } from '../projects/repositories.js'
 
 /** The projects, of all or of a sample by chance. */
 export async function missingGraphs(sample?: number): Promise<StoredProject[]> {

@@ -8,8 +8,8 @@ import { isRefName, RefMoved, refValue, resolveCommit, ZERO } from '../../git/re
 import { findEntry } from '../../git/tree.js'
 import { type FileChange, NothingChanged, PathBlocked, PathExists, PathMissing, writeCommit } from '../../git/write.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
-import { ensureRepository, repositoryPath } from './location.js'
-import { moveRefs } from './move-refs.js'
+import { ensureRepository, repositoryPath } from '../projects/repositories.js'
+import { moveRefs } from '../refs/move-refs.js'
 import type { FileBody, FileDeletion } from './repository.schema.js'
 import type { File } from './repository.view.js'
 

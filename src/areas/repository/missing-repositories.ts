@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { row, rows } from '../../db/sql.js'
 import { createRepository } from '../../git/repository.js'
-import { repositoryPath } from './location.js'
+import { repositoryPath } from '../projects/repositories.js'
 
 export interface MissingRepository {
   readonly id: number

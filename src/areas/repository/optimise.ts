@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { execute, row } from '../../db/sql.js'
 import { writeCommitGraph } from '../../git/maintenance.js'
-import { repositoryPath } from './location.js'
+import { repositoryPath } from '../projects/repositories.js'
 
 /** Writes a repository's commit graph: with it the last commit of a path takes 6 ms on 82k commits, without 140. */
 export async function optimiseRepository(projectId: number): Promise<void> {

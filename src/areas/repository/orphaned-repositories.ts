@@ -1,5 +1,5 @@
 import { changedAt } from '../../storage/stored-files.js'
-import { knownHashes, listRepositories } from './listing.js'
+import { knownHashes, listRepositories } from './stored-repositories.js'
 
 export interface OrphanedRepositories {
   /** Repositories that no project has. */

@@ -3,18 +3,11 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { config } from '../../config.js'
 import { Unauthorized } from '../../errors.js'
-import { latestStatusOf } from '../builds/pipelines.queries.js'
+import { ProjectParams } from '../../lib/schema.js'
+import { latestStatusOf } from './commit-status.queries.js'
+import { type Blob, openBlobOf, openFileOf, readCommitOf, readTreeOf } from './contents.js'
 import { deleteFile, readFile, writeFile } from './files.js'
-import { type Blob, openBlobOf, openFileOf, readCommitOf, readTreeOf } from './reads.js'
-import {
-  BlobQuery,
-  FileBody,
-  FileDeletion,
-  FileQuery,
-  RepositoryParams,
-  ShaParams,
-  TreeQuery
-} from './repository.schema.js'
+import { BlobQuery, FileBody, FileDeletion, FileQuery, ShaParams, TreeQuery } from './repository.schema.js'
 import { CommitDetail, File, TreeEntry, viewCommitDetail, viewTreeEntry, WrittenFile } from './repository.view.js'
 
 const tags = ['Repository']
@@ -44,7 +37,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/repository/tree',
     {
       config: read,
-      schema: { tags, params: RepositoryParams, querystring: TreeQuery, response: { 200: Type.Array(TreeEntry) } }
+      schema: { tags, params: ProjectParams, querystring: TreeQuery, response: { 200: Type.Array(TreeEntry) } }
     },
     async ({ project, query }) => (await readTreeOf(project, query)).map(viewTreeEntry)
   )
@@ -72,7 +65,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/projects/:id/repository/files',
-    { config: read, schema: { tags, params: RepositoryParams, querystring: FileQuery, response: { 200: File } } },
+    { config: read, schema: { tags, params: ProjectParams, querystring: FileQuery, response: { 200: File } } },
     async ({ project, query }) => readFile(project, query.file_path, query.ref)
   )
 
@@ -81,7 +74,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: write,
       bodyLimit,
-      schema: { tags, params: RepositoryParams, body: FileBody, response: { 201: WrittenFile } }
+      schema: { tags, params: ProjectParams, body: FileBody, response: { 201: WrittenFile } }
     },
     async ({ project, actor, body }, reply) => {
       if (!actor.user) throw new Unauthorized()
@@ -95,7 +88,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: write,
       bodyLimit,
-      schema: { tags, params: RepositoryParams, body: FileBody, response: { 200: WrittenFile } }
+      schema: { tags, params: ProjectParams, body: FileBody, response: { 200: WrittenFile } }
     },
     async ({ project, actor, body }) => {
       if (!actor.user) throw new Unauthorized()
@@ -108,7 +101,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/repository/files',
     {
       config: write,
-      schema: { tags, params: RepositoryParams, querystring: FileDeletion, response: { 200: WrittenFile } }
+      schema: { tags, params: ProjectParams, querystring: FileDeletion, response: { 200: WrittenFile } }
     },
     async ({ project, actor, query }) => {
       if (!actor.user) throw new Unauthorized()

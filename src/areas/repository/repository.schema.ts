@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox'
+import { projectParam } from '../../lib/schema.js'
 
-const project = { id: Type.String({ minLength: 1, maxLength: 600 }) }
 const path = Type.String({ minLength: 1, maxLength: 4096 })
 const ref = Type.String({ minLength: 1, maxLength: 255 })
 
-export const RepositoryParams = Type.Object(project)
-export const ShaParams = Type.Object({ ...project, sha: ref })
+export const ShaParams = Type.Object({ ...projectParam, sha: ref })
 
 export const TreeQuery = Type.Object({
   path: Type.Optional(Type.String({ maxLength: 4096 })),

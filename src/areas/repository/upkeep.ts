@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs'
 import { execute, rows } from '../../db/sql.js'
 import { hasCommitGraph, looseData, repackRepository, writeCommitGraph } from '../../git/maintenance.js'
-import { daysAgo, type Task, type TaskContext } from '../admin/maintenance-task.js'
-import { repositoryPath } from './location.js'
+import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
+import { repositoryPath } from '../projects/repositories.js'
 
 /** Commits by the API and small pushes leave loose objects: below these, reading is as fast as from one pack. */
 const LOOSE_OBJECTS = 2000

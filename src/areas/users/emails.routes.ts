@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { askerOf } from '../../access/actor.js'
+import { NumberedUserParams } from '../../lib/schema.js'
 import { addEmail, deleteEmail } from './emails.js'
 import { listEmails, requireEmail } from './emails.queries.js'
 import { EmailBody, EmailParams, UserEmailParams } from './emails.schema.js'
 import { Email, viewEmail } from './emails.view.js'
 import { requireNumberedUser } from './users.queries.js'
-import { UserParams } from './users.schema.js'
 
 const tags = ['Users']
 
@@ -48,13 +48,13 @@ const othersEmailRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/users/:id/emails',
-    { config, schema: { tags, params: UserParams, response: { 200: Type.Array(Email) } } },
+    { config, schema: { tags, params: NumberedUserParams, response: { 200: Type.Array(Email) } } },
     async ({ params }) => (await listEmails((await requireNumberedUser(params.id)).id)).map(viewEmail)
   )
 
   app.post(
     '/users/:id/emails',
-    { config, schema: { tags, params: UserParams, body: EmailBody, response: { 201: Email } } },
+    { config, schema: { tags, params: NumberedUserParams, body: EmailBody, response: { 201: Email } } },
     async ({ params, body, origin }, reply) =>
       reply.code(201).send(viewEmail(await addEmail(await requireNumberedUser(params.id), body, origin)))
   )

@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { askerOf } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
+import { NumberedUserParams } from '../../lib/schema.js'
 import { addKey, deleteKey } from './keys.js'
 import { findAnyKey, listKeys, requireKey } from './keys.queries.js'
 import { AnyKeyParams, KeyBody, KeyParams, UserKeyParams } from './keys.schema.js'
 import { Key, KeyOrNothing, KeyWithUser, viewKey, viewKeyWithUser } from './keys.view.js'
 import { findUser, requireNumberedUser } from './users.queries.js'
-import { UserParams } from './users.schema.js'
 
 const tags = ['Users']
 
@@ -52,13 +52,13 @@ const othersKeyRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/users/:id/keys',
-    { config, schema: { tags, params: UserParams, response: { 200: Type.Array(Key) } } },
+    { config, schema: { tags, params: NumberedUserParams, response: { 200: Type.Array(Key) } } },
     async ({ params }) => (await listKeys((await requireNumberedUser(params.id)).id)).map(viewKey)
   )
 
   app.post(
     '/users/:id/keys',
-    { config, schema: { tags, params: UserParams, body: KeyBody, response: { 201: Key } } },
+    { config, schema: { tags, params: NumberedUserParams, body: KeyBody, response: { 201: Key } } },
     async ({ params, body, origin }, reply) =>
       reply.code(201).send(viewKey(await addKey(await requireNumberedUser(params.id), body, origin)))
   )

@@ -1,10 +1,9 @@
 import { type Static, Type } from 'typebox'
-import { Id } from '../../lib/schema.js'
+import { Id, userParam } from '../../lib/schema.js'
 
 export const KeyParams = Type.Object({ key_id: Id })
 
-/** The user's number is text, as what is no number is answered like the number of nobody. */
-export const UserKeyParams = Type.Object({ id: Type.String({ maxLength: 255 }), key_id: Id })
+export const UserKeyParams = Type.Object({ ...userParam, key_id: Id })
 
 export const AnyKeyParams = Type.Object({ id: Id })
 

@@ -1,6 +1,6 @@
 // What a user's attributes may be, wherever they come from: the API, a command, a file.
 import { BadParameters, Invalid } from '../../errors.js'
-import { pathProblem } from '../projects/paths.js'
+import { pathProblem } from '../../lib/path.js'
 import { isAddress } from './emails.js'
 import { UserBody, type UserChange } from './users.schema.js'
 

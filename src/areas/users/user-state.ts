@@ -4,7 +4,7 @@ import { User } from '../../db/models/index.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { NotFound } from '../../errors.js'
-import { audit } from '../admin/audit.js'
+import { audit } from '../audit/audit.js'
 import { requireOtherAdmin } from './last-admin.js'
 
 /**

@@ -4,13 +4,13 @@ import { Identity, Namespace, User } from '../../db/models/index.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Conflict, NotFound, UpdateConflict } from '../../errors.js'
+import { hashPassword } from '../../lib/password-hash.js'
 import { projectMovePayload } from '../../webhooks/system-payloads.js'
-import { audit, changesBetween } from '../admin/audit.js'
-import { emitEvents } from '../admin/events.js'
-import { findPersonalProjects, systemProjectOf } from '../projects/removal.js'
+import { personalProjects, systemProjectOf } from '../activity/project-snapshots.js'
+import { audit, changesBetween } from '../audit/audit.js'
+import { emitEvents } from '../hooks/events.js'
 import { checkAddressFree } from './emails.js'
 import { requireOtherAdmin } from './last-admin.js'
-import { hashPassword } from './passwords.js'
 import { checkUser } from './user-rules.js'
 import { takenBy } from './users.js'
 import { UserChange } from './users.schema.js'
@@ -99,7 +99,7 @@ const columnsOf = (values: Values) =>
  * as renamed.
  */
 async function moveNamespace(user: User, username: string): Promise<void> {
-  const old = await findPersonalProjects(user.id)
+  const old = await personalProjects(user.id)
   await Namespace.update({ path: username, name: username }, { where: { kind: 'user', ownerId: user.id } })
   const stamp = Date.now().toString(36)
   await emitEvents(

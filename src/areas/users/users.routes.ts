@@ -1,14 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { NotFound, Unauthorized } from '../../errors.js'
-import { Nullable } from '../../lib/schema.js'
-import { deleteUser } from './user-deletion.js'
+import { NumberedUserParams } from '../../lib/schema.js'
 import { blockUser, unblockUser } from './user-state.js'
 import { updateUser } from './user-update.js'
 import { createUser, revealPrivateToken } from './users.js'
 import { findUser, listUsers, requireNumberedUser, userNumber } from './users.queries.js'
 import { viewAccount, viewUser, viewUserBasic, viewUserForAdmin } from './users.record.js'
-import { UserBody, UserChange, UserListQuery, UserParams } from './users.schema.js'
+import { UserBody, UserChange, UserListQuery } from './users.schema.js'
 import { Account, User, UserInList } from './users.view.js'
 
 export const userRoutes: FastifyPluginAsyncTypebox = async app => {
@@ -36,7 +35,7 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/users/:id',
-    { config: { can: 'user.read' }, schema: { tags: ['Users'], params: UserParams, response: { 200: User } } },
+    { config: { can: 'user.read' }, schema: { tags: ['Users'], params: NumberedUserParams, response: { 200: User } } },
     async ({ params, actor }) => {
       const user = await requireNumberedUser(params.id)
       return actor.user?.admin ? viewUserForAdmin(user) : viewUser(user)
@@ -58,25 +57,11 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
     '/users/:id',
     {
       config: { can: 'user.administer' },
-      schema: { tags: ['Users'], params: UserParams, body: UserChange, response: { 200: User } }
+      schema: { tags: ['Users'], params: NumberedUserParams, body: UserChange, response: { 200: User } }
     },
     async ({ params, body, origin }) => {
       await updateUser(userNumber(params.id), body, origin)
       return viewUserForAdmin(await requireNumberedUser(params.id))
-    }
-  )
-
-  // Not specified: how a body without a user looks; JSON that is null. A user who stays, as the only owner of a group, is answered like one who goes.
-  app.delete(
-    '/users/:id',
-    {
-      config: { can: 'user.administer' },
-      schema: { tags: ['Users'], params: UserParams, response: { 200: Nullable(User) } }
-    },
-    async ({ params, origin }) => {
-      const user = await findUser(userNumber(params.id))
-      if (user) await deleteUser(user.id, origin)
-      return user ? viewUserForAdmin(user) : null
     }
   )
 
@@ -85,7 +70,7 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
       `/users/:id/${verb}`,
       {
         config: { can: 'user.administer' },
-        schema: { tags: ['Users'], params: UserParams, response: { 200: Type.Boolean() } }
+        schema: { tags: ['Users'], params: NumberedUserParams, response: { 200: Type.Boolean() } }
       },
       async ({ params, origin }) => rule(userNumber(params.id), origin)
     )

@@ -3,9 +3,6 @@ import { Paging } from '../../lib/schema.js'
 
 const text = (maxLength = 255) => Type.Optional(Type.String({ maxLength }))
 
-/** Text, as what is no number is answered like the number of nobody. */
-export const UserParams = Type.Object({ id: Type.String({ maxLength: 255 }) })
-
 export const UserListQuery = Type.Object({
   ...Paging,
   active: Type.Optional(Type.Boolean()),
@@ -43,9 +40,3 @@ const { confirm: _confirm, ...changeable } = UserBody.properties
 /** All that an administrator may change of a user. */
 export const UserChange = Type.Partial(Type.Object(changeable))
 export type UserChange = Static<typeof UserChange>
-
-export const SessionBody = Type.Object({
-  login: text(),
-  email: text(),
-  password: Type.String({ minLength: 1, maxLength: 1024 })
-})

@@ -1,8 +1,8 @@
 // The appliance of this machine, by the same rules as the API.
 import { hostname } from 'node:os'
-import { jobOverview } from '../../areas/admin/job-overview.js'
-import { discardJobs, pauseQueue, resumeQueue, retryJobs } from '../../areas/admin/jobs.js'
-import { viewJob } from '../../areas/admin/jobs.view.js'
+import { jobOverview } from '../../areas/jobs/job-overview.js'
+import { discardJobs, pauseQueue, resumeQueue, retryJobs } from '../../areas/jobs/jobs.js'
+import { viewJob } from '../../areas/jobs/jobs.view.js'
 import { config } from '../../config.js'
 import { embeddedState } from '../../db/embedded.js'
 import { Unavailable } from '../../errors.js'

@@ -1,6 +1,6 @@
 // Where the dashboard's records come from, and who does what it is told: this machine's database, or an API.
-import type { JobOverview } from '../../areas/admin/job-overview.view.js'
-import type { Job } from '../../areas/admin/jobs.view.js'
+import type { JobOverview } from '../../areas/jobs/job-overview.view.js'
+import type { Job } from '../../areas/jobs/jobs.view.js'
 
 export type { Job, JobOverview }
 

@@ -1,7 +1,7 @@
 // Runs the checks of `gitstead doctor`, first those that need no database: what they mend, the database may need.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { audit } from '../../areas/admin/audit.js'
+import { audit } from '../../areas/audit/audit.js'
 import { config } from '../../config.js'
 import { embeddedState } from '../../db/embedded.js'
 import { closeGitProcesses } from '../../git/processes.js'

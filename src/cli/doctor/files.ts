@@ -1,5 +1,5 @@
 // Repositories and files against rows.
-import { findOrphans } from '../../areas/admin/orphaned-files.js'
+import { findOrphans } from '../../areas/maintenance/orphaned-files.js'
 import { missingGraphs, writeMissingGraphs } from '../../areas/repository/commit-graphs.js'
 import { findMissing, remakeMissing } from '../../areas/repository/missing-repositories.js'
 import { Ailment, type Check, count } from './check.js'

@@ -2,7 +2,7 @@
 import '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
-import { actorOfSession, actorOfToken, findSudoUser } from '../../areas/users/credentials.js'
+import { actorOfSession, actorOfToken, findSudoUser } from '../../areas/credentials/credentials.js'
 import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
 import { sameOrigin } from '../web/same-origin.js'
 

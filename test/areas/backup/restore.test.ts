@@ -13,13 +13,14 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { type Manifest, readManifest, writeManifest } from '../../../src/areas/backup/manifest.js'
 import { restoreProject } from '../../../src/areas/backup/restore-project.js'
 import { findBackup } from '../../../src/areas/backup/store.js'
 import { findProject } from '../../../src/areas/projects/projects.queries.js'
-import { findPersonalProjects, removeProjects } from '../../../src/areas/projects/removal.js'
-import { repositoryPath } from '../../../src/areas/repository/location.js'
-import { moveRefs } from '../../../src/areas/repository/move-refs.js'
+import { repositoryPath } from '../../../src/areas/projects/repositories.js'
+import { moveRefs } from '../../../src/areas/refs/move-refs.js'
+import { removeProjects } from '../../../src/areas/removal/project-removal.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { Conflict, NotFound } from '../../../src/errors.js'
 import { ZERO } from '../../../src/git/refs.js'
@@ -241,7 +242,7 @@ t.test('a project that was removed comes back with its rows', async t => {
   const path = repositoryPath({ id: mine.id, storage: 'default' })
   const master = git(path, 'rev-parse', 'master')
   const found = findBackup((await create()).path)
-  const [doomed] = (await findPersonalProjects(mine.owner.id)).filter(({ id }) => id === mine.id)
+  const [doomed] = (await personalProjects(mine.owner.id)).filter(({ id }) => id === mine.id)
   if (!doomed) throw new Error('the project is not found')
   await removeProjects([doomed], someOrigin)
   const restore = () => restoreProject(found, mine.path, { overwrite: false, dryRun: false }, someOrigin)

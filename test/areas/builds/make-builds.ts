@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { storeArtifacts } from '../../../src/areas/builds/artifacts.js'
 import { claimBuild, finishBuild } from '../../../src/areas/builds/claim.js'
-import { applyRefChange } from '../../../src/areas/repository/ref-effects.js'
+import { createPipelineOfRefChange } from '../../../src/areas/pipelines/pipelines.js'
+import { applyRefChange } from '../../../src/areas/refs/ref-effects.js'
 import { config } from '../../../src/config.js'
 import { row, rows } from '../../../src/db/sql.js'
 import { appendTrace, resetTrace } from '../../../src/storage/traces.js'
@@ -29,6 +30,7 @@ export async function pipelineOf(project: TestProject): Promise<TestBuild[]> {
     [project.id]
   )
   await applyRefChange(change?.id ?? 0)
+  await createPipelineOfRefChange(change?.id ?? 0)
   return rows<TestBuild>(
     `select id, name, pipeline_id as pipelineId, sha from builds
      where pipeline_id = (select max(id) from pipelines where project_id = ?) order by id`,

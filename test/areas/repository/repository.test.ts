@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { repositoryPath } from '../../../src/areas/repository/location.js'
+import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { objectInfo } from '../../../src/git/reader.js'
 import { type TestApp, testApp } from '../../helpers/app.js'
 import type { TestProject } from '../../helpers/factory.js'

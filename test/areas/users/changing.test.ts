@@ -1,7 +1,7 @@
 // PUT /users/:id, block and unblock: what an administrator may change of a user, and who never may.
 import t from 'tap'
+import { beginSession } from '../../../src/areas/credentials/credentials.js'
 import { createProject } from '../../../src/areas/projects/projects.js'
-import { beginSession } from '../../../src/areas/users/credentials.js'
 import { addEmail } from '../../../src/areas/users/emails.js'
 import { blockUser } from '../../../src/areas/users/user-state.js'
 import { updateUser } from '../../../src/areas/users/user-update.js'

@@ -36,8 +36,8 @@ export default class AuditList extends BaseCommand {
     }
     const [{ withDatabase }, { newestAuditEvents }, { viewAuditEvent }, { table }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../areas/admin/audit.queries.js'),
-      import('../../../areas/admin/audit.view.js'),
+      import('../../../areas/audit/audit.queries.js'),
+      import('../../../areas/audit/audit.view.js'),
       import('../../table.js')
     ])
     const { items, total } = await withDatabase(() => newestAuditEvents(filter, flags.limit))

@@ -19,8 +19,8 @@ export default class BroadcastsCreate extends BaseCommand {
     const [{ withDatabase }, { commandOrigin }, { createBroadcast }, { viewBroadcast }, lines] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/admin/broadcasts.js'),
-      import('../../../areas/admin/broadcasts.view.js'),
+      import('../../../areas/broadcasts/broadcasts.js'),
+      import('../../../areas/broadcasts/broadcasts.view.js'),
       import('../../broadcast-lines.js')
     ])
     const body = { message: args.message, ...newBroadcastOf(flags) }

@@ -19,9 +19,9 @@ export default class BroadcastsDelete extends BaseCommand {
       await Promise.all([
         import('../../with-database.js'),
         import('../../origin.js'),
-        import('../../../areas/admin/broadcasts.js'),
-        import('../../../areas/admin/broadcasts.queries.js'),
-        import('../../../areas/admin/broadcasts.view.js')
+        import('../../../areas/broadcasts/broadcasts.js'),
+        import('../../../areas/broadcasts/broadcasts.queries.js'),
+        import('../../../areas/broadcasts/broadcasts.view.js')
       ])
     const message = await withDatabase(async () => {
       const found = await requireBroadcast(args.id, `Broadcast message ${args.id}`)

@@ -16,8 +16,8 @@ export default class BroadcastsList extends BaseCommand {
     this.configure(flags)
     const [{ withDatabase }, { listBroadcasts }, { viewBroadcast }, { broadcastTable }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../areas/admin/broadcasts.queries.js'),
-      import('../../../areas/admin/broadcasts.view.js'),
+      import('../../../areas/broadcasts/broadcasts.queries.js'),
+      import('../../../areas/broadcasts/broadcasts.view.js'),
       import('../../broadcast-lines.js')
     ])
     const query = { active: flags.active, per_page: flags.limit, page: flags.page }

@@ -12,8 +12,8 @@ export default class BroadcastsShow extends BaseCommand {
     this.configure(flags)
     const [{ withDatabase }, { requireBroadcast }, { viewBroadcast }, { broadcastTable }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../areas/admin/broadcasts.queries.js'),
-      import('../../../areas/admin/broadcasts.view.js'),
+      import('../../../areas/broadcasts/broadcasts.queries.js'),
+      import('../../../areas/broadcasts/broadcasts.view.js'),
       import('../../broadcast-lines.js')
     ])
     const found = await withDatabase(() => requireBroadcast(args.id, `Broadcast message ${args.id}`))

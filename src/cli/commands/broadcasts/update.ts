@@ -20,9 +20,9 @@ export default class BroadcastsUpdate extends BaseCommand {
       await Promise.all([
         import('../../with-database.js'),
         import('../../origin.js'),
-        import('../../../areas/admin/broadcasts.js'),
-        import('../../../areas/admin/broadcasts.queries.js'),
-        import('../../../areas/admin/broadcasts.view.js'),
+        import('../../../areas/broadcasts/broadcasts.js'),
+        import('../../../areas/broadcasts/broadcasts.queries.js'),
+        import('../../../areas/broadcasts/broadcasts.view.js'),
         import('../../broadcast-lines.js')
       ])
     const body = { ...(flags.message === undefined ? {} : { message: flags.message }), ...broadcastOf(flags) }

@@ -39,8 +39,8 @@ export default class HooksAdd extends BaseCommand {
     const [{ withDatabase }, { commandOrigin }, { createHook }, { viewHookWithHealth }] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/admin/hooks.js'),
-      import('../../../areas/admin/hooks.view.js')
+      import('../../../areas/hooks/hooks.js'),
+      import('../../../areas/hooks/hooks.view.js')
     ])
     const body = {
       url: flags.url,

@@ -25,9 +25,9 @@ export default class HooksDeliveries extends BaseCommand {
     this.configure(flags)
     const [{ withDatabase }, { findHook }, { listDeliveries }, { viewDelivery }, { table }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../areas/admin/hooks.js'),
-      import('../../../areas/admin/deliveries.queries.js'),
-      import('../../../areas/admin/deliveries.view.js'),
+      import('../../../areas/hooks/hooks.js'),
+      import('../../../areas/hooks/deliveries.queries.js'),
+      import('../../../areas/hooks/deliveries.view.js'),
       import('../../table.js')
     ])
     const { items, total } = await withDatabase(async () => {

@@ -19,9 +19,9 @@ export default class HooksDelivery extends BaseCommand {
     this.configure(flags)
     const [{ withDatabase }, { findHook }, queries, { viewDeliveryDetails }, { deliveryReport }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../areas/admin/hooks.js'),
-      import('../../../areas/admin/deliveries.queries.js'),
-      import('../../../areas/admin/deliveries.view.js'),
+      import('../../../areas/hooks/hooks.js'),
+      import('../../../areas/hooks/deliveries.queries.js'),
+      import('../../../areas/hooks/deliveries.view.js'),
       import('../../delivery-report.js')
     ])
     const delivery = await withDatabase(async () => {

@@ -12,9 +12,9 @@ export default class HooksList extends BaseCommand {
     const [{ withDatabase }, { listHooks }, { hooksHealth }, { viewHookWithHealth }, { withoutPassword }, { table }] =
       await Promise.all([
         import('../../with-database.js'),
-        import('../../../areas/admin/hooks.js'),
-        import('../../../areas/admin/hooks.queries.js'),
-        import('../../../areas/admin/hooks.view.js'),
+        import('../../../areas/hooks/hooks.js'),
+        import('../../../areas/hooks/hooks.queries.js'),
+        import('../../../areas/hooks/hooks.view.js'),
         import('../../../webhooks/url.js'),
         import('../../table.js')
       ])

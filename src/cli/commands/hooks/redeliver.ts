@@ -29,7 +29,7 @@ export default class HooksRedeliver extends BaseCommand {
     const [{ withDatabase }, { commandOrigin }, rules] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/admin/redeliveries.js')
+      import('../../../areas/hooks/redeliveries.js')
     ])
     const deliveries = await withDatabase(() =>
       flags.hook === undefined

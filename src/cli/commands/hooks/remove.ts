@@ -17,9 +17,9 @@ export default class HooksRemove extends BaseCommand {
       await Promise.all([
         import('../../with-database.js'),
         import('../../origin.js'),
-        import('../../../areas/admin/hooks.js'),
-        import('../../../areas/admin/hooks.queries.js'),
-        import('../../../areas/admin/hooks.view.js'),
+        import('../../../areas/hooks/hooks.js'),
+        import('../../../areas/hooks/hooks.queries.js'),
+        import('../../../areas/hooks/hooks.view.js'),
         import('../../../webhooks/url.js')
       ])
     const hook = await withDatabase(async () => {

@@ -14,9 +14,9 @@ export default class HooksShow extends BaseCommand {
     const [{ withDatabase }, { findHook }, { hookHealth }, { viewHookWithHealth }, { withoutPassword }, { fields }] =
       await Promise.all([
         import('../../with-database.js'),
-        import('../../../areas/admin/hooks.js'),
-        import('../../../areas/admin/hooks.queries.js'),
-        import('../../../areas/admin/hooks.view.js'),
+        import('../../../areas/hooks/hooks.js'),
+        import('../../../areas/hooks/hooks.queries.js'),
+        import('../../../areas/hooks/hooks.view.js'),
         import('../../../webhooks/url.js'),
         import('../../table.js')
       ])

@@ -22,9 +22,9 @@ export default class HooksTest extends BaseCommand {
     const [{ withDatabase }, { testHook }, queries, { viewDeliveryDetails }, { firstTry }, { deliveryReport }] =
       await Promise.all([
         import('../../with-database.js'),
-        import('../../../areas/admin/hooks.js'),
-        import('../../../areas/admin/deliveries.queries.js'),
-        import('../../../areas/admin/deliveries.view.js'),
+        import('../../../areas/hooks/hooks.js'),
+        import('../../../areas/hooks/deliveries.queries.js'),
+        import('../../../areas/hooks/deliveries.view.js'),
         import('../../await-delivery.js'),
         import('../../delivery-report.js')
       ])

@@ -25,11 +25,11 @@ export default class JobsDiscard extends BaseCommand {
     const [{ withDatabase }, { commandOrigin }, rules] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/admin/jobs.js')
+      import('../../../areas/jobs/jobs.js')
     ])
     if (flags['dry-run']) {
       const [{ viewJob }, { jobTable }] = await Promise.all([
-        import('../../../areas/admin/jobs.view.js'),
+        import('../../../areas/jobs/jobs.view.js'),
         import('../../job-table.js')
       ])
       const { jobs, total } = await withDatabase(() => rules.discardableJobs(which))

@@ -25,7 +25,7 @@ export default class JobsList extends BaseCommand {
     const [{ withDatabase }, { countJobs, listJobs }, { viewJob }, { jobTable }] = await Promise.all([
       import('../../with-database.js'),
       import('../../../queue/administer.js'),
-      import('../../../areas/admin/jobs.view.js'),
+      import('../../../areas/jobs/jobs.view.js'),
       import('../../job-table.js')
     ])
     const [found, total] = await withDatabase(() => Promise.all([listJobs(flags), countJobs(flags)]))

@@ -14,7 +14,7 @@ export default class JobsPause extends BaseCommand {
     const [{ withDatabase }, { commandOrigin }, { pauseQueue }] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/admin/jobs.js')
+      import('../../../areas/jobs/jobs.js')
     ])
     await withDatabase(() => pauseQueue(args.queue, commandOrigin()))
     this.log(`paused ${args.queue}`)

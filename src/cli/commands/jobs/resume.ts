@@ -14,7 +14,7 @@ export default class JobsResume extends BaseCommand {
     const [{ withDatabase }, { commandOrigin }, { resumeQueue }] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/admin/jobs.js')
+      import('../../../areas/jobs/jobs.js')
     ])
     await withDatabase(() => resumeQueue(args.queue, commandOrigin()))
     this.log(`resumed ${args.queue}`)

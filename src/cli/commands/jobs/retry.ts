@@ -17,7 +17,7 @@ export default class JobsRetry extends BaseCommand {
     const [{ withDatabase }, { commandOrigin }, { retryJobs }] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/admin/jobs.js')
+      import('../../../areas/jobs/jobs.js')
     ])
     const retried = await withDatabase(() => retryJobs(which, commandOrigin()))
     this.log(`retried ${retried}`)

@@ -15,9 +15,9 @@ export default class JobsShow extends BaseCommand {
       await Promise.all([
         import('../../with-database.js'),
         import('../../../queue/administer.js'),
-        import('../../../areas/admin/jobs.view.js'),
-        import('../../../areas/admin/audit.queries.js'),
-        import('../../../areas/admin/audit.view.js'),
+        import('../../../areas/jobs/jobs.view.js'),
+        import('../../../areas/audit/audit.queries.js'),
+        import('../../../areas/audit/audit.view.js'),
         import('../../table.js')
       ])
     const { job, events } = await withDatabase(async () => ({

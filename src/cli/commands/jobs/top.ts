@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import type { JobOverview } from '../../../areas/admin/job-overview.view.js'
+import type { JobOverview } from '../../../areas/jobs/job-overview.view.js'
 import { BaseCommand, type FlagsOf } from '../../base.js'
 import type { JobSource } from '../../dashboard/source.js'
 import type { TokenSource } from '../../dashboard/token.js'

@@ -18,9 +18,9 @@ export default class MaintenanceLast extends BaseCommand {
     const [{ withDatabase }, { table }, { taskNamed }, { listRuns }, { viewRun }] = await Promise.all([
       import('../../with-database.js'),
       import('../../table.js'),
-      import('../../../areas/admin/maintenance.js'),
-      import('../../../areas/admin/maintenance.queries.js'),
-      import('../../../areas/admin/maintenance.view.js')
+      import('../../../areas/maintenance/maintenance.js'),
+      import('../../../areas/maintenance/maintenance.queries.js'),
+      import('../../../areas/maintenance/maintenance.view.js')
     ])
     const task = args.task === undefined ? undefined : taskNamed(args.task).name
     const runs = (await withDatabase(() => listRuns({ task, limit: flags.limit }))).map(viewRun)

@@ -11,9 +11,9 @@ export default class MaintenanceList extends BaseCommand {
     const [{ withDatabase }, { table }, { tasks }, { lastRuns }, { viewTask }] = await Promise.all([
       import('../../with-database.js'),
       import('../../table.js'),
-      import('../../../areas/admin/maintenance-tasks.js'),
-      import('../../../areas/admin/maintenance.queries.js'),
-      import('../../../areas/admin/maintenance.view.js')
+      import('../../../areas/maintenance/maintenance-tasks.js'),
+      import('../../../areas/maintenance/maintenance.queries.js'),
+      import('../../../areas/maintenance/maintenance.view.js')
     ])
     const last = await withDatabase(lastRuns)
     const now = new Date()

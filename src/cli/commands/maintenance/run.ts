@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core'
-import type { MaintenanceRun } from '../../../areas/admin/maintenance.view.js'
+import type { MaintenanceRun } from '../../../areas/maintenance/maintenance.view.js'
 import { BaseCommand, ExitCode } from '../../base.js'
 
 export default class MaintenanceRunCommand extends BaseCommand {

@@ -26,8 +26,8 @@ export default class SettingsApply extends BaseCommand {
       [
         import('../../with-database.js'),
         import('../../origin.js'),
-        import('../../../areas/admin/settings.text.js'),
-        import('../../../areas/admin/settings.js'),
+        import('../../../areas/settings/settings.text.js'),
+        import('../../../areas/settings/settings.js'),
         import('../../setting-changes.js'),
         import('../../text-file.js')
       ]

@@ -19,8 +19,8 @@ export default class SettingsDiff extends BaseCommand {
     this.configure(flags)
     const [{ withDatabase }, { settingsOfYaml }, rules, lines, { readTextFile }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../areas/admin/settings.text.js'),
-      import('../../../areas/admin/settings.js'),
+      import('../../../areas/settings/settings.text.js'),
+      import('../../../areas/settings/settings.js'),
       import('../../setting-changes.js'),
       import('../../text-file.js')
     ])

@@ -16,9 +16,9 @@ export default class SettingsGet extends BaseCommand {
     this.configure(flags)
     const [{ withDatabase }, { settingsRecord }, { viewSetting }, { isSettingName }, { NotFound }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../areas/admin/settings.queries.js'),
-      import('../../../areas/admin/settings.view.js'),
-      import('../../../areas/admin/settings.table.js'),
+      import('../../../areas/settings/settings.queries.js'),
+      import('../../../areas/settings/settings.view.js'),
+      import('../../../areas/settings/settings.table.js'),
       import('../../../errors.js')
     ])
     const { name } = args

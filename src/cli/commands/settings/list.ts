@@ -18,9 +18,9 @@ export default class SettingsList extends BaseCommand {
     const [{ withDatabase }, { settingsRecord }, { viewSetting }, { settingNames }, { table }, { valueText }] =
       await Promise.all([
         import('../../with-database.js'),
-        import('../../../areas/admin/settings.queries.js'),
-        import('../../../areas/admin/settings.view.js'),
-        import('../../../areas/admin/settings.table.js'),
+        import('../../../areas/settings/settings.queries.js'),
+        import('../../../areas/settings/settings.view.js'),
+        import('../../../areas/settings/settings.table.js'),
         import('../../table.js'),
         import('../../setting-changes.js')
       ])

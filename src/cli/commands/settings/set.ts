@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core'
-import { settingNames, settingOf } from '../../../areas/admin/settings.table.js'
-import { typeOf } from '../../../areas/admin/settings.words.js'
+import { settingNames, settingOf } from '../../../areas/settings/settings.table.js'
+import { typeOf } from '../../../areas/settings/settings.words.js'
 import { BaseCommand } from '../../base.js'
 
 // The one command whose help tells them all; it is read from the manifest.
@@ -30,9 +30,9 @@ ${names.join('\n')}`
       await Promise.all([
         import('../../with-database.js'),
         import('../../origin.js'),
-        import('../../../areas/admin/settings.text.js'),
-        import('../../../areas/admin/settings.js'),
-        import('../../../areas/admin/settings.view.js'),
+        import('../../../areas/settings/settings.text.js'),
+        import('../../../areas/settings/settings.js'),
+        import('../../../areas/settings/settings.view.js'),
         import('../../setting-changes.js')
       ])
     const body = settingsOfWords(this.pairsOf(argv.map(String)))

@@ -35,8 +35,8 @@ export default class TokensCreate extends BaseCommand {
         import('../../with-database.js'),
         import('../../origin.js'),
         import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/tokens.js'),
-        import('../../../areas/users/tokens.view.js')
+        import('../../../areas/credentials/tokens.js'),
+        import('../../../areas/credentials/tokens.view.js')
       ]
     )
     const made = await withDatabase(async () =>

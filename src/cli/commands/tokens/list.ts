@@ -22,7 +22,7 @@ export default class TokensList extends BaseCommand {
     const [{ withDatabase }, { requireUser }, { endOf, listTokens, stateOf }] = await Promise.all([
       import('../../with-database.js'),
       import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/tokens.queries.js')
+      import('../../../areas/credentials/tokens.queries.js')
     ])
     const { items, total } = await withDatabase(async () => {
       const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
@@ -30,7 +30,7 @@ export default class TokensList extends BaseCommand {
     })
     // Either alone: the view brings the schema library along.
     if (this.jsonEnabled()) {
-      const { viewToken } = await import('../../../areas/users/tokens.view.js')
+      const { viewToken } = await import('../../../areas/credentials/tokens.view.js')
       return { tokens: items.map(viewToken), total }
     }
     const { table } = await import('../../table.js')

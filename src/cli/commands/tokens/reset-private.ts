@@ -23,7 +23,7 @@ export default class TokensResetPrivate extends BaseCommand {
         import('../../with-database.js'),
         import('../../origin.js'),
         import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/tokens.js'),
+        import('../../../areas/credentials/tokens.js'),
         import('../../../areas/users/users.record.js')
       ])
     return withDatabase(async () => {

@@ -19,9 +19,9 @@ export default class TokensRevoke extends BaseCommand {
     const [{ withDatabase }, { commandOrigin }, { requireToken }, { revokeToken }, { viewToken }] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/users/tokens.queries.js'),
-      import('../../../areas/users/tokens.js'),
-      import('../../../areas/users/tokens.view.js')
+      import('../../../areas/credentials/tokens.queries.js'),
+      import('../../../areas/credentials/tokens.js'),
+      import('../../../areas/credentials/tokens.view.js')
     ])
     const found = await withDatabase(() =>
       flags['dry-run'] ? requireToken(args.id) : revokeToken(args.id, commandOrigin())

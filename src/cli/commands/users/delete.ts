@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core'
-import type { UserDeletion } from '../../../areas/users/user-deletion.js'
+import type { UserDeletion } from '../../../areas/removal/user-deletion.js'
 import { BaseCommand } from '../../base.js'
 
 export default class UsersDelete extends BaseCommand {
@@ -24,7 +24,7 @@ export default class UsersDelete extends BaseCommand {
     const [{ withDatabase }, { commandOrigin }, rules, { requireUser }, { viewUserForAdmin }] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/users/user-deletion.js'),
+      import('../../../areas/removal/user-deletion.js'),
       import('../../../areas/users/users.queries.js'),
       import('../../../areas/users/users.record.js')
     ])

@@ -1,0 +1,46 @@
+// A project as it is told of to others, while its row is there and after it is gone.
+import { rows } from '../../db/sql.js'
+
+/** A project with all that system events tell of it. */
+export interface ProjectSnapshot {
+  readonly id: number
+  readonly name: string
+  readonly path: string
+  readonly path_with_namespace: string
+  readonly storage: string
+  readonly visibility_level: number
+  readonly created_at: Date
+  readonly updated_at: Date
+  /** The name of the user who owns the project's namespace, or of the group. */
+  readonly owner_name: string
+  /** Empty for the project of a group. */
+  readonly owner_email: string
+}
+
+const SELECT = `select p.id, p.name, p.path, concat(n.path, '/', p.path) as path_with_namespace, p.storage,
+  p.visibility_level, p.created_at, p.updated_at, coalesce(o.name, n.name) as owner_name,
+  coalesce(o.email, '') as owner_email
+  from projects p join namespaces n on n.id = p.namespace_id
+  left join users o on o.id = n.owner_id and n.kind = 'user'`
+
+/** The projects in a user's own namespace, in the order of their paths. */
+export function personalProjects(userId: number): Promise<ProjectSnapshot[]> {
+  return rows<ProjectSnapshot>(`${SELECT} where n.kind = 'user' and n.owner_id = ? order by p.path`, [userId])
+}
+
+/** One project; undefined when its row is gone. */
+export async function projectSnapshot(id: number): Promise<ProjectSnapshot | undefined> {
+  return (await rows<ProjectSnapshot>(`${SELECT} where p.id = ?`, [id]))[0]
+}
+
+/** A project as system events name it. */
+export const systemProjectOf = (project: ProjectSnapshot) => ({
+  id: project.id,
+  name: project.name,
+  path: project.path,
+  pathWithNamespace: project.path_with_namespace,
+  visibilityLevel: project.visibility_level,
+  owner: { name: project.owner_name, email: project.owner_email },
+  createdAt: project.created_at,
+  updatedAt: project.updated_at
+})

@@ -1,0 +1,66 @@
+// Builds with their commits, traces and artifacts, as the API reads them.
+
+import type { Page } from '../../db/paginate.js'
+import { NotFound, NothingThere } from '../../errors.js'
+import { readCommit } from '../../git/commits.js'
+import { resolveCommit } from '../../git/refs.js'
+import { openTrace } from '../../storage/traces.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
+import { repositoryPath } from '../projects/repositories.js'
+import { openArtifactsOf } from './artifacts.js'
+import { type BuildRow, findBuild, findSuccessfulBuild, listBuilds } from './builds.queries.js'
+import type { BuildListQuery } from './builds.schema.js'
+import type { BuildReading } from './builds.view.js'
+
+/** A page of builds; with `sha`, those of one commit. Throws NotFound for a commit that is not there. */
+export async function readBuilds(
+  project: ProjectRow,
+  query: BuildListQuery,
+  sha?: string
+): Promise<Page<BuildReading>> {
+  const repository = repositoryPath(project)
+  const commit = sha === undefined ? undefined : await resolveCommit(repository, sha)
+  if (commit === null) throw new NotFound('Commit')
+  const page = await listBuilds(project.id, query, commit?.id)
+  return { ...page, items: await Promise.all(page.items.map(build => withCommit(repository, build))) }
+}
+
+/** Throws NothingThere. */
+export async function readBuild(project: ProjectRow, id: number): Promise<BuildReading> {
+  return withCommit(repositoryPath(project), await mustFind(project, id))
+}
+
+/** The trace as it is now. Throws NothingThere for a build without one. */
+export async function readTraceOf(project: ProjectRow, id: number) {
+  const build = await mustFind(project, id)
+  const trace = build.erased_at ? undefined : await openTrace({ build: build.id, attempt: build.attempt })
+  if (!trace) throw new NothingThere()
+  return trace
+}
+
+/** The archive of a build. Throws NothingThere. */
+export async function readArtifactsOf(project: ProjectRow, id: number) {
+  return archiveOf(await mustFind(project, id))
+}
+
+/** The archive of a build of a name, from the newest successful pipeline of a ref. Throws NothingThere. */
+export async function readArtifactsOfRef(project: ProjectRow, ref: string, name: string) {
+  return archiveOf(await findSuccessfulBuild(project.id, ref, name))
+}
+
+async function mustFind(project: ProjectRow, id: number): Promise<BuildRow> {
+  const build = await findBuild(project.id, id)
+  if (!build) throw new NothingThere()
+  return build
+}
+
+async function archiveOf(build: BuildRow | undefined) {
+  const archive = build && (await openArtifactsOf(build))
+  if (!archive) throw new NothingThere()
+  return { ...archive, filename: build.artifacts_filename ?? 'artifacts.zip' }
+}
+
+const withCommit = async (repository: string, build: BuildRow): Promise<BuildReading> => ({
+  build,
+  commit: await readCommit(repository, build.sha)
+})

@@ -1,0 +1,135 @@
+// From what a client shows to the actor it is. Tokens are found by their hash: nothing is compared byte by byte.
+import type { Actor, ActorUser } from '../../access/actor.js'
+import { execute, row, type Value } from '../../db/sql.js'
+import { Forbidden } from '../../errors.js'
+import { passwordFits } from '../../lib/password-hash.js'
+import { log } from '../../log.js'
+import { newToken, tokenHash } from '../../secrets.js'
+import { applicationSettings } from '../settings/settings.queries.js'
+import { checkAttempts, forgetFailures, noteFailure } from './attempts.js'
+
+interface TokenRow extends UserColumns {
+  token_id: number
+  kind: 'private' | 'personal'
+  scopes: string
+  last_used_at: Date | null
+}
+
+interface UserColumns {
+  id: number
+  username: string
+  name: string
+  email: string
+  admin: number
+  external: number
+}
+
+const USER = 'u.id, u.username, u.name, u.email, u.admin, u.external'
+const PASSWORDS_OFF = 'Signing in with a password is switched off: use a personal access token'
+/** Writing down each use would make every read a write. */
+const LAST_USE_AGE = 600_000
+
+/** The actor of a private or personal access token with its scopes; null when it is unknown, revoked or expired. */
+export async function actorOfToken(token: string): Promise<{ actor: Actor; scopes: string[] } | null> {
+  const found = await row<TokenRow>(
+    `select t.id as token_id, t.kind, t.scopes, t.last_used_at, ${USER}
+     from access_tokens t join users u on u.id = t.user_id
+     where t.token_hash = ? and t.revoked_at is null and (t.expires_at is null or t.expires_at > ?)
+       and u.state = 'active'`,
+    [tokenHash(token), new Date()]
+  )
+  if (!found) return null
+  if (found.kind === 'personal') noteUse(found)
+  return { actor: { user: asUser(found), by: found.kind, sudoer: null }, scopes: found.scopes.split(' ') }
+}
+
+/** The actor of a session cookie; null when it is unknown or expired. */
+export async function actorOfSession(cookie: string): Promise<Actor | null> {
+  const found = await row<UserColumns>(
+    `select ${USER} from sessions s join users u on u.id = s.user_id
+     where s.id = ? and s.expires_at > ? and u.state = 'active'`,
+    [tokenHash(cookie), new Date()]
+  )
+  return found ? { user: asUser(found), by: 'session', sudoer: null } : null
+}
+
+/**
+ * The active user whose name or mail address and password these are. Throws TooManyRequests when the address has guessed
+ * wrong too often, Forbidden where passwords open nothing, as signin_enabled is off. Not specified: administrators may
+ * still sign in, as nobody else could switch it on again.
+ */
+export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
+  checkAttempts(login, address)
+  const found = await row<UserColumns & { password_hash: string }>(
+    `select ${USER}, u.password_hash from users u where (u.username = ? or u.email = ?) and u.state = 'active'`,
+    [login, login]
+  )
+  const fits = await passwordFits(found?.password_hash, password)
+  if (!fits || !found) {
+    noteFailure(login, address)
+    return null
+  }
+  forgetFailures(login, address)
+  const user = asUser(found)
+  // Only now, so that the answer to a wrong password does not tell who is an administrator.
+  if (!user.admin && !(await applicationSettings()).signin_enabled) throw new Forbidden(PASSWORDS_OFF)
+  return user
+}
+
+/** The user that `sudo` names: digits are an id, all else a username. */
+export function findSudoUser(name: string): Promise<ActorUser | undefined> {
+  const byId = /^\d{1,10}$/.test(name)
+  return one(`select ${USER} from users u where u.${byId ? 'id' : 'username'} = ? and u.state = 'active'`, [
+    byId ? Number(name) : name
+  ])
+}
+
+/** Begins a session; gives the cookie's value and when it ends. */
+export async function beginSession(
+  user: ActorUser,
+  client: { address: string; userAgent: string }
+): Promise<{ cookie: string; expiresAt: Date }> {
+  const cookie = newToken() + newToken()
+  const now = new Date()
+  const { session_expire_delay: minutes } = await applicationSettings()
+  const expiresAt = new Date(now.getTime() + minutes * 60_000)
+  await execute(
+    'insert into sessions (id, user_id, address, user_agent, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
+    [tokenHash(cookie), user.id, client.address, client.userAgent.slice(0, 255), now, expiresAt]
+  )
+  await execute('update users set last_sign_in_at = current_sign_in_at, current_sign_in_at = ? where id = ?', [
+    now,
+    user.id
+  ])
+  return { cookie, expiresAt }
+}
+
+export async function endSession(cookie: string): Promise<void> {
+  await execute('delete from sessions where id = ?', [tokenHash(cookie)])
+}
+
+async function one(sql: string, values: Value[]): Promise<ActorUser | undefined> {
+  const found = await row<UserColumns>(sql, values)
+  return found && asUser(found)
+}
+
+const asUser = ({ id, username, name, email, admin, external }: UserColumns): ActorUser => ({
+  id,
+  username,
+  name,
+  email,
+  admin: admin === 1,
+  external: external === 1
+})
+
+function noteUse({ token_id, last_used_at }: TokenRow): void {
+  const now = new Date()
+  const old = new Date(now.getTime() - LAST_USE_AGE)
+  if (last_used_at && last_used_at > old) return
+  // Of many calls at once that saw the old moment, one writes.
+  execute('update access_tokens set last_used_at = ? where id = ? and (last_used_at is null or last_used_at <= ?)', [
+    now,
+    token_id,
+    old
+  ]).catch(error => log().warn({ error: String(error) }, 'the last use of a token was not written down'))
+}

@@ -1,0 +1,63 @@
+// Not specified by the requirement beyond that any number may be made and each be revoked.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { type Actor, askerOf } from '../../access/actor.js'
+import { Forbidden } from '../../errors.js'
+import { NumberedUserParams } from '../../lib/schema.js'
+import { requireNumberedUser } from '../users/users.queries.js'
+import { createToken, revokeToken } from './tokens.js'
+import { pageOfTokens, requireToken } from './tokens.queries.js'
+import { TokenBody, TokenListQuery, TokenParams } from './tokens.schema.js'
+import { NewToken, Token, viewNewToken, viewToken } from './tokens.view.js'
+
+const tags = ['Users']
+
+export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
+  const read = { can: 'account.read' as const }
+  const write = { can: 'account.write' as const }
+
+  app.get(
+    '/personal_access_tokens',
+    { config: read, schema: { tags, querystring: TokenListQuery, response: { 200: Type.Array(Token) } } },
+    async ({ query, actor }, reply) => {
+      const { id, admin } = askerOf(actor)
+      if (!admin && query.user_id !== undefined && query.user_id !== id) throw new Forbidden()
+      return reply.page(await pageOfTokens(admin ? query.user_id : id, query), viewToken)
+    }
+  )
+
+  app.get(
+    '/personal_access_tokens/:id',
+    { config: read, schema: { tags, params: TokenParams, response: { 200: Token } } },
+    async ({ params, actor }) => viewToken(await requireToken(params.id, sightOf(actor)))
+  )
+
+  app.post(
+    '/personal_access_tokens',
+    { config: write, schema: { tags, body: TokenBody, response: { 201: NewToken } } },
+    async ({ body, actor, origin }, reply) =>
+      reply.code(201).send(viewNewToken(await createToken(askerOf(actor), body, origin)))
+  )
+
+  app.post(
+    '/users/:id/personal_access_tokens',
+    {
+      config: { can: 'user.administer' },
+      schema: { tags, params: NumberedUserParams, body: TokenBody, response: { 201: NewToken } }
+    },
+    async ({ params, body, origin }, reply) =>
+      reply.code(201).send(viewNewToken(await createToken(await requireNumberedUser(params.id), body, origin)))
+  )
+
+  app.delete(
+    '/personal_access_tokens/:id',
+    { config: write, schema: { tags, params: TokenParams, response: { 200: Token } } },
+    async ({ params, actor, origin }) => {
+      const { id } = await requireToken(params.id, sightOf(actor))
+      return viewToken(await revokeToken(id, origin))
+    }
+  )
+}
+
+/** Whose tokens the asker may know of: of administrators everybody's. */
+const sightOf = (actor: Actor) => (askerOf(actor).admin ? undefined : askerOf(actor).id)

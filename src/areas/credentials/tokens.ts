@@ -1,0 +1,108 @@
+// Personal access tokens, of which a user has any number, and the private token, of which everybody has one.
+import type { Origin } from '../../access/actor.js'
+import { execute } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadParameters, Forbidden, Invalid } from '../../errors.js'
+import { lineProblem } from '../../lib/line.js'
+import { encrypt, newToken, tokenHash } from '../../secrets.js'
+import { audit } from '../audit/audit.js'
+import { holdUser } from '../users/users.queries.js'
+import { requireToken, type TokenRow } from './tokens.queries.js'
+import type { TokenBody } from './tokens.schema.js'
+
+interface Owner {
+  readonly id: number
+  readonly username: string
+}
+
+// Not specified: how a token is come by. A personal one makes no others, or one that has leaked would outlive its end.
+const CREATORS: ReadonlySet<Origin['via']> = new Set(['private', 'session', 'password', 'command'])
+
+/**
+ * Makes a personal access token; it can be shown now and never again. Throws Forbidden for who asks by a personal one,
+ * Invalid or BadParameters for an end that is past or no date.
+ */
+export async function createToken(
+  owner: Owner,
+  { name, scopes = ['api'], expires_at }: TokenBody,
+  origin: Origin
+): Promise<{ row: TokenRow; token: string }> {
+  if (!CREATORS.has(origin.via)) throw new Forbidden('Personal access tokens cannot create tokens')
+  const problem = lineProblem(name)
+  if (problem) throw new Invalid('name', problem)
+  const [expiresAt, wanted, token] = [readEnd(expires_at), [...new Set(scopes)].join(' '), newToken()]
+  const row = await transact(async () => {
+    await holdUser(owner.id)
+    const { insertId } = await execute(
+      `insert into access_tokens (token_hash, user_id, kind, name, scopes, created_at, expires_at)
+       values (?, ?, 'personal', ?, ?, ?, ?)`,
+      [tokenHash(token), owner.id, name, wanted, new Date(), expiresAt]
+    )
+    await audit(origin, {
+      action: 'token.create',
+      target: { type: 'token', id: insertId, name },
+      changes: {
+        user: { after: owner.username },
+        scopes: { after: wanted },
+        ...(expires_at === undefined ? {} : { expires_at: { after: expires_at } })
+      }
+    })
+    return requireToken(insertId)
+  })
+  return { row, token }
+}
+
+/** Revokes a personal access token: from now on it opens nothing. Again it changes nothing. Throws NotFound. */
+export async function revokeToken(id: number, origin: Origin): Promise<TokenRow> {
+  return transact(async () => {
+    const { affectedRows } = await execute(
+      "update access_tokens set revoked_at = ? where id = ? and kind = 'personal' and revoked_at is null",
+      [new Date(), id]
+    )
+    const token = await requireToken(id)
+    if (affectedRows > 0) {
+      await audit(origin, {
+        action: 'token.revoke',
+        target: { type: 'token', id, name: token.name },
+        changes: { user: { before: token.username } }
+      })
+    }
+    return token
+  })
+}
+
+/** Gives a user another private token, and revokes the old one in the same moment. Throws NotFound. */
+export async function resetPrivateToken(owner: Owner, origin: Origin): Promise<string> {
+  const token = newToken()
+  await transact(async () => {
+    // One after the other, so that nobody ends up with two.
+    await holdUser(owner.id, 'alone')
+    const now = new Date()
+    await execute(
+      `update access_tokens set revoked_at = ?, encrypted = null
+       where user_id = ? and kind = 'private' and revoked_at is null`,
+      [now, owner.id]
+    )
+    await execute(
+      "insert into access_tokens (token_hash, user_id, kind, encrypted, created_at) values (?, ?, 'private', ?, ?)",
+      [tokenHash(token), owner.id, encrypt(token), now]
+    )
+    await audit(origin, {
+      action: 'token.reset',
+      target: { type: 'user', id: owner.id, name: owner.username },
+      changes: { private_token: {} }
+    })
+  })
+  return token
+}
+
+/** The moment at which a token ends: the beginning of the day (UTC) that is named. */
+function readEnd(text: string | undefined): Date | null {
+  if (text === undefined) return null
+  const end = new Date(`${text}T00:00:00Z`)
+  if (Number.isNaN(end.getTime()) || end.toISOString().slice(0, 10) !== text) {
+    throw new BadParameters('expires_at is invalid')
+  }
+  if (end.getTime() <= Date.now()) throw new Invalid('expires_at', 'must be in the future')
+  return end
+}

@@ -1,0 +1,69 @@
+import type { Origin } from '../../access/actor.js'
+import { SystemHook } from '../../db/models/index.js'
+import { transact } from '../../db/transact.js'
+import { Invalid, NotFound, Unprocessable } from '../../errors.js'
+import { encrypt } from '../../secrets.js'
+import { samplePayload } from '../../webhooks/system-payloads.js'
+import { checkHookUrl, withoutPassword } from '../../webhooks/url.js'
+import { audit, changesBetween } from '../audit/audit.js'
+import { addDelivery } from './deliveries.js'
+import { testKey } from './delivery-keys.js'
+import type { HookBody } from './hooks.schema.js'
+
+/** All system hooks, oldest first. */
+export function listHooks(): Promise<SystemHook[]> {
+  return SystemHook.findAll({ order: ['id'] })
+}
+
+const TOKEN_LIMIT = 500
+
+/** Adds a system hook. Throws Unprocessable for a URL that no hook can be sent to, Invalid for a token too long to keep. */
+export async function createHook(body: HookBody, origin: Origin): Promise<SystemHook> {
+  if (checkHookUrl(body.url) !== null) throw new Unprocessable('Invalid url given')
+  if (body.token && body.token.length > TOKEN_LIMIT) {
+    throw new Invalid('token', `is too long (maximum is ${TOKEN_LIMIT} characters)`)
+  }
+  return transact(async () => {
+    const hook = await SystemHook.create({
+      url: body.url,
+      tokenEncrypted: body.token ? encrypt(body.token) : null,
+      pushEvents: body.push_events ?? true,
+      tagPushEvents: body.tag_push_events ?? false,
+      noteEvents: body.note_events ?? false,
+      issuesEvents: body.issues_events ?? false,
+      mergeRequestsEvents: body.merge_requests_events ?? false,
+      enableSslVerification: body.enable_ssl_verification ?? true
+    })
+    const changes = changesBetween(null, { ...body, url: withoutPassword(body.url) })
+    await audit(origin, { action: 'hook.create', target: targetOf(hook), changes })
+    return hook
+  })
+}
+
+/** Sends the sample payload to a hook, by the road of every delivery; gives it, and the delivery. Throws NotFound. */
+export async function testHook(id: number) {
+  const hook = await findHook(id)
+  const sample = samplePayload()
+  const deliveryId = await addDelivery(hook.id, testKey(), sample.event_name, JSON.stringify(sample))
+  return { sample, deliveryId: Number(deliveryId) }
+}
+
+/** Removes a hook; what waits for it is given up. Throws NotFound. */
+export async function deleteHook(id: number, origin: Origin): Promise<SystemHook> {
+  const hook = await findHook(id)
+  await transact(async () => {
+    await hook.destroy()
+    await audit(origin, { action: 'hook.delete', target: targetOf(hook) })
+  })
+  return hook
+}
+
+/** A hook as the audit names it. */
+export const targetOf = (hook: SystemHook) => ({ type: 'hook', id: hook.id, name: withoutPassword(hook.url) })
+
+/** Throws NotFound. */
+export async function findHook(id: number): Promise<SystemHook> {
+  const hook = await SystemHook.findByPk(id)
+  if (!hook) throw new NotFound('System hook')
+  return hook
+}

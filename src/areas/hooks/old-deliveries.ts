@@ -1,0 +1,34 @@
+import { execute, marks, row, rows } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
+
+/** Payloads and answers are the largest rows of all: a month is long enough to see why a receiver missed something. */
+const KEPT_DAYS = 30
+const BATCH = 500
+const OVER = "state in ('delivered', 'dead', 'canceled') and created_at < ?"
+
+export const oldDeliveries: Task = {
+  name: 'old_deliveries',
+  schedule: '37 3 * * *',
+  about: `removes hook deliveries that are over and were made ${KEPT_DAYS} days ago, with their tries`,
+  run: context => removeDeliveries(context, daysAgo(KEPT_DAYS))
+}
+
+async function removeDeliveries({ dryRun, signal, count }: TaskContext, before: Date): Promise<undefined> {
+  if (dryRun) {
+    const found = await row<{ total: number }>(`select count(*) as total from hook_deliveries where ${OVER}`, [before])
+    count(Number(found?.total ?? 0))
+    return
+  }
+  for (;;) {
+    signal.throwIfAborted()
+    const old = await rows<{ id: number }>(`select id from hook_deliveries where ${OVER} limit ${BATCH}`, [before])
+    if (old.length === 0) return
+    const ids = old.map(({ id }) => id)
+    await transact(async () => {
+      await execute(`delete from hook_attempts where delivery_id in (${marks(ids)})`, ids)
+      await execute(`delete from hook_deliveries where id in (${marks(ids)})`, ids)
+    })
+    count(ids.length)
+  }
+}

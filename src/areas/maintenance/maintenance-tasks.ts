@@ -1,0 +1,30 @@
+// Every maintenance task: what cron runs by name, and the worker by its schedule.
+
+import type { Task } from '../../queue/task.js'
+import { abandonedBuilds } from '../builds/abandoned-builds.js'
+import { expiredArtifacts } from '../builds/expired-artifacts.js'
+import { expiredSessions } from '../credentials/expired-sessions.js'
+import { expiredTokens } from '../credentials/expired-tokens.js'
+import { oldDeliveries } from '../hooks/old-deliveries.js'
+import { oldRefChanges } from '../refs/old-ref-changes.js'
+import { unfinishedRemovals } from '../removal/unfinished-removals.js'
+import { repositoryUpkeep } from '../repository/upkeep.js'
+import { oldAuditEvents, oldJobs, oldQueueMinutes, oldRuns, oldTicks } from './old-records.js'
+import { orphanedFiles } from './orphaned-files.js'
+
+export const tasks: readonly Task[] = [
+  abandonedBuilds,
+  expiredArtifacts,
+  expiredSessions,
+  expiredTokens,
+  oldAuditEvents,
+  oldDeliveries,
+  oldJobs,
+  oldQueueMinutes,
+  oldRefChanges,
+  oldRuns,
+  oldTicks,
+  orphanedFiles,
+  repositoryUpkeep,
+  unfinishedRemovals
+]

@@ -1,0 +1,54 @@
+import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
+import { row, rows } from '../../db/sql.js'
+
+export interface PipelineRow {
+  id: number
+  status: string
+  ref: string
+  sha: string
+  before_sha: string
+  tag: number
+  yaml_errors: string | null
+  created_at: Date
+  updated_at: Date
+  started_at: Date | null
+  finished_at: Date | null
+  committed_at: Date | null
+  duration: number | null
+  user_id: number | null
+  user_name: string | null
+  user_username: string | null
+  user_state: string | null
+}
+
+const SELECT = `select l.id, l.status, l.ref, l.sha, l.before_sha, l.tag, l.yaml_errors, l.created_at, l.updated_at,
+  l.started_at, l.finished_at, l.committed_at, l.duration, l.user_id, u.name as user_name, u.username as user_username,
+  u.state as user_state from pipelines l left join users u on u.id = l.user_id`
+
+export function findPipeline(projectId: number, id: number): Promise<PipelineRow | undefined> {
+  return row<PipelineRow>(`${SELECT} where l.id = ? and l.project_id = ?`, [id, projectId])
+}
+
+export type PipelineScope = 'running' | 'branches' | 'tags'
+
+/** Newest first. */
+export async function listPipelines(
+  projectId: number,
+  query: PageRequest & { scope?: PipelineScope }
+): Promise<Page<PipelineRow>> {
+  const { page, perPage, sql } = window(query)
+  const where = `l.project_id = ?${scopeCondition(query.scope)}`
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total from pipelines l where ${where}`, [projectId]),
+    rows<PipelineRow>(`${SELECT} where ${where} order by l.project_id desc, l.id desc ${sql}`, [projectId])
+  ])
+  return { items, total, page, perPage }
+}
+
+function scopeCondition(scope: PipelineScope | undefined): string {
+  if (scope === 'running') return " and l.status = 'running'"
+  if (scope === undefined) return ''
+  // Not specified beyond the names: the newest pipeline of each branch or tag.
+  return ` and l.id in (select max(m.id) from pipelines m where m.project_id = l.project_id
+    and m.tag = ${scope === 'tags' ? 1 : 0} group by m.ref)`
+}

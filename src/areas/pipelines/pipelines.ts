@@ -1,0 +1,172 @@
+// A pipeline is made from the CI file of its commit; its builds are frozen then.
+
+import { parseConfig } from '../../ci/config.js'
+import { type Plan, type PlannedBuild, planPipeline } from '../../ci/plan.js'
+import { duplicateKey } from '../../db/failure.js'
+import { execute, row } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { TooLarge } from '../../errors.js'
+import { readBlob } from '../../git/blob.js'
+import { type Commit, readCommit } from '../../git/commits.js'
+import { resolveCommit, ZERO } from '../../git/refs.js'
+import { findEntry } from '../../git/tree.js'
+import { repositoryPath } from '../projects/repositories.js'
+import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
+import { advancePipeline } from './progress.js'
+
+const CI_FILES = ['.gitstead-ci.yml', '.gitlab-ci.yml']
+const CI_FILE_LIMIT = 1_048_576
+/** Refs longer than this have no pipeline: no CI file can select them. */
+const REF_LIMIT = 255
+
+interface NewPipeline {
+  readonly projectId: number
+  readonly refChangeId: number | null
+  readonly ref: string
+  readonly tag: boolean
+  readonly commit: Commit
+  readonly beforeSha: string
+  readonly source: 'push' | 'api' | 'trigger'
+  readonly userId: number | null
+}
+
+/** Makes the pipeline of a pushed branch or tag; none without a CI file or without a build. The second time it makes none. */
+export async function createPipelineOfRefChange(refChangeId: number): Promise<void> {
+  const change = await findSettledChange(refChangeId)
+  if (change) await createPipeline(change, repositoryPath({ id: change.project_id, storage: change.storage }))
+}
+
+async function createPipeline(change: ChangeRow, repository: string): Promise<void> {
+  const found = /^refs\/(heads|tags)\/(.+)$/.exec(change.ref)
+  const ref = found?.[2]
+  if (!ref || ref.length > REF_LIMIT || change.new_id === ZERO || !change.builds_enabled) return
+  const tip = await resolveCommit(repository, change.new_id)
+  const commit = tip && (await readCommit(repository, tip.id))
+  const file = commit && (await readCiFile(repository, commit.id))
+  if (!file) return
+  const tag = found[1] === 'tags'
+  const pipeline: NewPipeline = {
+    projectId: change.project_id,
+    refChangeId: change.id,
+    ref,
+    tag,
+    commit,
+    beforeSha: change.old_id,
+    source: 'push',
+    userId: change.user_id
+  }
+  const { config, errors } = parseConfig(file)
+  if (!config) return insertBroken(pipeline, errors)
+  const plan = planPipeline(config, {
+    ref,
+    tag,
+    source: 'push',
+    projectPath: `${change.namespace_path}/${change.project_path}`,
+    commitMessage: commit.message,
+    honourSkip: true
+  })
+  await insertPlanned(pipeline, plan)
+}
+
+/** The text of the CI file; null when there is none. A file over 1 MiB reads as one that the parser refuses. */
+async function readCiFile(repository: string, commitId: string): Promise<string | null> {
+  for (const name of CI_FILES) {
+    const entry = await findEntry(repository, commitId, name)
+    if (entry?.type !== 'blob') continue
+    const content = await readBlob(repository, entry.id, CI_FILE_LIMIT).catch(error => {
+      // Anything else, such as too many processes, passes: the job is tried again.
+      if (!(error instanceof TooLarge)) throw error
+      return Buffer.alloc(CI_FILE_LIMIT + 1, ' ')
+    })
+    if (content) return content.toString('utf8')
+  }
+  return null
+}
+
+/** Errors in the file make a failed pipeline that tells them. */
+async function insertBroken(pipeline: NewPipeline, errors: readonly string[]): Promise<void> {
+  await once(pipeline, () => insertPipeline(pipeline, 'failed', errors.join('\n').slice(0, 60_000)))
+}
+
+async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<void> {
+  if (plan.kind === 'empty') return
+  await once(pipeline, async () => {
+    const id = await insertPipeline(pipeline, plan.kind === 'skipped' ? 'skipped' : 'created', null)
+    if (plan.kind === 'skipped') return
+    await insertBuilds(id, pipeline, plan.builds)
+    await advancePipeline(id)
+  })
+}
+
+/** The unique key on the ref change makes a second try of the same job harmless. */
+async function once({ projectId }: NewPipeline, insert: () => Promise<unknown>): Promise<void> {
+  try {
+    await transact(async () => {
+      // Held until the pipeline is there: a project that is removed takes all its pipelines along, or gets no more.
+      const project = await row('select id from projects where id = ? lock in share mode', [projectId])
+      if (project) await insert()
+    })
+  } catch (error) {
+    if (duplicateKey(error) !== 'pipelines_ref_change') throw error
+  }
+}
+
+async function insertPipeline(pipeline: NewPipeline, status: string, yamlErrors: string | null): Promise<number> {
+  const now = new Date()
+  const { insertId } = await execute(
+    `insert into pipelines (project_id, ref_change_id, ref, tag, sha, before_sha, status, source, yaml_errors, user_id,
+       committed_at, finished_at, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      pipeline.projectId,
+      pipeline.refChangeId,
+      pipeline.ref,
+      pipeline.tag,
+      pipeline.commit.id,
+      pipeline.beforeSha,
+      status,
+      pipeline.source,
+      yamlErrors,
+      pipeline.userId,
+      pipeline.commit.committedDate,
+      status === 'failed' ? now : null,
+      now,
+      now
+    ]
+  )
+  return insertId
+}
+
+/** A prepared statement takes 65,535 values at the most. */
+const BUILDS_AT_ONCE = 500
+
+async function insertBuilds(pipelineId: number, pipeline: NewPipeline, builds: readonly PlannedBuild[]): Promise<void> {
+  for (let at = 0; at < builds.length; at += BUILDS_AT_ONCE) {
+    await insertSome(pipelineId, pipeline, builds.slice(at, at + BUILDS_AT_ONCE))
+  }
+}
+
+async function insertSome(pipelineId: number, pipeline: NewPipeline, builds: readonly PlannedBuild[]): Promise<void> {
+  const now = new Date()
+  await execute(
+    `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, tag_list, plan, created_at, updated_at)
+     values ${builds.map(() => "(?, ?, ?, ?, ?, ?, ?, ?, ?, 'created', ?, ?, ?, ?, ?, ?)").join(', ')}`,
+    builds.flatMap(({ name, stage, stageIndex, when, allowFailure, tagList, ...plan }) => [
+      pipelineId,
+      pipeline.projectId,
+      pipeline.userId,
+      name,
+      stage,
+      stageIndex,
+      pipeline.ref,
+      pipeline.tag,
+      pipeline.commit.id,
+      when,
+      allowFailure,
+      JSON.stringify(tagList),
+      JSON.stringify(plan),
+      now,
+      now
+    ])
+  )
+}

@@ -1,0 +1,23 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Nullable, NumberedUserParams } from '../../lib/schema.js'
+import { findUser, userNumber } from '../users/users.queries.js'
+import { viewUserForAdmin } from '../users/users.record.js'
+import { User } from '../users/users.view.js'
+import { deleteUser } from './user-deletion.js'
+
+export const userDeletionRoutes: FastifyPluginAsyncTypebox = async app => {
+  // Not specified: the body when there is no user; it is null. A user who stays, as the only owner of a group, is
+  // answered like one who goes.
+  app.delete(
+    '/users/:id',
+    {
+      config: { can: 'user.administer' },
+      schema: { tags: ['Users'], params: NumberedUserParams, response: { 200: Nullable(User) } }
+    },
+    async ({ params, origin }) => {
+      const user = await findUser(userNumber(params.id))
+      if (user) await deleteUser(user.id, origin)
+      return user ? viewUserForAdmin(user) : null
+    }
+  )
+}

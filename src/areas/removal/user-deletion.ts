@@ -1,0 +1,108 @@
+// The end of a user: what goes along, and what stays without a name.
+import type { Origin } from '../../access/actor.js'
+import { User } from '../../db/models/index.js'
+import { execute } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { enqueue } from '../../queue/enqueue.js'
+import { keyPayload, userPayload } from '../../webhooks/system-payloads.js'
+import { personalProjects } from '../activity/project-snapshots.js'
+import { audit, changesBetween } from '../audit/audit.js'
+import { emitEvent, emitEvents } from '../hooks/events.js'
+import { listKeys } from '../users/keys.queries.js'
+import { isLastAdmin, requireOtherAdmin } from '../users/last-admin.js'
+import { removeProjects } from './project-removal.js'
+import {
+  type BelongingsRow,
+  countBelongings,
+  countTraces,
+  findGroupsOwnedAlone,
+  type TracesRow
+} from './user-deletion.queries.js'
+
+export interface UserDeletion {
+  /** Groups that would have no owner left: while there are any, the user is not deleted. */
+  readonly only_owner_of: string[]
+  /** The last active administrator is not deleted either. */
+  readonly last_admin: boolean
+  /** Projects by their paths, and how many of the rest. */
+  readonly goes: { readonly projects: string[] } & BelongingsRow
+  /** Without the user's name, but for the audit. */
+  readonly stays: TracesRow
+}
+
+/** What the deletion of a user would take along and what it would leave. Changes nothing. */
+export async function deletionOf(user: { id: number }): Promise<UserDeletion> {
+  const [groups, last, projects, belongings, traces] = await Promise.all([
+    findGroupsOwnedAlone(user.id),
+    isLastAdmin(user.id),
+    personalProjects(user.id),
+    countBelongings(user.id),
+    countTraces(user.id)
+  ])
+  const paths = projects.map(({ path_with_namespace }) => path_with_namespace)
+  return { only_owner_of: groups, last_admin: last, goes: { projects: paths, ...belongings }, stays: traces }
+}
+
+/**
+ * Deletes a user with the personal projects, keys, addresses, tokens, sessions, identities and memberships. Gives the
+ * groups for whose sake the user stays, as nobody else owns them; none when the user is gone, or was not there. Throws
+ * Forbidden for the last active administrator.
+ */
+export function deleteUser(id: number, origin: Origin): Promise<string[]> {
+  return transact(async () => {
+    // Whoever creates a project for the user waits for this row, and finds nobody afterwards.
+    const user = await User.findByPk(id, { lock: true })
+    if (!user) return []
+    const groups = await findGroupsOwnedAlone(id)
+    if (groups.length > 0) return groups
+    if (user.admin && user.state === 'active') await requireOtherAdmin(id, 'deleted')
+    const projects = await personalProjects(id)
+    await removeProjects(projects, origin)
+    await removeBelongings(user)
+    await user.destroy()
+    await emitEvent(`user_destroy:${id}`, userPayload('user_destroy', user))
+    const before = { ...recordOf(user), projects: projects.map(project => project.path_with_namespace) }
+    const target = { type: 'user', id, name: user.username }
+    await audit(origin, { action: 'user.delete', target, changes: changesBetween(before, null) })
+    await enqueue('user.forget', { userId: id })
+    return []
+  })
+}
+
+// Not specified: whether hooks hear of the memberships that end. The end of the user says it.
+const BELONGINGS = [
+  'delete from ssh_keys where user_id = ?',
+  'delete from emails where user_id = ?',
+  'delete from access_tokens where user_id = ?',
+  'delete from sessions where user_id = ?',
+  'delete from identities where user_id = ?',
+  'delete from members where user_id = ?',
+  "delete from namespaces where kind = 'user' and owner_id = ?",
+  'update projects set creator_id = null where creator_id = ?'
+]
+
+async function removeBelongings({ id, username }: User): Promise<void> {
+  const keys = await listKeys(id)
+  for (const sql of BELONGINGS) await execute(sql, [id])
+  await emitEvents(
+    keys.map(key => [
+      `key_destroy:${key.id}`,
+      keyPayload('key_destroy', {
+        id: key.id,
+        key: key.public_key,
+        username,
+        createdAt: key.created_at,
+        updatedAt: key.created_at
+      })
+    ])
+  )
+}
+
+const recordOf = ({ username, name, email, state, admin, external }: User) => ({
+  username,
+  name,
+  email,
+  state,
+  admin,
+  external
+})

@@ -1,0 +1,67 @@
+// Trees, blobs and commits as the API reads them. A project without a repository yet reads as an empty one.
+import type { Readable } from 'node:stream'
+import { NotFound } from '../../errors.js'
+import { openBlob } from '../../git/blob.js'
+import { type Commit, commitStats, readCommit } from '../../git/commits.js'
+import { resolveCommit } from '../../git/refs.js'
+import { findEntry, listTree, type PathEntry } from '../../git/tree.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
+import { repositoryPath } from '../projects/repositories.js'
+
+/** Entries of one answer at the most: a tree is not paginated. */
+const TREE_LIMIT = 100_000
+
+/** What a folder holds. Throws NotFound; an empty project has an empty tree. */
+export async function readTreeOf(
+  project: ProjectRow,
+  { path = '', ref_name: ref, recursive = false }: { path?: string; ref_name?: string; recursive?: boolean }
+): Promise<PathEntry[]> {
+  const repository = repositoryPath(project)
+  const name = ref || project.default_branch
+  // Not specified: the tree of a project without commits. Nothing is there, and nothing is wrong.
+  if (name === null) return []
+  const commit = await resolveCommit(repository, name)
+  const entries = commit && (await listTree(repository, commit.id, path, recursive, TREE_LIMIT))
+  if (!entries) throw new NotFound('Tree')
+  return entries
+}
+
+export interface Blob {
+  readonly size: number
+  readonly stream: Readable
+  readonly name: string
+}
+
+/** A file of a commit, branch or tag. Throws NotFound for the commit or the file. */
+export async function openFileOf(project: ProjectRow, sha: string, path: string): Promise<Blob> {
+  const repository = repositoryPath(project)
+  const commit = await resolveCommit(repository, sha)
+  if (!commit) throw new NotFound('Commit')
+  const entry = await findEntry(repository, commit.id, path)
+  const blob = entry?.type === 'blob' ? await openBlob(repository, entry.id) : null
+  if (!blob) throw new NotFound('File')
+  return { ...blob, name: path.slice(path.lastIndexOf('/') + 1) }
+}
+
+/** A blob by its id. Throws NotFound. */
+export async function openBlobOf(project: ProjectRow, id: string): Promise<Blob> {
+  const blob = await openBlob(repositoryPath(project), id.toLowerCase())
+  if (!blob) throw new NotFound('Blob')
+  return { ...blob, name: id }
+}
+
+export interface CommitReading {
+  readonly commit: Commit
+  readonly stats: { additions: number; deletions: number }
+}
+
+/** A commit by id, branch or tag. Throws NotFound. */
+export async function readCommitOf(project: ProjectRow, name: string): Promise<CommitReading> {
+  const repository = repositoryPath(project)
+  const found = await resolveCommit(repository, name)
+  const [commit, stats] = found
+    ? await Promise.all([readCommit(repository, found.id), commitStats(repository, found.id)])
+    : [null, null]
+  if (!commit) throw new NotFound('Commit')
+  return { commit, stats: stats ?? { additions: 0, deletions: 0 } }
+}

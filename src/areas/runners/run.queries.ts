@@ -1,0 +1,58 @@
+import { row, rows } from '../../db/sql.js'
+import type { ArtifactsRow } from '../builds/artifacts.js'
+
+/** All that running a build needs to know. */
+export interface DueBuild {
+  id: number
+  pipeline_id: number
+  project_id: number
+  name: string
+  stage: string
+  stage_index: number
+  ref: string
+  tag: number
+  sha: string
+  start_when: string
+  plan: string
+  before_sha: string
+  source: 'push' | 'api' | 'trigger'
+  storage: string
+  project_name: string
+  project_path: string
+  default_branch: string | null
+  visibility_level: number
+  namespace_path: string
+  user_id: number | null
+  user_name: string | null
+  user_username: string | null
+  user_email: string | null
+}
+
+export interface DependencyRow extends ArtifactsRow {
+  name: string
+}
+
+export function findDueBuild(id: number): Promise<DueBuild | undefined> {
+  return row<DueBuild>(
+    `select b.id, b.pipeline_id, b.project_id, b.name, b.stage, b.stage_index, b.ref, b.tag, b.sha, b.start_when, b.plan,
+       l.before_sha, l.source, p.storage, p.name as project_name, p.path as project_path, p.default_branch,
+       p.visibility_level, n.path as namespace_path, b.user_id, u.name as user_name, u.username as user_username,
+       u.email as user_email
+     from builds b join pipelines l on l.id = b.pipeline_id join projects p on p.id = b.project_id
+     join namespaces n on n.id = p.namespace_id left join users u on u.id = b.user_id where b.id = ?`,
+    [id]
+  )
+}
+
+/** The latest builds of earlier stages that have artifacts: all, or those that are named. */
+export async function findDependencies(build: DueBuild, names: string[] | null): Promise<DependencyRow[]> {
+  const found = await rows<DependencyRow>(
+    `select b.id, b.name, b.artifacts_filename, b.artifacts_attempt, b.artifacts_expire_at from builds b
+     where b.pipeline_id = ? and b.stage_index < ? and b.artifacts_filename is not null
+       and (b.artifacts_expire_at is null or b.artifacts_expire_at > ?)
+       and b.id = (select max(c.id) from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name)
+     order by b.stage_index, b.id`,
+    [build.pipeline_id, build.stage_index, new Date()]
+  )
+  return names === null ? found : found.filter(({ name }) => names.includes(name))
+}

@@ -1,0 +1,109 @@
+import type { Origin } from '../../access/actor.js'
+import { execute } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadParameters, Invalid } from '../../errors.js'
+import { audit, type Changes, changesBetween } from '../audit/audit.js'
+import { type SettingsRecord, settingsRecord } from './settings.queries.js'
+import { SettingsBody } from './settings.schema.js'
+import { defaultSettings, isSettingName, type Settings, settingNames, settingOf } from './settings.table.js'
+
+/**
+ * Changes settings; those that are not named stay. Throws BadParameters where none is named or one lacks what it needs,
+ * Invalid for values that a setting cannot have.
+ */
+export function updateSettings(
+  body: SettingsBody,
+  origin: Origin
+): Promise<{ record: SettingsRecord; changes: Changes }> {
+  return transact(async () => {
+    // Locked before it is read: of two changes at once the second one sees the first.
+    const before = await settingsRecord({ lock: true })
+    const after = settingsAfter(before.values, body)
+    const changes = changesBetween(before.values, after)
+    if (Object.keys(changes).length === 0) return { record: before, changes }
+    const record = { ...before, values: after, stored: storedOf(before, after), updatedAt: new Date() }
+    await execute('update application_settings set changed = ?, updated_at = ? where id = 1', [
+      JSON.stringify(record.stored),
+      record.updatedAt
+    ])
+    const target = { type: 'settings', id: 1, name: 'application settings' }
+    await audit(origin, { action: 'settings.update', target, changes })
+    return { record, changes }
+  })
+}
+
+/** What `updateSettings` would change, with nothing changed. Throws as it does. */
+export async function settingsChanges(body: SettingsBody): Promise<Changes> {
+  const { values } = await settingsRecord()
+  return changesBetween(values, settingsAfter(values, body))
+}
+
+/** What differs from the defaults: `before` is the default, `after` the value. */
+export async function changedSettings(): Promise<Changes> {
+  return changesBetween(defaultSettings(), (await settingsRecord()).values)
+}
+
+function settingsAfter(before: Settings, body: SettingsBody): Settings {
+  const { repository_storage: storage, ...given } = body
+  const wanted: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (isSettingName(name) && value !== undefined) wanted[name] = withoutBlank(name, value)
+  }
+  if (storage !== undefined) wanted.repository_storages = storagesOf(storage, given.repository_storages)
+  if (Object.keys(wanted).length === 0) {
+    const names = Object.keys((SettingsBody as unknown as { properties: object }).properties)
+    throw new BadParameters(`${names.join(', ')} are missing, at least one parameter must be provided`)
+  }
+  const after = { ...before, ...wanted } as Settings
+  checkNeeds(after, wanted)
+  checkValues(wanted)
+  return after
+}
+
+/** Not specified: a blank text is none, as a form cannot write null. */
+function withoutBlank(name: keyof Settings, value: unknown): unknown {
+  const { schema, none } = settingOf(name)
+  const nullable = (schema as { nullable?: boolean }).nullable === true
+  return nullable && (value === '' || (none !== undefined && value === none)) ? null : value
+}
+
+/** Not specified: both at once may stand in a record that a client sends back as it came. */
+function storagesOf(first: string, all: readonly string[] | undefined): readonly string[] {
+  if (settingOf('repository_storages').check?.([first])) {
+    throw new BadParameters('repository_storage does not have a valid value')
+  }
+  if (all === undefined) return [first]
+  if (all[0] === first) return all
+  throw new BadParameters('repository_storages, repository_storage are mutually exclusive')
+}
+
+/** "R if ... is true": what a setting needs comes with it, or is there already. */
+function checkNeeds(after: Settings, wanted: Record<string, unknown>): void {
+  for (const name of settingNames) {
+    const { needs } = settingOf(name)
+    if (needs === undefined || !isSettingName(needs) || after[name] !== true) continue
+    const value = after[needs]
+    if (value !== null && !(Array.isArray(value) && value.length === 0)) continue
+    throw needs in wanted ? new Invalid(needs, "can't be blank") : BadParameters.missing(needs)
+  }
+}
+
+function checkValues(wanted: Record<string, unknown>): void {
+  const errors: Record<string, string[]> = {}
+  for (const [name, value] of Object.entries(wanted)) {
+    const problem = isSettingName(name) ? settingOf(name).check?.(value) : null
+    if (problem) errors[name] = [problem]
+  }
+  if (Object.keys(errors).length > 0) throw new Invalid(errors)
+}
+
+/**
+ * Not specified: a setting that is given its default is no longer a changed one, and moves with the default. What only a
+ * newer version knows stays: it is there again after the way back to that version.
+ */
+function storedOf(before: SettingsRecord, after: Settings): Record<string, unknown> {
+  const foreign = Object.entries(before.stored).filter(([name]) => !isSettingName(name))
+  const fallback = defaultSettings()
+  const changed = settingNames.filter(name => JSON.stringify(after[name]) !== JSON.stringify(fallback[name]))
+  return Object.fromEntries([...foreign, ...changed.map(name => [name, after[name]])])
+}

@@ -1,0 +1,231 @@
+// Deliveries of events to system hooks, with real receivers that fail, stay away and come back.
+import t, { type Test } from 'tap'
+import { deliver } from '../../../src/areas/hooks/deliver.js'
+import { tellSystemHooks } from '../../../src/areas/hooks/deliveries.js'
+import { createHook, deleteHook } from '../../../src/areas/hooks/hooks.js'
+import { runTask } from '../../../src/areas/maintenance/maintenance.js'
+import { loadConfig } from '../../../src/config.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
+import { promoteJobs } from '../../../src/queue/claim.js'
+import { testDatabase } from '../../helpers/database.js'
+import { someOrigin } from '../../helpers/factory.js'
+import { runJobs } from '../../helpers/jobs.js'
+import { until } from '../../helpers/until.js'
+import { type Received, receiver } from '../../webhooks/receiver.js'
+
+await testDatabase()
+process.env.GITSTEAD_HOOKS_ALLOW = '127.0.0.1'
+loadConfig({ port: 0 })
+
+const EVENT = { event_name: 'project_create', name: 'Ärger "quoted"', id: 7 } as const
+const DAY = 86_400_000
+
+t.beforeEach(async () => {
+  for (const table of ['jobs', 'system_hooks', 'hook_deliveries', 'hook_attempts'])
+    await execute(`delete from ${table}`)
+})
+
+/** A receiver whose answer can be changed, with a hook to it. */
+async function hooked(t: Test, status = 200) {
+  const state = { status }
+  const { port, received } = await receiver(t, response => response.writeHead(state.status).end('answer'))
+  const hook = await createHook({ url: `http://127.0.0.1:${port}/hook`, token: 'a secret' }, someOrigin)
+  return { hook, state, received }
+}
+
+const deliveries = () =>
+  rows<{ id: number; state: string; attempts: number }>('select id, state, attempts from hook_deliveries order by id')
+const rest = (id: number) =>
+  row<{ failures: number; resting_until: Date | null }>(
+    'select failures, resting_until from system_hooks where id = ?',
+    [id]
+  )
+const nextTry = async () =>
+  (await row<{ run_at: Date }>("select min(run_at) as run_at from jobs where state = 'delayed'"))?.run_at ?? new Date(0)
+
+/** Runs all that waits for its time as if that had come. */
+async function passTime(): Promise<void> {
+  await execute("update jobs set run_at = ? where state = 'delayed'", [new Date()])
+  await execute('update system_hooks set resting_until = ? where resting_until is not null', [new Date(Date.now() - 1)])
+  await promoteJobs()
+  await runJobs()
+}
+
+t.test('an event', async t => {
+  t.test('is delivered byte for byte, with its headers', async t => {
+    const { received } = await hooked(t)
+    await tellSystemHooks('key', 'project_create', EVENT)
+    await runJobs()
+    const [request] = received as [Received]
+    t.equal(request.body, JSON.stringify(EVENT))
+    t.match(request.headers, {
+      'x-gitstead-event': 'System Hook',
+      'x-gitlab-event': 'System Hook',
+      'x-gitstead-token': 'a secret',
+      'webhook-id': /^key\.\d+$/
+    })
+    t.match(await deliveries(), [{ state: 'delivered', attempts: 1 }])
+    const [attempt] = await rows<{ request_headers: string }>('select * from hook_attempts')
+    t.match(attempt, { attempt: 1, status: 200, error: null, response_body: 'answer' })
+    t.notMatch(attempt?.request_headers, /a secret/)
+  })
+
+  t.test('that is told twice, also at once, is delivered once to each hook', async t => {
+    const [one, two] = [await hooked(t), await hooked(t)]
+    await Promise.all([1, 2, 3].map(() => tellSystemHooks('key', 'project_create', EVENT)))
+    await runJobs()
+    await tellSystemHooks('key', 'project_create', EVENT)
+    await runJobs()
+    t.same([one.received.length, two.received.length], [1, 1])
+  })
+
+  t.test('goes to the hooks that want it', async t => {
+    const { received } = await hooked(t)
+    await tellSystemHooks('a', 'tag_push', EVENT)
+    await runJobs()
+    t.equal(received.length, 0)
+    await tellSystemHooks('b', 'push', EVENT)
+    await runJobs()
+    t.equal(received.length, 1)
+  })
+})
+
+t.test('a receiver that fails', async t => {
+  t.test('gets the same delivery again later', async t => {
+    const { state, received } = await hooked(t, 500)
+    await tellSystemHooks('key', 'project_create', EVENT)
+    await runJobs()
+    t.match(await deliveries(), [{ state: 'pending', attempts: 1 }])
+    t.ok((await nextTry()) > new Date())
+    state.status = 204
+    await passTime()
+    t.match(await deliveries(), [{ state: 'delivered', attempts: 2 }])
+    t.equal(received.length, 2)
+    t.equal(received[0]?.headers['webhook-id'], received[1]?.headers['webhook-id'])
+    t.match(await rows('select attempt, status from hook_attempts order by id'), [
+      { attempt: 1, status: 500 },
+      { attempt: 2, status: 204 }
+    ])
+  })
+
+  t.test('is given up after twelve tries', async t => {
+    const { hook, received } = await hooked(t, 500)
+    await tellSystemHooks('key', 'project_create', EVENT)
+    await runJobs()
+    for (let count = 1; count < 12; count++) {
+      t.match(await deliveries(), [{ state: 'pending', attempts: count }])
+      await passTime()
+    }
+    t.match(await deliveries(), [{ state: 'dead', attempts: 12 }])
+    t.same(await rows('select id from jobs'), [])
+    t.equal(received.length, 12)
+    t.match(await rest(hook.id), { failures: 12 })
+  })
+
+  t.test('is asked no more for a delivery that is over', async t => {
+    const { received } = await hooked(t)
+    await tellSystemHooks('key', 'project_create', EVENT)
+    await runJobs()
+    const [done] = await deliveries()
+    await deliver(done?.id ?? 0)
+    await deliver(999_999)
+    t.equal(received.length, 1)
+  })
+})
+
+t.test('a receiver that stays away', async t => {
+  t.test('rests after five failures: only one delivery at a time looks whether it is back', async t => {
+    const { hook, received } = await hooked(t, 503)
+    for (let count = 0; count < 20; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
+    await runJobs()
+    t.match(await rest(hook.id), { failures: 5, resting_until: Date })
+    t.equal(received.length, 5)
+    await passTime()
+    t.equal(received.length, 6)
+    t.equal((await rest(hook.id))?.failures, 6)
+    t.equal((await deliveries()).filter(({ state }) => state === 'pending').length, 20)
+  })
+
+  t.test('rests no longer for tries that were under way at once', async t => {
+    const held: (() => void)[] = []
+    const { port } = await receiver(t, response => void held.push(() => response.writeHead(503).end()))
+    const hook = await createHook({ url: `http://127.0.0.1:${port}/hook` }, someOrigin)
+    for (let count = 0; count < 12; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
+    const tries = (await deliveries()).map(({ id }) => deliver(id))
+    await until('all tries to arrive', async () => held.length === 12)
+    for (const answer of held) answer()
+    await Promise.all(tries)
+    t.match(await rest(hook.id), { failures: 5 })
+  })
+
+  t.test('does not hold up others', async t => {
+    const [away, well] = [await hooked(t, 503), await hooked(t)]
+    for (let count = 0; count < 20; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
+    await runJobs()
+    t.equal(well.received.length, 20)
+    t.ok(away.received.length < 20)
+  })
+
+  t.test('gets all that has waited as soon as it is back', async t => {
+    const { hook, state, received } = await hooked(t, 503)
+    for (let count = 0; count < 20; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
+    await runJobs()
+    state.status = 200
+    await execute("update jobs set run_at = ? where state = 'delayed'", [new Date(Date.now() + 3_600_000)])
+    await execute('update system_hooks set resting_until = ?', [new Date(Date.now() - 1)])
+    await execute("update jobs set run_at = ? where state = 'delayed' limit 1", [new Date()])
+    await promoteJobs()
+    await runJobs()
+    await promoteJobs()
+    await runJobs()
+    t.match(await rest(hook.id), { failures: 0, resting_until: null })
+    t.same(new Set((await deliveries()).map(({ state }) => state)), new Set(['delivered']))
+    t.equal(new Set(received.slice(5).map(({ headers }) => headers['webhook-id'])).size, 20)
+  })
+
+  t.test('does not keep deliveries for ever: one that has waited a day is dead', async t => {
+    const { received } = await hooked(t, 503)
+    for (let count = 0; count < 8; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
+    await runJobs()
+    await execute('update hook_deliveries set created_at = ?', [new Date(Date.now() - DAY - 60_000)])
+    await execute("update jobs set run_at = ? where state = 'delayed'", [new Date()])
+    await promoteJobs()
+    await runJobs()
+    t.equal(received.length, 5)
+    t.same(new Set((await deliveries()).map(({ state }) => state)), new Set(['dead']))
+    t.same(await rows('select id from jobs'), [])
+  })
+})
+
+t.test('a hook that is removed takes what waits for it along', async t => {
+  const { hook, received } = await hooked(t, 500)
+  await tellSystemHooks('key', 'project_create', EVENT)
+  await runJobs()
+  await deleteHook(hook.id, someOrigin)
+  await passTime()
+  t.equal(received.length, 1)
+  t.match(await deliveries(), [{ state: 'canceled' }])
+})
+
+t.test('a connection that is refused is a failure like any other', async t => {
+  const hook = await createHook({ url: 'http://127.0.0.1:1/hook' }, someOrigin)
+  await tellSystemHooks('key', 'project_create', EVENT)
+  await runJobs()
+  t.match(await rows('select status, error from hook_attempts'), [
+    { status: null, error: 'the connection was refused' }
+  ])
+  t.match(await rest(hook.id), { failures: 1, resting_until: null })
+})
+
+t.test('old deliveries go with their tries; what waits stays', async t => {
+  const { state } = await hooked(t)
+  await tellSystemHooks('done', 'project_create', EVENT)
+  await runJobs()
+  state.status = 500
+  await tellSystemHooks('waiting', 'project_create', EVENT)
+  await runJobs()
+  await execute('update hook_deliveries set created_at = ?', [new Date(Date.now() - 40 * DAY)])
+  t.match(await runTask('old_deliveries', {}, someOrigin), { state: 'done', count: 1 })
+  t.match(await deliveries(), [{ state: 'pending' }])
+  t.equal((await rows('select id from hook_attempts')).length, 1)
+})

@@ -1,0 +1,174 @@
+// A pipeline from its CI file to its end: what begins, what is skipped, what it is called.
+import t from 'tap'
+import { cancelBuild, claimBuild, finishBuild } from '../../../src/areas/builds/claim.js'
+import { createPipelineOfRefChange } from '../../../src/areas/pipelines/pipelines.js'
+import { advancePipeline } from '../../../src/areas/pipelines/progress.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
+import { registerProcess } from '../../../src/queue/processes.js'
+import { testDatabase } from '../../helpers/database.js'
+import { factory } from '../../helpers/factory.js'
+import { makePipeline, type TestBuild } from '../builds/make-builds.js'
+
+await testDatabase()
+const worker = await registerProcess({ queues: ['builds'], concurrency: 1 })
+
+const THREE = `
+stages: [build, test, deploy]
+compile: { stage: build, script: x }
+unit: { stage: test, script: x }
+lint: { stage: test, script: x, allow_failure: true }
+ship: { stage: deploy, script: x }
+notify: { stage: deploy, script: x, when: on_failure }
+sweep: { stage: deploy, script: x, when: always }
+approve: { stage: deploy, script: x, when: manual }
+`
+
+async function pipeline(text: string) {
+  const builds = await makePipeline(await factory.project(), text)
+  const id = builds[0]?.pipelineId ?? 0
+  const named = (name: string): TestBuild => {
+    const found = builds.find(build => build.name === name)
+    if (!found) throw new Error(`no build ${name}`)
+    return found
+  }
+  return {
+    id,
+    named,
+    begin: (name: string) => claimBuild(named(name).id, worker),
+    end: async (name: string, status: 'success' | 'failed' = 'success') => {
+      const claim = await claimBuild(named(name).id, worker)
+      if (!claim) throw new Error(`${name} cannot begin`)
+      await finishBuild(claim, status === 'failed' ? { status, reason: 'script_failure' } : { status }, 0)
+    },
+    status: async () => (await row<{ status: string }>('select status from pipelines where id = ?', [id]))?.status,
+    builds: async () =>
+      Object.fromEntries(
+        (
+          await rows<{ name: string; status: string }>('select name, status from builds where pipeline_id = ?', [id])
+        ).map(({ name, status }) => [name, status])
+      )
+  }
+}
+
+const jobCount = async (id: number) =>
+  (
+    await row<{ count: number }>(
+      `select count(*) as count from jobs where name = 'build.run' and payload in
+         (select concat('{"buildId":', id, '}') from builds where pipeline_id = ?)`,
+      [id]
+    )
+  )?.count
+
+t.test('a pipeline begins with its first stage', async t => {
+  const made = await pipeline(THREE)
+  t.match(await made.builds(), { compile: 'pending', unit: 'created', lint: 'created', ship: 'created' })
+  t.equal(await made.status(), 'pending')
+  t.equal(await jobCount(made.id), 1)
+})
+
+t.test('it goes through its stages to success', async t => {
+  const made = await pipeline(THREE)
+  await made.begin('compile')
+  t.equal(await made.status(), 'running')
+  await execute('update builds set lease_until = ? where id = ?', [new Date(0), made.named('compile').id])
+  await made.end('compile')
+  t.match(await made.builds(), { unit: 'pending', lint: 'pending', ship: 'created' })
+  await made.end('unit')
+  t.match(await made.builds(), { ship: 'created' }, 'a stage waits for all of the one before')
+  await made.end('lint', 'failed')
+  t.match(await made.builds(), { ship: 'pending', notify: 'skipped', sweep: 'pending', approve: 'skipped' })
+  await made.end('ship')
+  t.equal(await made.status(), 'running')
+  await made.end('sweep')
+  t.equal(await made.status(), 'success', 'an allowed failure and a manual build do not matter')
+  t.match(await row('select started_at, finished_at, duration from pipelines where id = ?', [made.id]), {
+    started_at: Date,
+    finished_at: Date,
+    duration: Number
+  })
+})
+
+t.test('a failure skips what needs success, and runs what waits for it', async t => {
+  const made = await pipeline(THREE)
+  await made.end('compile', 'failed')
+  t.match(await made.builds(), {
+    unit: 'skipped',
+    lint: 'skipped',
+    ship: 'skipped',
+    notify: 'pending',
+    sweep: 'pending',
+    approve: 'skipped'
+  })
+  await made.end('notify')
+  await made.end('sweep')
+  t.equal(await made.status(), 'failed')
+})
+
+t.test('a canceled build ends what comes after it', async t => {
+  const made = await pipeline('stages: [a, b]\none: { stage: a, script: x }\ntwo: { stage: b, script: x }\n')
+  await cancelBuild(made.named('one').id)
+  t.match(await made.builds(), { one: 'canceled', two: 'skipped' })
+  t.equal(await made.status(), 'canceled')
+})
+
+t.test('builds that end at the same moment see each other', async t => {
+  const names = Array.from({ length: 6 }, (_, at) => `b${at}`)
+  const text = `stages: [a, b]\n${names.map(name => `${name}: { stage: a, script: x }\n`).join('')}last: { stage: b, script: x }\n`
+  for (let round = 0; round < 4; round++) {
+    const made = await pipeline(text)
+    await Promise.all(names.map(name => made.end(name)))
+    t.match(await made.builds(), { last: 'pending' })
+    t.equal(await jobCount(made.id), 7, 'each build was enqueued once')
+    await made.end('last')
+    t.equal(await made.status(), 'success')
+  }
+})
+
+t.test('advancing again changes nothing', async t => {
+  const made = await pipeline(THREE)
+  const before = await rows('select * from builds where pipeline_id = ?', [made.id])
+  await Promise.all([advancePipeline(made.id), advancePipeline(made.id)])
+  t.same(await rows('select * from builds where pipeline_id = ?', [made.id]), before)
+  t.equal(await jobCount(made.id), 1)
+})
+
+t.test('what a commit brings about', async t => {
+  t.test('its pipeline comes once, however often the job runs', async t => {
+    const project = await factory.project()
+    await makePipeline(project, 'test: { script: x }\n')
+    const change = await row<{ id: number }>('select max(id) as id from ref_changes where project_id = ?', [project.id])
+    await Promise.all([1, 2, 3].map(() => createPipelineOfRefChange(change?.id ?? 0)))
+    t.equal((await rows('select id from pipelines where project_id = ?', [project.id])).length, 1)
+    t.equal((await rows('select id from builds where project_id = ?', [project.id])).length, 1)
+  })
+
+  t.test('an error in the file is a failed pipeline that tells it', async t => {
+    const found = await madeBy('test: { scirpt: x }\n')
+    t.match(found, [{ status: 'failed', yaml_errors: /scirpt/ }])
+  })
+
+  t.test('a file that is too large is told, too', async t => {
+    const found = await madeBy(`# ${'x'.repeat(1_100_000)}\ntest: { script: x }\n`)
+    t.match(found, [{ status: 'failed', yaml_errors: /./ }])
+  })
+
+  t.test('a file with thousands of builds makes them all, or says why not', async t => {
+    const text = Array.from({ length: 5000 }, (_, at) => `b${at}: { script: x }`).join('\n')
+    const [found] = await madeBy(text)
+    const made = await rows('select id from builds where pipeline_id = ?', [found?.id ?? 0])
+    t.ok(made.length === 5000 || /./.test(found?.yaml_errors ?? ''), `${made.length} builds`)
+  })
+
+  t.test('a file that selects no build makes no pipeline', async t => {
+    t.same(await madeBy('test: { script: x, only: [tags] }\n'), [])
+  })
+})
+
+async function madeBy(text: string) {
+  const project = await factory.project()
+  await makePipeline(project, text)
+  return rows<{ id: number; status: string; yaml_errors: string | null }>(
+    'select id, status, yaml_errors from pipelines where project_id = ?',
+    [project.id]
+  )
+}

@@ -1,0 +1,157 @@
+// A process that ends between its intent and its answer: what became of the change is found out from the repository.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import t from 'tap'
+import { ensureRepository } from '../../../src/areas/projects/repositories.js'
+import { settleOpenChanges } from '../../../src/areas/refs/recovery.js'
+import { abandonChanges, openChanges, type RefMove } from '../../../src/areas/refs/ref-changes.js'
+import { config } from '../../../src/config.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
+import { STARTED_BY } from '../../../src/git/environment.js'
+import { refValue, updateRef, ZERO } from '../../../src/git/refs.js'
+import { machine } from '../../../src/queue/processes.js'
+import { testDatabase } from '../../helpers/database.js'
+import { factory, type TestProject } from '../../helpers/factory.js'
+
+await testDatabase()
+
+const DEAD = () => `${machine()}#999999#1#x`
+
+async function stored() {
+  const project = await factory.project()
+  for (const text of ['one', 'two', 'three']) await factory.file(project, `${text}.txt`, text)
+  const repository = await ensureRepository({ id: project.id, storage: 'default' })
+  const found = execFileSync('git', ['-C', repository, 'rev-list', '--reverse', 'master']).toString().trim().split('\n')
+  await execute('delete from jobs')
+  await execute('delete from ref_changes')
+  return { project, repository, commits: found as [string, string, string] }
+}
+
+const ref = 'refs/heads/work'
+const states = async (project: TestProject) =>
+  (await rows<{ state: string }>('select state from ref_changes where project_id = ? order by id', [project.id])).map(
+    ({ state }) => state
+  )
+const jobCount = async () =>
+  (await row<{ count: number }>("select count(*) as count from jobs where name = 'ref.changed'"))?.count
+
+/** An intent whose process has ended, unless `owner` says another. */
+async function intent(project: TestProject, move: RefMove, owner = DEAD()): Promise<number> {
+  const [open] = await openChanges(project, project.owner, 'push', [move])
+  await execute('update ref_changes set process = ? where id = ?', [owner, open?.id ?? 0])
+  return open?.id ?? 0
+}
+
+t.test('git did it: it has its effects, once, whoever looks', async t => {
+  const { project, repository, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  await intent(project, move)
+  await updateRef(repository, [move])
+  const found = await Promise.all([settleOpenChanges(), settleOpenChanges(), settleOpenChanges()])
+  t.ok(found.includes(1))
+  await settleOpenChanges()
+  t.same(await states(project), ['done'])
+  t.equal(await jobCount(), 1)
+})
+
+t.test('git did not: it is forgotten', async t => {
+  const { project, commits } = await stored()
+  await intent(project, { ref, old: ZERO, new: commits[0] })
+  t.equal(await settleOpenChanges(), 0)
+  t.same(await states(project), [])
+  t.equal(await jobCount(), 0)
+})
+
+t.test('a deletion that happened is known by the missing ref', async t => {
+  const { project, commits } = await stored()
+  await intent(project, { ref, old: commits[0], new: ZERO })
+  t.equal(await settleOpenChanges(), 1)
+  t.same(await states(project), ['done'])
+})
+
+t.test('a later change tells of an earlier one', async t => {
+  t.test('which happened', async t => {
+    const { project, repository, commits } = await stored()
+    await intent(project, { ref, old: ZERO, new: commits[0] })
+    await updateRef(repository, [{ ref, old: ZERO, new: commits[0] }])
+    await intent(project, { ref, old: commits[0], new: commits[1] })
+    await updateRef(repository, [{ ref, old: commits[0], new: commits[1] }])
+    await execute('update ref_changes set created_at = ?', [new Date(Date.now() - 3_000_000)])
+    t.equal(await settleOpenChanges(), 2)
+    t.same(await states(project), ['done', 'done'])
+    t.equal(await jobCount(), 2)
+  })
+
+  t.test('which did not', async t => {
+    const { project, repository, commits } = await stored()
+    await intent(project, { ref, old: ZERO, new: commits[2] })
+    await intent(project, { ref, old: ZERO, new: commits[1] })
+    await updateRef(repository, [{ ref, old: ZERO, new: commits[1] }])
+    t.equal(await settleOpenChanges(), 1)
+    t.same(await rows('select new_id from ref_changes where project_id = ?', [project.id]), [{ new_id: commits[1] }])
+  })
+
+  t.test('and not while it is open itself, as either may have made the ref what it is', async t => {
+    const { project, repository, commits } = await stored()
+    await intent(project, { ref, old: ZERO, new: commits[0] })
+    const [later] = await openChanges(project, null, 'push', [{ ref, old: ZERO, new: commits[0] }])
+    await updateRef(repository, [{ ref, old: ZERO, new: commits[0] }])
+    t.equal(await settleOpenChanges(), 0)
+    t.same(await states(project), ['open', 'open'])
+    await execute("update ref_changes set state = 'done' where id = ?", [later?.id ?? 0])
+    await settleOpenChanges()
+    t.same(await states(project), ['done'], 'the later one says that the ref was not there before it')
+  })
+})
+
+t.test('a living owner settles its changes itself', async t => {
+  const { project, repository, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  const open = await openChanges(project, null, 'push', [move])
+  await updateRef(repository, [move])
+  t.equal(await settleOpenChanges(), 0)
+  t.same(await states(project), ['open'])
+  await abandonChanges(open)
+  t.equal(await settleOpenChanges(), 1, 'unless it gives them up')
+})
+
+t.test('a pid that another process has by now is no owner', async t => {
+  const { project, repository, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  await intent(project, move, `${machine()}#${process.pid}#1#x`)
+  await updateRef(repository, [move])
+  t.equal(await settleOpenChanges(), 1)
+})
+
+t.test('a process of another machine has as long as its git may run', async t => {
+  const { project, repository, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  await intent(project, move, 'elsewhere#1#1#x')
+  await updateRef(repository, [move])
+  t.equal(await settleOpenChanges(), 0)
+  t.equal(await settleOpenChanges(new Date(Date.now() + (config().git.timeout + 120) * 1000)), 1)
+})
+
+t.test('a git process that outlives its server may still do it', async t => {
+  const { project, repository, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  await intent(project, move)
+  const git = spawn('sleep', ['100'], { env: { ...process.env, [STARTED_BY]: '999999' } })
+  await once(git, 'spawn')
+  t.teardown(() => git.kill())
+  t.equal(await settleOpenChanges(), 0)
+  t.same(await states(project), ['open'])
+  await updateRef(repository, [move])
+  git.kill()
+  await once(git, 'exit')
+  t.equal(await settleOpenChanges(), 1)
+  t.equal(await refValue(repository, ref), commits[0])
+})
+
+t.test('the changes of a project that is gone are forgotten', async t => {
+  const { project, commits } = await stored()
+  await intent(project, { ref, old: ZERO, new: commits[0] })
+  await execute('delete from projects where id = ?', [project.id])
+  t.equal(await settleOpenChanges(), 0)
+  t.same(await states(project), [])
+})

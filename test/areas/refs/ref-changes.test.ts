@@ -1,0 +1,234 @@
+// The one road of ref changes: what git did has its effects exactly once, whoever settles it and however often.
+import t from 'tap'
+import { createHook } from '../../../src/areas/hooks/hooks.js'
+import { runTask } from '../../../src/areas/maintenance/maintenance.js'
+import { createPipelineOfRefChange } from '../../../src/areas/pipelines/pipelines.js'
+import { ensureRepository } from '../../../src/areas/projects/repositories.js'
+import { moveRefs } from '../../../src/areas/refs/move-refs.js'
+import { openChanges, type RefMove, settle, settleChanges } from '../../../src/areas/refs/ref-changes.js'
+import { applyRefChange } from '../../../src/areas/refs/ref-effects.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
+import { refValue, ZERO } from '../../../src/git/refs.js'
+import { testDatabase } from '../../helpers/database.js'
+import { factory, someOrigin, type TestProject } from '../../helpers/factory.js'
+import { runJobs } from '../../helpers/jobs.js'
+
+await testDatabase()
+
+const id = (digit: string) => digit.repeat(40)
+const created = (ref: string): RefMove => ({ ref, old: ZERO, new: id('a') })
+const changes = (project: TestProject) =>
+  rows<{ ref: string; state: string }>('select ref, state from ref_changes where project_id = ? order by id', [
+    project.id
+  ])
+const effects = async (project: TestProject) =>
+  (
+    await row<{ count: number }>(
+      `select count(*) as count from jobs where name = 'ref.changed' and cast(json_value(payload, '$.refChangeId') as unsigned)
+         in (select id from ref_changes where project_id = ?)`,
+      [project.id]
+    )
+  )?.count
+const defaultBranch = async (project: TestProject) =>
+  (await row<{ default_branch: string | null }>('select default_branch from projects where id = ?', [project.id]))
+    ?.default_branch
+const all = (moves: readonly RefMove[]) => moves.map(({ ref }) => ({ ref, ok: true }))
+
+t.test('what git did is done with its job, what it refused is forgotten', async t => {
+  const project = await factory.project()
+  const moves = [created('refs/heads/a'), created('refs/heads/b')]
+  const open = await openChanges(project, project.owner, 'push', moves)
+  t.match(await changes(project), [{ state: 'open' }, { state: 'open' }])
+  t.equal(await effects(project), 0, 'nothing before git has answered')
+  await settleChanges(project, open, [
+    { ref: 'refs/heads/a', ok: false },
+    { ref: 'refs/heads/b', ok: true }
+  ])
+  t.same(await changes(project), [{ ref: 'refs/heads/b', state: 'done' }])
+  t.equal(await effects(project), 1)
+})
+
+t.test('the default branch is the one that was asked for first, in whatever order changes are settled', async t => {
+  const named = async ({ id }: TestProject) =>
+    (await row<{ default_branch: string }>('select default_branch from projects where id = ?', [id]))?.default_branch
+  for (const order of [
+    [0, 1],
+    [1, 0]
+  ]) {
+    const project = await factory.project()
+    const moves = [created('refs/heads/zebra'), created('refs/heads/ant')]
+    const open = [
+      await openChanges(project, project.owner, 'push', moves.slice(0, 1)),
+      await openChanges(project, project.owner, 'push', moves.slice(1))
+    ]
+    for (const at of order) await settleChanges(project, open[at] ?? [], all(moves.slice(at, at + 1)))
+    t.equal(await named(project), 'zebra')
+    const later = [created('refs/heads/master')]
+    await settleChanges(project, await openChanges(project, project.owner, 'push', later), all(later))
+    t.equal(await named(project), 'zebra', 'a project that has one keeps it')
+  }
+  const project = await factory.project()
+  const open = await Promise.all(
+    ['a', 'b', 'c', 'd'].map(name => openChanges(project, project.owner, 'push', [created(`refs/heads/${name}`)]))
+  )
+  await Promise.all(
+    open.map(changes =>
+      settleChanges(
+        project,
+        changes,
+        changes.map(({ ref }) => ({ ref, ok: true }))
+      )
+    )
+  )
+  const [first] = open.flat().sort((x, y) => x.id - y.id)
+  t.equal(`refs/heads/${await named(project)}`, first?.ref, 'of those that are settled at once, too')
+})
+
+t.test('settling twice, and by many at once, has one effect for each change', async t => {
+  const project = await factory.project()
+  const moves = Array.from({ length: 40 }, (_, at) => created(`refs/heads/b${at}`))
+  const open = await openChanges(project, project.owner, 'push', moves)
+  await Promise.all([1, 2, 3, 4].map(() => settleChanges(project, open, all(moves))))
+  await settle(project.id, open, [])
+  t.equal(await effects(project), 40)
+})
+
+t.test('whoever settles first decides: what was done is not undone, nor the other way', async t => {
+  const project = await factory.project()
+  const [done, undone] = await openChanges(project, null, 'push', [created('refs/heads/a'), created('refs/heads/b')])
+  if (!done || !undone) return t.fail('no changes')
+  await settle(project.id, [done], [undone])
+  await settle(project.id, [undone], [done])
+  t.same(await changes(project), [{ ref: 'refs/heads/a', state: 'done' }])
+  t.equal(await effects(project), 1)
+})
+
+t.test('a push of very many refs is settled whole', async t => {
+  const project = await factory.project()
+  const moves = Array.from({ length: 2500 }, (_, at) => created(`refs/tags/t${at}`))
+  const open = await openChanges(project, project.owner, 'push', moves)
+  t.equal(new Set(open.map(({ id }) => id)).size, 2500)
+  t.same(await row('select id from ref_changes where ref = ? and project_id = ?', ['refs/tags/t2000', project.id]), {
+    id: open[2000]?.id
+  })
+  await settleChanges(project, open, all(moves))
+  t.equal(await effects(project), 2500)
+})
+
+t.test('two pushes at once keep their changes apart', async t => {
+  const project = await factory.project()
+  const opened = await Promise.all(
+    Array.from({ length: 8 }, (_, at) =>
+      openChanges(project, null, 'push', [created(`refs/heads/x${at}`), created(`refs/heads/y${at}`)])
+    )
+  )
+  for (const { id, ref } of opened.flat()) {
+    t.same(await row('select ref from ref_changes where id = ?', [id]), { ref })
+  }
+})
+
+t.test('the default branch', async t => {
+  const cases = [
+    { pushed: ['refs/heads/feature'], named: 'feature' },
+    { pushed: ['refs/heads/a', 'refs/heads/main', 'refs/heads/master'], named: 'master' },
+    { pushed: ['refs/heads/a', 'refs/heads/main'], named: 'main' },
+    { pushed: ['refs/tags/v1', 'refs/heads/x/y'], named: 'x/y' },
+    { pushed: ['refs/tags/v1'], named: null }
+  ]
+  for (const { pushed, named } of cases) {
+    t.test(`of ${pushed.join(', ')} is ${named}`, async t => {
+      const project = await factory.project()
+      const moves = pushed.map(created)
+      await settleChanges(project, await openChanges(project, null, 'push', moves), all(moves))
+      t.equal(await defaultBranch(project), named)
+    })
+  }
+
+  t.test('stays when others come, also when two first pushes come at once', async t => {
+    const project = await factory.project()
+    const push = async (ref: string) =>
+      settleChanges(project, await openChanges(project, null, 'push', [created(ref)]), all([created(ref)]))
+    await Promise.all(['one', 'two', 'three'].map(name => push(`refs/heads/${name}`)))
+    const first = await defaultBranch(project)
+    await push('refs/heads/master')
+    t.equal(await defaultBranch(project), first)
+    t.ok(first)
+  })
+})
+
+t.test('moveRefs', async t => {
+  const project = await factory.project()
+  await factory.file(project, 'a.txt', 'a')
+  await runJobs()
+  const repository = await ensureRepository({ id: project.id, storage: 'default' })
+  const tip = (await refValue(repository, 'refs/heads/master')) ?? ''
+  const stored = { id: project.id, default_branch: 'master' }
+  const count = async () => (await changes(project)).length
+
+  t.test('moves a ref and has its effects', async t => {
+    const before = await count()
+    await moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/new', old: ZERO, new: tip }])
+    t.equal(await refValue(repository, 'refs/heads/new'), tip)
+    t.equal(await count(), before + 1)
+    t.ok((await runJobs()).includes('ref.changed'))
+  })
+
+  t.test('refused by git, it leaves nothing behind', async t => {
+    const before = await count()
+    const stale = moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/master', old: id('b'), new: tip }])
+    await t.rejects(stale, { name: 'RefMoved' })
+    const blocked = moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/new/x', old: ZERO, new: tip }])
+    await t.rejects(blocked, { name: 'RefBlocked' })
+    t.equal(await count(), before)
+    t.same(await runJobs(), [])
+  })
+
+  t.test('refused by the policy, git is not asked', async t => {
+    for (const ref of ['refs/internal/x', 'refs/heads/-x', 'refs/heads/a..b']) {
+      await t.rejects(moveRefs(stored, repository, project.owner, [{ ref, old: ZERO, new: tip }]), {
+        name: 'BadRequest'
+      })
+    }
+    const deletion = moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/master', old: tip, new: ZERO }])
+    await t.rejects(deletion, { name: 'BadRequest' })
+  })
+})
+
+t.test('the effects of a change come once, however often its job runs', async t => {
+  await createHook({ url: 'http://127.0.0.1:1/', tag_push_events: true }, someOrigin)
+  const project = await factory.project()
+  await factory.file(project, '.gitstead-ci.yml', 'test: { script: x }\n')
+  const change = await row<{ id: number }>('select id from ref_changes where project_id = ?', [project.id])
+  await Promise.all([1, 2, 3].map(() => allEffects(change?.id ?? 0)))
+  const key = `ref_change:${change?.id}`
+  t.equal((await rows('select id from hook_deliveries where event_key = ?', [key])).length, 1)
+  t.equal((await rows('select id from pipelines where project_id = ?', [project.id])).length, 1)
+  t.equal(
+    (
+      await rows("select id from jobs where name = 'repository.optimise' and payload = ?", [
+        JSON.stringify({ projectId: project.id })
+      ])
+    ).length,
+    1
+  )
+  await t.resolves(allEffects(999_999))
+})
+
+t.test('old changes are removed, open ones never', async t => {
+  const project = await factory.project()
+  const moves = [created('refs/heads/a'), created('refs/heads/b')]
+  const [first] = await openChanges(project, null, 'push', moves)
+  if (!first) return t.fail('no change')
+  await settle(project.id, [first], [])
+  await execute('update ref_changes set settled_at = ?, created_at = ? where project_id = ?', [
+    new Date(0),
+    new Date(0),
+    project.id
+  ])
+  await execute("update ref_changes set settled_at = null where state = 'open'")
+  t.match(await runTask('old_ref_changes', {}, someOrigin), { state: 'done', count: 1 })
+  t.same(await changes(project), [{ ref: 'refs/heads/b', state: 'open' }])
+  await execute("delete from ref_changes where state = 'open'")
+})
+
+const allEffects = (id: number) => Promise.all([applyRefChange(id), createPipelineOfRefChange(id)])

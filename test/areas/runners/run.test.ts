@@ -1,0 +1,103 @@
+// Builds that really run, in the sandbox, on the road of the worker.
+import t from 'tap'
+import { cancelBuild, claimBuild } from '../../../src/areas/builds/claim.js'
+import { runBuild } from '../../../src/areas/runners/run.js'
+import { execute, row } from '../../../src/db/sql.js'
+import { prepareHome } from '../../../src/home.js'
+import { registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
+import { openTrace } from '../../../src/storage/traces.js'
+import { testDatabase } from '../../helpers/database.js'
+import { factory } from '../../helpers/factory.js'
+import { until } from '../../helpers/until.js'
+import { makePipeline, type TestBuild } from '../builds/make-builds.js'
+
+await testDatabase()
+prepareHome()
+const worker = await registerProcess({ queues: ['builds'], concurrency: 2 })
+const never = () => new AbortController().signal
+
+async function one(script: string): Promise<TestBuild> {
+  const [build] = await makePipeline(await factory.project(), `test:\n  script: ${JSON.stringify(script)}\n`)
+  if (!build) throw new Error('no build')
+  return build
+}
+
+const stateOf = (build: TestBuild) =>
+  row<{ status: string; attempt: number; exit_code: number | null; failure_reason: string | null }>(
+    'select status, attempt, exit_code, failure_reason from builds where id = ?',
+    [build.id]
+  )
+
+async function traceOf(build: TestBuild, attempt = 1): Promise<string> {
+  const trace = await openTrace({ build: build.id, attempt })
+  if (!trace) return ''
+  const chunks: Buffer[] = []
+  for await (const chunk of trace.stream) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+t.test('a build runs to its end, with its trace', async t => {
+  const build = await one('echo "$CI_BUILD_NAME of $CI_PROJECT_NAME"; cat .gitstead-ci.yml')
+  await runBuild(build.id, worker, never())
+  t.match(await stateOf(build), { status: 'success', attempt: 1, exit_code: 0 })
+  const trace = await traceOf(build)
+  t.match(trace, /test of project-/)
+  t.match(trace, /Build succeeded/)
+  await runBuild(build.id, worker, never())
+  t.match(await stateOf(build), { status: 'success', attempt: 1 }, 'a second job of it does nothing')
+})
+
+t.test('a script that fails fails its build and its pipeline', async t => {
+  const build = await one('exit 3')
+  await runBuild(build.id, worker, never())
+  t.match(await stateOf(build), { status: 'failed', exit_code: 3, failure_reason: 'script_failure' })
+  t.match(await row('select status from pipelines where id = ?', [build.pipelineId]), { status: 'failed' })
+})
+
+t.test('a build that is canceled while it runs ends', async t => {
+  const build = await one('echo begun; sleep 600')
+  const running = runBuild(build.id, worker, never())
+  await until('it has begun', async () => /begun\n/.test(await traceOf(build)))
+  await cancelBuild(build.id)
+  await running
+  t.match(await stateOf(build), { status: 'canceled' })
+})
+
+t.test('a worker that stops leaves its build to the next one, which begins at once', async t => {
+  const build = await one('echo begun; test -e /tmp/never || sleep 600')
+  const stop = new AbortController()
+  const running = runBuild(build.id, worker, stop.signal)
+  await until('it has begun', async () => /begun\n/.test(await traceOf(build)))
+  stop.abort()
+  await t.rejects(running)
+  t.match(await stateOf(build), { status: 'running', attempt: 0 })
+  const claim = await claimBuild(build.id, worker)
+  t.match(claim, { attempt: 1 })
+  await cancelBuild(build.id)
+})
+
+t.test('a runner that lost its build to another one changes nothing of it', async t => {
+  const build = await one('echo begun; sleep 600')
+  const first = await registerProcess({ queues: ['builds'], concurrency: 1 })
+  const running = runBuild(build.id, first, never())
+  await until('it has begun', async () => /begun\n/.test(await traceOf(build)))
+  await unregisterProcess(first)
+  const claim = await claimBuild(build.id, worker)
+  t.match(claim, { attempt: 2 })
+  await running
+  t.match(await stateOf(build), { status: 'running', attempt: 2 })
+  t.match(await traceOf(build, 1), /begun/)
+  t.equal(await traceOf(build, 2), '')
+  await cancelBuild(build.id)
+})
+
+t.test('a build that cannot be begun is tried again, and fails in the end', async t => {
+  const build = await one('true')
+  await execute("update builds set plan = 'no JSON' where id = ?", [build.id])
+  for (let attempt = 1; attempt <= 4; attempt++) {
+    await t.rejects(runBuild(build.id, worker, never()))
+    t.match(await stateOf(build), { status: 'running', attempt })
+  }
+  await runBuild(build.id, worker, never())
+  t.match(await stateOf(build), { status: 'failed', failure_reason: 'runner_system_failure' })
+})
