@@ -1,5 +1,6 @@
 // Who asks, and by what right.
 import { Unauthorized } from '../errors.js'
+import { EVERYTHING, type Scope } from './scopes.js'
 
 export interface ActorUser {
   readonly id: number
@@ -16,9 +17,19 @@ export interface Actor {
   readonly by: 'private' | 'personal' | 'session' | 'password' | 'build' | 'command' | null
   /** The administrator who acts as `user`. */
   readonly sudoer: ActorUser | null
+  /** What the credentials may be used for. */
+  readonly scopes: readonly Scope[]
 }
 
-export const nobody: Actor = { user: null, by: null, sudoer: null }
+export const nobody: Actor = { user: null, by: null, sudoer: null, scopes: [] }
+
+/** The actor of credentials that open all that their user may do. */
+export const actorOf = (user: ActorUser, by: NonNullable<Actor['by']>): Actor => ({
+  user,
+  by,
+  sudoer: null,
+  scopes: EVERYTHING
+})
 
 /** The user who asks, where a route is about what is their own. Throws Unauthorized for nobody. */
 export function askerOf({ user }: Actor): ActorUser {

@@ -18,10 +18,14 @@ export const Paging = {
   per_page: Type.Optional(Type.Integer({ description: 'items of a page; default 20, at most 100' }))
 }
 
-/** A project in a path: a number, or NAMESPACE/PROJECT. */
-export const projectParam = { id: Type.String({ minLength: 1, maxLength: 600 }) }
+/** A project in a path: a number, or NAMESPACE/PROJECT. The router takes no longer part of a path. */
+export const projectParam = { id: Type.String({ minLength: 1, maxLength: 1024 }) }
 export const ProjectParams = Type.Object(projectParam)
 
 /** A user in a path. Text, as anything but a number is answered like the number of nobody. */
 export const userParam = { id: Type.String({ maxLength: 255 }) }
 export const NumberedUserParams = Type.Object(userParam)
+
+/** A group in a path: a number, or its path. */
+export const groupParam = { id: Type.String({ minLength: 1, maxLength: 1024 }) }
+export const GroupParams = Type.Object(groupParam)

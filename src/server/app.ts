@@ -44,8 +44,9 @@ export async function buildApp(): Promise<FastifyInstance> {
   answerPages(app)
   await app.register(cookie)
   await app.register(rateLimit, { global: false, max: 100, timeWindow: 60_000 })
-  guardRoutes(app)
+  // In this order: a request is authenticated before its route is opened.
   authenticate(app)
+  guardRoutes(app)
   await documentApi(app)
   // Hooks of every request that wait for nothing are no async functions: promises are dear beside AsyncLocalStorage.
   app.addHook('onSend', (_request, reply, _payload, done) => {

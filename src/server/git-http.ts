@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../access/actor.js'
-import { authorize, may } from '../access/authorize.js'
+import { authorizeProject, may } from '../access/authorize.js'
 import { actorOfGitRequest } from '../areas/credentials/git-credentials.js'
 import { findProject, type ProjectRow } from '../areas/projects/projects.queries.js'
 import { ensureRepository } from '../areas/projects/repositories.js'
@@ -83,7 +83,7 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
   if (!credentials && !(project && may(actor, action, project))) return null
   try {
-    authorize(actor, action, project)
+    authorizeProject(actor, action, project)
   } catch (error) {
     if (error instanceof Unauthorized) return null
     throw error

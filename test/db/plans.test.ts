@@ -23,7 +23,8 @@ await fill()
 const actor = (id: number, admin = false): Actor => ({
   user: { id, username: `u${id}`, name: '', email: '', admin, external: false },
   by: 'private',
-  sudoer: null
+  sudoer: null,
+  scopes: ['api']
 })
 const listing = (plans: readonly Plan[]) => plans.find(({ statement }) => / order by /.test(statement))
 const sorts = (plan: Plan | undefined) => plan?.steps.filter(({ Extra }) => /filesort/.test(Extra ?? ''))

@@ -1,5 +1,6 @@
 // From what a client shows to the actor it is. Tokens are found by their hash: nothing is compared byte by byte.
-import type { Actor, ActorUser } from '../../access/actor.js'
+import { type Actor, type ActorUser, actorOf } from '../../access/actor.js'
+import { scopesIn } from '../../access/scopes.js'
 import { execute, row, type Value } from '../../db/sql.js'
 import { Forbidden } from '../../errors.js'
 import { passwordFits } from '../../lib/password-hash.js'
@@ -29,8 +30,8 @@ const PASSWORDS_OFF = 'Signing in with a password is switched off: use a persona
 /** Writing down each use would make every read a write. */
 const LAST_USE_AGE = 600_000
 
-/** The actor of a private or personal access token with its scopes; null when it is unknown, revoked or expired. */
-export async function actorOfToken(token: string): Promise<{ actor: Actor; scopes: string[] } | null> {
+/** The actor of a private or personal access token; null when the token is unknown, revoked or expired. */
+export async function actorOfToken(token: string): Promise<Actor | null> {
   const found = await row<TokenRow>(
     `select t.id as token_id, t.kind, t.scopes, t.last_used_at, ${USER}
      from access_tokens t join users u on u.id = t.user_id
@@ -40,7 +41,7 @@ export async function actorOfToken(token: string): Promise<{ actor: Actor; scope
   )
   if (!found) return null
   if (found.kind === 'personal') noteUse(found)
-  return { actor: { user: asUser(found), by: found.kind, sudoer: null }, scopes: found.scopes.split(' ') }
+  return { user: asUser(found), by: found.kind, sudoer: null, scopes: scopesIn(found.scopes) }
 }
 
 /** The actor of a session cookie; null when it is unknown or expired. */
@@ -50,7 +51,7 @@ export async function actorOfSession(cookie: string): Promise<Actor | null> {
      where s.id = ? and s.expires_at > ? and u.state = 'active'`,
     [tokenHash(cookie), new Date()]
   )
-  return found ? { user: asUser(found), by: 'session', sudoer: null } : null
+  return found ? actorOf(asUser(found), 'session') : null
 }
 
 /**

@@ -1,15 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { Actor } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
 import { ProjectParams } from '../../lib/schema.js'
 import { createProject } from './projects.js'
 import { findProject, listProjects, type ProjectScope } from './projects.queries.js'
 import { ProjectBody, ProjectListQuery } from './projects.schema.js'
-import { Project, viewProject, viewProjectSimple } from './projects.view.js'
-
-const viewFor = (actor: Actor, simple?: boolean) => (project: Parameters<typeof viewProject>[0]) =>
-  simple ? viewProjectSimple(project) : viewProject(project, actor)
+import { Project, viewFor, viewProject } from './projects.view.js'
 
 export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
   const schema = { tags: ['Projects'], querystring: ProjectListQuery, response: { 200: Type.Array(Project) } }

@@ -1,17 +1,17 @@
 import { randomInt } from 'node:crypto'
 import type { CreationAttributes } from 'sequelize'
 import type { Actor, ActorUser } from '../../access/actor.js'
-import { MASTER } from '../../access/levels.js'
 import { duplicateKey } from '../../db/failure.js'
 import { Member, Namespace, Project, User } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
 import { Invalid, ProjectLimit, Unauthorized } from '../../errors.js'
+import { MASTER } from '../../lib/levels.js'
 import { nameProblem, pathOfName, pathProblem } from '../../lib/path.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
 import { projectPayload } from '../../webhooks/system-payloads.js'
 import { emitEvent } from '../hooks/events.js'
 import { applicationSettings } from '../settings/settings.queries.js'
-import { checkVisibility, storagesInUse, visibilityOf } from './new-projects.js'
+import { checkVisibility, storagesInUse, visibilityOfNewProject } from './new-projects.js'
 import type { ProjectBody } from './projects.schema.js'
 import { ensureRepository } from './repositories.js'
 
@@ -41,7 +41,7 @@ function checkNames(name: string, path: string): void {
 async function insertProject(body: ProjectBody, path: string, asker: ActorUser): Promise<Project> {
   const namespace = await findNamespace(body.namespace_id, asker)
   const instance = await applicationSettings()
-  const visibilityLevel = visibilityOf(body, instance)
+  const visibilityLevel = visibilityOfNewProject(body, instance)
   checkVisibility(visibilityLevel, asker, instance)
   const owner = await lockOwner(namespace)
   const runnersToken = newToken()

@@ -2,8 +2,8 @@
 import { Type } from 'typebox'
 import type { Actor } from '../../access/actor.js'
 import { levelIn } from '../../access/authorize.js'
-import { MASTER, PUBLIC } from '../../access/levels.js'
 import { publicUrl } from '../../config.js'
+import { MASTER, PUBLIC } from '../../lib/levels.js'
 import { DateTime, Nullable } from '../../lib/schema.js'
 import { decrypt } from '../../secrets.js'
 import type { ProjectRow } from './projects.queries.js'
@@ -150,9 +150,16 @@ export function viewProject(project: ProjectRow, actor: Actor) {
     owner: project.namespace_kind === 'user' && project.owner_name !== null ? viewOwner(project) : undefined,
     open_issues_count: project.issues_enabled ? project.open_issues_count : undefined,
     runners_token: levelIn(project, actor) >= MASTER ? decrypt(project.runners_token_encrypted) : undefined,
-    permissions: { project_access: viewAccess(project), group_access: null }
+    permissions: {
+      project_access: viewAccess(project.project_access_level, project.project_notification_level),
+      group_access: viewAccess(project.group_access_level, project.group_notification_level)
+    }
   }
 }
+
+/** The view for a list: the short record where the client asks for it. */
+export const viewFor = (actor: Actor, simple?: boolean) => (project: ProjectRow) =>
+  simple ? viewProjectSimple(project) : viewProject(project, actor)
 
 const viewNamespace = (project: ProjectRow) => ({
   id: project.namespace_id,
@@ -178,8 +185,8 @@ const viewOwner = (project: ProjectRow) => ({
   created_at: project.owner_created_at ?? project.created_at
 })
 
-const viewAccess = ({ access_level, notification_level }: ProjectRow) =>
-  access_level === null ? null : { access_level, notification_level: notification_level ?? 3 }
+const viewAccess = (level: number | null, notification: number | null) =>
+  level === null ? null : { access_level: level, notification_level: notification ?? 3 }
 
 const sshHost = () =>
   publicUrl()

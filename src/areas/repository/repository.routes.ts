@@ -65,7 +65,10 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/projects/:id/repository/files',
-    { config: read, schema: { tags, params: ProjectParams, querystring: FileQuery, response: { 200: File } } },
+    {
+      config: { can: 'file.read' },
+      schema: { tags, params: ProjectParams, querystring: FileQuery, response: { 200: File } }
+    },
     async ({ project, query }) => readFile(project, query.file_path, query.ref)
   )
 

@@ -1,3 +1,4 @@
+import { likeText } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
@@ -124,6 +125,3 @@ function filter({ active, admins, blocked, external, search, username }: UserFil
   }
   return { where: where.join(' and '), values }
 }
-
-/** Text that `like` takes as it stands. */
-export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&')
