@@ -43,7 +43,9 @@ export interface Origin {
   readonly user: ActorUser | null
   /** The username, or the account of the system that ran a command. */
   readonly name: string
-  /** Whom an administrator acts as. */
+  /** The user in whose name it is made: whom an administrator acts as, otherwise the same. */
+  readonly asker: ActorUser | null
+  /** The username of the user whom an administrator acts as. */
   readonly actingAs: string | null
   readonly via: NonNullable<Actor['by']> | 'schedule' | 'nobody'
   /** Of the client; the host's name for a command. */
@@ -55,9 +57,16 @@ export function originOf({ user, by, sudoer }: Actor, address: string | null): O
   const person = sudoer ?? user
   return {
     user: person,
+    asker: user,
     name: person?.username ?? 'nobody',
     actingAs: sudoer ? (user?.username ?? null) : null,
     via: by ?? 'nobody',
     address
   }
+}
+
+/** The user in whose name a change is made. Throws Unauthorized for a command or the schedule, which have no user. */
+export function requireAsker({ asker }: Origin): ActorUser {
+  if (!asker) throw new Unauthorized()
+  return asker
 }

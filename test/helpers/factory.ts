@@ -39,6 +39,8 @@ export const actorOf = (user: TestUser): Actor => asActor(user, 'private')
 /** For rules that tests call without a request. */
 export const someOrigin: Origin = originOf(nobody, null)
 
+export const originBy = (user: TestUser): Origin => originOf(actorOf(user), null)
+
 async function user(values: Partial<UserBody> & { blocked?: boolean } = {}): Promise<TestUser> {
   const number = next()
   const { blocked, ...rest } = values
@@ -60,7 +62,7 @@ const admin = (values: Partial<UserBody> = {}) => user({ admin: true, ...values 
 async function project(values: Partial<ProjectBody> & { owner?: TestUser } = {}): Promise<TestProject> {
   const { owner = await user(), ...body } = values
   const name = `project-${next()}`
-  const id = await createProject({ name, ...body }, actorOf(owner))
+  const id = await createProject({ name, ...body }, originBy(owner))
   return { id, path: `${owner.username}/${body.path ?? body.name ?? name}`, owner }
 }
 
@@ -116,12 +118,8 @@ async function share(project: TestProject, group: TestGroup, level: number, expi
 /** Commits a file to a branch, by the files API's own rule; the first one makes the branch. */
 async function file(of: TestProject, path: string, content: string, branch = 'master'): Promise<void> {
   const row = (await findProject(of.id, actorOf(of.owner))) as ProjectRow
-  await writeFile(row, of.owner, 'create', {
-    file_path: path,
-    branch_name: branch,
-    content,
-    commit_message: `Add ${path}`
-  })
+  const file = { file_path: path, branch_name: branch, content, commit_message: `Add ${path}` }
+  await writeFile(row, { ...file, action: 'create' }, originBy(of.owner))
 }
 
 export const factory = { user, admin, project, member, group, groupMember, share, file }

@@ -38,8 +38,8 @@ export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
       config: { can: 'project.create' },
       schema: { tags: ['Projects'], body: ProjectBody, response: { 201: Project } }
     },
-    async ({ body, actor }, reply) => {
-      const project = await findProject(await createProject(body, actor), actor)
+    async ({ body, actor, origin }, reply) => {
+      const project = await findProject(await createProject(body, origin), actor)
       if (!project) throw new NotFound('Project')
       return reply.code(201).send(viewProject(project, actor))
     }

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { CreationAttributes } from 'sequelize'
-import type { Actor, ActorUser } from '../../access/actor.js'
+import { type ActorUser, type Origin, requireAsker } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
 import { Member, Namespace, Project, User } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
-import { Invalid, ProjectLimit, Unauthorized } from '../../errors.js'
+import { Invalid, ProjectLimit } from '../../errors.js'
 import { MASTER } from '../../lib/levels.js'
 import { nameProblem, pathOfName, pathProblem } from '../../lib/path.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
@@ -19,12 +19,11 @@ import { ensureRepository } from './repositories.js'
  * Creates a project with an empty repository; gives its id. Throws Invalid, and ProjectLimit when the user has as many
  * as allowed. The row comes first: a crash in between leaves an empty project, whose repository is made when needed.
  */
-export async function createProject(body: ProjectBody, actor: Actor): Promise<number> {
-  const { user } = actor
-  if (!user) throw new Unauthorized()
+export async function createProject(body: ProjectBody, origin: Origin): Promise<number> {
+  const asker = requireAsker(origin)
   const path = body.path || pathOfName(body.name)
   checkNames(body.name, path)
-  const { id, storage } = await transact(() => insertProject(body, path, user))
+  const { id, storage } = await transact(() => insertProject(body, path, asker))
   await ensureRepository({ id, storage })
   return id
 }

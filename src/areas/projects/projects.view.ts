@@ -6,6 +6,7 @@ import { publicUrl } from '../../config.js'
 import { MASTER, PUBLIC } from '../../lib/levels.js'
 import { DateTime, Nullable } from '../../lib/schema.js'
 import { decrypt } from '../../secrets.js'
+import { projectUrls } from './project-urls.js'
 import type { ProjectRow } from './projects.queries.js'
 
 const simple = {
@@ -92,10 +93,10 @@ export const Project = Type.Object({
 
 export const viewProjectSimple = (project: ProjectRow) => {
   const path = `${project.namespace_path}/${project.path}`
-  const web = `${publicUrl()}/${path}`
+  const { web, http } = projectUrls(path)
   return {
     id: project.id,
-    http_url_to_repo: `${web}.git`,
+    http_url_to_repo: http,
     web_url: web,
     name: project.name,
     name_with_namespace: `${project.namespace_name} / ${project.name}`,
@@ -111,10 +112,10 @@ export const viewProjectSimple = (project: ProjectRow) => {
 export function viewProject(project: ProjectRow, actor: Actor) {
   if (!actor.user) return viewProjectSimple(project)
   const path = `${project.namespace_path}/${project.path}`
-  const web = `${publicUrl()}/${path}`
+  const { web, http, ssh } = projectUrls(path)
   return {
     id: project.id,
-    http_url_to_repo: `${web}.git`,
+    http_url_to_repo: http,
     web_url: web,
     name: project.name,
     name_with_namespace: `${project.namespace_name} / ${project.name}`,
@@ -124,7 +125,7 @@ export function viewProject(project: ProjectRow, actor: Actor) {
     default_branch: project.default_branch,
     public: project.visibility_level === PUBLIC,
     visibility_level: project.visibility_level,
-    ssh_url_to_repo: `git@${sshHost()}:${path}.git`,
+    ssh_url_to_repo: ssh,
     tag_list: JSON.parse(project.tag_list) as string[],
     namespace: viewNamespace(project),
     archived: project.archived === 1,
@@ -187,8 +188,3 @@ const viewOwner = (project: ProjectRow) => ({
 
 const viewAccess = (level: number | null, notification: number | null) =>
   level === null ? null : { access_level: level, notification_level: notification ?? 3 }
-
-const sshHost = () =>
-  publicUrl()
-    .replace(/^https?:\/\//, '')
-    .replace(/[:/].*$/, '')

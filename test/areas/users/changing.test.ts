@@ -10,7 +10,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { Forbidden, UpdateConflict } from '../../../src/errors.js'
 import { newToken, tokenHash } from '../../../src/secrets.js'
 import { testApp } from '../../helpers/app.js'
-import { actorOf, someOrigin, type TestUser } from '../../helpers/factory.js'
+import { originBy, someOrigin, type TestUser } from '../../helpers/factory.js'
 
 interface Event {
   action: string
@@ -382,7 +382,7 @@ t.test('a project of a user who is renamed at the same time has one path', async
   const app = await testApp(t)
   const owner = await app.make.user()
   await Promise.all([
-    createProject({ name: 'together' }, actorOf(owner)),
+    createProject({ name: 'together' }, originBy(owner)),
     updateUser(owner.id, { username: 'renamed-owner' }, someOrigin)
   ])
   t.equal((await app.as(owner).get('/projects/renamed-owner%2Ftogether')).statusCode, 200)
