@@ -8,6 +8,7 @@ import { createUser } from '../../src/areas/users/users.js'
 import type { UserBody } from '../../src/areas/users/users.schema.js'
 import { execute } from '../../src/db/sql.js'
 import { MASTER } from '../../src/lib/levels.js'
+import { newToken, tokenHash } from '../../src/secrets.js'
 
 export interface TestUser {
   readonly id: number
@@ -115,6 +116,23 @@ async function share(project: TestProject, group: TestGroup, level: number, expi
   )
 }
 
+interface TokenValues {
+  readonly scopes?: string
+  readonly expiresAt?: Date
+  readonly revokedAt?: Date
+}
+
+/** Gives a user a personal access token, in any state; gives the token itself. */
+async function token({ id }: { id: number }, { scopes = 'api', expiresAt, revokedAt }: TokenValues = {}) {
+  const token = newToken()
+  await execute(
+    `insert into access_tokens (token_hash, user_id, kind, scopes, created_at, expires_at, revoked_at)
+     values (?, ?, 'personal', ?, ?, ?, ?)`,
+    [tokenHash(token), id, scopes, new Date(), expiresAt ?? null, revokedAt ?? null]
+  )
+  return token
+}
+
 /** Commits a file to a branch, by the files API's own rule; the first one makes the branch. */
 async function file(of: TestProject, path: string, content: string, branch = 'master'): Promise<void> {
   const row = (await findProject(of.id, actorOf(of.owner))) as ProjectRow
@@ -122,4 +140,4 @@ async function file(of: TestProject, path: string, content: string, branch = 'ma
   await writeFile(row, { ...file, action: 'create' }, originBy(of.owner))
 }
 
-export const factory = { user, admin, project, member, group, groupMember, share, file }
+export const factory = { user, admin, project, member, group, groupMember, share, token, file }

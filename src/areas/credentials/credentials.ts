@@ -1,6 +1,7 @@
 // From what a client shows to the actor it is. Tokens are found by their hash: nothing is compared byte by byte.
 import { type Actor, type ActorUser, actorOf } from '../../access/actor.js'
 import { scopesIn } from '../../access/scopes.js'
+import { User } from '../../db/models/index.js'
 import { execute, row, type Value } from '../../db/sql.js'
 import { Forbidden } from '../../errors.js'
 import { passwordFits } from '../../lib/password-hash.js'
@@ -98,10 +99,8 @@ export async function beginSession(
     'insert into sessions (id, user_id, address, user_agent, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
     [tokenHash(cookie), user.id, client.address, client.userAgent.slice(0, 255), now, expiresAt]
   )
-  await execute('update users set last_sign_in_at = current_sign_in_at, current_sign_in_at = ? where id = ?', [
-    now,
-    user.id
-  ])
+  const account = await User.findByPk(user.id)
+  await account?.update({ lastSignInAt: account.currentSignInAt, currentSignInAt: now }, { silent: true })
   return { cookie, expiresAt }
 }
 

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { CreationAttributes } from 'sequelize'
 import { type ActorUser, type Origin, requireAsker } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
-import { Member, Namespace, Project, User } from '../../db/models/index.js'
+import { Namespace, Project, User } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
 import { Invalid, ProjectLimit } from '../../errors.js'
 import { MASTER } from '../../lib/levels.js'
@@ -10,6 +10,7 @@ import { nameProblem, pathOfName, pathProblem } from '../../lib/path.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
 import { projectPayload } from '../../webhooks/system-payloads.js'
 import { emitEvent } from '../hooks/events.js'
+import { insertMember } from '../members/members.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { checkVisibility, storagesInUse, visibilityOfNewProject } from './new-projects.js'
 import type { ProjectBody } from './projects.schema.js'
@@ -57,7 +58,7 @@ async function insertProject(body: ProjectBody, path: string, asker: ActorUser):
     runnersTokenEncrypted: encrypt(runnersToken),
     lastActivityAt: now
   })
-  await Member.create({ sourceType: 'project', sourceId: project.id, userId: owner.id, accessLevel: MASTER })
+  await insertMember({ type: 'project', id: project.id }, owner.id, MASTER)
   await emitEvent(
     `project_create:${project.id}`,
     projectPayload('project_create', {

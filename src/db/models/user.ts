@@ -67,22 +67,3 @@ export function defineUser(sequelize: Sequelize): void {
     { sequelize, tableName: 'users' }
   )
 }
-
-export class Identity extends Model<InferAttributes<Identity>, InferCreationAttributes<Identity>> {
-  declare id: CreationOptional<number>
-  declare userId: number
-  declare provider: string
-  declare externUid: string
-}
-
-export function defineIdentity(sequelize: Sequelize): void {
-  Identity.init(
-    {
-      id: { type: DataTypes.INTEGER.UNSIGNED, autoIncrement: true, primaryKey: true },
-      userId: DataTypes.INTEGER.UNSIGNED,
-      provider: DataTypes.STRING(64),
-      externUid: DataTypes.STRING
-    },
-    { sequelize, tableName: 'identities', timestamps: false }
-  )
-}
