@@ -21,8 +21,9 @@ import { copyHashed, folderMaker } from './copy.js'
 import { type Backup, copyUnitBack, refuseDamage } from './copy-back.js'
 import { BUILD_FILE } from './copy-build-files.js'
 import { makeRepositoryFolders } from './copy-repository.js'
+import type { ProjectRows } from './fit-rows.js'
 import { Damaged, readFileList, type Unit } from './manifest.js'
-import { insertProjectRows, type ProjectRows, readProjectRows, requirePlace } from './project-rows.js'
+import { insertProjectRows, readProjectRows, requirePlace } from './project-rows.js'
 import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
 
 export interface ProjectRestoreOptions {
