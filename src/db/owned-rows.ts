@@ -1,5 +1,6 @@
 // Rows that go with their owners, as ownership.ts says. Statements name rows by ids, a thousand at the most: MariaDB
 // before 11.1 reads the whole table for a DELETE whose condition holds a SELECT.
+import { batches } from '../lib/batches.js'
 import { goesWith, type Link, linksTo, type TableName } from './ownership.js'
 import { deleteInBatches, execute, marks, row, rows, type Value } from './sql.js'
 import { transact } from './transact.js'
@@ -15,7 +16,7 @@ const RANGE = 10_000
  */
 export async function deleteRows(table: TableName, ids: readonly number[]): Promise<void> {
   await transact(async () => {
-    for (const some of slices(ids)) {
+    for (const some of batches(ids, AT_ONCE)) {
       await deleteOwned(table, some)
       await execute(`delete from ${table} where id in (${marks(some)})`, some)
     }
@@ -29,7 +30,11 @@ async function deleteOwned(owner: TableName, ids: readonly number[]): Promise<vo
     const { sql, values } = conditionOf(link, ids)
     if (linksTo(table).some(({ link: { fate } }) => fate === 'deleted' || fate === 'nulled')) {
       const found = await rows<{ id: number }>(`select id from ${table} where ${sql}`, values)
-      for (const some of slices(found.map(({ id }) => id))) await deleteOwned(table, some)
+      for (const some of batches(
+        found.map(({ id }) => id),
+        AT_ONCE
+      ))
+        await deleteOwned(table, some)
     }
     await execute(`delete from ${table} where ${sql}`, values)
   }
@@ -107,9 +112,4 @@ function conditionOf({ column, when }: Link, owners: readonly number[]): Where {
   return when
     ? { sql: `${when[0]} = ? and ${isOwned}`, values: [when[1], ...owners] }
     : { sql: isOwned, values: owners }
-}
-
-function slices(ids: readonly number[]): (readonly number[])[] {
-  const count = Math.ceil(ids.length / AT_ONCE)
-  return Array.from({ length: count }, (_, at) => ids.slice(at * AT_ONCE, (at + 1) * AT_ONCE))
 }

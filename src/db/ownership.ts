@@ -85,6 +85,11 @@ const lines = {
     ]
   },
 
+  // A project that is shared with a group.
+  project_group_links: {
+    owners: [deletedWith('projects', 'project_id'), deletedWith('namespaces', 'group_id')]
+  },
+
   // Projects.
   projects: {
     owners: [removedBefore('namespaces', 'namespace_id'), nulledWith('users', 'creator_id')],

@@ -1,7 +1,9 @@
 // Rows of every table that belongs to a project or names a user, for tests of what becomes of them. A table that
 // src/db/ownership.ts gives to a project or a user needs a line in MAKE.
 import { beginSession } from '../../src/areas/credentials/credentials.js'
-import { AccessToken, Email, Identity, SshKey } from '../../src/db/models/index.js'
+import { addEmail } from '../../src/areas/users/emails.js'
+import { insertIdentities } from '../../src/areas/users/identities.js'
+import { addKey } from '../../src/areas/users/keys.js'
 import {
   goesWith,
   type Link,
@@ -13,9 +15,9 @@ import {
   tablesOf
 } from '../../src/db/ownership.js'
 import { execute, rows } from '../../src/db/sql.js'
-import { newToken, tokenHash } from '../../src/secrets.js'
 import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
-import { factory, type TestProject, type TestUser } from './factory.js'
+import { factory, someOrigin, type TestProject, type TestUser } from './factory.js'
+import { newKey } from './ssh-keys.js'
 
 /** Where rows are made: in a project, and in the name of a user who is somebody else than its owner. */
 export interface Place {
@@ -34,15 +36,14 @@ const along = async () => undefined
 /** Makes a row that belongs to the project and names the user, as far as its table knows projects and users. */
 const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown> } = {
   users: along,
-  ssh_keys: ({ user }) =>
-    SshKey.create({ userId: user.id, title: 'k', publicKey: 'ssh-ed25519 AAAA', fingerprint: `f${user.id}` }),
-  emails: ({ user }) => Email.create({ userId: user.id, email: `other-${user.email}` }),
-  access_tokens: ({ user }) =>
-    AccessToken.create({ userId: user.id, kind: 'personal', tokenHash: tokenHash(newToken()) }),
+  ssh_keys: ({ user }) => addKey(user, { title: 'k', key: newKey() }, someOrigin),
+  emails: ({ user }) => addEmail(user, { email: `other-${user.email}` }, someOrigin),
+  access_tokens: ({ user }) => factory.token(user),
   sessions: ({ user }) => beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' }),
-  identities: ({ user }) => Identity.create({ userId: user.id, provider: 'ldap', externUid: user.username }),
+  identities: ({ user }) => insertIdentities([{ userId: user.id, provider: 'ldap', externUid: user.username }]),
   namespaces: along,
   members: ({ project, user }) => factory.member(project, 40, user),
+  project_group_links: async ({ project }) => factory.share(project, await factory.group(), 20),
   projects: ({ project, user }) => execute('update projects set creator_id = ? where id = ?', [user.id, project.id]),
   repository_upkeeps: ({ project }) =>
     execute('insert into repository_upkeeps (project_id, looked_at) values (?, now())', [project.id]),
