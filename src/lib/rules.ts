@@ -1,8 +1,8 @@
-// Rules for settings, as data with types derived from them. By hand, as a schema library costs every process, and every
-// start of the command line, 100 ms and 20 MB.
+// Rules for settings, as data from which the types are derived. They are written by hand, because a schema library
+// costs every process, and every start of the command line, 100 ms and 20 MB.
 
 export interface Rule<T> {
-  /** What a value must be, behind "must be". */
+  /** What a value must be, as it stands after "must be". */
   readonly expected: string
   fits(value: unknown): value is T
 }
@@ -53,13 +53,15 @@ const isRule = (node: Rule<unknown> | Shape): node is Rule<unknown> => typeof no
 type Tree = { readonly [key: string]: unknown }
 
 export interface Problem {
-  /** Such as `git.timeout`. */
+  /** For example `git.timeout`. */
   readonly path: string
   /** One line that begins with what is wrong and names the path. */
   readonly text: string
 }
 
-/** All that is wrong with `tree`; nothing when it has the shape. Unknown keys are wrong, missing ones too. */
+/**
+ * Returns all problems in `tree`; the list is empty when the tree has the shape. Unknown and missing keys are problems.
+ */
 export function problemsIn(tree: Tree, shape: Shape, above = ''): Problem[] {
   const foreign = Object.keys(tree)
     .filter(key => !Object.hasOwn(shape, key))
@@ -74,7 +76,7 @@ export function problemsIn(tree: Tree, shape: Shape, above = ''): Problem[] {
   return [...foreign, ...wrong]
 }
 
-/** The paths of all rules of a shape, in its order. */
+/** Returns the paths of all rules of a shape, in the order of the shape. */
 export function pathsIn(shape: Shape, above = ''): string[] {
   return Object.entries(shape).flatMap(([key, node]) =>
     isRule(node) ? [above + key] : pathsIn(node, `${above}${key}.`)
@@ -85,5 +87,5 @@ const isTree = (value: unknown): value is Tree => typeof value === 'object' && v
 
 const itIs = (value: unknown) => `(it is ${withoutPasswords(JSON.stringify(value) ?? 'missing')})`
 
-/** A text without the passwords of the URLs in it. */
+/** Returns the text with `redacted` in place of the passwords in its URLs. */
 export const withoutPasswords = (text: string) => text.replace(/(:\/\/[^\s:@/"]*):[^\s"]*@/g, '$1:redacted@')
