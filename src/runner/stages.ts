@@ -1,4 +1,4 @@
-// The stages of a build up to its scripts.
+// The stages of a build, up to and including its scripts.
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -28,7 +28,7 @@ export type Run = {
 
 const afterScriptLimit = 300_000
 
-/** A stage that ends the build, with what the trace is to say. */
+/** A failed stage that ends the build. `text` is the line for the trace. */
 export class StageFailure extends Error {
   constructor(
     readonly reason: FailureReason,
@@ -40,7 +40,7 @@ export class StageFailure extends Error {
   }
 }
 
-/** The result of a build that was stopped from outside. */
+/** Returns the result of a build that something outside stopped. */
 export function halted({ reason, error }: Halt): RunnerResult {
   if (reason === 'canceled' || reason === undefined) return { status: 'canceled' }
   return error === undefined ? { status: 'failed', reason } : { status: 'failed', reason, error }
@@ -59,7 +59,7 @@ export async function prepare(job: RunnerJob, port: RunnerPort, trace: Trace, ha
   return { job, port, trace, halt, folders, values, lookup }
 }
 
-/** Gives the files that the checkout made, when untracked ones are wanted later. */
+/** Gets the sources. Returns the files of the checkout when the artifacts need the untracked files later. */
 export async function fetchSources({ job, port, trace, halt, folders }: Run): Promise<Set<string> | undefined> {
   trace.line('Getting the sources')
   try {
@@ -112,7 +112,9 @@ export async function runScript(run: Run): Promise<RunnerResult> {
   return exitCode === 0 ? { status: 'success', exitCode } : { status: 'failed', reason: 'script_failure', exitCode }
 }
 
-/** Not specified: after a script that was stopped from outside (cancel, time or output limit) this is left out. */
+/**
+ * Not specified: after_script does not run when something outside stopped the script (cancel, time or output limit).
+ */
 export async function runAfterScript(run: Run, outcome: RunnerResult): Promise<void> {
   const { job, trace, halt, values } = run
   if (job.afterScript.length === 0) return
@@ -122,5 +124,5 @@ export async function runAfterScript(run: Run, outcome: RunnerResult): Promise<v
   const exitCode = await runStep(withStatus, job.afterScript, AbortSignal.any([halt.signal, limit]))
   halt.signal.throwIfAborted()
   if (limit.aborted) trace.line('WARNING: after_script took longer than 5 minutes')
-  else if (exitCode !== 0) trace.line('WARNING: after_script failed; the build goes by its script alone')
+  else if (exitCode !== 0) trace.line('WARNING: after_script failed; this does not change the result of the build')
 }

@@ -127,7 +127,7 @@ t.test('beyond the limit there is one notice, and no half of a secret', async t 
   await trace.output(Buffer.from('more'))
   trace.line('done')
   await trace.close()
-  t.equal(text(), 'so: ******\nERROR: the output is longer than 10 bytes; the build is stopped\ndone\n')
+  t.equal(text(), 'so: ******\nERROR: the output is longer than 10 bytes; the build stops\ndone\n')
   t.strictSame(events, ['limit'])
 })
 
