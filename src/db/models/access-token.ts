@@ -7,14 +7,14 @@ import {
   type Sequelize
 } from 'sequelize'
 
-/** A private token, of which a user has one that can be shown again, or a personal access token. */
+/** A private token or a personal access token. A user has one private token, and it can be shown again. */
 export class AccessToken extends Model<InferAttributes<AccessToken>, InferCreationAttributes<AccessToken>> {
   declare id: CreationOptional<number>
   declare tokenHash: Buffer
   declare userId: number
   declare kind: 'private' | 'personal'
   declare name: CreationOptional<string>
-  /** Separated by spaces. */
+  /** The scopes, separated by spaces. */
   declare scopes: CreationOptional<string>
   declare encrypted: CreationOptional<Buffer | null>
   declare createdAt: CreationOptional<Date>

@@ -7,7 +7,7 @@ import {
   type Sequelize
 } from 'sequelize'
 
-/** An address of a user beside the primary one. */
+/** An additional address of a user. The primary address is in the row of the user. */
 export class Email extends Model<InferAttributes<Email>, InferCreationAttributes<Email>> {
   declare id: CreationOptional<number>
   declare userId: number

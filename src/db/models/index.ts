@@ -1,4 +1,4 @@
-// The models and what ties them together.
+// The models and the associations between them.
 import type { Sequelize } from 'sequelize'
 import { AccessToken, defineAccessToken } from './access-token.js'
 import { BroadcastMessage, defineBroadcastMessage } from './broadcast-message.js'

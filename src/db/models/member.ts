@@ -15,7 +15,7 @@ export class Member extends Model<InferAttributes<Member>, InferCreationAttribut
   declare userId: number
   declare accessLevel: number
   declare notificationLevel: CreationOptional<number>
-  /** YYYY-MM-DD. */
+  /** A date as YYYY-MM-DD. */
   declare expiresAt: CreationOptional<string | null>
   declare createdAt: CreationOptional<Date>
   declare updatedAt: CreationOptional<Date>

@@ -11,9 +11,9 @@ export class SshKey extends Model<InferAttributes<SshKey>, InferCreationAttribut
   declare id: CreationOptional<number>
   declare userId: number
   declare title: string
-  /** As its owner gave it: type, base64 and perhaps a comment. */
+  /** The key as its owner entered it: type, base64 and perhaps a comment. */
   declare publicKey: string
-  /** SHA256 of the key's blob, base64 without padding. */
+  /** The SHA256 of the key's blob, in base64 without padding. */
   declare fingerprint: string
   declare createdAt: CreationOptional<Date>
   declare lastUsedAt: CreationOptional<Date | null>
