@@ -109,7 +109,7 @@ t.test('a job that took its processes down is among the failures', async t => {
   await claimJobs('default', process, 1)
   await execute('update job_processes set lease_until = ?', [new Date(Date.now() - 1000)])
   await reapProcesses()
-  t.match((await queuesOverview()).failures, [{ id, state: 'dead', error: /ended without a word/ }])
+  t.match((await queuesOverview()).failures, [{ id, state: 'dead', error: /died 3 times before the job ended/ }])
 })
 
 t.test('a long payload is left to the job itself, a long error is cut', async t => {
