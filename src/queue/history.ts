@@ -41,7 +41,7 @@ export class Tally {
   async write(now = Date.now()): Promise<void> {
     const due = [...this.counts.values()].filter(({ processed, written }) => processed > written)
     if (due.length > 0) {
-      const told = due.map(({ processed }) => processed)
+      const sent = due.map(({ processed }) => processed)
       await execute(
         `insert into queue_minutes (minute, queue, process_id, processed, failed)
          values ${due.map(() => '(?, ?, ?, ?, ?)').join(', ')}
@@ -54,7 +54,7 @@ export class Tally {
           failed
         ])
       )
-      for (const [at, count] of due.entries()) count.written = told[at] ?? 0
+      for (const [at, count] of due.entries()) count.written = sent[at] ?? 0
     }
     this.forget(now)
   }

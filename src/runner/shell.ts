@@ -107,8 +107,8 @@ function follow(child: ChildProcess, confined: boolean): Following {
   const exit = new Promise<number | undefined>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => {
-      const told = /"exit-code": (\d+)/.exec(text)?.[1]
-      if (confined) return resolve(told === undefined ? undefined : Number(told))
+      const exitCode = /"exit-code": (\d+)/.exec(text)?.[1]
+      if (confined) return resolve(exitCode === undefined ? undefined : Number(exitCode))
       resolve(code ?? 128 + (signal ? system.signals[signal] : 0))
     })
   })

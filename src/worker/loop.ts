@@ -35,7 +35,7 @@ export class Loop {
   private claiming: Promise<void> | undefined
   private flushing: Promise<void> | undefined
   private again = false
-  private told = false
+  private woken = false
   private alone = false
   private stopping = false
   /** True when the last claim failed, although it may have committed. */
@@ -51,7 +51,7 @@ export class Loop {
   /** Looks for work now, because something was enqueued. */
   wake(): void {
     this.again = true
-    this.told = true
+    this.woken = true
     this.look()
   }
 
@@ -107,9 +107,9 @@ export class Loop {
   private async claim(): Promise<number> {
     const { queue, processId, pollInterval } = this.options
     const room = this.room()
-    const { told } = this
+    const { woken } = this
     this.again = false
-    this.told = false
+    this.woken = false
     try {
       if (this.doubt) await releaseUnknown(queue, processId, id => this.holds(id))
       this.doubt = false
@@ -122,7 +122,7 @@ export class Loop {
       this.buffer.push(...claimed)
       // A suspect is claimed alone, even when other jobs wait behind it.
       if (claimed.length === room || claimed.some(({ suspect }) => suspect)) this.again = true
-      return told && claimed.length === 0 ? Math.min(SECOND_LOOK_MS, pollInterval) : pollInterval
+      return woken && claimed.length === 0 ? Math.min(SECOND_LOOK_MS, pollInterval) : pollInterval
     } catch (error) {
       log().warn({ error: String(error), queue }, 'claiming jobs failed')
       this.again = false

@@ -1,4 +1,4 @@
-// Makes records by the product's own rules, with the parents that they need.
+// Makes records with the product's own rules, together with the parents that they need.
 import { type Actor, nobody, type Origin, originOf } from '../../src/access/actor.js'
 import { MASTER } from '../../src/access/levels.js'
 import { createProject } from '../../src/areas/projects/projects.js'
@@ -32,7 +32,7 @@ const next = () => ++count
 
 export const actorOf = (user: TestUser): Actor => ({ user, by: 'private', sudoer: null })
 
-/** For rules that tests call without a request. */
+/** The origin for rules that tests call without a request. */
 export const someOrigin: Origin = originOf(nobody, null)
 
 async function user(values: Partial<UserBody> & { blocked?: boolean } = {}): Promise<TestUser> {
@@ -60,14 +60,14 @@ async function project(values: Partial<ProjectBody> & { owner?: TestUser } = {})
   return { id, path: `${owner.username}/${body.path ?? body.name ?? name}`, owner }
 }
 
-/** Makes somebody a member of a project. */
+/** Makes a user a member of a project. Returns the user. */
 async function member(of: TestProject, level = MASTER, who?: TestUser): Promise<TestUser> {
   const member = who ?? (await user())
   await Member.create({ sourceType: 'project', sourceId: of.id, userId: member.id, accessLevel: level })
   return member
 }
 
-/** Commits a file to a branch, by the files API's own rule; the first one makes the branch. */
+/** Commits a file to a branch with the rule of the files API. The first commit creates the branch. */
 async function file(of: TestProject, path: string, content: string, branch = 'master'): Promise<void> {
   const row = (await findProject(of.id, actorOf(of.owner))) as ProjectRow
   await writeFile(row, of.owner, 'create', {
