@@ -90,7 +90,7 @@ export class Conflict extends Failure {}
 /** A conflict during the update of a user. The requirement answers it with 404 ("Errors"). */
 export class UpdateConflict extends Conflict {}
 
-/** Another process does the same work right now, and the work must not run twice at the same time. */
+/** The same work already runs, and it must not run twice at the same time. */
 export class AlreadyRunning extends Failure {}
 
 /** The request is well-formed but not possible. */

@@ -9,6 +9,7 @@ import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { secrets } from '../secrets.js'
 
+/** The name of the database on the embedded server. */
 export const EMBEDDED_NAME = 'gitstead'
 const SHARE = '/usr/share/mysql'
 const SYSTEM_TABLES = [
@@ -18,8 +19,10 @@ const SYSTEM_TABLES = [
   'maria_add_gis_sp_bootstrap.sql'
 ]
 const DRAFT = 'mysql.new-'
+/** The advice in messages about a missing or broken MariaDB. */
 export const REMEDY = 'install the Debian package mariadb-server-core, or set database.url'
 
+/** Returns the path of the data folder. */
 export const dataFolder = () => join(config().home, 'mysql')
 /** Opens the log file of MariaDB. The caller must close it. */
 export const openLog = () => openSync(join(config().home, 'run/mysql.log'), 'a', 0o600)

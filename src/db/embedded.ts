@@ -19,6 +19,7 @@ export interface EmbeddedDatabase {
   stop(): Promise<void>
 }
 
+/** Returns the path of the embedded server's unix socket. */
 export const databaseSocket = () => socketPath('mysql.sock')
 const noteFile = () => join(config().home, 'run/database.json')
 

@@ -7,6 +7,7 @@ export interface Scope {
   readonly afterCommit: (() => void)[]
 }
 
+/** The scope of the running code; every transaction has one. */
 export const scopes = new AsyncLocalStorage<Scope>()
 
 /** Sequelize asks this object for the current transaction. It has the interface of a continuation-local namespace. */

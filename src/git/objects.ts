@@ -68,7 +68,7 @@ function parseFields(content: Buffer): Fields {
   const encoding = /^encoding (.+)$/m.exec(head.toString('latin1'))?.[1]
   const all: [string, string][] = []
   for (const line of decode(head, encoding).split('\n')) {
-    if (line.startsWith(' ')) continue // the next line of a signature
+    if (line.startsWith(' ')) continue // another line of a signature
     const space = line.indexOf(' ')
     if (space > 0) all.push([line.slice(0, space), line.slice(space + 1)])
   }

@@ -1,5 +1,6 @@
 // The framing of git's protocol: each line begins with its length in four hex digits; 0000 is a flush.
 
+/** The packet that ends a list of lines. */
 export const flush = Buffer.from('0000')
 const lineLimit = 65520
 

@@ -6,6 +6,7 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 // A login with an unknown user name must take as long as one with a wrong password, so it checks against this hash.
 let decoy: Promise<string> | undefined
 
+/** Returns the hash of a password, as text with its parameters. */
 export const hashPassword = (password: string): Promise<string> => hash(password, COST)
 
 /** Returns true when the password is right. Takes the same time when there is no user (`stored` is undefined). */

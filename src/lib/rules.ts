@@ -20,6 +20,7 @@ const rule = <T>(expected: string, fits: (value: unknown) => boolean): Rule<T> =
   fits: (value): value is T => fits(value)
 })
 
+/** A whole number between the two bounds, both included. */
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   rule<number>(
     maximum === Number.MAX_SAFE_INTEGER
@@ -28,23 +29,29 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
     value => Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum
   )
 
+/** A number that is at least `minimum`. */
 export const number = (minimum: number) =>
   rule<number>(`a number from ${minimum}`, value => typeof value === 'number' && value >= minimum)
 
+/** True or false. */
 export const flag = rule<boolean>('true or false', value => typeof value === 'boolean')
 
+/** A text that matches `pattern`. `expected` describes it in the message. */
 export const text = (pattern = /./, expected = 'text') =>
   rule<string>(expected, value => typeof value === 'string' && pattern.test(value))
 
+/** One of the given texts. */
 export const oneOf = <T extends string>(values: readonly T[]) =>
   rule<T>(`one of ${values.join(', ')}`, value => values.includes(value as T))
 
+/** A list with at least `minimum` items, each of which fits `item`. */
 export const listOf = <T>(item: Rule<T>, minimum = 0) =>
   rule<readonly T[]>(
     `a list of ${item.expected}`,
     value => Array.isArray(value) && value.length >= minimum && value.every(item.fits)
   )
 
+/** Null, or a value that fits `inner`. */
 export const nullOr = <T>(inner: Rule<T>) =>
   rule<T | null>(`null or ${inner.expected}`, value => value === null || inner.fits(value))
 

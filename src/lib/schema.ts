@@ -25,8 +25,10 @@ export const Paging = {
 
 /** A project in a path: its number, or NAMESPACE/PROJECT. */
 export const projectParam = { id: Type.String({ minLength: 1, maxLength: 600 }) }
+/** The parameters of a path with a project only. */
 export const ProjectParams = Type.Object(projectParam)
 
 /** A user in a path. It is text, because anything but a number gets the same answer as the number of no user. */
 export const userParam = { id: Type.String({ maxLength: 255 }) }
+/** The parameters of a path with a user only. */
 export const NumberedUserParams = Type.Object(userParam)

@@ -165,6 +165,7 @@ export async function resumeQueue(queue: string): Promise<boolean> {
   return affectedRows === 1
 }
 
+/** Returns the names of the paused queues. */
 export async function pausedQueues(): Promise<string[]> {
   return (await rows<{ queue: string }>('select queue from paused_queues order by queue')).map(({ queue }) => queue)
 }

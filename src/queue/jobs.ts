@@ -39,6 +39,7 @@ const kind = (queue: Queue, rest: Partial<JobKind> = {}): JobKind => ({
   ...rest
 })
 
+/** The queue, tries, time limit and priority of every job. */
 export const jobs: { readonly [Name in JobName]: JobKind } = {
   'ref.changed': kind('default', { priority: 50 }),
   'event.emitted': kind('default'),

@@ -56,6 +56,10 @@ export interface QueuesOverview {
   totals: Totals
 }
 
+/**
+ * Returns everything that the dashboard shows of the queues. The counts of jobs may be a little old when there are many
+ * jobs.
+ */
 export async function queuesOverview(): Promise<QueuesOverview> {
   const [counts, paused, minutes, processes, failures, ended] = await Promise.all([
     jobCounts(),

@@ -25,6 +25,7 @@ export interface Task {
   run(context: TaskContext): Promise<Readonly<Record<string, number>> | undefined>
 }
 
+/** Returns the moment that was `days` times 24 hours ago. */
 export const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000)
 
 /**

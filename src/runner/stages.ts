@@ -46,6 +46,10 @@ export function halted({ reason, error }: Halt): RunnerResult {
   return error === undefined ? { status: 'failed', reason } : { status: 'failed', reason, error }
 }
 
+/**
+ * Prepares the folders and the variables of a build. Throws Misconfigured when the user of builds cannot reach the
+ * folders.
+ */
 export async function prepare(job: RunnerJob, port: RunnerPort, trace: Trace, halt: Halt): Promise<Run> {
   const folders = await prepareFolders(port.workFolder)
   const places = placesInside(folders)
@@ -72,6 +76,10 @@ export async function fetchSources({ job, port, trace, halt, folders }: Run): Pr
   return job.artifacts?.untracked ? filesIn(folders.project) : undefined
 }
 
+/**
+ * Unpacks the archives of earlier builds over the sources, and gives all files to the user of builds. Throws
+ * StageFailure.
+ */
 export async function fetchDependencies({ port, trace, halt, folders }: Run): Promise<void> {
   const total = config().artifacts.max_size * contentRatio
   for (const { name, open } of port.dependencies) {
@@ -102,6 +110,10 @@ async function runStep(run: Run, commands: string[], signal: AbortSignal): Promi
   }
 }
 
+/**
+ * Runs the script. The time limit of the build ends with it. Throws Misconfigured when this machine cannot confine
+ * builds.
+ */
 export async function runScript(run: Run): Promise<RunnerResult> {
   const { halt, job, trace } = run
   const exitCode = await runStep(run, job.script, halt.signal)

@@ -28,6 +28,7 @@ export interface LoopOptions {
   ended?(count: number, failed: number): void
 }
 
+/** Claims and runs the jobs of one queue until `stop`. It looks for jobs after a wake-up or a poll. */
 export class Loop {
   private buffer: ClaimedJob[] = []
   private running = new Map<number, AbortController>()

@@ -11,6 +11,7 @@ interface Answer {
   retryAfter?: number
 }
 
+/** Installs the error handler and the handler for unknown paths. */
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => send(reply, answer(error, request)))
   app.setNotFoundHandler((request, reply) => {

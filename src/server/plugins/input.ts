@@ -11,6 +11,7 @@ import { validator, type Wrong } from '../../lib/validate.js'
  */
 const FIELDS = { fieldSize: 16_777_216, fields: 200, files: 0, parts: 200 }
 
+/** Installs the parsers, the validation and the collection of parameters for the routes of `app`. */
 export async function readInput(app: FastifyInstance): Promise<void> {
   app.setValidatorCompiler(compile as FastifySchemaCompiler<unknown>)
   app.removeContentTypeParser(['application/json', 'text/plain'])

@@ -10,6 +10,7 @@ declare module 'fastify' {
   }
 }
 
+/** Adds `reply.page` to an application. */
 export function answerPages(app: FastifyInstance): void {
   app.decorateReply('page', function <T, V>(this: FastifyReply, page: Page<T>, view: (item: T) => V): V[] {
     setHeaders(this, page)

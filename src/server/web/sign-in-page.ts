@@ -10,8 +10,10 @@ export interface SignInPage {
   readonly broadcasts: readonly { readonly message: string; readonly color: string; readonly font: string }[]
 }
 
+/** The Content-Security-Policy of the page. */
 export const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
 
+/** Returns the HTML of the page. */
 export const signInPage = ({ problem, text, broadcasts }: SignInPage): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
