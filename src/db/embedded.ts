@@ -40,7 +40,7 @@ export async function startEmbedded(options: { transient?: boolean } = {}): Prom
     }
     child.kill('SIGKILL')
     await ended
-    if (attempt === 3) throw new Unavailable('the embedded database hung while it started, three times')
+    if (attempt === 3) throw new Unavailable('the embedded database hung during its start, three times in a row')
   }
 }
 

@@ -24,7 +24,7 @@ export async function askDiffs(repository: string, kind: DiffKind, id: string): 
     if ('failed' in outcome) throw outcome.failed
     if ('text' in outcome) return tokensOf(outcome.text, kind)
   }
-  throw new GitFailure(`git diff-tree died of commit ${id}`)
+  throw new GitFailure(`git diff-tree ended each time at commit ${id}`)
 }
 
 /** Drops the first token, which is the commit's own id. A commit without changes gives no tokens at all. */

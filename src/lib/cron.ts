@@ -28,7 +28,7 @@ function walk(schedule: string, now: Date, step: 1 | -1): Date {
     const time = new Date((minute + step * away) * MINUTE)
     if (isDue(fields, time)) return time
   }
-  throw new RangeError(`this schedule never comes:  ${schedule}`)
+  throw new RangeError(`this schedule never comes: ${schedule}`)
 }
 
 function isDue(fields: readonly ReadonlySet<number>[], time: Date): boolean {

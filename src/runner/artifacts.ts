@@ -123,7 +123,7 @@ function add(zip: ZipFile, { tree, user }: Packing, { path, mode, mtime, target 
 
 const refuse = (zip: ZipFile, path: string) => zip.emit('error', new Error(`${path} changed while it was being packed`))
 
-/** Returns the file name of an archive. A CI file gives the `name`. */
+/** Returns the file name for an archive whose `name` comes from a CI file. */
 export function archiveName(name: string): string {
   const plain = name.replace(/[\0-\x1f\x7f/\\]+/g, '-').replace(/^\.+/, '')
   return `${[...plain].slice(0, 100).join('').trim() || 'artifacts'}.zip`
