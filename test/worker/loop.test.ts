@@ -179,7 +179,7 @@ t.test('stopping', async t => {
     await enqueueAll('event.emitted', many(2))
     loop.wake()
     await until('both run', () => begun === 2)
-    await loop.stop(10)
+    await loop.stop(1000)
     t.match(await rows('select state, attempts from jobs'), [
       { state: 'ready', attempts: 0 },
       { state: 'ready', attempts: 0 }
