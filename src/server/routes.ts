@@ -1,4 +1,4 @@
-// Every resource of the API, one line each.
+// All resources of the API, one line for each.
 import type { FastifyPluginAsync } from 'fastify'
 import { auditRoutes } from '../areas/audit/audit.routes.js'
 import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'

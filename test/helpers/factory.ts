@@ -37,7 +37,7 @@ const next = () => ++count
 
 export const actorOf = (user: TestUser): Actor => asActor(user, 'private')
 
-/** For rules that tests call without a request. */
+/** The origin for rules that tests call without a request. */
 export const someOrigin: Origin = originOf(nobody, null)
 
 export const originBy = (user: TestUser): Origin => originOf(actorOf(user), null)

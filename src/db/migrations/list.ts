@@ -1,4 +1,4 @@
-// All migrations in order. Append only: one that has landed is never edited.
+// All migrations in order. Only append to this list; never edit a migration that has landed.
 import type { Migration } from '../migration.js'
 import { accounts } from './0001-accounts.js'
 import { projects } from './0002-projects.js'

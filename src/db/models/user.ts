@@ -35,7 +35,7 @@ export class User extends Model<InferAttributes<User>, InferCreationAttributes<U
 }
 
 export function defineUser(sequelize: Sequelize): void {
-  // An object for each: Sequelize writes the column into it.
+  // Each column gets its own object, because Sequelize writes the column into the object.
   const text = () => ({ type: DataTypes.STRING, defaultValue: '' })
   User.init(
     {
