@@ -3,7 +3,7 @@ import { fields } from './table.js'
 
 const LISTED = 50
 
-/** What would become of a user's things, for people. */
+/** For people: which records of a user would be deleted, which would stay, and why the deletion would be refused. */
 export function summaryOf(username: string, { only_owner_of: groups, last_admin, goes, stays }: UserDeletion): string {
   const { projects, ...counts } = goes
   const more = projects.length > LISTED ? [`  and ${projects.length - LISTED} more`] : []
@@ -14,13 +14,13 @@ export function summaryOf(username: string, { only_owner_of: groups, last_admin,
     ...more,
     fields({ ...counts }),
     '',
-    'would stay, without the name:',
+    'would stay, without the name of the user:',
     fields({
       'projects elsewhere': stays.projects,
       pipelines: stays.pipelines,
       builds: stays.builds,
       pushes: stays.pushes,
-      'audit events (with it)': stays.audit_events
+      'audit events (with the name)': stays.audit_events
     })
   ]
   return [...lines, ...refusalsOf(username, groups, last_admin)].join('\n')
