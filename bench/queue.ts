@@ -1,4 +1,5 @@
-// The queue with the appliance's own worker: jobs that do next to nothing, and the time from enqueue to start.
+// Measures the queue with the appliance's own worker: the rate of jobs that do almost nothing, and the time from
+// enqueue to start.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { row, rows } from '../src/db/sql.js'
 import { pauseQueue, resumeQueue } from '../src/queue/administer.js'
@@ -16,7 +17,7 @@ async function drained(): Promise<void> {
   while (await row("select 1 as busy from jobs where queue = 'default' limit 1")) await sleep(5)
 }
 
-/** An event that no hook wants: the handler asks for the hooks and is done. */
+/** Each job is an event without a hook: its handler looks for hooks and ends. */
 async function measureThroughput({ parts }: Prepared): Promise<void> {
   const rates: number[] = []
   const cpu: number[] = []
@@ -46,8 +47,8 @@ async function measureThroughput({ parts }: Prepared): Promise<void> {
 }
 
 /**
- * From enqueue to the row that the handler writes: a little more than enqueue to start. The hook's deliveries stay in
- * their paused queue.
+ * Measures the time from enqueue to the row that the handler writes, which is a little more than from enqueue to start.
+ * The deliveries of the hook stay in their paused queue.
  */
 async function measureLatency(appliance: Prepared): Promise<void> {
   await pauseQueue('hooks')

@@ -1,5 +1,5 @@
-// What the read of a project is held against: Fastify with nothing but one route, on a pool of its own, with the very
-// statement of the product and a serialiser for its row.
+// The program that the read of a project is compared with: Fastify with only one route, with its own pool of
+// connections, the same statement as the product, and a serialiser for its row.
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import mysql, { type ExecuteValues } from 'mysql2'

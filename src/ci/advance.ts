@@ -15,11 +15,14 @@ export type Advance = {
   enqueue: number[]
   /** Ids of created builds that become skipped. */
   skip: number[]
-  /** The pipeline's status once both are applied. */
+  /** The status of the pipeline after both changes. */
   status: BuildStatus
 }
 
-/** The statuses of all earlier stages that let a build run. A manual build waits as skipped until somebody plays it. */
+/**
+ * A build runs when the common status of all earlier stages is one of these. A manual build becomes skipped and waits
+ * until somebody plays it.
+ */
 const runsAfter: Record<BuildWhen, readonly BuildStatus[]> = {
   on_success: ['success', 'skipped'],
   on_failure: ['failed'],
@@ -28,14 +31,15 @@ const runsAfter: Record<BuildWhen, readonly BuildStatus[]> = {
 }
 
 /**
- * What happens next in a pipeline, given all its builds (superseded ones are left out here). To be called after creation
- * and whenever a build has become complete. The result is stable: applied, it leaves nothing more to do.
+ * The next step of a pipeline, from all its builds; builds that a newer one of the same name replaces are ignored. Call
+ * it after the pipeline is created and whenever a build is complete. The result is stable: after it is applied, a
+ * second call changes nothing.
  */
 export function advance(builds: readonly StageBuild[]): Advance {
   const latest = latestBuilds(builds).map(build => ({ ...build }))
   const enqueue: number[] = []
   const skip: number[] = []
-  // A stage depends on earlier stages alone, so one ascending walk that sees its own changes reaches the stable state.
+  // A stage depends only on earlier stages, so one ascending walk that sees its own changes reaches the stable state.
   for (const stage of [...new Set(latest.map(build => build.stageIndex))].sort((a, b) => a - b)) {
     const earlier = latest.filter(build => build.stageIndex < stage)
     const prior = earlier.length === 0 ? 'success' : aggregateStatus(earlier)

@@ -5,14 +5,14 @@ const LISTED = 50
 
 const NAMES: { readonly [name: string]: string } = {
   projects: 'projects elsewhere',
-  audit_events: 'audit events (with it)'
+  audit_events: 'audit events (with the name)'
 }
 
 const spoken = (name: string) => NAMES[name] ?? name.replaceAll('_', ' ')
 const counts = (record: UserDeletion['goes'] | UserDeletion['stays']) =>
   Object.entries(record).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
 
-/** What would become of a user's things, for people. */
+/** For people: which records of a user would be deleted, which would stay, and why the deletion would be refused. */
 export function summaryOf(username: string, deletion: UserDeletion): string {
   const { only_owner_of: groups, last_admin: lastAdmin, goes, stays } = deletion
   const { projects } = goes
@@ -24,7 +24,7 @@ export function summaryOf(username: string, deletion: UserDeletion): string {
     ...more,
     fields(Object.fromEntries(counts(goes))),
     '',
-    'would stay, without the name:',
+    'would stay, without the name of the user:',
     fields(Object.fromEntries(counts(stays).map(([name, count]) => [spoken(name), count])))
   ]
   return [...lines, ...refusalsOf(username, groups, lastAdmin)].join('\n')

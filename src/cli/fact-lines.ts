@@ -1,7 +1,7 @@
 import type { FolderSize } from './folder-size.js'
 import type { ApplianceFacts } from './read-facts.js'
 
-/** The facts of an appliance, as people read them. */
+/** The facts about an appliance as `name: text` for people. */
 export function factLines({ versions, machine, home, urls, database, counts, folders }: ApplianceFacts) {
   const { users, jobs } = counts
   return {
@@ -25,7 +25,7 @@ export function factLines({ versions, machine, home, urls, database, counts, fol
 }
 
 const folder = ({ bytes, files, complete }: FolderSize) =>
-  `${complete ? '' : 'more than '}${size(bytes)} in ${files} files${complete ? '' : ' (--seconds counts longer)'}`
+  `${complete ? '' : 'more than '}${size(bytes)} in ${files} files${complete ? '' : ' (raise --seconds to count all)'}`
 
 function size(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']

@@ -1,9 +1,10 @@
-// One line on stderr that is written over and over: only a terminal gets it, so that logs of cron stay empty.
+// Shows progress in one line on stderr and overwrites it each time. It writes only to a terminal, so that the logs of
+// cron stay empty.
 
 export interface ProgressLine {
-  /** `done` of `total`; a total of 0 shows the label alone. `more` stands behind the bar. */
+  /** Shows `done` of `total` as a bar, and `more` after it. When `total` is 0, it shows the label without a bar. */
   show(label: string, done: number, total: number, more?: string): void
-  /** Takes the line away. */
+  /** Clears the line. */
   end(): void
 }
 
@@ -34,7 +35,7 @@ function bar(done: number, total: number): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]`
 }
 
-/** Bytes for people: `1.4 GiB`. */
+/** A number of bytes as text for people, such as `1.4 GiB`. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   const at = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))

@@ -1,4 +1,4 @@
-// What `gitstead info` tells of an appliance and the machine that it runs on.
+// Reads what `gitstead info` prints about an appliance and its machine.
 import { readFileSync } from 'node:fs'
 import { arch, availableParallelism, release, totalmem, type as typeOfSystem } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export interface ApplianceFacts {
   folders: { repositories: FolderSize; artifacts: FolderSize; traces: FolderSize }
 }
 
-/** Asks everything at once; the folders are counted for at most `seconds`. Throws Unavailable without a database. */
+/** Reads all facts in parallel; counts folders for at most `seconds`. Throws Unavailable when no database answers. */
 export async function readFacts(seconds: number): Promise<ApplianceFacts> {
   const { home } = config()
   const deadline = Date.now() + seconds * 1000

@@ -1,4 +1,4 @@
-// What system hooks are told of projects, users, members and keys that come and go.
+// Makes the payloads of system hooks for projects, users, members and keys.
 import { levelName, visibilityName } from '../lib/levels.js'
 import { dateTime } from './payloads.js'
 
@@ -7,14 +7,14 @@ interface Dated {
   updatedAt: Date
 }
 
-/** A project as system events name it. */
+/** A project in the form of system events. */
 export interface PayloadSystemProject extends Dated {
   id: number
   name: string
   path: string
   pathWithNamespace: string
   visibilityLevel: number
-  /** The user of a personal project; of a group's project the group's name with an empty email. */
+  /** For a personal project, its user. For a project of a group, the name of the group with an empty email. */
   owner: { name: string; email: string }
 }
 
@@ -25,7 +25,7 @@ export interface PayloadSystemUser extends Dated {
   email: string
 }
 
-/** A membership; the dates are its own. */
+/** A membership. The dates are those of the membership. */
 export interface PayloadMember extends Dated {
   accessLevel: number
   user: Omit<PayloadSystemUser, keyof Dated>
@@ -86,7 +86,7 @@ export function keyPayload(event: 'key_create' | 'key_destroy', key: PayloadKey)
   return { ...dated(event, key), id: key.id, key: key.key, username: key.username }
 }
 
-/** The fixed sample that the test of a system hook sends and shows. */
+/** The fixed sample that the test of a system hook sends. */
 export function samplePayload() {
   return {
     event_name: 'project_create',

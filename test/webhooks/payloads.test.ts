@@ -1,4 +1,4 @@
-// The shapes that receivers see, field by field.
+// Tests the payloads that receivers get, field by field.
 import t from 'tap'
 import {
   buildPayload,
@@ -88,7 +88,7 @@ const viewedCommit = (id: string) => ({
 })
 const pushedCommit = (id: string) => ({ ...viewedCommit(id), added: ['a'], modified: [], removed: ['b'] })
 
-t.test('pushes', async t => {
+t.test('payloads of pushes', async t => {
   const [before, after] = ['1'.repeat(40), '2'.repeat(40)]
   const move = { ref: 'refs/heads/tags/x', before, after, checkoutSha: after, message: null }
   const push: PayloadPush = { ...move, user: person, project }
@@ -142,7 +142,7 @@ t.test('pushes', async t => {
   t.equal(pushEvent('refs/heads/master'), 'push')
 })
 
-t.test('system events', async t => {
+t.test('payloads of system events', async t => {
   const systemProject: PayloadSystemProject = {
     id: 15,
     name: 'Diaspora',
@@ -217,7 +217,7 @@ t.test('system events', async t => {
   t.match(sample, { event_name: 'project_create', project_id: 1, owner_name: 'Someone' })
 })
 
-t.test('builds', async t => {
+t.test('payloads of builds', async t => {
   const build: PayloadBuild = {
     id: 9,
     name: 'rspec',
@@ -279,7 +279,7 @@ t.test('builds', async t => {
   })
 })
 
-t.test('pipelines', async t => {
+t.test('payloads of pipelines', async t => {
   const build: PayloadPipelineBuild = {
     id: 9,
     stage: 'test',

@@ -284,5 +284,5 @@ t.test('a project of another appliance, or of none, is refused', async t => {
   await t.rejects(restoreProject(foreign, project.path, options, someOrigin), Conflict)
   const none = await cli(['restore', backup.path], { environment })
   t.equal(none.code, 2)
-  t.equal(none.stderr, 'gitstead: name a new home by --into, or a project by --project\n')
+  t.equal(none.stderr, 'gitstead: give a new home with --into, or a project with --project\n')
 })

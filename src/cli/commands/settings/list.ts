@@ -4,13 +4,15 @@ import { BaseCommand } from '../../base.js'
 export default class SettingsList extends BaseCommand {
   static override summary = 'List the application settings with their defaults'
   static override description =
-    'With --json: {settings}, each {name, value, default, changed, type, meaning, enforced}; enforced is null for a setting that is stored and shown alone.'
+    'With --json: {settings}, each {name, value, default, changed, type, meaning, enforced}; enforced is null for a setting that is only stored and shown.'
   static override examples = [
     '<%= config.bin %> settings list',
     '<%= config.bin %> settings list --changed',
     '<%= config.bin %> settings list --json'
   ]
-  static override flags = { changed: Flags.boolean({ description: 'only those that differ from their defaults' }) }
+  static override flags = {
+    changed: Flags.boolean({ description: 'only settings that differ from their defaults' })
+  }
 
   async run() {
     const { flags } = await this.parse(SettingsList)
