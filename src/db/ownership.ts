@@ -1,6 +1,6 @@
-// What goes with what: one line for each table. Removal, deletion of users, backup and restore read it, so that none of
-// them lists tables by hand. test/db/ownership.test.ts compares it with the schema: a table or an id column without its
-// line fails there.
+// What goes with what: one line for each table. Removal, deletion of users, backup and restore read it, and list no tables
+// by hand. test/db/ownership.test.ts compares it with the schema: a table or an id column without its line fails there.
+// A new table needs its line here and, where it belongs to a project or names a user, a row in test/helpers/owned-rows.ts.
 
 /** Tables whose rows own rows of others. */
 export type Owner =
@@ -32,7 +32,7 @@ export interface Link {
   /** Holds the owner's id. */
   readonly column: string
   readonly fate: Fate
-  /** The link is one only where another column has this value: the type of a polymorphic pair. */
+  /** Only rows whose other column has this value link to this owner: the type of a polymorphic pair. */
   readonly when?: Condition
 }
 

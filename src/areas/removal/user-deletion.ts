@@ -65,7 +65,7 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
   })
 }
 
-/** Takes the number of a deleted user out of what stays. Its readers look for the user and find none: nothing waits. */
+/** Takes the number of a deleted user out of what stays. Nothing waits for it: readers look for the user and find nobody. */
 export const forgetUser = (userId: number, signal: AbortSignal): Promise<void> =>
   eraseOwned('users', userId, { signal })
 
