@@ -1,4 +1,5 @@
-// Structured logs: one JSON object a line on stderr. Nothing secret is ever handed to it; what could be is redacted.
+// Structured logs: one JSON object per line on stderr. The code never logs secrets; fields with the name of a secret
+// are redacted.
 import { format } from 'node:util'
 import { destination, type Logger, pino } from 'pino'
 import { config } from './config.js'
@@ -9,7 +10,7 @@ const paths = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 let current: Logger | undefined
 let processName = 'command'
 
-/** The process's logger, at the level of the configuration. */
+/** Returns the logger of this process, with the level of the configuration. */
 export function log(): Logger {
   current ??= pino(
     {
@@ -25,17 +26,20 @@ export function log(): Logger {
   return current
 }
 
-/** By name: a database error carries its statement with all values, which may be tokens and addresses. */
+/**
+ * Picks the fields of an error by name. A database error also contains its statement with all values, which may be
+ * tokens and addresses.
+ */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack } = error
   return { name, message, code: (error as NodeJS.ErrnoException).code, stack }
 }
 
-/** Names this process in its logs: server, worker, up. Call it before the first line. */
+/** Sets the name of this process in its logs: server, worker, up. Call it before the first log line. */
 export function nameProcess(name: string): void {
   processName = name
   process.title = `gitstead ${name}`
-  // Sequelize and Node.js itself warn on the console; stderr holds JSON lines only.
+  // Sequelize and Node.js itself print warnings on the console, but stderr must contain only JSON lines.
   console.warn = (...said: unknown[]) => log().warn(format(...said))
 }

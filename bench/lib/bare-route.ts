@@ -2,8 +2,8 @@
 // connections, the same statement as the product, and a serialiser for its row.
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
-import mysql from 'mysql2'
-import { PROJECT_BY_ID } from '../../src/areas/projects/projects.queries.js'
+import mysql, { type ExecuteValues } from 'mysql2'
+import { projectById } from '../../src/areas/projects/projects.queries.js'
 import { loadConfig } from '../../src/config.js'
 import { databaseSocket } from '../../src/db/embedded.js'
 import { EMBEDDED_NAME } from '../../src/db/embedded-folder.js'
@@ -24,11 +24,12 @@ const pool = mysql.createPool({
 type Row = Record<string, unknown>
 
 const read = (id: number) =>
-  new Promise<Row>((resolve, reject) =>
-    pool.execute(PROJECT_BY_ID, [Number(asker), id], (error, rows) =>
+  new Promise<Row>((resolve, reject) => {
+    const { sql, values } = projectById(id, Number(asker))
+    pool.execute(sql, [...values] as ExecuteValues, (error, rows) =>
       error ? reject(error) : resolve((rows as Row[])[0] ?? {})
     )
-  )
+  })
 
 const sample = await read(Number(process.argv[4]))
 const properties = Object.fromEntries(

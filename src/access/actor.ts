@@ -1,5 +1,6 @@
 // Who asks, and by what right.
 import { Unauthorized } from '../errors.js'
+import { EVERYTHING, type Scope } from './scopes.js'
 
 export interface ActorUser {
   readonly id: number
@@ -16,9 +17,19 @@ export interface Actor {
   readonly by: 'private' | 'personal' | 'session' | 'password' | 'build' | 'command' | null
   /** The administrator who acts as `user`. */
   readonly sudoer: ActorUser | null
+  /** What the credentials may be used for. */
+  readonly scopes: readonly Scope[]
 }
 
-export const nobody: Actor = { user: null, by: null, sudoer: null }
+export const nobody: Actor = { user: null, by: null, sudoer: null, scopes: [] }
+
+/** The actor of credentials that open all that their user may do. */
+export const actorOf = (user: ActorUser, by: NonNullable<Actor['by']>): Actor => ({
+  user,
+  by,
+  sudoer: null,
+  scopes: EVERYTHING
+})
 
 /** The user who asks, where a route is about what is their own. Throws Unauthorized for nobody. */
 export function askerOf({ user }: Actor): ActorUser {
@@ -32,7 +43,9 @@ export interface Origin {
   readonly user: ActorUser | null
   /** The username, or the account of the system that ran a command. */
   readonly name: string
-  /** Whom an administrator acts as. */
+  /** The user in whose name it is made: whom an administrator acts as, otherwise the same. */
+  readonly asker: ActorUser | null
+  /** The username of the user whom an administrator acts as. */
   readonly actingAs: string | null
   readonly via: NonNullable<Actor['by']> | 'schedule' | 'nobody'
   /** Of the client; the host's name for a command. */
@@ -44,9 +57,16 @@ export function originOf({ user, by, sudoer }: Actor, address: string | null): O
   const person = sudoer ?? user
   return {
     user: person,
+    asker: user,
     name: person?.username ?? 'nobody',
     actingAs: sudoer ? (user?.username ?? null) : null,
     via: by ?? 'nobody',
     address
   }
+}
+
+/** The user in whose name a change is made. Throws Unauthorized for a command or the schedule, which have no user. */
+export function requireAsker({ asker }: Origin): ActorUser {
+  if (!asker) throw new Unauthorized()
+  return asker
 }

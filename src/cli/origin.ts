@@ -4,6 +4,7 @@ import type { Origin } from '../access/actor.js'
 
 export const commandOrigin = (): Origin => ({
   user: null,
+  asker: null,
   name: accountName(),
   actingAs: null,
   via: 'command',

@@ -1,21 +1,22 @@
-// The framing of git's protocol: four hex digits of length, then the line; 0000 is a flush.
+// The framing of git's protocol: each line begins with its length in four hex digits; 0000 is a flush.
 
+/** The packet that ends a list of lines. */
 export const flush = Buffer.from('0000')
 const lineLimit = 65520
 
-/** The client does not speak git's protocol, or too much of it. */
+/** The client does not speak git's protocol, or sends more than the limits allow. */
 export class BadProtocol extends Error {
   override name = 'BadProtocol'
 }
 
-/** One line. */
+/** Returns one framed line. Throws RangeError when the content is too long. */
 export function pktLine(content: string | Buffer): Buffer {
   const body = Buffer.from(content)
   if (body.length + 4 > lineLimit) throw new RangeError('too long for one line')
   return Buffer.concat([Buffer.from((body.length + 4).toString(16).padStart(4, '0')), body])
 }
 
-/** Content cut into lines of one sideband. */
+/** Returns the content, cut into framed lines of one sideband. */
 export function sideband(band: 1 | 2 | 3, content: Buffer, lineSize = lineLimit): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; at < content.length; at += lineSize - 5) {
@@ -24,9 +25,12 @@ export function sideband(band: 1 | 2 | 3, content: Buffer, lineSize = lineLimit)
   return Buffer.concat(parts)
 }
 
-export type Packet = { /** Null is a flush. */ content: Buffer | null; raw: Buffer }
+export type Packet = { /** Null for a flush. */ content: Buffer | null; raw: Buffer }
 
-/** The complete packets at the beginning of some bytes, and what is left. Throws BadProtocol. */
+/**
+ * Returns the complete packets at the beginning of `bytes`, at most `limit`, and the bytes after them. Throws
+ * BadProtocol.
+ */
 export function takePackets(bytes: Buffer, limit = Number.POSITIVE_INFINITY): { packets: Packet[]; rest: Buffer } {
   const packets: Packet[] = []
   let at = 0

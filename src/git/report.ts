@@ -1,17 +1,20 @@
-// git's answer to a push, cut into what the client may see at once and the report that is held back.
+// Splits git's answer to a push into the part that the client gets at once and the report, which is held back.
 import { BadProtocol, flush, takePackets } from './pkt-line.js'
 
 const heldLimit = 16 * 1024 * 1024
 
 export type ReportHolder = {
   take: (chunk: Buffer) => void
-  /** The report as the client gets it. */
+  /** The report in the bytes that the client gets. */
   held: () => Buffer
-  /** The report's own lines. */
+  /** The lines of the report, without the sideband. */
   report: () => Buffer
 }
 
-/** `pass` gets what goes out at once: progress, errors, and the empty packets that keep a connection alive. */
+/**
+ * Splits the output of git. `pass` gets the parts that go out at once: progress, errors, and the empty packets that
+ * keep a connection alive.
+ */
 export function splitReport(banded: boolean, pass: (part: Buffer) => void): ReportHolder {
   const held: Buffer[] = []
   const report: Buffer[] = []
@@ -41,7 +44,10 @@ export function splitReport(banded: boolean, pass: (part: Buffer) => void): Repo
   }
 }
 
-/** Ref -> null when done, else the reason; null when the report is not whole. A failed unpack fails every ref. */
+/**
+ * Maps each ref to null when git changed it, otherwise to the reason. Returns null when the report is incomplete. After
+ * a failed unpack, git reports a failure for every ref.
+ */
 export function parseReport(report: Buffer): Map<string, string | null> | null {
   if (!report.subarray(-4).equals(flush)) return null
   const found = new Map<string, string | null>()

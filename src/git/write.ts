@@ -1,5 +1,5 @@
-// Commits and tags made without a work tree. Only objects are written: moving a branch is updateRef, with the parent as
-// the old value.
+// Makes commits and tags without a work tree. This file only writes objects. To move a branch, call updateRef with the
+// parent as the old value.
 import { config } from '../config.js'
 import { TooLarge } from '../errors.js'
 import { checkContent, checkLink } from './dangerous-files.js'
@@ -17,7 +17,7 @@ export type FileChange = {
   action: 'create' | 'update' | 'delete'
   path: string
   content?: Buffer
-  /** By default 100644, and for an update what the file has. */
+  /** The default is 100644, and for an update the mode that the file has. */
   mode?: '100644' | '100755' | '120000'
 }
 
@@ -29,7 +29,7 @@ export type NewCommit = {
   committer: Person
 }
 
-/** A file or folder to be created is there already. */
+/** A file or folder that should be created already exists. */
 export class PathExists extends Error {
   override name = 'PathExists'
   constructor(readonly path: string) {
@@ -37,7 +37,7 @@ export class PathExists extends Error {
   }
 }
 
-/** There is no file to update or delete. */
+/** The file to update or delete does not exist. */
 export class PathMissing extends Error {
   override name = 'PathMissing'
   constructor(readonly path: string) {
@@ -53,14 +53,15 @@ export class PathBlocked extends Error {
   }
 }
 
-/** The commit would have the tree of its parent. */
+/** The commit would have the same tree as its parent. */
 export class NothingChanged extends Error {
   override name = 'NothingChanged'
 }
 
 /**
- * Writes a commit that makes the changes, in their order, to the tree of its parent (null: to nothing). All is durable
- * when it returns. Throws PathExists, PathMissing, PathBlocked, NothingChanged, InvalidPath, RefusedContent, TooLarge.
+ * Writes a commit that applies the changes, in their order, to the tree of its parent (null: to an empty tree).
+ * Everything is durable when the promise resolves. Throws PathExists, PathMissing, PathBlocked, NothingChanged,
+ * InvalidPath, RefusedContent, TooLarge.
  */
 export async function writeCommit(repository: string, commit: NewCommit): Promise<{ id: string; treeId: string }> {
   const parent = commit.parent === null ? null : await readCommit(repository, commit.parent)
@@ -87,7 +88,7 @@ async function apply(repository: string, root: Folder, change: FileChange, objec
     if (found) throw new PathExists(change.path)
     return await place(repository, root, components, { id: addBlob(change, objects), mode: change.mode ?? '100644' })
   }
-  // A folder or a submodule is no file.
+  // A folder or a submodule is not a file.
   if (!found?.mode.startsWith('1') || found.mode === '160000') throw new PathMissing(change.path)
   if (change.action === 'delete') return await place(repository, root, components, null)
   // Not specified: an update without a mode keeps the file's, so a script stays executable.
@@ -110,10 +111,10 @@ function commitContent(treeId: string, { parent, author, committer, message }: N
   return Buffer.from(`${lines.join('\n')}\n\n${withoutNul(message)}`)
 }
 
-// git would end the text there.
+// Git would end the text at a NUL.
 const withoutNul = (text: string) => text.replaceAll('\0', '')
 
-/** As git cleans names and addresses: nothing that could be taken for the next field. */
+/** Cleans names and addresses as git does: the result contains nothing that git could take for the next field. */
 const clean = (text: string) =>
   text.replace(/^[\x00-\x20.,:;<>"\\']+|[\x00-\x20.,:;<>"\\']+$/g, '').replace(/[\x00\n\r<>]/g, '')
 
@@ -125,7 +126,7 @@ function signature({ name, email, date }: Person): string {
 
 export type NewTag = { name: string; target: string; targetType: ObjectType; message: string; tagger: Person }
 
-/** Writes an annotated tag and gives its id; `refs/tags/<name>` is then made by updateRef. */
+/** Writes an annotated tag and returns its id. The caller then creates `refs/tags/<name>` with updateRef. */
 export async function writeTag(repository: string, tag: NewTag): Promise<string> {
   if (!isRefName(`refs/tags/${tag.name}`) || !isObjectId(tag.target)) throw new TypeError('not a tag')
   const head = `object ${tag.target}\ntype ${tag.targetType}\ntag ${tag.name}\ntagger ${signature(tag.tagger)}`

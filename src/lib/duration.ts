@@ -1,4 +1,4 @@
-// Times as people write them: in a CI file, and behind --ends-in and --expires-in.
+// Durations as people write them: in a CI file, and after --ends-in and --expires-in.
 
 const day = 86_400
 const unitSeconds = new Map<string, number>()
@@ -14,12 +14,13 @@ for (const [seconds, names] of [
   for (const name of names.split(' ')) unitSeconds.set(name, seconds)
 }
 
-// Not specified: how long is too long. A date a thousand years ahead still fits every column that may hold it.
+// Not specified: the longest duration. A date a thousand years ahead still fits every column that may store it.
 const longest = 1000 * 365.25 * day
 
 /**
- * Whole seconds of a text such as `3 mins 4 sec`, `2h20min` or `3 weeks and 2 days`; a bare number is seconds. A month
- * has 30 days, a year 365.25. Undefined when it is no duration.
+ * Returns the whole seconds of a text such as `3 mins 4 sec`, `2h20min` or `3 weeks and 2 days`; a bare number means
+ * seconds. A month has 30 days, a year 365.25. Returns undefined when the text is not a duration or is longer than a
+ * thousand years.
  */
 export function parseDuration(text: string): number | undefined {
   if (text.length > 255) return undefined

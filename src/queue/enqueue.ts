@@ -1,15 +1,15 @@
-// A job is a row in the database of the change that caused it: both commit, or neither.
+// A job is a row in the same database as the change that caused it, so either both commit or neither.
 import { execute } from '../db/sql.js'
 import { afterCommit } from '../db/transact.js'
 import { type JobName, type Jobs, jobs } from './jobs.js'
 import { wake } from './wake.js'
 
 export interface EnqueueOptions {
-  /** Not before this moment. */
+  /** The job does not start before this moment. */
   runAt?: Date
 }
 
-/** Adds a job; workers learn of it as soon as the current transaction has committed. Gives its id. */
+/** Adds a job. Workers get a wake-up as soon as the current transaction has committed. Returns the job's id. */
 export async function enqueue<Name extends JobName>(
   name: Name,
   payload: Jobs[Name],
@@ -18,7 +18,7 @@ export async function enqueue<Name extends JobName>(
   return enqueueAll(name, [payload], options)
 }
 
-/** Adds many jobs of one name by one statement for every 500; gives the first one's id. */
+/** Adds many jobs with the same name, with one statement for every 500. Returns the id of the first one. */
 export async function enqueueAll<Name extends JobName>(
   name: Name,
   payloads: readonly Jobs[Name][],

@@ -1,20 +1,20 @@
-// Every background job: its payload (ids, not records), its queue and how often it is tried.
+// The list of background jobs: each has a payload (ids, not records), a queue and a number of tries.
 
 export const QUEUES = ['default', 'builds', 'hooks', 'mail', 'maintenance'] as const
 export type Queue = (typeof QUEUES)[number]
 
-/** name -> payload */
+/** Maps the name of a job to its payload. */
 export interface Jobs {
-  /** A settled ref change: hooks, pipeline, commit graph. */
+  /** A settled ref change leads to hooks, a pipeline and a new commit-graph. */
   'ref.changed': { refChangeId: number }
-  /** A system event that is not a push; `key` makes telling it twice harmless. */
+  /** A system event that is not a push. Because of `key`, enqueuing it twice is harmless. */
   'event.emitted': { key: string; event: string; payload: Record<string, unknown> }
   'hook.deliver': { deliveryId: number }
   'build.run': { buildId: number }
   'repository.optimise': { projectId: number }
-  /** What a removed project leaves behind: builds, files. */
+  /** Removes what a removed project leaves behind: builds and files. */
   'project.remove': { projectId: number }
-  /** The number of a deleted user in rows that stay. */
+  /** Clears the number of a deleted user in rows that stay. */
   'user.forget': { userId: number }
   'maintenance.run': { task: string }
 }
@@ -23,11 +23,11 @@ export type JobName = keyof Jobs
 
 export interface JobKind {
   readonly queue: Queue
-  /** Tries before the job is dead. */
+  /** Number of tries before the job is dead. */
   readonly attempts: number
-  /** Seconds after which a try is given up. */
+  /** Seconds after which a try is aborted. */
   readonly timeout: number
-  /** Less is sooner. */
+  /** Jobs with a lower number start first. */
   readonly priority: number
 }
 
@@ -39,12 +39,13 @@ const kind = (queue: Queue, rest: Partial<JobKind> = {}): JobKind => ({
   ...rest
 })
 
+/** The queue, tries, time limit and priority of every job. */
 export const jobs: { readonly [Name in JobName]: JobKind } = {
   'ref.changed': kind('default', { priority: 50 }),
   'event.emitted': kind('default'),
-  // The delivery counts its own tries over a day: a receiver that is down is no failure of the job.
+  // The delivery counts its own tries over a day. A receiver that is down is not a failure of the job.
   'hook.deliver': kind('hooks', { timeout: 60 }),
-  // Ends by the build's own time limit; a build is tried again by claiming it again, never by failing the job.
+  // The build's own time limit ends the job. A build is tried again with a new claim, never by failing the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
@@ -52,10 +53,12 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 })
 }
 
-/** A job that took its process down this often is dead. */
+/** A job is dead when it has ended its process this many times. */
 export const CRASHES = 3
 
-/** Seconds before try `attempt + 1`: 2, 4, 8 ... up to an hour, spread by up to a quarter. */
+/**
+ * Returns the seconds to wait after try `attempt`: 2, 4, 8 ... up to an hour, plus a random part of up to a quarter.
+ */
 export function backOff(attempt: number, random = Math.random): number {
   return Math.min(2 ** attempt, 3600) * (1 + random() / 4)
 }

@@ -1,5 +1,5 @@
-// A byte on a unix socket tells workers of this machine that there is work: 3 ms instead of a poll's half interval.
-// Polling stays as the fallback, so nothing here may fail loudly.
+// A byte on a unix socket tells the workers of this machine that there is work. It takes 3 ms; polling takes half its
+// interval on average. Workers still poll as a fallback, so an error here must never reach the caller.
 import { readdirSync, rmSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,9 @@ import { QUEUES, type Queue } from './jobs.js'
 
 const PREFIX = 'wake-'
 const LIST_AGE = 1000
-/** Bytes kept for a worker that does not read: it has been told, and polls when it goes on. */
+/**
+ * Maximum unread bytes for a worker. A worker with so many has enough wake-ups, and it also polls when it continues.
+ */
 const UNREAD = 1024
 
 const connections = new Map<string, Socket>()
@@ -23,7 +25,7 @@ export function wake(queue: Queue): void {
   }
 }
 
-/** Listens for wake-ups of this process; the result ends it. */
+/** Listens for wake-ups of this process. Returns a function that stops listening. */
 export function listenForWake(id: number, onWake: (queue: Queue) => void): Promise<() => void> {
   const path = socketPath(`${PREFIX}${id}.sock`)
   rmSync(path, { force: true })
@@ -51,7 +53,7 @@ export function listenForWake(id: number, onWake: (queue: Queue) => void): Promi
   })
 }
 
-/** Ends this process's connections to workers. */
+/** Closes the connections of this process to workers. */
 export function closeWake(): void {
   for (const socket of connections.values()) socket.destroy()
   connections.clear()
@@ -68,7 +70,7 @@ function workerSockets(): string[] {
       .filter(name => name.startsWith(PREFIX))
       .map(name => join(folder, name))
   } catch {
-    // No folder, no workers on this machine.
+    // Without the folder there are no workers on this machine.
   }
   listed = { at: now, paths }
   return listed.paths
@@ -80,7 +82,7 @@ function connectionTo(path: string): Socket {
   const socket = createConnection(path)
   socket.unref()
   socket.on('error', error => {
-    // A socket nobody listens on is left by a worker that was killed.
+    // When nobody listens on a socket, a killed worker has left it behind.
     if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') rmSync(path, { force: true })
   })
   socket.on('close', () => connections.delete(path))

@@ -1,4 +1,4 @@
-// What a build is made of, what its executor needs from outside, and what comes of it.
+// The input of a build, what its executor needs from outside, and its result.
 import type { Readable } from 'node:stream'
 import type { Variable } from './variables.js'
 
@@ -12,9 +12,9 @@ export type ArtifactsWish = {
 
 export type RunnerJob = {
   id: number
-  /** Seconds, from the start to the end of the script. */
+  /** Time limit in seconds, from the start to the end of the script. */
   timeout: number
-  /** Later entries win. */
+  /** When a name occurs twice, the later entry wins. */
   variables: Variable[]
   script: string[]
   afterScript: string[]
@@ -26,17 +26,17 @@ export type RunnerJob = {
 }
 
 export type RunnerPort = {
-  /** An existing, empty folder, such as makeWorkFolder gives; removed at the end, whatever happens. */
+  /** An existing, empty folder, such as makeWorkFolder returns. The executor always removes it at the end. */
   workFolder: string
   /** Makes the checkout. Its files must have no second name elsewhere (no hard links into a repository). */
   getSources(into: string, signal: AbortSignal): Promise<void>
-  /** The zip archives to unpack over the sources. */
+  /** The zip archives that are unpacked over the sources. */
   dependencies: { name: string; open(): Promise<Readable> }[]
-  /** Called again only when the last call has settled. A failure ends the build. */
+  /** Called again only after the last call has settled. A rejection ends the build. */
   writeTrace(chunk: Buffer): Promise<void>
-  /** The archive is gone once this has settled. */
+  /** The archive no longer exists after this promise has settled. */
   putArtifacts(archive: { path: string; size: number; filename: string }): Promise<void>
-  /** Cancels the build. */
+  /** Aborting this signal cancels the build. */
   signal: AbortSignal
 }
 
@@ -51,6 +51,6 @@ export type RunnerResult = {
   status: 'success' | 'failed' | 'canceled'
   reason?: FailureReason
   exitCode?: number
-  /** What the runner stumbled on, for the log of the sysadmin: the trace shows it only where it is the user's business. */
+  /** The error of the runner, for the sysadmin's log. The trace shows it only when it concerns the user. */
   error?: unknown
 }

@@ -1,4 +1,4 @@
-// The stages of a build up to its scripts.
+// The stages of a build, up to and including its scripts.
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -28,7 +28,7 @@ export type Run = {
 
 const afterScriptLimit = 300_000
 
-/** A stage that ends the build, with what the trace is to say. */
+/** A failed stage that ends the build. `text` is the line for the trace. */
 export class StageFailure extends Error {
   constructor(
     readonly reason: FailureReason,
@@ -40,12 +40,16 @@ export class StageFailure extends Error {
   }
 }
 
-/** The result of a build that was stopped from outside. */
+/** Returns the result of a build that something outside stopped. */
 export function halted({ reason, error }: Halt): RunnerResult {
   if (reason === 'canceled' || reason === undefined) return { status: 'canceled' }
   return error === undefined ? { status: 'failed', reason } : { status: 'failed', reason, error }
 }
 
+/**
+ * Prepares the folders and the variables of a build. Throws Misconfigured when the user of builds cannot reach the
+ * folders.
+ */
 export async function prepare(job: RunnerJob, port: RunnerPort, trace: Trace, halt: Halt): Promise<Run> {
   const folders = await prepareFolders(port.workFolder)
   const places = placesInside(folders)
@@ -59,7 +63,7 @@ export async function prepare(job: RunnerJob, port: RunnerPort, trace: Trace, ha
   return { job, port, trace, halt, folders, values, lookup }
 }
 
-/** Gives the files that the checkout made, when untracked ones are wanted later. */
+/** Gets the sources. Returns the files of the checkout when the artifacts need the untracked files later. */
 export async function fetchSources({ job, port, trace, halt, folders }: Run): Promise<Set<string> | undefined> {
   trace.line('Getting the sources')
   try {
@@ -72,6 +76,10 @@ export async function fetchSources({ job, port, trace, halt, folders }: Run): Pr
   return job.artifacts?.untracked ? filesIn(folders.project) : undefined
 }
 
+/**
+ * Unpacks the archives of earlier builds over the sources, and gives all files to the user of builds. Throws
+ * StageFailure.
+ */
 export async function fetchDependencies({ port, trace, halt, folders }: Run): Promise<void> {
   const total = config().artifacts.max_size * contentRatio
   for (const { name, open } of port.dependencies) {
@@ -102,6 +110,10 @@ async function runStep(run: Run, commands: string[], signal: AbortSignal): Promi
   }
 }
 
+/**
+ * Runs the script. The time limit of the build ends with it. Throws Misconfigured when this machine cannot confine
+ * builds.
+ */
 export async function runScript(run: Run): Promise<RunnerResult> {
   const { halt, job, trace } = run
   const exitCode = await runStep(run, job.script, halt.signal)
@@ -112,7 +124,9 @@ export async function runScript(run: Run): Promise<RunnerResult> {
   return exitCode === 0 ? { status: 'success', exitCode } : { status: 'failed', reason: 'script_failure', exitCode }
 }
 
-/** Not specified: after a script that was stopped from outside (cancel, time or output limit) this is left out. */
+/**
+ * Not specified: after_script does not run when something outside stopped the script (cancel, time or output limit).
+ */
 export async function runAfterScript(run: Run, outcome: RunnerResult): Promise<void> {
   const { job, trace, halt, values } = run
   if (job.afterScript.length === 0) return
@@ -122,5 +136,5 @@ export async function runAfterScript(run: Run, outcome: RunnerResult): Promise<v
   const exitCode = await runStep(withStatus, job.afterScript, AbortSignal.any([halt.signal, limit]))
   halt.signal.throwIfAborted()
   if (limit.aborted) trace.line('WARNING: after_script took longer than 5 minutes')
-  else if (exitCode !== 0) trace.line('WARNING: after_script failed; the build goes by its script alone')
+  else if (exitCode !== 0) trace.line('WARNING: after_script failed; this does not change the result of the build')
 }

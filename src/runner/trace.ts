@@ -1,25 +1,25 @@
-// The trace of one build: what its scripts and the runner say, masked, in batches.
+// The trace of one build: the output of its scripts and the lines of the runner, masked, sent in batches.
 import { setImmediate as afterReading } from 'node:timers/promises'
 import { Masker } from './mask.js'
 
 export type TraceOptions = {
   secrets: string[]
-  /** Bytes that the scripts may write. */
+  /** Maximum bytes that the scripts may write. */
   limit: number
   write: (chunk: Buffer) => Promise<void>
   onLimit: () => void
-  /** Told once, when a write has failed: nothing is written after that. */
+  /** Called once, when a write has failed. The trace writes nothing after that. */
   onFailure: (error: unknown) => void
 }
 
 const pause = 50
 const batch = 16_384
 const mostWaiting = 65_536
-/** How long the possible start of a secret is kept from a reader when nothing follows it. */
+/** Milliseconds that the possible start of a secret is kept back when no more output follows. */
 const idle = 100
 const newline = Buffer.from('\n')
 
-/** Collects, masks and sends; `close` ends it. */
+/** Collects, masks and sends output. `close` sends the rest. */
 export class Trace {
   readonly #options: TraceOptions
   readonly #masker: Masker
@@ -40,7 +40,7 @@ export class Trace {
     this.#masker = new Masker(options.secrets)
   }
 
-  /** A line of the runner's own; it begins on a new one, and does not count for the limit. */
+  /** Writes a line of the runner. The line begins on a new line and does not count towards the limit. */
   line(text: string): void {
     this.#push(this.#masker.release())
     if (this.#lineOpen) this.#push(newline)
@@ -48,7 +48,9 @@ export class Trace {
     this.#push(this.#masker.release())
   }
 
-  /** What a script said. Settles when there is room for more; beyond the limit it is dropped. Never rejects. */
+  /**
+   * Writes output of a script. Resolves when there is room for more. It drops output above the limit. Never rejects.
+   */
   async output(chunk: Buffer): Promise<void> {
     if (this.#full || this.#failed) return
     const room = this.#options.limit - this.#written
@@ -60,7 +62,7 @@ export class Trace {
     while (this.#size > mostWaiting && !this.#failed) await this.#send()
   }
 
-  /** Sends what is left. */
+  /** Sends the rest. */
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer)
     this.#heard++
@@ -70,11 +72,11 @@ export class Trace {
     await this.#sending
   }
 
-  /** A secret may be cut in two here, so its beginning is hidden as well. */
+  /** Ends the output at the limit. The limit may cut a secret in two, so this also hides the beginning of a secret. */
   #overflow(): void {
     this.#full = true
     this.#push(this.#masker.release(true))
-    this.line(`ERROR: the output is longer than ${this.#options.limit} bytes; the build is stopped`)
+    this.line(`ERROR: the output is longer than ${this.#options.limit} bytes; the build stops`)
     this.#options.onLimit()
   }
 
@@ -89,7 +91,7 @@ export class Trace {
     else this.#timer ??= setTimeout(() => void this.#send(), rest)
   }
 
-  /** One batch at a time, so that writes arrive in order. */
+  /** Sends one batch at a time, so that the writes arrive in order. */
   #send(): Promise<void> {
     this.#sending ??= this.#sendBatch().finally(() => {
       this.#sending = undefined
@@ -117,8 +119,8 @@ export class Trace {
   }
 
   /**
-   * A busy process may find this timer due while the rest of a secret waits in the pipe: the pipe is read once more
-   * before the start is let go.
+   * Releases the start of a possible secret when no more output follows. In a busy process this timer may fire while
+   * the rest of the secret still waits in the pipe, so the pipe is read once more before.
    */
   #watchIdle(): void {
     clearTimeout(this.#idleTimer)

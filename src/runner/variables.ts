@@ -1,20 +1,21 @@
-// Variables of a build: references to others in their values are expanded here, never by a shell.
+// Variables of a build. References to other variables are expanded here, never by a shell.
 
 export type Variable = { key: string; value: string; public: boolean }
 
 const nameShape = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** bash refuses to set these, which would end the script before it began. */
+/** bash refuses to set these variables, and the script would then end before it began. */
 const readOnly = new Set(['UID', 'EUID', 'PPID', 'BASHOPTS', 'SHELLOPTS', 'BASH_VERSINFO'])
 const reference = /\$(?:\$|\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))|%([A-Za-z_][A-Za-z0-9_]*)%/g
-/** The kernel refuses a longer one; it also keeps values that double one another from growing without end. */
+/** The kernel refuses a longer value. The limit also stops values that double each other from growing without end. */
 const longestValue = 131_000
 
-/** Whether a shell can have a variable of this name. */
+/** Returns true when a shell can have a variable with this name. */
 export const canExport = (key: string): boolean => nameShape.test(key) && !readOnly.has(key)
 
 /**
- * Replaces `$NAME`, `${NAME}` and `%NAME%`; `$$` is a dollar sign. An unknown name is empty, but `%NAME%` stays, as it
- * may be part of an encoded address. A value that would grow beyond 131000 characters stays as it is.
+ * Replaces `$NAME`, `${NAME}` and `%NAME%`; `$$` becomes a dollar sign. An unknown name becomes empty, but an unknown
+ * `%NAME%` stays, because it may be part of an encoded address. A value that would grow to more than 131000 characters
+ * stays unchanged.
  */
 export function expand(text: string, lookup: (name: string) => string | undefined): string {
   let size = text.length
@@ -28,8 +29,9 @@ export function expand(text: string, lookup: (name: string) => string | undefine
 }
 
 /**
- * The values in list order; the last entry of a name wins. A reference gives what was set before it, else what a later
- * entry says, as written there: so `PATH: "/opt/bin:$PATH"` and a use before the definition both work.
+ * Returns the values in the order of the list; the last entry of a name wins. A reference gives the value that was set
+ * before it; without one, it gives the unexpanded value of a later entry. So `PATH: "/opt/bin:$PATH"` works, and also a
+ * use before the definition.
  */
 export function expandVariables(variables: Variable[], base: Record<string, string>): Map<string, string> {
   const later = new Map(variables.map(({ key, value }) => [key, value]))

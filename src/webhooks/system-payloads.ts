@@ -1,18 +1,6 @@
 // Makes the payloads of system hooks for projects, users, members and keys.
+import { levelName, visibilityName } from '../lib/levels.js'
 import { dateTime } from './payloads.js'
-
-const visibilities = new Map([
-  [0, 'private'],
-  [10, 'internal'],
-  [20, 'public']
-])
-const roles = new Map([
-  [10, 'Guest'],
-  [20, 'Reporter'],
-  [30, 'Developer'],
-  [40, 'Master'],
-  [50, 'Owner']
-])
 
 interface Dated {
   createdAt: Date
@@ -89,8 +77,8 @@ export function memberPayload(event: 'user_add_to_team' | 'user_remove_from_team
     user_name: user.name,
     user_email: user.email,
     user_id: user.id,
-    access_level: named(roles, member.accessLevel),
-    project_visibility: named(visibilities, project.visibilityLevel)
+    access_level: levelName(member.accessLevel),
+    project_visibility: visibilityName(project.visibilityLevel)
   }
 }
 
@@ -122,10 +110,6 @@ function projectFields(project: PayloadSystemProject) {
     project_id: project.id,
     owner_name: project.owner.name,
     owner_email: project.owner.email,
-    project_visibility: named(visibilities, project.visibilityLevel)
+    project_visibility: visibilityName(project.visibilityLevel)
   }
-}
-
-function named(names: Map<number, string>, level: number): string {
-  return names.get(level) ?? String(level)
 }

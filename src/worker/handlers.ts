@@ -1,10 +1,10 @@
-// Every job's handler: a name without one does not compile.
+// The handlers of all jobs. The code does not compile when a job has no handler.
 import { deliver } from '../areas/hooks/deliver.js'
 import { tellSystemHooks } from '../areas/hooks/deliveries.js'
 import { createPipelineOfRefChange } from '../areas/pipelines/pipelines.js'
 import { applyRefChange } from '../areas/refs/ref-effects.js'
-import { forgetUser } from '../areas/removal/deleted-user-references.js'
 import { eraseProject } from '../areas/removal/erase-project.js'
+import { forgetUser } from '../areas/removal/user-deletion.js'
 import { optimiseRepository } from '../areas/repository/optimise.js'
 import { runBuild } from '../areas/runners/run.js'
 import type { JobName, Jobs } from '../queue/jobs.js'
@@ -12,9 +12,9 @@ import type { SystemHookEvent } from '../webhooks/events.js'
 import { runScheduled } from './maintenance.js'
 
 export interface JobContext {
-  /** Ends when the job is to be given up. */
+  /** Aborts when the job must end. */
   readonly signal: AbortSignal
-  /** Of the worker process that claimed the job. */
+  /** The worker process that claimed the job. */
   readonly processId: number
 }
 
@@ -32,9 +32,9 @@ export const handlers: Handlers = {
   'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal)
 }
 
-/** Runs a job's handler. Throws for a name that no version of this program has. */
+/** Runs the handler of a job. Throws when this version of the program has no job with this name. */
 export async function perform(job: { name: JobName; payload: unknown }, context: JobContext): Promise<void> {
   const handler = handlers[job.name] as ((payload: unknown, context: JobContext) => Promise<unknown>) | undefined
-  if (!handler) throw new Error(`there is no job ${job.name}`)
+  if (!handler) throw new Error(`unknown job ${job.name}`)
   await handler(job.payload, context)
 }

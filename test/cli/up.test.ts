@@ -78,7 +78,7 @@ t.test('a port that another program uses is one line', async t => {
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
-  isOneLine(t, await up(home, { port }), 1, new RegExp(`port ${port} .*taken`))
+  isOneLine(t, await up(home, { port }), 1, new RegExp(`port ${port} .*in use`))
   t.same(processesOf(home), [], 'the database and the worker have ended too')
 })
 

@@ -9,7 +9,7 @@ import { root } from '../../src/config.js'
 import { row, rows } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
-import { actorOf, factory } from '../helpers/factory.js'
+import { factory, originBy } from '../helpers/factory.js'
 
 t.test('users', async t => {
   const { databaseUrl, home: testHome } = await testDatabase()
@@ -123,7 +123,7 @@ t.test('users', async t => {
   })
 
   t.test('delete --dry-run shows what would be deleted; delete refuses the last administrator', async t => {
-    await createProject({ name: 'mine' }, actorOf(ada))
+    await createProject({ name: 'mine' }, originBy(ada))
     const dry = await run(['delete', 'ada', '--dry-run', '--json'])
     t.match(dry.json(), {
       would_delete: { username: 'ada' },

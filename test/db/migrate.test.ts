@@ -22,7 +22,7 @@ const columns = () =>
   )
 const down = () => migrateDown(names.length)
 
-t.test('names are unique, in order, and every table has a primary key', async t => {
+t.test('names are unique and in order, and every table has a primary key', async t => {
   t.same(names, [...new Set(names)].sort())
   const without = await rows(
     `select t.table_name from information_schema.tables t left join information_schema.table_constraints c
@@ -32,7 +32,7 @@ t.test('names are unique, in order, and every table has a primary key', async t 
   t.same(without, [])
 })
 
-t.test('down takes all back, up makes the same again', async t => {
+t.test('down removes everything, up creates the same again', async t => {
   const before = await columns()
   t.same(await migrateDown(), [names.at(-1)])
   t.equal(await schemaIsCurrent(), false)
@@ -45,12 +45,12 @@ t.test('down takes all back, up makes the same again', async t => {
   t.ok((await migrationStates()).every(({ applied_at }) => applied_at))
 })
 
-t.test('two processes at once apply each step once', async t => {
+t.test('two processes at the same time apply each step once', async t => {
   await down()
   const children = [1, 2].map(() => fork(new URL('schema-process.js', import.meta.url)))
-  const told = await Promise.all(children.map(async child => (await once(child, 'message'))[0] as string[]))
+  const applied = await Promise.all(children.map(async child => (await once(child, 'message'))[0] as string[]))
   await Promise.all(children.map(child => child.exitCode ?? once(child, 'exit')))
-  t.same(told.flat().sort(), names)
+  t.same(applied.flat().sort(), names)
   t.equal(await schemaIsCurrent(), true)
 })
 
@@ -61,27 +61,27 @@ t.test('a process that died in the middle of a step does not stop the next one',
       for (const statement of earlier.up) await execute(statement)
       await execute('insert into schema_migrations (name, applied_at) values (?, ?)', [earlier.name, new Date()])
     }
-    // All but the note that it was applied.
+    // Runs all statements of the step, but does not record that it was applied.
     for (const statement of up) await execute(statement)
     t.same(await migrateUp(), names.slice(index), name)
   }
   t.match(await row('select count(*) as count from job_totals'), { count: 2 })
 })
 
-t.test('nor does one that died in the middle of taking a step back', async t => {
+t.test('a process that died in the middle of a rollback does not stop the next one', async t => {
   const last = migrations.at(-1)
   for (const statement of last?.down ?? []) await execute(statement)
   t.same(await migrateDown(), [last?.name])
   t.same(await migrateUp(), [last?.name])
 })
 
-t.test('the lock of a process that died is taken over when its lease ends', async t => {
+t.test('the lock of a dead process is taken over when its lease ends', async t => {
   await migrateDown()
   await execute("update schema_lock set holder = 'gone', expires_at = ?", [new Date(Date.now() + 300)])
   t.same(await migrateUp(), [names.at(-1)])
 })
 
-t.test('a schema of a newer version is refused by all', async t => {
+t.test('all functions refuse the schema of a newer version', async t => {
   await execute("insert into schema_migrations (name, applied_at) values ('9999-future', ?)", [new Date()])
   const asks: (() => Promise<unknown>)[] = [migrateUp, migrateDown, migrationStates, requireSchema]
   for (const ask of asks) {

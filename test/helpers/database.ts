@@ -1,4 +1,4 @@
-// One database for each test file, on the run's server; alone, a test file has a server of its own.
+// One database for each test file, on the server of the test run. A test file that runs alone starts its own server.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,13 +13,13 @@ import { startTestServer } from './database-server.js'
 
 export interface TestHome {
   readonly home: string
-  /** `database.url` of this file's database. */
+  /** The `database.url` of this file's database. */
   readonly databaseUrl: string
 }
 
 let ready: Promise<TestHome> | undefined
 
-/** An empty database with the schema, and an empty home; both go when the test file ends. */
+/** Makes an empty database with the schema, and an empty home. Both are removed when the test file ends. */
 export function testDatabase(): Promise<TestHome> {
   ready ??= prepare()
   return ready

@@ -32,29 +32,29 @@ t.beforeEach(async () => {
 })
 
 t.test('a job belongs to its transaction', async t => {
-  t.test('it is there after the commit, and told then', async t => {
-    const told: string[] = []
+  t.test('the job exists after the commit, and workers are woken then', async t => {
+    const events: string[] = []
     await transact(async () => {
       await enqueue('event.emitted', event('a'))
-      afterCommit(() => told.push('after'))
-      told.push('inside')
+      afterCommit(() => events.push('after'))
+      events.push('inside')
     })
-    t.same(told, ['inside', 'after'])
+    t.same(events, ['inside', 'after'])
     t.same(await states(), ['ready'])
   })
 
-  t.test('it goes with a rollback, and nobody is told', async t => {
-    const told: string[] = []
+  t.test('a rollback removes the job, and no worker is woken', async t => {
+    const events: string[] = []
     const failing = transact(async () => {
       await enqueue('event.emitted', event('a'))
-      afterCommit(() => told.push('after'))
+      afterCommit(() => events.push('after'))
       throw new Error('no')
     })
     await t.rejects(failing, { message: 'no' })
-    t.same([told, await states()], [[], []])
+    t.same([events, await states()], [[], []])
   })
 
-  t.test('nobody claims it before the commit', async t => {
+  t.test('nobody claims the job before the commit', async t => {
     const process = await register()
     await transact(async () => {
       await enqueue('event.emitted', event('a'))
@@ -66,7 +66,7 @@ t.test('a job belongs to its transaction', async t => {
     t.equal((await claimJobs('default', process, 10)).length, 1)
   })
 
-  t.test('many go in by few statements, in order', async t => {
+  t.test('many jobs are added with few statements, in order', async t => {
     const first = await enqueueAll(
       'event.emitted',
       Array.from({ length: 1201 }, (_, at) => event(`k${at}`))
@@ -78,14 +78,14 @@ t.test('a job belongs to its transaction', async t => {
   })
 })
 
-/** Runs `fn` as if nobody had opened a transaction around it. */
+/** Runs `fn` as if no transaction were open around it. */
 async function outside<T>(fn: () => Promise<T>): Promise<T> {
   const { scopes } = await import('../../src/db/scope.js')
   return scopes.exit(fn)
 }
 
 t.test('claiming', async t => {
-  t.test('is by priority, then by age, and only of the queue', async t => {
+  t.test('takes jobs by priority, then by age, and only from its queue', async t => {
     const process = await register()
     await enqueue('event.emitted', event('late'))
     await enqueue('ref.changed', { refChangeId: 1 })
@@ -101,7 +101,7 @@ t.test('claiming', async t => {
     t.same(await claimJobs('default', process, 10), [])
   })
 
-  t.test('gives each job to one of many who ask at once', async t => {
+  t.test('gives each job to one of many parallel claims', async t => {
     const process = await register()
     await enqueueAll(
       'event.emitted',
@@ -120,7 +120,7 @@ t.test('claiming', async t => {
     t.equal(new Set(got).size, 300)
   })
 
-  t.test('takes nothing of a paused queue until it is resumed', async t => {
+  t.test('takes nothing from a paused queue until it is resumed', async t => {
     const process = await register()
     await enqueue('event.emitted', event('a'))
     await pauseQueue('default')
@@ -132,7 +132,7 @@ t.test('claiming', async t => {
     await t.rejects(pauseQueue('nothing'), { name: 'Invalid' })
   })
 
-  t.test('passes by jobs whose time has not come', async t => {
+  t.test('skips jobs whose time has not come', async t => {
     const process = await register()
     const soon = new Date(Date.now() + 60_000)
     await enqueue('event.emitted', event('a'), { runAt: soon })
@@ -145,7 +145,7 @@ t.test('claiming', async t => {
 })
 
 t.test('ends', async t => {
-  t.test('a job that is done is gone, and counted once', async t => {
+  t.test('a finished job is removed and counted once', async t => {
     const process = await register()
     await enqueue('event.emitted', event('a'))
     const [job] = await claimJobs('default', process, 1)
@@ -154,7 +154,7 @@ t.test('ends', async t => {
     t.same(await jobStats(), { processed: 1, failed: 0, enqueued: 0 })
   })
 
-  t.test('a job that fails waits longer each time, and is dead after its tries', async t => {
+  t.test('a failed job waits longer each time, and is dead after its last try', async t => {
     const process = await register()
     await enqueue('maintenance.run', { task: 'x' })
     const tries = jobs['maintenance.run'].attempts
@@ -175,7 +175,7 @@ t.test('ends', async t => {
     t.same(await jobStats(), { processed: tries, failed: tries, enqueued: 0 })
   })
 
-  t.test('back-off doubles to an hour, with a quarter of jitter at the most', async t => {
+  t.test('the back-off doubles up to an hour, plus at most a quarter of jitter', async t => {
     t.same(
       [1, 2, 3, 12, 40].map(attempt => backOff(attempt, () => 0)),
       [2, 4, 8, 3600, 3600]
@@ -186,20 +186,20 @@ t.test('ends', async t => {
     )
   })
 
-  t.test('dead ones can be tried again with all their tries, or discarded', async t => {
+  t.test('dead jobs can be tried again with all their tries, or discarded', async t => {
     const process = await register()
     const id = await enqueue('event.emitted', event('a'))
     await execute("update jobs set state = 'dead', attempts = 12, crashes = 3")
     t.equal(await retryJobs([id]), 1)
     t.match(await claimJobs('default', process, 1), [{ id, attempt: 1, suspect: false }])
-    await t.rejects(discardJobs([id]), { name: 'NotFound' }, 'a running one stays')
+    await t.rejects(discardJobs([id]), { name: 'NotFound' }, 'a running job stays')
     await releaseJobs([id], process)
     t.equal(await discardJobs([id]), 1)
     await t.rejects(retryJobs([id]), { name: 'NotFound' })
     t.same(await listJobs(), [])
   })
 
-  t.test('one that was claimed and not begun goes back without a try', async t => {
+  t.test('a job that was claimed but not started goes back without a try', async t => {
     const process = await register()
     await enqueue('event.emitted', event('a'))
     const [job] = await claimJobs('default', process, 1)
@@ -209,7 +209,7 @@ t.test('ends', async t => {
 })
 
 t.test('processes that are gone', async t => {
-  t.test('one whose lease was lost changes nothing any more', async t => {
+  t.test('a process that lost its lease can no longer change anything', async t => {
     const zombie = await register()
     const other = await register()
     await enqueueAll('event.emitted', [event('a'), event('b'), event('c')])
@@ -217,7 +217,7 @@ t.test('processes that are gone', async t => {
     await execute('update job_processes set lease_until = ? where id = ?', [new Date(Date.now() - 1), zombie])
     t.same(await reapProcesses(), [zombie])
     const again: number[] = []
-    // Suspects come one by one.
+    // Suspects are claimed one by one.
     for (let count = 0; count < 3; count++) again.push(...(await claimJobs('default', other, 3)).map(({ id }) => id))
     t.same(
       again,
@@ -234,7 +234,7 @@ t.test('processes that are gone', async t => {
     t.same(await jobStats(), { processed: 0, failed: 0, enqueued: 3 })
   })
 
-  t.test('one that was declared gone claims no more', async t => {
+  t.test('a process that was declared gone claims nothing', async t => {
     const zombie = await register()
     await unregisterProcess(zombie)
     await enqueue('event.emitted', event('a'))
@@ -242,7 +242,7 @@ t.test('processes that are gone', async t => {
     t.same(await states(), ['ready'])
   })
 
-  t.test('a job whose process nobody knows goes back', async t => {
+  t.test('a job with an unknown process goes back', async t => {
     const process = await register()
     await enqueue('event.emitted', event('a'))
     await claimJobs('default', process, 1)
@@ -251,7 +251,7 @@ t.test('processes that are gone', async t => {
     t.same(await states(), ['ready'])
   })
 
-  t.test('a pid that runs no more, or runs something else, gives its jobs back at once', async t => {
+  t.test('a process whose pid has ended or was reused gives its jobs back at once', async t => {
     const dead = await register()
     await enqueue('event.emitted', event('a'))
     await claimJobs('default', dead, 1)
@@ -260,13 +260,13 @@ t.test('processes that are gone', async t => {
     t.same(await states(), ['ready'])
   })
 
-  t.test('a pid of another machine says nothing: its lease counts', async t => {
+  t.test('the pid of another machine has no meaning: only the lease counts', async t => {
     const elsewhere = await register()
     await execute("update job_processes set machine = 'other', pid_started = 1 where id = ?", [elsewhere])
     t.same(await reapProcesses(), [])
   })
 
-  t.test('a process does not declare itself gone after a sleep of the machine', async t => {
+  t.test('a process does not declare itself gone after the machine was asleep', async t => {
     const self = await register()
     await execute('update job_processes set lease_until = ?', [new Date(Date.now() - 60_000)])
     t.same(await reapProcesses(self), [])
@@ -274,7 +274,7 @@ t.test('processes that are gone', async t => {
     t.same(await reapProcesses(), [])
   })
 
-  t.test('a job that takes its process down three times is dead; one that waited beside it is not', async t => {
+  t.test('a job that ends its process three times is dead; a job that waited beside it is not', async t => {
     await enqueueAll('event.emitted', [event('killer'), event('innocent')])
     for (let count = 1; count <= 3; count++) {
       const process = await register()
@@ -291,7 +291,7 @@ t.test('processes that are gone', async t => {
     t.match(await jobStats(), { failed: 1 })
   })
 
-  t.test('one that says good-bye leaves its jobs without blame', async t => {
+  t.test('a process that unregisters leaves its jobs without blame', async t => {
     const process = await register()
     await enqueue('event.emitted', event('a'))
     await claimJobs('default', process, 1)
@@ -313,14 +313,14 @@ t.test('metrics', async t => {
     t.match(await jobStats(), { enqueued: 3 })
   })
 
-  t.test('show processes with what they run now', async t => {
+  t.test('show processes with the jobs that they run now', async t => {
     const process = await register(2)
     await enqueueAll('event.emitted', [event('a'), event('b'), event('c')])
     t.match(await processMetrics(), [{ queues: ['default', 'hooks'], concurrency: 2, busy: 0 }])
     await claimJobs('default', process, 1)
     t.match(await processMetrics(), [{ busy: 1 }])
     await claimJobs('default', process, 2)
-    t.match(await processMetrics(), [{ busy: 2 }], 'what waits in a process does not make it busier than it can be')
+    t.match(await processMetrics(), [{ busy: 2 }], 'busy is never more than the concurrency')
   })
 
   t.test('keep the counts of processes that are gone', async t => {
@@ -338,10 +338,10 @@ t.test('metrics', async t => {
   })
 })
 
-t.test('a tick of the schedule is enqueued once, however many hear it', async t => {
+t.test('a tick of the schedule is enqueued once by many workers', async t => {
   const due = new Date(Math.floor(Date.now() / 60_000) * 60_000)
-  const told = await Promise.all(Array.from({ length: 12 }, () => enqueueTick('old_ticks', due)))
-  t.equal(told.filter(Boolean).length, 1)
+  const answers = await Promise.all(Array.from({ length: 12 }, () => enqueueTick('old_ticks', due)))
+  t.equal(answers.filter(Boolean).length, 1)
   t.equal(await enqueueTick('expired_sessions', due), true)
   t.equal((await listJobs({ queue: 'maintenance' })).length, 2)
 })

@@ -40,7 +40,7 @@ t.test('a refused push says why and moves no ref', async t => {
     [[':refs/heads/master'], /remote rejected.*the default branch cannot be deleted/],
     [['master:refs/internal/mine'], /remote rejected.*the name is reserved/],
     [['master:refs/pipelines/1'], /remote rejected.*the name is reserved/],
-    [['master:refs/heads/fine', ':refs/heads/master'], /another change of this push is refused/]
+    [['master:refs/heads/fine', ':refs/heads/master'], /another change in this push was refused/]
   ]
   for (const [specs, text] of refused) {
     const { ok, stderr } = await tryGit(source, ['push', shared.remote, ...specs])

@@ -1,4 +1,4 @@
-// The worker as the appliance runs it: a process on the private database of a home, both killed and stopped.
+// The worker as the appliance runs it: a process on the private database of a home. The tests kill and stop both.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -62,7 +62,7 @@ t.beforeEach(async () => {
   await execute('update job_totals set value = 0')
 })
 
-t.test('it shows itself, does what comes, and says good-bye', async t => {
+t.test('a worker registers itself, runs the jobs, and unregisters at the end', async t => {
   const child = await worker(t)
   t.match(await processMetrics(), [{ pid: child.pid, queues: ['default', 'hooks', 'mail', 'maintenance'], busy: 0 }])
   await enqueueAll('event.emitted', events(300))
@@ -74,13 +74,13 @@ t.test('it shows itself, does what comes, and says good-bye', async t => {
   t.same(await jobStats(), { processed: 305, failed: 0, enqueued: 0 })
 })
 
-t.test('it ends with its parent', async t => {
+t.test('a worker ends with its parent', async t => {
   const child = await worker(t)
   child.disconnect()
   t.same(await once(child, 'exit'), [0, null])
 })
 
-t.test('a delayed job is begun when its time has come; one that fails is tried again', async t => {
+t.test('a delayed job starts when its time has come, and a failed job is tried again', async t => {
   await worker(t)
   await enqueue('event.emitted', events(1)[0] ?? { key: '', event: '', payload: {} }, {
     runAt: new Date(Date.now() + 300)
@@ -93,7 +93,7 @@ t.test('a delayed job is begun when its time has come; one that fails is tried a
   t.match(await row('select error from jobs'), { error: /Task Not Found/ })
 })
 
-t.test('a second worker takes over at once from one that is killed', async t => {
+t.test('a second worker takes over at once when the first is killed', async t => {
   const [victim, other] = [await worker(t), await worker(t)]
   await enqueueAll('event.emitted', events(2000))
   await until('some are done', async () => (await left()) < 1800)
@@ -102,7 +102,7 @@ t.test('a second worker takes over at once from one that is killed', async t => 
   t.match(await processMetrics(), [{ pid: other.pid }])
 })
 
-t.test('a database that is killed comes back to a worker that goes on', async t => {
+t.test('a worker continues after the database was killed and started again', async t => {
   const child = await worker(t)
   for (let round = 0; round < 2; round++) {
     await enqueueAll('event.emitted', events(1500))
@@ -117,7 +117,7 @@ t.test('a database that is killed comes back to a worker that goes on', async t 
   t.same(await end(child, 'SIGTERM'), [0, null])
 })
 
-t.test('a worker that was declared gone while it was halted ends itself', async t => {
+t.test('a worker that was declared gone while it stood still ends itself', async t => {
   const child = await worker(t)
   child.kill('SIGSTOP')
   const other = await worker(t)
@@ -129,7 +129,7 @@ t.test('a worker that was declared gone while it was halted ends itself', async 
   await emptied()
 })
 
-t.test('it stops also while the database is away', async t => {
+t.test('a worker stops also while the database is unavailable', async t => {
   const child = await worker(t)
   process.kill(database.pid, 'SIGKILL')
   await database.ended

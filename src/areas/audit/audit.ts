@@ -1,6 +1,7 @@
 // Every administrative change is a row: who, what, from where, before and after; in the transaction of the change.
 import type { Origin } from '../../access/actor.js'
 import { execute, type Value } from '../../db/sql.js'
+import { batches } from '../../lib/batches.js'
 
 /** Attribute -> its value before and after; either is left out where there was none. */
 export type Changes = { readonly [attribute: string]: { readonly before?: unknown; readonly after?: unknown } }
@@ -20,13 +21,11 @@ export function audit(origin: Origin, entry: AuditEntry): Promise<void> {
   return auditAll(origin, [entry])
 }
 
-/** A prepared statement takes 65,535 values at the most. */
 const AT_ONCE = 500
 
 /** Writes many changes of one origin down, 500 by a statement. Call it inside the `transact` of the changes. */
 export async function auditAll(origin: Origin, entries: readonly AuditEntry[]): Promise<void> {
-  for (let at = 0; at < entries.length; at += AT_ONCE) {
-    const part = entries.slice(at, at + AT_ONCE)
+  for (const part of batches(entries, AT_ONCE)) {
     await execute(
       `insert into audit_events (created_at, actor_id, actor_name, acting_as, via, address, action, target_type,
          target_id, target_name, changes) values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,

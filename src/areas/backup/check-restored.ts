@@ -2,6 +2,7 @@
 // what they are to open. Runs on this process's home and database.
 import { existsSync } from 'node:fs'
 import { config } from '../../config.js'
+import { encryptedColumns } from '../../db/ownership.js'
 import { row, rows } from '../../db/sql.js'
 import { checkRepository } from '../../git/maintenance.js'
 import { objectInfo } from '../../git/reader.js'
@@ -110,14 +111,8 @@ async function checkBuildFiles(findings: Findings): Promise<void> {
   if (lost > 0) findings.notes.push(`${lost} builds have no archive any more`)
 }
 
-const ENCRYPTED = [
-  ['projects', 'runners_token_encrypted'],
-  ['access_tokens', 'encrypted'],
-  ['system_hooks', 'token_encrypted']
-] as const
-
 async function checkSecrets({ problems }: Findings): Promise<void> {
-  for (const [table, column] of ENCRYPTED) {
+  for (const [table, column] of encryptedColumns()) {
     const found = await row<{ box: Buffer }>(
       `select ${column} as box from ${table} where ${column} is not null order by id desc limit 1`
     )

@@ -4,32 +4,26 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
+import { leftOutOfBackups } from '../../db/ownership.js'
 import type { Snapshot, TableRow, TableShape } from '../../db/snapshot.js'
 import type { DumpedTable, Manifest } from './manifest.js'
 import type { UnitWriter } from './unit.js'
 
-/**
- * Tables that say who does what at this moment, which nobody does in a restored copy. Sessions are left out as well: a
- * copy elsewhere is not to let browsers in that signed in to the original. Jobs and deliveries are kept: nothing that was
- * accepted is lost.
- */
-export const LEFT_OUT: readonly string[] = ['job_processes', 'maintenance_locks', 'schedule_ticks', 'sessions']
-
-const LEAVE_OUT_ROWS = new Set(LEFT_OUT)
 export const DATABASE_UNIT = 'database'
 export const dumpFile = (table: string) => `${table}.jsonl.gz`
 
 /** Writes all tables; gives what the manifest says of them. */
 export async function dumpDatabase(snapshot: Snapshot, unit: UnitWriter): Promise<Manifest['database']> {
+  const leftOut: readonly string[] = leftOutOfBackups()
   const tables: DumpedTable[] = []
   for (const table of await snapshot.tables()) {
     const { name, next, columns } = table
     // The numbers of what is left out go on as well: a process of old is not to be taken for a new one.
-    const rows = LEAVE_OUT_ROWS.has(name) ? 0 : await dumpTable(snapshot, table, unit)
+    const rows = leftOut.includes(name) ? 0 : await dumpTable(snapshot, table, unit)
     tables.push({ name, rows, next: next === null ? null : Number(next), columns })
   }
   const applied = await snapshot.rows<{ name: string }>('select name from schema_migrations order by name')
-  return { migrations: applied.map(({ name }) => name), tables, left_out: LEFT_OUT }
+  return { migrations: applied.map(({ name }) => name), tables, left_out: leftOut }
 }
 
 async function dumpTable(snapshot: Snapshot, table: TableShape, unit: UnitWriter): Promise<number> {

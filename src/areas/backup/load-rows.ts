@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import { type Loader, withLoader } from '../../db/load.js'
 import { migrateUp, migrationStates } from '../../db/migrate.js'
-import { execute, marks, rows } from '../../db/sql.js'
+import { deleteRows, eraseOwned } from '../../db/owned-rows.js'
+import { execute, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, Misconfigured } from '../../errors.js'
 import { QUEUES } from '../../queue/jobs.js'
@@ -65,11 +66,9 @@ export async function settleRows(removedProjects: readonly number[], options: { 
   })
 }
 
+/** At once: nobody else is there yet, and files of builds are copied after the rows that speak of them. */
 async function removeProjects(ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return
-  for (const table of ['builds', 'pipelines', 'ref_changes']) {
-    await execute(`delete from ${table} where project_id in (${marks(ids)})`, ids)
-  }
-  await execute(`delete from members where source_type = 'project' and source_id in (${marks(ids)})`, ids)
-  await execute(`delete from projects where id in (${marks(ids)})`, ids)
+  const { signal } = new AbortController()
+  for (const id of ids) await eraseOwned('projects', id, { signal })
+  await deleteRows('projects', ids)
 }

@@ -21,8 +21,9 @@ import { copyHashed, folderMaker } from './copy.js'
 import { type Backup, copyUnitBack, refuseDamage } from './copy-back.js'
 import { BUILD_FILE } from './copy-build-files.js'
 import { makeRepositoryFolders } from './copy-repository.js'
+import type { ProjectRows } from './fit-rows.js'
 import { Damaged, readFileList, type Unit } from './manifest.js'
-import { insertProjectRows, type ProjectRows, readProjectRows, requirePlace } from './project-rows.js'
+import { insertProjectRows, readProjectRows, requirePlace } from './project-rows.js'
 import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
 
 export interface ProjectRestoreOptions {
@@ -63,7 +64,7 @@ export async function restoreProject(
   if (!unit?.project) throw new NotFound('Project')
   const { id, path } = unit.project
   const live = await row<LiveProject>('select id, storage, default_branch from projects where id = ?', [id])
-  const done = live ? await restoreRefs(backup, unit, live, options) : await recreate(backup, unit, id, options)
+  const done = live ? await restoreRefs(backup, unit, live, options, origin) : await recreate(backup, unit, id, options)
   const restored = { id, path_with_namespace: path, recreated: !live, ...done, dry_run: options.dryRun }
   if (!options.dryRun) await transact(() => note(backup, restored, origin))
   return restored
@@ -77,7 +78,8 @@ async function restoreRefs(
   backup: Backup,
   unit: Unit,
   project: LiveProject,
-  { overwrite, dryRun }: ProjectRestoreOptions
+  { overwrite, dryRun }: ProjectRestoreOptions,
+  origin: Origin
 ): Promise<Outcome> {
   const path = repositoryPath(project)
   const now = readRefFiles(path)
@@ -93,14 +95,14 @@ async function restoreRefs(
   if (!dryRun && moves.length > 0) {
     await ensureRepository(project)
     await addObjects(backup, unit, path)
-    await move(project, path, moves)
+    await move(project, moves, origin)
   }
   return { moved: moves.map(({ ref, old, new: after }) => ({ ref, before: old === ZERO ? null : old, after })), kept }
 }
 
-async function move(project: LiveProject, path: string, moves: readonly RefMove[]): Promise<void> {
+async function move(project: LiveProject, moves: readonly RefMove[], origin: Origin): Promise<void> {
   try {
-    await moveRefs(project, path, null, moves)
+    await moveRefs(project, moves, origin)
   } catch (error) {
     if (error instanceof RefMoved) throw new Conflict(`${error.ref} has moved meanwhile: run the restore again`)
     throw error

@@ -1,5 +1,7 @@
 // From what a client shows to the actor it is. Tokens are found by their hash: nothing is compared byte by byte.
-import type { Actor, ActorUser } from '../../access/actor.js'
+import { type Actor, type ActorUser, actorOf } from '../../access/actor.js'
+import { scopesIn } from '../../access/scopes.js'
+import { User } from '../../db/models/index.js'
 import { execute, row, type Value } from '../../db/sql.js'
 import { Forbidden } from '../../errors.js'
 import { passwordFits } from '../../lib/password-hash.js'
@@ -29,8 +31,8 @@ const PASSWORDS_OFF = 'Signing in with a password is switched off: use a persona
 /** Writing down each use would make every read a write. */
 const LAST_USE_AGE = 600_000
 
-/** The actor of a private or personal access token with its scopes; null when it is unknown, revoked or expired. */
-export async function actorOfToken(token: string): Promise<{ actor: Actor; scopes: string[] } | null> {
+/** The actor of a private or personal access token; null when the token is unknown, revoked or expired. */
+export async function actorOfToken(token: string): Promise<Actor | null> {
   const found = await row<TokenRow>(
     `select t.id as token_id, t.kind, t.scopes, t.last_used_at, ${USER}
      from access_tokens t join users u on u.id = t.user_id
@@ -40,7 +42,7 @@ export async function actorOfToken(token: string): Promise<{ actor: Actor; scope
   )
   if (!found) return null
   if (found.kind === 'personal') noteUse(found)
-  return { actor: { user: asUser(found), by: found.kind, sudoer: null }, scopes: found.scopes.split(' ') }
+  return { user: asUser(found), by: found.kind, sudoer: null, scopes: scopesIn(found.scopes) }
 }
 
 /** The actor of a session cookie; null when it is unknown or expired. */
@@ -50,7 +52,7 @@ export async function actorOfSession(cookie: string): Promise<Actor | null> {
      where s.id = ? and s.expires_at > ? and u.state = 'active'`,
     [tokenHash(cookie), new Date()]
   )
-  return found ? { user: asUser(found), by: 'session', sudoer: null } : null
+  return found ? actorOf(asUser(found), 'session') : null
 }
 
 /**
@@ -97,10 +99,8 @@ export async function beginSession(
     'insert into sessions (id, user_id, address, user_agent, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
     [tokenHash(cookie), user.id, client.address, client.userAgent.slice(0, 255), now, expiresAt]
   )
-  await execute('update users set last_sign_in_at = current_sign_in_at, current_sign_in_at = ? where id = ?', [
-    now,
-    user.id
-  ])
+  const account = await User.findByPk(user.id)
+  await account?.update({ lastSignInAt: account.currentSignInAt, currentSignInAt: now }, { silent: true })
   return { cookie, expiresAt }
 }
 

@@ -1,5 +1,5 @@
 // What git clients show by HTTP Basic: a password, a private or personal access token in either field, or a build token.
-import { type Actor, nobody } from '../../access/actor.js'
+import { type Actor, actorOf, nobody } from '../../access/actor.js'
 import { row } from '../../db/sql.js'
 import { Unauthorized } from '../../errors.js'
 import { tokenHash } from '../../secrets.js'
@@ -24,10 +24,10 @@ async function byTokenOrPassword(user: string, password: string, address: string
   // A token takes one statement, a password 18 ms of hashing: tokens first.
   for (const token of [password, user]) {
     const found = token === '' ? null : await actorOfToken(token)
-    if (found?.scopes.includes('api')) return found.actor
+    if (found?.scopes.includes('api')) return found
   }
   const byPassword = password === '' ? null : await userOfPassword(user, password, address)
-  return byPassword && { user: byPassword, by: 'password', sudoer: null }
+  return byPassword && actorOf(byPassword, 'password')
 }
 
 /** The user who started a build may read by its token while it runs. */
@@ -38,5 +38,5 @@ async function byBuildToken(token: string): Promise<Actor | null> {
     [tokenHash(token)]
   )
   // Never an administrator, whoever started it: a build reads what its user is a member of.
-  return found ? { user: { ...found, external: found.external === 1, admin: false }, by: 'build', sudoer: null } : null
+  return found ? actorOf({ ...found, external: found.external === 1, admin: false }, 'build') : null
 }

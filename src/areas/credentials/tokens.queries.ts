@@ -57,10 +57,13 @@ export async function pageOfTokens(userId: number | undefined, query: TokenListQ
   return { ...(await listTokens({ userId, state: query.state }, sql)), page, perPage }
 }
 
-/** A personal access token by its number; for those who may see only their own, one of `userId`. Throws NotFound. */
-export async function requireToken(id: number, userId?: number): Promise<TokenRow> {
+/** The name of the record in a NotFound. */
+export const TOKEN_RECORD = 'Personal Access Token'
+
+/** A personal access token by its number. Throws NotFound when no token has this number. */
+export async function requireToken(id: number): Promise<TokenRow> {
   const found = await row<TokenRow>(`${SELECT} where t.id = ? and t.kind = 'personal'`, [id])
-  if (!found || (userId !== undefined && found.user_id !== userId)) throw new NotFound('Personal Access Token')
+  if (!found) throw new NotFound(TOKEN_RECORD)
   return found
 }
 

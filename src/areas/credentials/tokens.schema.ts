@@ -1,8 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { SCOPES } from '../../access/scopes.js'
 import { Id, Paging } from '../../lib/schema.js'
-
-export const SCOPES = ['api', 'read_user'] as const
-export type Scope = (typeof SCOPES)[number]
 
 export const TOKEN_STATES = ['active', 'inactive'] as const
 export type TokenState = (typeof TOKEN_STATES)[number]

@@ -6,7 +6,7 @@ import { BadParameters, Forbidden, Invalid } from '../../errors.js'
 import { lineProblem } from '../../lib/line.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
 import { audit } from '../audit/audit.js'
-import { holdUser } from '../users/users.queries.js'
+import { holdUser, holdUserAlone } from '../users/users.queries.js'
 import { requireToken, type TokenRow } from './tokens.queries.js'
 import type { TokenBody } from './tokens.schema.js'
 
@@ -76,7 +76,7 @@ export async function resetPrivateToken(owner: Owner, origin: Origin): Promise<s
   const token = newToken()
   await transact(async () => {
     // One after the other, so that nobody ends up with two.
-    await holdUser(owner.id, 'alone')
+    await holdUserAlone(owner.id)
     const now = new Date()
     await execute(
       `update access_tokens set revoked_at = ?, encrypted = null

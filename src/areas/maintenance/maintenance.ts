@@ -26,6 +26,7 @@ const MOST_NOTES = 1000
 /** Of runs that the schedule causes. */
 export const scheduleOrigin = (): Origin => ({
   user: null,
+  asker: null,
   name: 'schedule',
   actingAs: null,
   via: 'schedule',

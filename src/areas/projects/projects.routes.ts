@@ -1,15 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { Actor } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
 import { ProjectParams } from '../../lib/schema.js'
 import { createProject } from './projects.js'
 import { findProject, listProjects, type ProjectScope } from './projects.queries.js'
 import { ProjectBody, ProjectListQuery } from './projects.schema.js'
-import { Project, viewProject, viewProjectSimple } from './projects.view.js'
-
-const viewFor = (actor: Actor, simple?: boolean) => (project: Parameters<typeof viewProject>[0]) =>
-  simple ? viewProjectSimple(project) : viewProject(project, actor)
+import { Project, viewFor, viewProject } from './projects.view.js'
 
 export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
   const schema = { tags: ['Projects'], querystring: ProjectListQuery, response: { 200: Type.Array(Project) } }
@@ -42,8 +38,8 @@ export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
       config: { can: 'project.create' },
       schema: { tags: ['Projects'], body: ProjectBody, response: { 201: Project } }
     },
-    async ({ body, actor }, reply) => {
-      const project = await findProject(await createProject(body, actor), actor)
+    async ({ body, actor, origin }, reply) => {
+      const project = await findProject(await createProject(body, origin), actor)
       if (!project) throw new NotFound('Project')
       return reply.code(201).send(viewProject(project, actor))
     }

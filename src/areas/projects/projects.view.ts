@@ -2,10 +2,11 @@
 import { Type } from 'typebox'
 import type { Actor } from '../../access/actor.js'
 import { levelIn } from '../../access/authorize.js'
-import { MASTER, PUBLIC } from '../../access/levels.js'
 import { publicUrl } from '../../config.js'
+import { MASTER, PUBLIC } from '../../lib/levels.js'
 import { DateTime, Nullable } from '../../lib/schema.js'
 import { decrypt } from '../../secrets.js'
+import { projectUrls } from './project-urls.js'
 import type { ProjectRow } from './projects.queries.js'
 
 const simple = {
@@ -92,10 +93,10 @@ export const Project = Type.Object({
 
 export const viewProjectSimple = (project: ProjectRow) => {
   const path = `${project.namespace_path}/${project.path}`
-  const web = `${publicUrl()}/${path}`
+  const { web, http } = projectUrls(path)
   return {
     id: project.id,
-    http_url_to_repo: `${web}.git`,
+    http_url_to_repo: http,
     web_url: web,
     name: project.name,
     name_with_namespace: `${project.namespace_name} / ${project.name}`,
@@ -111,10 +112,10 @@ export const viewProjectSimple = (project: ProjectRow) => {
 export function viewProject(project: ProjectRow, actor: Actor) {
   if (!actor.user) return viewProjectSimple(project)
   const path = `${project.namespace_path}/${project.path}`
-  const web = `${publicUrl()}/${path}`
+  const { web, http, ssh } = projectUrls(path)
   return {
     id: project.id,
-    http_url_to_repo: `${web}.git`,
+    http_url_to_repo: http,
     web_url: web,
     name: project.name,
     name_with_namespace: `${project.namespace_name} / ${project.name}`,
@@ -124,7 +125,7 @@ export function viewProject(project: ProjectRow, actor: Actor) {
     default_branch: project.default_branch,
     public: project.visibility_level === PUBLIC,
     visibility_level: project.visibility_level,
-    ssh_url_to_repo: `git@${sshHost()}:${path}.git`,
+    ssh_url_to_repo: ssh,
     tag_list: JSON.parse(project.tag_list) as string[],
     namespace: viewNamespace(project),
     archived: project.archived === 1,
@@ -150,9 +151,16 @@ export function viewProject(project: ProjectRow, actor: Actor) {
     owner: project.namespace_kind === 'user' && project.owner_name !== null ? viewOwner(project) : undefined,
     open_issues_count: project.issues_enabled ? project.open_issues_count : undefined,
     runners_token: levelIn(project, actor) >= MASTER ? decrypt(project.runners_token_encrypted) : undefined,
-    permissions: { project_access: viewAccess(project), group_access: null }
+    permissions: {
+      project_access: viewAccess(project.project_access_level, project.project_notification_level),
+      group_access: viewAccess(project.group_access_level, project.group_notification_level)
+    }
   }
 }
+
+/** The view for a list: the short record where the client asks for it. */
+export const viewFor = (actor: Actor, simple?: boolean) => (project: ProjectRow) =>
+  simple ? viewProjectSimple(project) : viewProject(project, actor)
 
 const viewNamespace = (project: ProjectRow) => ({
   id: project.namespace_id,
@@ -178,10 +186,5 @@ const viewOwner = (project: ProjectRow) => ({
   created_at: project.owner_created_at ?? project.created_at
 })
 
-const viewAccess = ({ access_level, notification_level }: ProjectRow) =>
-  access_level === null ? null : { access_level, notification_level: notification_level ?? 3 }
-
-const sshHost = () =>
-  publicUrl()
-    .replace(/^https?:\/\//, '')
-    .replace(/[:/].*$/, '')
+const viewAccess = (level: number | null, notification: number | null) =>
+  level === null ? null : { access_level: level, notification_level: notification ?? 3 }

@@ -1,6 +1,7 @@
-// What a removed project leaves behind, and how it goes: builds with their files, pipelines, ref changes, the repository.
+// What a removed project leaves behind, and how it goes: its builds end, then their files, the rows and the repository.
 // The row of project_removals goes last: killed at any point, the job begins again and finds what is left.
-import { deleteInBatches, execute, marks, row, rows } from '../../db/sql.js'
+import { eraseOwned } from '../../db/owned-rows.js'
+import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { removeRepository } from '../../git/repository.js'
 import { enqueue } from '../../queue/enqueue.js'
@@ -23,9 +24,8 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
     await enqueue('project.remove', { projectId }, { runAt: new Date(Date.now() + ENDING_MS) })
     return
   }
-  await removeBuilds(projectId, signal)
-  await deleteInBatches('delete from pipelines where project_id = ?', [projectId])
-  await deleteInBatches('delete from ref_changes where project_id = ?', [projectId])
+  // The files of a build go before its row, or nobody would know of them any more.
+  await eraseOwned('projects', projectId, { signal, before: { builds: removeFiles } })
   await removeRepository(repositoryPath({ id: projectId, storage: removal.storage }))
   await execute('delete from project_removals where project_id = ?', [projectId])
 }
@@ -55,25 +55,16 @@ async function buildsStillEnd(projectId: number): Promise<boolean> {
   return found !== undefined
 }
 
-/** The files of a build go before its row, or nobody would know of them any more. */
-async function removeBuilds(projectId: number, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    signal.throwIfAborted()
-    const builds = await rows<{ id: number; attempt: number }>(
-      `select id, attempt from builds where project_id = ? order by id limit ${AT_ONCE}`,
-      [projectId]
-    )
-    if (builds.length === 0) return
-    for (const build of builds) await removeFiles(build)
-    const ids = builds.map(({ id }) => id)
-    await execute(`delete from builds where id in (${marks(ids)})`, ids)
-  }
-}
-
-/** One attempt more than is counted: that of a worker that stopped is taken back. */
-async function removeFiles({ id, attempt }: { id: number; attempt: number }): Promise<void> {
-  for (let number = 1; number <= attempt + 1; number++) {
-    const key = { build: id, attempt: number }
-    await Promise.all([removeArtifact(key), removeTrace(key)])
+/** Of one attempt more than is counted: that of a worker that stopped is taken back. */
+async function removeFiles(buildIds: readonly number[]): Promise<void> {
+  const builds = await rows<{ id: number; attempt: number }>(
+    `select id, attempt from builds where id in (${marks(buildIds)})`,
+    buildIds
+  )
+  for (const { id, attempt } of builds) {
+    for (let number = 1; number <= attempt + 1; number++) {
+      const key = { build: id, attempt: number }
+      await Promise.all([removeArtifact(key), removeTrace(key)])
+    }
   }
 }

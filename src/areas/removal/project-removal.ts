@@ -1,7 +1,8 @@
 // Removing projects. Their rows go at once, with what others are told of it; what takes long, builds and files, goes by a
 // job afterwards (erase-project.ts).
 import type { Origin } from '../../access/actor.js'
-import { execute, marks } from '../../db/sql.js'
+import { deleteRows } from '../../db/owned-rows.js'
+import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { enqueueAll } from '../../queue/enqueue.js'
 import { projectPayload } from '../../webhooks/system-payloads.js'
@@ -29,8 +30,7 @@ async function removeSome(projects: readonly ProjectSnapshot[], origin: Origin):
      values ${projects.map(() => '(?, ?, ?, ?)').join(', ')}`,
     projects.flatMap(project => [project.id, project.storage, project.path_with_namespace, now])
   )
-  await execute(`delete from members where source_type = 'project' and source_id in (${marks(ids)})`, ids)
-  await execute(`delete from projects where id in (${marks(ids)})`, ids)
+  await deleteRows('projects', ids)
   await emitEvents(projects.map(project => [`project_destroy:${project.id}`, payloadOf(project)]))
   await auditAll(
     origin,

@@ -1,23 +1,17 @@
 // The end of a user: what goes along, and what stays without a name.
 import type { Origin } from '../../access/actor.js'
 import { User } from '../../db/models/index.js'
-import { execute } from '../../db/sql.js'
+import { deleteRows, eraseOwned } from '../../db/owned-rows.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { keyPayload, userPayload } from '../../webhooks/system-payloads.js'
 import { personalProjects } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
 import { emitEvent, emitEvents } from '../hooks/events.js'
-import { listKeys } from '../users/keys.queries.js'
+import { type KeyRow, listKeys } from '../users/keys.queries.js'
 import { isLastAdmin, requireOtherAdmin } from '../users/last-admin.js'
 import { removeProjects } from './project-removal.js'
-import {
-  type BelongingsRow,
-  countBelongings,
-  countTraces,
-  findGroupsOwnedAlone,
-  type TracesRow
-} from './user-deletion.queries.js'
+import { type Counts, countBelongings, countTraces, findGroupsOwnedAlone } from './user-deletion.queries.js'
 
 export interface UserDeletion {
   /** Groups that would have no owner left: while there are any, the user is not deleted. */
@@ -25,9 +19,9 @@ export interface UserDeletion {
   /** The last active administrator is not deleted either. */
   readonly last_admin: boolean
   /** Projects by their paths, and how many of the rest. */
-  readonly goes: { readonly projects: string[] } & BelongingsRow
+  readonly goes: { readonly projects: readonly string[]; readonly [name: string]: number | readonly string[] }
   /** Without the user's name, but for the audit. */
-  readonly stays: TracesRow
+  readonly stays: Counts
 }
 
 /** What the deletion of a user would take along and what it would leave. Changes nothing. */
@@ -58,8 +52,10 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
     if (user.admin && user.state === 'active') await requireOtherAdmin(id, 'deleted')
     const projects = await personalProjects(id)
     await removeProjects(projects, origin)
-    await removeBelongings(user)
-    await user.destroy()
+    const keys = await listKeys(id)
+    // Not specified: whether hooks hear of the memberships that end. The end of the user says it.
+    await deleteRows('users', [id])
+    await tellOfKeys(user, keys)
     await emitEvent(`user_destroy:${id}`, userPayload('user_destroy', user))
     const before = { ...recordOf(user), projects: projects.map(project => project.path_with_namespace) }
     const target = { type: 'user', id, name: user.username }
@@ -69,22 +65,12 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
   })
 }
 
-// Not specified: whether hooks hear of the memberships that end. The end of the user says it.
-const BELONGINGS = [
-  'delete from ssh_keys where user_id = ?',
-  'delete from emails where user_id = ?',
-  'delete from access_tokens where user_id = ?',
-  'delete from sessions where user_id = ?',
-  'delete from identities where user_id = ?',
-  'delete from members where user_id = ?',
-  "delete from namespaces where kind = 'user' and owner_id = ?",
-  'update projects set creator_id = null where creator_id = ?'
-]
+/** Takes the number of a deleted user out of what stays. Its readers look for the user and find none: nothing waits. */
+export const forgetUser = (userId: number, signal: AbortSignal): Promise<void> =>
+  eraseOwned('users', userId, { signal })
 
-async function removeBelongings({ id, username }: User): Promise<void> {
-  const keys = await listKeys(id)
-  for (const sql of BELONGINGS) await execute(sql, [id])
-  await emitEvents(
+function tellOfKeys({ username }: User, keys: readonly KeyRow[]): Promise<void> {
+  return emitEvents(
     keys.map(key => [
       `key_destroy:${key.id}`,
       keyPayload('key_destroy', {

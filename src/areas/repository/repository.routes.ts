@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { config } from '../../config.js'
-import { Unauthorized } from '../../errors.js'
 import { ProjectParams } from '../../lib/schema.js'
 import { latestStatusOf } from './commit-status.queries.js'
 import { type Blob, openBlobOf, openFileOf, readCommitOf, readTreeOf } from './contents.js'
@@ -65,7 +64,10 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/projects/:id/repository/files',
-    { config: read, schema: { tags, params: ProjectParams, querystring: FileQuery, response: { 200: File } } },
+    {
+      config: { can: 'file.read' },
+      schema: { tags, params: ProjectParams, querystring: FileQuery, response: { 200: File } }
+    },
     async ({ project, query }) => readFile(project, query.file_path, query.ref)
   )
 
@@ -76,9 +78,8 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
       bodyLimit,
       schema: { tags, params: ProjectParams, body: FileBody, response: { 201: WrittenFile } }
     },
-    async ({ project, actor, body }, reply) => {
-      if (!actor.user) throw new Unauthorized()
-      await writeFile(project, actor.user, 'create', body)
+    async ({ project, body, origin }, reply) => {
+      await writeFile(project, { ...body, action: 'create' }, origin)
       return reply.code(201).send(written(body))
     }
   )
@@ -90,9 +91,8 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
       bodyLimit,
       schema: { tags, params: ProjectParams, body: FileBody, response: { 200: WrittenFile } }
     },
-    async ({ project, actor, body }) => {
-      if (!actor.user) throw new Unauthorized()
-      await writeFile(project, actor.user, 'update', body)
+    async ({ project, body, origin }) => {
+      await writeFile(project, { ...body, action: 'update' }, origin)
       return written(body)
     }
   )
@@ -103,9 +103,8 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
       config: write,
       schema: { tags, params: ProjectParams, querystring: FileDeletion, response: { 200: WrittenFile } }
     },
-    async ({ project, actor, query }) => {
-      if (!actor.user) throw new Unauthorized()
-      await deleteFile(project, actor.user, query)
+    async ({ project, query, origin }) => {
+      await deleteFile(project, query, origin)
       return written(query)
     }
   )

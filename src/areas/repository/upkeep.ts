@@ -45,7 +45,6 @@ async function keepUp(context: TaskContext) {
   // Settled, as what is under way must not outlive the lock.
   const outcomes = await Promise.allSettled(Array.from({ length: AT_ONCE }, work))
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
-  if (!context.dryRun) await forgetRemoved()
   if (figures.failed > 0) throw new Error(`${figures.failed} repositories could not be looked after: see the notes`)
   return { ...figures, left: waiting.length }
 }
@@ -62,12 +61,7 @@ async function keepUpOne({ id, storage, default_branch }: DueRow, context: TaskC
     done = false
   }
   if (context.dryRun) return done
-  const now = new Date()
-  await execute(
-    `insert into repository_upkeeps (project_id, looked_at, repacked_at) values (?, ?, ?)
-     on duplicate key update looked_at = ?, repacked_at = coalesce(?, repacked_at)`,
-    [id, now, repacked ? now : null, now, repacked ? now : null]
-  )
+  await noteLook(id, repacked)
   return done
 }
 
@@ -97,6 +91,13 @@ function findDue(): Promise<DueRow[]> {
   )
 }
 
-async function forgetRemoved(): Promise<void> {
-  await execute('delete from repository_upkeeps where project_id not in (select id from projects)')
+/** A repack takes long enough for the project to be removed meanwhile: then nothing is noted. */
+async function noteLook(projectId: number, repacked: boolean): Promise<void> {
+  const now = new Date()
+  const repackedAt = repacked ? now : null
+  await execute(
+    `insert into repository_upkeeps (project_id, looked_at, repacked_at) select id, ?, ? from projects where id = ?
+     on duplicate key update looked_at = ?, repacked_at = coalesce(?, repacked_at)`,
+    [now, repackedAt, projectId, now, repackedAt]
+  )
 }

@@ -44,11 +44,12 @@ const ownEmailRoutes: FastifyPluginAsyncTypebox = async app => {
 }
 
 const othersEmailRoutes: FastifyPluginAsyncTypebox = async app => {
+  const read = { can: 'user.read_account' as const }
   const config = { can: 'user.administer' as const }
 
   app.get(
     '/users/:id/emails',
-    { config, schema: { tags, params: NumberedUserParams, response: { 200: Type.Array(Email) } } },
+    { config: read, schema: { tags, params: NumberedUserParams, response: { 200: Type.Array(Email) } } },
     async ({ params }) => (await listEmails((await requireNumberedUser(params.id)).id)).map(viewEmail)
   )
 

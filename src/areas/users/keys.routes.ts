@@ -48,11 +48,12 @@ const ownKeyRoutes: FastifyPluginAsyncTypebox = async app => {
 }
 
 const othersKeyRoutes: FastifyPluginAsyncTypebox = async app => {
+  const read = { can: 'user.read_account' as const }
   const config = { can: 'user.administer' as const }
 
   app.get(
     '/users/:id/keys',
-    { config, schema: { tags, params: NumberedUserParams, response: { 200: Type.Array(Key) } } },
+    { config: read, schema: { tags, params: NumberedUserParams, response: { 200: Type.Array(Key) } } },
     async ({ params }) => (await listKeys((await requireNumberedUser(params.id)).id)).map(viewKey)
   )
 

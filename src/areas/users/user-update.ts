@@ -1,6 +1,6 @@
 // Changing a user: all that an administrator may change, and nobody else.
 import type { Origin } from '../../access/actor.js'
-import { Identity, Namespace, User } from '../../db/models/index.js'
+import { Namespace, User } from '../../db/models/index.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Conflict, NotFound, UpdateConflict } from '../../errors.js'
@@ -10,6 +10,7 @@ import { personalProjects, systemProjectOf } from '../activity/project-snapshots
 import { audit, changesBetween } from '../audit/audit.js'
 import { emitEvents } from '../hooks/events.js'
 import { checkAddressFree } from './emails.js'
+import { setIdentity } from './identities.js'
 import { requireOtherAdmin } from './last-admin.js'
 import { checkUser } from './user-rules.js'
 import { takenBy } from './users.js'
@@ -111,15 +112,4 @@ async function moveNamespace(user: User, username: string): Promise<void> {
       ]
     })
   )
-}
-
-/** Not specified: of a provider that the user has an identity of already, the new one takes its place. */
-async function setIdentity(userId: number, { provider, extern_uid: externUid }: UserChange) {
-  if (provider === undefined || externUid === undefined) return {}
-  const known = await Identity.findOne({ where: { userId, provider } })
-  const before = known?.externUid
-  if (before === externUid) return {}
-  if (known) await known.update({ externUid })
-  else await Identity.create({ userId, provider, externUid })
-  return { [`identity ${provider}`]: { ...(before === undefined ? {} : { before }), after: externUid } }
 }

@@ -1,3 +1,4 @@
+import { likeText } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
@@ -59,12 +60,13 @@ export function userNumber(id: string): number {
   return id.length > 10 ? 0 : Number(id)
 }
 
-/**
- * Keeps a user from being deleted until the current transaction ends, `alone` also from whoever else does this. Throws
- * NotFound.
- */
-export async function holdUser(id: number, alone?: 'alone'): Promise<void> {
-  const lock = alone ? 'for update' : 'lock in share mode'
+/** Keeps a user from being deleted until the current transaction ends. Throws NotFound when the user is gone. */
+export const holdUser = (id: number): Promise<void> => lockUser(id, 'lock in share mode')
+
+/** The same; whoever else does either waits meanwhile. */
+export const holdUserAlone = (id: number): Promise<void> => lockUser(id, 'for update')
+
+async function lockUser(id: number, lock: 'lock in share mode' | 'for update'): Promise<void> {
   if (!(await row(`select id from users where id = ? ${lock}`, [id]))) throw new NotFound('User')
 }
 
@@ -124,6 +126,3 @@ function filter({ active, admins, blocked, external, search, username }: UserFil
   }
   return { where: where.join(' and '), values }
 }
-
-/** Text that `like` takes as it stands. */
-export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&')

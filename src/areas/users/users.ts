@@ -1,6 +1,7 @@
 import type { Origin } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
-import { AccessToken, Identity, Namespace, User } from '../../db/models/index.js'
+import { Namespace, User } from '../../db/models/index.js'
+import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, Invalid } from '../../errors.js'
 import { hashPassword } from '../../lib/password-hash.js'
@@ -10,6 +11,7 @@ import { auditAll, changesBetween } from '../audit/audit.js'
 import { emitEvents } from '../hooks/events.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { ADDRESS_TAKEN, checkAddressesFree } from './emails.js'
+import { insertIdentities } from './identities.js'
 import { checkUser } from './user-rules.js'
 import { findPrivateToken } from './users.queries.js'
 import type { UserBody } from './users.schema.js'
@@ -49,8 +51,8 @@ export async function insertUsers(drafts: readonly UserDraft[], origin: Origin):
     await checkAddressesFree(drafts.map(({ body }) => body.email))
     const users = await insertRows(drafts)
     await insertNamespaces(users)
-    await insertIdentities(drafts, users)
-    await AccessToken.bulkCreate(users.map(({ id }, at) => tokenOf(id, drafts[at]?.privateToken ?? '')))
+    await insertIdentitiesOf(drafts, users)
+    await insertPrivateTokens(users.map(({ id }, at) => ({ userId: id, token: drafts[at]?.privateToken ?? '' })))
     await emitEvents(users.map(user => [`user_create:${user.id}`, userPayload('user_create', user)]))
     await auditAll(
       origin,
@@ -71,12 +73,14 @@ export async function revealPrivateToken(userId: number): Promise<string> {
   return decrypt(box)
 }
 
-const tokenOf = (userId: number, privateToken: string) => ({
-  userId,
-  kind: 'private' as const,
-  tokenHash: tokenHash(privateToken),
-  encrypted: encrypt(privateToken)
-})
+async function insertPrivateTokens(tokens: readonly { userId: number; token: string }[]): Promise<void> {
+  const now = new Date()
+  await execute(
+    `insert into access_tokens (token_hash, user_id, kind, encrypted, created_at)
+     values ${tokens.map(() => "(?, ?, 'private', ?, ?)").join(', ')}`,
+    tokens.flatMap(({ userId, token }) => [tokenHash(token), userId, encrypt(token), now])
+  )
+}
 
 /** Gives the rows in the order of the drafts. */
 async function insertRows(drafts: readonly UserDraft[]): Promise<User[]> {
@@ -127,7 +131,7 @@ async function insertNamespaces(users: readonly User[]): Promise<void> {
   }
 }
 
-async function insertIdentities(drafts: readonly UserDraft[], users: readonly User[]): Promise<void> {
+async function insertIdentitiesOf(drafts: readonly UserDraft[], users: readonly User[]): Promise<void> {
   const identities = drafts.flatMap(({ body: { provider, extern_uid } }, at) => {
     const userId = users[at]?.id
     return provider === undefined || extern_uid === undefined || userId === undefined
@@ -135,7 +139,7 @@ async function insertIdentities(drafts: readonly UserDraft[], users: readonly Us
       : [{ userId, provider, externUid: extern_uid }]
   })
   try {
-    if (identities.length > 0) await Identity.bulkCreate(identities)
+    await insertIdentities(identities)
   } catch (error) {
     throw takenBy(error)
   }

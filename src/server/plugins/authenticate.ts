@@ -2,12 +2,12 @@
 import '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
+import { requireScope } from '../../access/authorize.js'
 import { actorOfSession, actorOfToken, findSudoUser } from '../../areas/credentials/credentials.js'
 import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
 import { sameOrigin } from '../web/same-origin.js'
 
 export const SESSION_COOKIE = '_service_session'
-const API = '/api/v3'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -47,18 +47,10 @@ function tokenOf(request: FastifyRequest): string | undefined {
 }
 
 async function byToken(request: FastifyRequest, token: string): Promise<Actor> {
-  const found = await actorOfToken(token)
-  if (!found) throw new Unauthorized()
-  if (!found.scopes.includes('api') && !readsUsers(request, found.scopes)) throw new Unauthorized()
-  return found.actor
-}
-
-/** The scope read_user allows GET under /user and /users only. */
-function readsUsers(request: FastifyRequest, scopes: readonly string[]): boolean {
-  const reading = request.method === 'GET' || request.method === 'HEAD'
-  return (
-    scopes.includes('read_user') && reading && /^\/users?(\/|$)/.test(request.routeOptions.url?.slice(API.length) ?? '')
-  )
+  const actor = await actorOfToken(token)
+  if (!actor) throw new Unauthorized()
+  requireScope(actor, request.routeOptions.config.can)
+  return actor
 }
 
 async function bySession(request: FastifyRequest, session: string): Promise<Actor> {
@@ -78,5 +70,5 @@ async function actAs(request: FastifyRequest, actor: Actor): Promise<Actor> {
   if (typeof wanted !== 'string') throw new BadParameters('sudo is invalid')
   const user = await findSudoUser(wanted)
   if (!user) throw new NotFound(`No user id or username for: ${wanted}`)
-  return { user, by: actor.by, sudoer: actor.user }
+  return { ...actor, user, sudoer: actor.user }
 }

@@ -25,7 +25,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { Conflict, NotFound } from '../../../src/errors.js'
 import { ZERO } from '../../../src/git/refs.js'
 import { cli } from '../../helpers/cli.js'
-import { actorOf, factory, someOrigin } from '../../helpers/factory.js'
+import { actorOf, factory, originBy, someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 import { big, create, environment, git, home, manifestOf, project, source, unitOf } from './subject.js'
 
@@ -200,14 +200,15 @@ t.test('a project that is still there gets its refs back by the one road', async
   for (const word of ['one', 'two']) await factory.file(mine, word, `${word}\n`)
   const path = repositoryPath({ id: mine.id, storage: 'default' })
   const [old, then] = [git(path, 'rev-parse', 'master~1'), git(path, 'rev-parse', 'master')]
-  const row = { id: mine.id, default_branch: 'master' }
-  await moveRefs(row, path, mine.owner, [{ ref: 'refs/heads/gone', old: ZERO, new: then }])
+  const row = { id: mine.id, storage: 'default', default_branch: 'master' }
+  await moveRefs(row, [{ ref: 'refs/heads/gone', old: ZERO, new: then }], originBy(mine.owner))
   const backup = await create()
   const found = findBackup(backup.path)
-  await moveRefs(row, path, mine.owner, [
+  const back = [
     { ref: 'refs/heads/gone', old: then, new: ZERO },
     { ref: 'refs/heads/master', old: then, new: old }
-  ])
+  ]
+  await moveRefs(row, back, originBy(mine.owner))
   git(path, 'prune', '--expire=now')
   t.throws(() => git(path, 'cat-file', '-e', then), 'its objects are gone')
 
@@ -252,7 +253,11 @@ t.test('a project that was removed comes back with its rows', async t => {
   await execute('delete from users where id = ?', [gone.id])
   const restored = await restore()
   t.match(restored, { id: mine.id, recreated: true, moved: [{ ref: 'refs/heads/master', after: master }] })
-  t.match(await findProject(mine.path, actorOf(mine.owner)), { id: mine.id, default_branch: 'master' })
+  t.match(await findProject(mine.path, actorOf(mine.owner)), {
+    id: mine.id,
+    storage: 'default',
+    default_branch: 'master'
+  })
   t.equal(git(path, 'rev-parse', 'master'), master)
   t.same(
     (

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { GUEST, MASTER } from '../../../src/access/levels.js'
 import { publicUrl } from '../../../src/config.js'
 import { execute } from '../../../src/db/sql.js'
+import { GUEST, MASTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
 

@@ -10,7 +10,7 @@ import { applyRefChange } from '../../../src/areas/refs/ref-effects.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { refValue, ZERO } from '../../../src/git/refs.js'
 import { testDatabase } from '../../helpers/database.js'
-import { factory, someOrigin, type TestProject } from '../../helpers/factory.js'
+import { factory, originBy, someOrigin, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 
 await testDatabase()
@@ -162,12 +162,12 @@ t.test('moveRefs', async t => {
   await runJobs()
   const repository = await ensureRepository({ id: project.id, storage: 'default' })
   const tip = (await refValue(repository, 'refs/heads/master')) ?? ''
-  const stored = { id: project.id, default_branch: 'master' }
+  const stored = { id: project.id, storage: 'default', default_branch: 'master' }
   const count = async () => (await changes(project)).length
 
   t.test('moves a ref and has its effects', async t => {
     const before = await count()
-    await moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/new', old: ZERO, new: tip }])
+    await moveRefs(stored, [{ ref: 'refs/heads/new', old: ZERO, new: tip }], originBy(project.owner))
     t.equal(await refValue(repository, 'refs/heads/new'), tip)
     t.equal(await count(), before + 1)
     t.ok((await runJobs()).includes('ref.changed'))
@@ -175,9 +175,9 @@ t.test('moveRefs', async t => {
 
   t.test('refused by git, it leaves nothing behind', async t => {
     const before = await count()
-    const stale = moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/master', old: id('b'), new: tip }])
+    const stale = moveRefs(stored, [{ ref: 'refs/heads/master', old: id('b'), new: tip }], originBy(project.owner))
     await t.rejects(stale, { name: 'RefMoved' })
-    const blocked = moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/new/x', old: ZERO, new: tip }])
+    const blocked = moveRefs(stored, [{ ref: 'refs/heads/new/x', old: ZERO, new: tip }], originBy(project.owner))
     await t.rejects(blocked, { name: 'RefBlocked' })
     t.equal(await count(), before)
     t.same(await runJobs(), [])
@@ -185,11 +185,11 @@ t.test('moveRefs', async t => {
 
   t.test('refused by the policy, git is not asked', async t => {
     for (const ref of ['refs/internal/x', 'refs/heads/-x', 'refs/heads/a..b']) {
-      await t.rejects(moveRefs(stored, repository, project.owner, [{ ref, old: ZERO, new: tip }]), {
+      await t.rejects(moveRefs(stored, [{ ref, old: ZERO, new: tip }], originBy(project.owner)), {
         name: 'BadRequest'
       })
     }
-    const deletion = moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/master', old: tip, new: ZERO }])
+    const deletion = moveRefs(stored, [{ ref: 'refs/heads/master', old: tip, new: ZERO }], originBy(project.owner))
     await t.rejects(deletion, { name: 'BadRequest' })
   })
 })

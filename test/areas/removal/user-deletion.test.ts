@@ -4,20 +4,24 @@ import { dirname } from 'node:path'
 import t from 'tap'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { beginSession } from '../../../src/areas/credentials/credentials.js'
+import { insertMember } from '../../../src/areas/members/members.js'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { openChanges, settleChanges } from '../../../src/areas/refs/ref-changes.js'
 import { applyRefChange } from '../../../src/areas/refs/ref-effects.js'
 import { removeProjects } from '../../../src/areas/removal/project-removal.js'
 import { unfinishedRemovals } from '../../../src/areas/removal/unfinished-removals.js'
 import { deletionOf } from '../../../src/areas/removal/user-deletion.js'
-import { AccessToken, Email, Identity, Member, Namespace, SshKey } from '../../../src/db/models/index.js'
+import { addEmail } from '../../../src/areas/users/emails.js'
+import { insertIdentities } from '../../../src/areas/users/identities.js'
+import { addKey } from '../../../src/areas/users/keys.js'
+import { Namespace } from '../../../src/db/models/index.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { removeRepository } from '../../../src/git/repository.js'
-import { newToken, tokenHash } from '../../../src/secrets.js'
 import { openArtifact } from '../../../src/storage/artifacts.js'
 import { appendTrace, traceSize } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
 import { someOrigin, type TestProject, type TestUser } from '../../helpers/factory.js'
+import { newKey } from '../../helpers/ssh-keys.js'
 import { beginBuild, endBuild, makePipeline } from '../builds/make-builds.js'
 
 const CI = 'one:\n  script: [make]\n  artifacts: {paths: [a]}\n'
@@ -50,11 +54,10 @@ t.test('DELETE /users/:id', async t => {
   // A pipeline of the user's in a project that stays.
   const [build] = await makePipeline({ ...shared, owner: user }, CI)
   if (!build) throw new Error('no build')
-  const key = await SshKey.create({ userId: user.id, title: 'k', publicKey: 'ssh-ed25519 AAAA', fingerprint: 'f' })
-  await Email.create({ userId: user.id, email: 'other@example.org' })
-  await Identity.create({ userId: user.id, provider: 'ldap', externUid: 'cn' })
-  const token = newToken()
-  await AccessToken.create({ userId: user.id, kind: 'personal', tokenHash: tokenHash(token) })
+  const key = await addKey(user, { title: 'k', key: newKey() }, someOrigin)
+  await addEmail(user, { email: 'other@example.org' }, someOrigin)
+  await insertIdentities([{ userId: user.id, provider: 'ldap', externUid: 'cn' }])
+  const token = await app.make.token(user)
   await beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' })
   const shown = (await admin.get(`/users/${user.id}`)).json()
 
@@ -129,8 +132,7 @@ t.test('the only owner of a group stays', async t => {
   const admin = app.as(await app.make.admin())
   const [user, second] = [await app.make.user(), await app.make.user()]
   const group = await Namespace.create({ kind: 'group', ownerId: null, name: 'Group', path: 'the-group' })
-  const own = (userId: number) =>
-    Member.create({ sourceType: 'namespace', sourceId: group.id, userId, accessLevel: 50 })
+  const own = (userId: number) => insertMember({ type: 'namespace', id: group.id }, userId, 50)
   await own(user.id)
   t.same((await deletionOf(user)).only_owner_of, ['the-group'])
   const res = await admin.delete(`/users/${user.id}`)

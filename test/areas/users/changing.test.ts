@@ -5,12 +5,10 @@ import { createProject } from '../../../src/areas/projects/projects.js'
 import { addEmail } from '../../../src/areas/users/emails.js'
 import { blockUser } from '../../../src/areas/users/user-state.js'
 import { updateUser } from '../../../src/areas/users/user-update.js'
-import { AccessToken, Email } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { Forbidden, UpdateConflict } from '../../../src/errors.js'
-import { newToken, tokenHash } from '../../../src/secrets.js'
 import { testApp } from '../../helpers/app.js'
-import { actorOf, someOrigin, type TestUser } from '../../helpers/factory.js'
+import { originBy, someOrigin, type TestUser } from '../../helpers/factory.js'
 
 interface Event {
   action: string
@@ -131,7 +129,7 @@ t.test('PUT /users/:id', async t => {
 
   t.test('what is taken is answered with 404 that names it', async t => {
     const [user, other] = [await app.make.user(), await app.make.user()]
-    await Email.create({ userId: other.id, email: 'second@example.org' })
+    await addEmail(other, { email: 'second@example.org' }, someOrigin)
     const cases: [object, string][] = [
       [{ email: other.email.toUpperCase() }, 'Email has already been taken'],
       [{ email: 'second@example.org' }, 'Email has already been taken'],
@@ -151,7 +149,7 @@ t.test('PUT /users/:id', async t => {
 
   t.test('an own other address becomes the primary one', async t => {
     const user = await app.make.user()
-    await Email.create({ userId: user.id, email: 'mine@example.org' })
+    await addEmail(user, { email: 'mine@example.org' }, someOrigin)
     t.equal((await change(user, { email: 'mine@example.org' })).json().email, 'mine@example.org')
     t.same(await rows('select id from emails where user_id = ?', [user.id]), [])
   })
@@ -249,8 +247,7 @@ t.test('PUT /users/:id', async t => {
   t.test('by sudo only with a private token, and to somebody known', async t => {
     const user = await app.make.user()
     const other = await app.make.admin()
-    const token = newToken()
-    await AccessToken.create({ userId: root.id, kind: 'personal', tokenHash: tokenHash(token) })
+    const token = await app.make.token(root)
     const path = `/users/${user.id}`
     const put = (headers: Record<string, string>, query = '') =>
       app.nobody.inject({ method: 'PUT', url: `/api/v3${path}${query}`, headers, payload: { bio: 'by sudo' } })
@@ -382,7 +379,7 @@ t.test('a project of a user who is renamed at the same time has one path', async
   const app = await testApp(t)
   const owner = await app.make.user()
   await Promise.all([
-    createProject({ name: 'together' }, actorOf(owner)),
+    createProject({ name: 'together' }, originBy(owner)),
     updateUser(owner.id, { username: 'renamed-owner' }, someOrigin)
   ])
   t.equal((await app.as(owner).get('/projects/renamed-owner%2Ftogether')).statusCode, 200)

@@ -1,7 +1,5 @@
 import t from 'tap'
-import { AccessToken } from '../../../src/db/models/index.js'
 import { execute, row } from '../../../src/db/sql.js'
-import { newToken, tokenHash } from '../../../src/secrets.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
 
@@ -263,11 +261,7 @@ t.test('tokens', async t => {
   const app = await testApp(t)
   const user = await app.make.user()
   const get = (url: string, headers: Record<string, string> = {}) => app.nobody.inject({ method: 'GET', url, headers })
-  const personal = async (values: { scopes?: string; expiresAt?: Date; revokedAt?: Date } = {}) => {
-    const token = newToken()
-    await AccessToken.create({ userId: user.id, kind: 'personal', tokenHash: tokenHash(token), ...values })
-    return token
-  }
+  const personal = (values: Parameters<typeof app.make.token>[1] = {}) => app.make.token(user, values)
 
   t.test('a private token in the header or the query', async t => {
     t.equal((await get('/api/v3/user', { 'private-token': user.privateToken })).statusCode, 200)
@@ -365,8 +359,7 @@ t.test('sudo', async t => {
   })
 
   t.test('not by a personal access token', async t => {
-    const token = newToken()
-    await AccessToken.create({ userId: admin.id, kind: 'personal', tokenHash: tokenHash(token) })
+    const token = await app.make.token(admin)
     const res = await app.nobody.get('/user', { private_token: token, sudo: user.id })
     t.equal(res.statusCode, 403)
     t.same(res.json(), { message: '403 Forbidden - Private token must be specified in order to use sudo' })

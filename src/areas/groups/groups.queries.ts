@@ -1,0 +1,35 @@
+import type { Actor } from '../../access/actor.js'
+import { groupMembership, visibleProjects } from '../../access/membership.js'
+import { row } from '../../db/sql.js'
+
+/** A group with what the access rules need to know of the asker. */
+export interface GroupRow {
+  id: number
+  name: string
+  path: string
+  description: string
+  avatar: string | null
+  visibility_level: number
+  share_with_group_lock: number
+  request_access_enabled: number
+  created_at: Date
+  updated_at: Date
+  /** The asker's level as a member; null without one. */
+  access_level: number | null
+  /** Whether the asker may see at least one of the group's projects, and so the group. */
+  sees_project: number
+}
+
+/** A group by its number or path, with the asker's level; undefined when there is none. */
+export function findGroup(id: string, actor: Actor): Promise<GroupRow | undefined> {
+  const visible = visibleProjects(actor)
+  const member = groupMembership(actor.user?.id ?? 0)
+  const byNumber = /^\d{1,10}$/.test(id)
+  return row<GroupRow>(
+    `select n.id, n.name, n.path, n.description, n.avatar, n.visibility_level, n.share_with_group_lock,
+       n.request_access_enabled, n.created_at, n.updated_at, m.access_level,
+       exists (select 1 from projects p where p.namespace_id = n.id and ${visible.sql}) as sees_project
+     from namespaces n ${member.sql} where n.kind = 'group' and n.${byNumber ? 'id' : 'path'} = ?`,
+    [...visible.values, ...member.values, byNumber ? Number(id) : id]
+  )
+}
