@@ -86,7 +86,7 @@ const OWN_NAMESPACE = 'select o.id from namespaces o where o.owner_id = ?'
  * side: the same as conditions joined by OR looked at every project, 20 ms of 100k against 0.2 ms.
  */
 export const projectsOfMember = (userId: number): Fragment => ({
-  sql: `select id, max(level) as level from (
+  sql: `select id, cast(max(level) as unsigned) as level from (
       select d.source_id as id, d.access_level as level from members d
         where d.source_type = 'project' and d.user_id = ? and ${lasts('d')}
       union all select q.id, r.access_level from members r join projects q on q.namespace_id = r.source_id
