@@ -5,10 +5,8 @@ export type Queue = (typeof QUEUES)[number]
 
 /** name -> payload */
 export interface Jobs {
-  /** A settled ref change: hooks, pipeline, commit graph. */
-  'ref.changed': { refChangeId: number }
-  /** A system event that is not a push; `key` makes telling it twice harmless. */
-  'event.emitted': { key: string; event: string; payload: Record<string, unknown> }
+  /** Something happened: every listener hears of it. `id` makes hearing it twice harmless, `at` is an ISO 8601 moment. */
+  'happening.told': { id: string; at: string; happening: { readonly kind: string } }
   'hook.deliver': { deliveryId: number }
   'build.run': { buildId: number }
   'repository.optimise': { projectId: number }
@@ -19,7 +17,16 @@ export interface Jobs {
   'maintenance.run': { task: string }
 }
 
-export type JobName = keyof Jobs
+/**
+ * Jobs that nothing enqueues any more. An appliance that was upgraded to 0.1 may still hold some: they are done like any
+ * other. To be removed in 0.2.
+ */
+export interface RetiredJobs {
+  'ref.changed': { refChangeId: number }
+  'event.emitted': { key: string; event: string; payload: Record<string, unknown> }
+}
+
+export type JobName = keyof Jobs | keyof RetiredJobs
 
 export interface JobKind {
   readonly queue: Queue
@@ -40,8 +47,7 @@ const kind = (queue: Queue, rest: Partial<JobKind> = {}): JobKind => ({
 })
 
 export const jobs: { readonly [Name in JobName]: JobKind } = {
-  'ref.changed': kind('default', { priority: 50 }),
-  'event.emitted': kind('default'),
+  'happening.told': kind('default'),
   // The delivery counts its own tries over a day: a receiver that is down is no failure of the job.
   'hook.deliver': kind('hooks', { timeout: 60 }),
   // Ends by the build's own time limit; a build is tried again by claiming it again, never by failing the job.
@@ -49,7 +55,9 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
   'user.forget': kind('maintenance', { timeout: 3600 }),
-  'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 })
+  'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 }),
+  'ref.changed': kind('default', { priority: 50 }),
+  'event.emitted': kind('default')
 }
 
 /** A job that took its process down this often is dead. */

@@ -25,9 +25,9 @@ process.on('message', async message => {
 loop.wake()
 process.send?.({ processId })
 
-/** Payload keys say what is to happen: `kill` ends this process, `stop` halts it, `fail` throws, `wait` takes a while. */
+/** Ids of payloads say what is to happen: `kill` ends this process, `stop` halts it, `fail` throws, `wait` takes a while. */
 async function run({ id, payload }: ClaimedJob): Promise<void> {
-  const { key } = payload as { key: string }
+  const { id: key } = payload as { id: string }
   if (key === 'kill') process.kill(process.pid, 'SIGKILL')
   await execute('insert into ran (job_id, process_id, pid, at) values (?, ?, ?, ?)', [
     id,

@@ -113,7 +113,7 @@ async function checkBuildFiles(findings: Findings): Promise<void> {
 const ENCRYPTED = [
   ['projects', 'runners_token_encrypted'],
   ['access_tokens', 'encrypted'],
-  ['system_hooks', 'token_encrypted']
+  ['hooks', 'token_encrypted']
 ] as const
 
 async function checkSecrets({ problems }: Findings): Promise<void> {

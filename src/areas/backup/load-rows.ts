@@ -67,7 +67,7 @@ export async function settleRows(removedProjects: readonly number[], options: { 
 
 async function removeProjects(ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
-  for (const table of ['builds', 'pipelines', 'ref_changes']) {
+  for (const table of ['builds', 'pipelines', 'ref_changes', 'hooks', 'activity_events']) {
     await execute(`delete from ${table} where project_id in (${marks(ids)})`, ids)
   }
   await execute(`delete from members where source_type = 'project' and source_id in (${marks(ids)})`, ids)

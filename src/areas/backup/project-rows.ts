@@ -14,11 +14,18 @@ export type ProjectRows = ReadonlyMap<string, readonly Fields[]>
 
 const OF_PROJECT: readonly (readonly [table: string, wanted: (fields: Fields, id: string) => boolean])[] = [
   ['projects', (fields, id) => fields.get('id') === id],
+  ['hooks', (fields, id) => fields.get('project_id') === id],
+  ['activity_events', (fields, id) => fields.get('project_id') === id],
   ['members', (fields, id) => fields.get('source_type') === 'project' && fields.get('source_id') === id],
   ['ref_changes', (fields, id) => fields.get('project_id') === id && fields.get('state') === 'done'],
   ['pipelines', (fields, id) => fields.get('project_id') === id],
   ['builds', (fields, id) => fields.get('project_id') === id]
 ]
+/** Rows that are nothing without their user, and the column that names the user. */
+const OF_PEOPLE = new Map([
+  ['members', 'user_id'],
+  ['activity_events', 'author_id']
+])
 const UNFINISHED = new Set<unknown>(['created', 'pending', 'running'])
 
 /** Reads a project's rows. Throws Conflict for a backup of another schema than this one's. */
@@ -60,7 +67,8 @@ export async function insertProjectRows(found: ProjectRows): Promise<void> {
   const users = new Set((await rows<{ id: number }>('select id from users')).map(({ id }) => String(id)))
   for (const [table, list] of found) {
     for (const fields of list) {
-      if (table === 'members' && !users.has(String(fields.get('user_id')))) continue
+      const whose = fields.get(OF_PEOPLE.get(table) ?? '')
+      if (whose !== undefined && !users.has(String(whose))) continue
       await insert(table, adapted(table, fields, users))
     }
   }

@@ -8,8 +8,8 @@ import { transact } from '../../db/transact.js'
 import { Invalid, ProjectLimit, Unauthorized } from '../../errors.js'
 import { nameProblem, pathOfName, pathProblem } from '../../lib/path.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
-import { projectPayload } from '../../webhooks/system-payloads.js'
-import { emitEvent } from '../hooks/events.js'
+import { tell } from '../activity/happenings.js'
+import { projectSnapshot } from '../activity/project-snapshots.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { checkVisibility, storagesInUse, visibilityOf } from './new-projects.js'
 import type { ProjectBody } from './projects.schema.js'
@@ -59,19 +59,7 @@ async function insertProject(body: ProjectBody, path: string, asker: ActorUser):
     lastActivityAt: now
   })
   await Member.create({ sourceType: 'project', sourceId: project.id, userId: owner.id, accessLevel: MASTER })
-  await emitEvent(
-    `project_create:${project.id}`,
-    projectPayload('project_create', {
-      id: project.id,
-      name: project.name,
-      path: project.path,
-      pathWithNamespace: `${namespace.path}/${project.path}`,
-      visibilityLevel: project.visibilityLevel,
-      owner: { name: owner.name, email: owner.email },
-      createdAt: project.createdAt,
-      updatedAt: project.updatedAt
-    })
-  )
+  await tell({ kind: 'project.created', project: await projectSnapshot(project.id), by: asker.id })
   return project
 }
 

@@ -26,6 +26,8 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
   await removeBuilds(projectId, signal)
   await deleteInBatches('delete from pipelines where project_id = ?', [projectId])
   await deleteInBatches('delete from ref_changes where project_id = ?', [projectId])
+  await deleteInBatches('delete from activity_events where project_id = ?', [projectId])
+  await deleteInBatches('delete from hooks where project_id = ?', [projectId])
   await removeRepository(repositoryPath({ id: projectId, storage: removal.storage }))
   await execute('delete from project_removals where project_id = ?', [projectId])
 }

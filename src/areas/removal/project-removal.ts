@@ -4,10 +4,9 @@ import type { Origin } from '../../access/actor.js'
 import { execute, marks } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { enqueueAll } from '../../queue/enqueue.js'
-import { projectPayload } from '../../webhooks/system-payloads.js'
-import { type ProjectSnapshot, systemProjectOf } from '../activity/project-snapshots.js'
+import { tellAll } from '../activity/happenings.js'
+import type { ProjectSnapshot } from '../activity/project-snapshots.js'
 import { auditAll } from '../audit/audit.js'
-import { emitEvents } from '../hooks/events.js'
 
 const AT_ONCE = 500
 
@@ -31,7 +30,7 @@ async function removeSome(projects: readonly ProjectSnapshot[], origin: Origin):
   )
   await execute(`delete from members where source_type = 'project' and source_id in (${marks(ids)})`, ids)
   await execute(`delete from projects where id in (${marks(ids)})`, ids)
-  await emitEvents(projects.map(project => [`project_destroy:${project.id}`, payloadOf(project)]))
+  await tellAll(projects.map(project => ({ kind: 'project.deleted', project })))
   await auditAll(
     origin,
     projects.map(({ id, path_with_namespace: name }) => ({
@@ -44,5 +43,3 @@ async function removeSome(projects: readonly ProjectSnapshot[], origin: Origin):
     ids.map(projectId => ({ projectId }))
   )
 }
-
-const payloadOf = (project: ProjectSnapshot) => projectPayload('project_destroy', systemProjectOf(project))

@@ -4,10 +4,10 @@ import { User } from '../../db/models/index.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
-import { keyPayload, userPayload } from '../../webhooks/system-payloads.js'
+import { tell, tellAll } from '../activity/happenings.js'
 import { personalProjects } from '../activity/project-snapshots.js'
+import { keySnapshot, userSnapshot } from '../activity/snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
-import { emitEvent, emitEvents } from '../hooks/events.js'
 import { listKeys } from '../users/keys.queries.js'
 import { isLastAdmin, requireOtherAdmin } from '../users/last-admin.js'
 import { removeProjects } from './project-removal.js'
@@ -60,7 +60,7 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
     await removeProjects(projects, origin)
     await removeBelongings(user)
     await user.destroy()
-    await emitEvent(`user_destroy:${id}`, userPayload('user_destroy', user))
+    await tell({ kind: 'user.deleted', user: userSnapshot(user) })
     const before = { ...recordOf(user), projects: projects.map(project => project.path_with_namespace) }
     const target = { type: 'user', id, name: user.username }
     await audit(origin, { action: 'user.delete', target, changes: changesBetween(before, null) })
@@ -81,21 +81,10 @@ const BELONGINGS = [
   'update projects set creator_id = null where creator_id = ?'
 ]
 
-async function removeBelongings({ id, username }: User): Promise<void> {
-  const keys = await listKeys(id)
-  for (const sql of BELONGINGS) await execute(sql, [id])
-  await emitEvents(
-    keys.map(key => [
-      `key_destroy:${key.id}`,
-      keyPayload('key_destroy', {
-        id: key.id,
-        key: key.public_key,
-        username,
-        createdAt: key.created_at,
-        updatedAt: key.created_at
-      })
-    ])
-  )
+async function removeBelongings(user: User): Promise<void> {
+  const keys = await listKeys(user.id)
+  for (const sql of BELONGINGS) await execute(sql, [user.id])
+  await tellAll(keys.map(key => ({ kind: 'key.removed', key: keySnapshot(key, user) })))
 }
 
 const recordOf = ({ username, name, email, state, admin, external }: User) => ({

@@ -5,9 +5,9 @@ import { transact } from '../../db/transact.js'
 import { Conflict, Invalid } from '../../errors.js'
 import { hashPassword } from '../../lib/password-hash.js'
 import { decrypt, encrypt, newToken, tokenHash } from '../../secrets.js'
-import { userPayload } from '../../webhooks/system-payloads.js'
+import { tellAll } from '../activity/happenings.js'
+import { userSnapshot } from '../activity/snapshots.js'
 import { auditAll, changesBetween } from '../audit/audit.js'
-import { emitEvents } from '../hooks/events.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { ADDRESS_TAKEN, checkAddressesFree } from './emails.js'
 import { checkUser } from './user-rules.js'
@@ -51,7 +51,7 @@ export async function insertUsers(drafts: readonly UserDraft[], origin: Origin):
     await insertNamespaces(users)
     await insertIdentities(drafts, users)
     await AccessToken.bulkCreate(users.map(({ id }, at) => tokenOf(id, drafts[at]?.privateToken ?? '')))
-    await emitEvents(users.map(user => [`user_create:${user.id}`, userPayload('user_create', user)]))
+    await tellAll(users.map(user => ({ kind: 'user.created', user: userSnapshot(user) })))
     await auditAll(
       origin,
       users.map(({ id, username }, at) => ({

@@ -3,14 +3,14 @@ import type { Sequelize } from 'sequelize'
 import { AccessToken, defineAccessToken } from './access-token.js'
 import { BroadcastMessage, defineBroadcastMessage } from './broadcast-message.js'
 import { defineEmail, Email } from './email.js'
+import { defineHook, Hook } from './hook.js'
 import { defineMember, Member } from './member.js'
 import { defineNamespace, Namespace } from './namespace.js'
 import { defineProject, Project } from './project.js'
 import { defineSshKey, SshKey } from './ssh-key.js'
-import { defineSystemHook, SystemHook } from './system-hook.js'
 import { defineIdentity, defineUser, Identity, User } from './user.js'
 
-export { AccessToken, BroadcastMessage, Email, Identity, Member, Namespace, Project, SshKey, SystemHook, User }
+export { AccessToken, BroadcastMessage, Email, Hook, Identity, Member, Namespace, Project, SshKey, User }
 
 /** Binds every model to this connection. */
 export function defineModels(sequelize: Sequelize): void {
@@ -20,7 +20,7 @@ export function defineModels(sequelize: Sequelize): void {
   defineNamespace(sequelize)
   defineProject(sequelize)
   defineMember(sequelize)
-  defineSystemHook(sequelize)
+  defineHook(sequelize)
   defineSshKey(sequelize)
   defineEmail(sequelize)
   defineBroadcastMessage(sequelize)
