@@ -24,13 +24,16 @@ export function prepareHome(): void {
   }
 }
 
+/** The kernel takes the path of a socket up to 107 bytes; names have 27 at the most. */
+const SOCKET_FOLDER_BYTES = 79
+
 /**
  * Returns the path of a socket in the home. The kernel allows at most 107 bytes. When the home has a longer path, its
- * sockets are in a private folder inside the system's temporary folder.
+ * sockets are in a private folder inside the system's temporary folder: all of them, as workers are found by listing it.
  */
 export function socketPath(name: string): string {
-  const path = join(config().home, 'run', name)
-  if (Buffer.byteLength(path) <= 100) return path
+  const inside = join(config().home, 'run')
+  if (Buffer.byteLength(inside) <= SOCKET_FOLDER_BYTES) return join(inside, name)
   const key = createHash('sha256').update(config().home).digest('hex').slice(0, 16)
   const folder = join(tmpdir(), `gitstead-${process.getuid?.() ?? 0}-${key}`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
