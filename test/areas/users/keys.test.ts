@@ -132,7 +132,7 @@ t.test('one’s own keys', async t => {
 
   t.test('POST refuses keys that are weak, or of a kind that nothing here reads', async t => {
     t.match((await add(rsaKey(1024))).json(), {
-      message: { key: ['is of 1024 bits: ssh-rsa takes 2048 to 16384'] }
+      message: { key: ['has 1024 bits: ssh-rsa needs 2048 to 16384'] }
     })
     const kinds = [
       craftKey('ssh-dss', 'p', 'q', 'g', 'y'),
@@ -143,7 +143,7 @@ t.test('one’s own keys', async t => {
     for (const key of kinds) {
       const res = await add(key)
       t.equal(res.statusCode, 400)
-      t.match(res.json(), { message: { key: [/^is of a kind that is not accepted: use ssh-ed25519, /] } })
+      t.match(res.json(), { message: { key: [/^has a type that is not accepted: use ssh-ed25519, /] } })
     }
   })
 
