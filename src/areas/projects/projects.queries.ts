@@ -1,4 +1,4 @@
-// Hot reads of projects. One statement has all that the access rules, the views and git need.
+// Hot reads of projects. One statement reads everything that the access rules, the views and git need.
 import type { Actor } from '../../access/actor.js'
 import {
   type Fragment,
@@ -59,7 +59,7 @@ export interface ProjectRow {
   owner_username: string | null
   owner_state: string | null
   owner_created_at: Date | null
-  /** The asker's effective level; null without one. */
+  /** The asker's effective level; null when the asker has none. */
   access_level: number | null
   project_access_level: number | null
   project_notification_level: number | null
@@ -77,7 +77,7 @@ const COLUMNS = `p.id, p.name, p.path, p.description, p.default_branch, p.storag
   n.share_with_group_lock as namespace_share_with_group_lock, n.visibility_level as namespace_visibility_level,
   n.created_at as namespace_created_at, n.updated_at as namespace_updated_at,
   o.name as owner_name, o.username as owner_username, o.state as owner_state, o.created_at as owner_created_at`
-// LEFT JOIN throughout: an inner join of namespaces made the list sort the whole join, 82 ms against 0.1.
+// All joins are LEFT JOIN: with an inner join of namespaces the list sorted the whole join, in 82 ms instead of 0.1.
 const JOINS = `left join namespaces n on n.id = p.namespace_id
   left join users o on o.id = n.owner_id`
 
@@ -88,13 +88,13 @@ const select = (from: string, columns = COLUMNS) =>
 const BY_ID = `${select('projects p')} where p.id = ?`
 const BY_PATH = `${select('namespaces s join projects p on p.namespace_id = s.id')} where s.path = ? and p.path = ?`
 
-/** The statement of `findProject` by number; `asker` is 0 for nobody. */
+/** The statement with which `findProject` reads a project by its id; `asker` is 0 for nobody. */
 export const projectById = (id: number, asker: number): Fragment => ({
   sql: BY_ID,
   values: withMembership(asker, [], [id])
 })
 
-/** A project by its number or NAMESPACE/PROJECT, with the asker's levels; undefined when there is none. */
+/** A project by its id or NAMESPACE/PROJECT, with the asker's levels; undefined when the project does not exist. */
 export function findProject(id: string | number, actor: Actor): Promise<ProjectRow | undefined> {
   if (/^\d{1,10}$/.test(String(id))) {
     const { sql, values } = projectById(Number(id), idOf(actor))
@@ -105,10 +105,10 @@ export function findProject(id: string | number, actor: Actor): Promise<ProjectR
   return row<ProjectRow>(BY_PATH, withMembership(idOf(actor), [], [namespace, path]))
 }
 
-/** A group names its own projects that the asker may see. */
+/** Which projects to list. `group` means the projects of this group that the asker may see. */
 export type ProjectScope = 'member' | 'visible' | 'owned' | 'all' | { readonly group: number }
 
-/** A page of projects: two statements, whatever its length; one for those of a member. */
+/** A page of projects. Takes two statements for any length, and only one for the scope `member`. */
 export async function listProjects(
   scope: ProjectScope,
   query: ProjectListQuery,
@@ -118,10 +118,10 @@ export async function listProjects(
   const { page, perPage, sql } = window(query)
   const order = query.order_by ?? 'created_at'
   const direction = query.sort ?? 'desc'
-  // All that a member has is sorted for the page, so it is counted on the way; a count of its own took as long again.
+  // The page sorts all projects of a member, so the same statement counts them; a separate count took as long again.
   const counts = scope === 'member'
-  // The ids of the page are found in an index first; only their rows are joined. Sorted by the page's own columns: by
-  // those of the joined rows all 20 went through a temporary table on the disk.
+  // An index gives the ids of the page first; only their rows are joined. The order uses the columns of the page: with
+  // those of the joined rows, all 20 went through a temporary table on the disk.
   const ids = `select p.id, p.${order} as place${counts ? ', count(*) over () as total' : ''} from ${from}
     where ${condition} order by p.${order} ${direction}, p.id ${direction} ${sql}`
   const statement = select(
@@ -134,12 +134,12 @@ export async function listProjects(
   )
   const count = () => countTotal(`select count(*) as total from ${from} where ${condition}`, values)
   const [items, counted] = await Promise.all([find, counts ? undefined : count()])
-  // A page beyond the end has no row that could tell.
+  // A page beyond the end has no row with the total.
   const total = counted ?? items[0]?.total ?? (page === 1 ? 0 : await count())
   return { items, total, page, perPage }
 }
 
-/** Parts of a statement; `values` begin with those of `from`. */
+/** The parts of a statement; `values` begins with the values of `from`. */
 function restrict(scope: ProjectScope, query: ProjectListQuery, actor: Actor) {
   const { from = { sql: 'projects p', values: [] }, among } = restrictTo(scope, actor)
   const conditions = ['p.archived = ?', ...(among ? [among.sql] : [])]
@@ -156,7 +156,7 @@ function restrict(scope: ProjectScope, query: ProjectListQuery, actor: Actor) {
   return { from: from.sql, condition: conditions.join(' and '), values }
 }
 
-/** The tables in which a scope looks for projects, and the condition that they fulfil. */
+/** The tables in which a scope looks for projects, and its condition. */
 function restrictTo(scope: ProjectScope, actor: Actor): { from?: Fragment; among?: Fragment } {
   if (scope === 'all') return {}
   if (scope === 'visible') return { among: visibleProjects(actor) }
