@@ -1,4 +1,4 @@
-// Settings as words of the command line and as a file; and the page that tells them.
+// Settings as words of the command line and as a file; and their page in the docs.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -111,7 +111,7 @@ t.test('a file', async t => {
   t.throws(() => settingsOfYaml(bomb.join('\n'), 'x'), { name: 'BadParameters' })
 })
 
-t.test('two defaults are those of the configuration', async t => {
+t.test('two defaults come from the configuration', async t => {
   t.teardown(() => loadConfig({ home: t.testdirName }))
   for (const [expire, minutes] of [
     [3600, 60],
