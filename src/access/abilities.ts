@@ -22,7 +22,7 @@ interface Levelled extends Common {
   readonly least: Level
   /** Signed-in users who see the project or group without being members may do it too. */
   readonly strangers?: true
-  /** Clients without credentials may do it too, where the project or group is public. */
+  /** Clients without credentials may do it too, if the project or group is public. */
   readonly anonymous?: true
 }
 

@@ -90,7 +90,7 @@ async function* inBatches(lines: AsyncIterable<ImportLine>): AsyncGenerator<Impo
 }
 
 /**
- * Gives the lines that can become users, as far as the checks before the write know. Refuses the others in their order.
+ * Gives the lines that can become users, by the checks before the write. Refuses the others in their order.
  */
 async function acceptable(
   batch: readonly ImportLine[],

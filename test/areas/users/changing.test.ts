@@ -349,7 +349,7 @@ t.test('nobody can remove the last active administrator', async t => {
     t.equal(left.length, 1)
   })
 
-  t.test('in no way', async t => {
+  t.test('cannot be demoted, blocked or deleted', async t => {
     await execute("update users set admin = id = ?, state = 'active' where id in (?, ?)", [one.id, one.id, two.id])
     const admin = app.as(one)
     for (const [res, change] of [
