@@ -107,7 +107,7 @@ t.test('verify finds a ref whose value is not that of its row', async t => {
   ])
   const found = await verify(await create())
   t.equal(found.code, 1)
-  t.match(found.problems, [new RegExp(`project ${big.id}: refs/heads/master is [0-9a-f]{40}, and its row says 1111`)])
+  t.match(found.problems, [new RegExp(`project ${big.id}: refs/heads/master is [0-9a-f]{40}, but its row says 1111`)])
   await execute('delete from ref_changes where project_id = ?', [big.id])
 })
 

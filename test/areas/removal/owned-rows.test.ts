@@ -111,7 +111,7 @@ t.test('the job of a deleted user also removes rows that are added meanwhile', a
 /** The names in docs/users.md of the rows that link to a user. */
 const WORDS: { readonly [link: string]: RegExp } = {
   'ssh_keys.user_id': /SSH keys/,
-  'emails.user_id': /other mail addresses/,
+  'emails.user_id': /further mail addresses/,
   'access_tokens.user_id': /personal access tokens and the private token/,
   'sessions.user_id': /sessions/,
   'identities.user_id': /identities/,
@@ -126,7 +126,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
 
 t.test('docs/users.md says what happens to each', async t => {
   const text = readFileSync(join(root, 'docs/users.md'), 'utf8')
-  const table = text.slice(text.indexOf('| Goes with the user | Stays |')).split('\n\n')[0] ?? ''
+  const table = text.slice(text.indexOf('| Deleted with the user | Stays |')).split('\n\n')[0] ?? ''
   const column = (at: number) =>
     table
       .split('\n')
