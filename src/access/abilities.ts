@@ -13,7 +13,7 @@ export const FEATURES = [
 export type Feature = (typeof FEATURES)[number]
 
 interface Common {
-  /** The scopes of which a token needs one; `api` alone unless it says otherwise. */
+  /** A token needs one of these scopes; `api` by default. */
   readonly scopes?: readonly Scope[]
 }
 
@@ -22,15 +22,15 @@ interface Levelled extends Common {
   readonly least: Level
   /** Signed-in users who see the project or group without being members may do it too. */
   readonly strangers?: true
-  /** Clients without credentials may do it too, where the project or group is public. */
+  /** Clients without credentials may do it too, if the project or group is public. */
   readonly anonymous?: true
 }
 
 export interface ProjectAbility extends Levelled {
   readonly on: 'project'
   /**
-   * What public builds open: to guests of a private project, who may not otherwise; or to guests and strangers alike, who
-   * then may not without public builds.
+   * The effect of public_builds. `guests`: guests of a private project may do it only with public builds. `everybody`:
+   * guests and strangers may both do it only with public builds.
    */
   readonly publicBuilds?: 'guests' | 'everybody'
   /** An archived project refuses it. */
@@ -39,8 +39,8 @@ export interface ProjectAbility extends Levelled {
   readonly feature?: Feature
   readonly whenOff?: 'forbidden' | 'missing' | 'empty'
   /**
-   * The action that is checked before the parameters are: "Error conventions" names the areas whose routes answer 404 and
-   * 403 before 400. All other routes check the parameters first.
+   * The action that is checked before the parameters are: "Error conventions" names the areas whose routes answer 404
+   * and 403 before 400. All other routes check the parameters first.
    */
   readonly before?: string
 }
@@ -55,14 +55,14 @@ export interface InstanceAbility extends Common {
   readonly least: 'anybody' | 'user' | 'admin'
 }
 
-/** A rule about one record, for those who are signed in. Administrators may always. */
+/** A rule about one record, for signed-in users. Administrators may always do it. */
 export interface RecordAbility extends Common {
   readonly on: 'record'
-  /** The users of the record who may. */
+  /** The users of the record who may do it. */
   readonly by: readonly ('owner' | 'author' | 'assignee')[]
-  /** Members of the record's project from this level on may too. */
+  /** Members of the record's project with at least this level may do it too. */
   readonly least?: Level
-  /** What others are told: that they may not, that there is no such record, or to sign in. */
+  /** The answer to others: Forbidden, NotFound or Unauthorized. */
   readonly refusal: 'forbidden' | 'missing' | 'unauthorized'
 }
 
@@ -131,7 +131,7 @@ export const abilities = {
 
 export type Action = keyof typeof abilities
 
-/** The line of an action. */
+/** The line of an action in the table. */
 export const abilityOf = (action: Action): Ability => abilities[action]
 
 /** The actions that are about one kind of thing. */

@@ -1,4 +1,4 @@
-// The one place that chooses between 401 (no credentials), 404 (may not know that it exists) and 403.
+// Only this file chooses between 401 (no credentials), 404 (the asker may not know that the subject exists) and 403.
 import { Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { GUEST, INTERNAL, OWNER, PUBLIC } from '../lib/levels.js'
 import {
@@ -14,7 +14,7 @@ import { EVERYTHING } from './scopes.js'
 
 interface Visible {
   readonly visibility_level: number
-  /** The asker's effective level (membership.ts); null without one. */
+  /** The asker's effective level (membership.ts); null when the asker has none. */
   readonly access_level: number | null
 }
 
@@ -32,14 +32,14 @@ export interface GroupAccess extends Visible {
   readonly sees_project: boolean | number
 }
 
-/** The asker's effective level in a project, 0 for none. Administrators have everything of an owner. */
+/** The asker's effective level in a project, 0 for none. Administrators count as owners. */
 export function levelIn(project: ProjectAccess, { user }: Actor): number {
   if (!user) return 0
   if (user.admin || project.namespace_owner_id === user.id) return OWNER
   return project.access_level ?? 0
 }
 
-/** The asker's level in a group, 0 for none. Administrators have everything of an owner. */
+/** The asker's level in a group, 0 for none. Administrators count as owners. */
 export function levelInGroup(group: GroupAccess, { user }: Actor): number {
   if (!user) return 0
   return user.admin ? OWNER : (group.access_level ?? 0)
@@ -55,7 +55,9 @@ export function canSeeGroup(group: GroupAccess, actor: Actor): boolean {
   return levelInGroup(group, actor) >= GUEST || isOpenTo(group, actor) || Boolean(group.sees_project)
 }
 
-/** The same answer as `authorize` gives for a project, as a truth value. */
+/**
+ * Returns true where `authorizeProject` would not throw; a part of the project that is switched off is always false.
+ */
 export function may(actor: Actor, action: ActionOn<'project'>, project: ProjectAccess): boolean {
   const ability = abilityOf(action) as ProjectAbility
   return canSee(project, actor) && !isOff(ability, project) && allows(ability, actor, project)
@@ -67,7 +69,7 @@ export function requireScope({ scopes }: Actor, action: Action | undefined): voi
   if (!accepted.some(scope => scopes.includes(scope))) throw new Unauthorized()
 }
 
-/** Throws Unauthorized where the action needs a user and the client shows no credentials. */
+/** Throws Unauthorized when the action needs a user and the client shows no credentials. */
 export function requireUser({ user }: Actor, action: Action): void {
   if (user) return
   const ability = abilityOf(action)
@@ -83,8 +85,8 @@ export function authorize(actor: Actor, action: ActionOn<'instance'>): void {
 }
 
 /**
- * Throws Unauthorized, NotFound or Forbidden unless the actor may do the action on the project; `undefined` is a project
- * that was not found.
+ * Throws Unauthorized, NotFound or Forbidden unless the actor may do the action on the project; `undefined` is a
+ * project that was not found.
  */
 export function authorizeProject(actor: Actor, action: ActionOn<'project'>, project: ProjectAccess | undefined): void {
   requireUser(actor, action)
@@ -97,7 +99,7 @@ export function authorizeProject(actor: Actor, action: ActionOn<'project'>, proj
   if (!allows(ability, actor, project)) throw new Forbidden()
 }
 
-/** Whether a list has nothing to show, as its part of the project is switched off. Asked after `authorizeProject`. */
+/** Tells whether a list is empty because its part of the project is switched off. Call it after `authorizeProject`. */
 export function answersEmpty(action: ActionOn<'project'>, project: ProjectAccess): boolean {
   const ability = abilityOf(action) as ProjectAbility
   return ability.whenOff === 'empty' && isOff(ability, project)

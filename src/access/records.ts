@@ -13,8 +13,8 @@ export interface RecordAccess {
 }
 
 /**
- * Throws Forbidden, NotFound or Unauthorized, as the action's line says, unless the actor may do it to the record. `what`
- * is the record's name in a NotFound, such as `Personal Access Token`.
+ * Throws Forbidden, NotFound or Unauthorized, as the line of the action says, unless the actor may do the action on the
+ * record. `what` is the name of the record in a NotFound, such as `Personal Access Token`.
  */
 export function authorizeRecord(actor: Actor, action: ActionOn<'record'>, record: RecordAccess, what?: string): void {
   if (!actor.user) throw new Unauthorized()

@@ -3,8 +3,8 @@
 export const SCOPES = ['api', 'read_user'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** The scopes of credentials that are no limited token: a private token, a password, a session, a command. */
+/** The scopes of credentials without limits: a private token, a password, a session, a command. */
 export const EVERYTHING: readonly Scope[] = ['api']
 
-/** The scopes in a stored text, in which spaces separate them; a scope that this version does not know is left out. */
+/** The scopes in a stored text, separated by spaces. Leaves out scopes that this version does not know. */
 export const scopesIn = (text: string): Scope[] => SCOPES.filter(scope => text.split(' ').includes(scope))

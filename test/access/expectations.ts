@@ -1,5 +1,5 @@
-// What every kind of asker gets on the kinds of projects and groups: "Permissions" and "Authentication" as data. Written
-// from those pages, and not from the table of abilities, which it is there to hold to them.
+// The status for every kind of asker on every kind of project and group: "Permissions" and "Authentication" as data. It
+// follows those pages and not the table of abilities, because it tests that table.
 import {
   answering,
   FORBIDDEN,
@@ -13,8 +13,8 @@ import {
 } from './actors.js'
 
 /**
- * `privateClosed` and `closedBuilds` (which is public) have public_builds off; `withoutBuilds` and `archived` are public;
- * `grouped` is private, lies in a group and is shared with another group.
+ * `privateClosed` and `closedBuilds` (which is public) have public_builds off; `withoutBuilds` and `archived` are
+ * public; `grouped` is private, lies in a group and is shared with another group.
  */
 export const PROJECTS = [
   'private',
@@ -29,7 +29,7 @@ export const PROJECTS = [
 export type ProjectKind = (typeof PROJECTS)[number]
 export type ProjectStatuses = { readonly [Kind in ProjectKind]: Statuses }
 
-/** The same on every project that is public, unless a kind is named. */
+/** The same on every public project, except for the kinds that are named. */
 const onProjects = (
   hidden: Statuses,
   internal: Statuses,
@@ -47,26 +47,26 @@ const onProjects = (
   ...others
 })
 
-/** Read project: members, others as the visibility says. */
+/** Read project: members may, others by the visibility. */
 export const READ_PROJECT = onProjects(membersFrom('guest', 404), internally(OPEN, 404), OPEN)
 
-/** Read repository: a guest may not where the project is private. */
+/** Read repository: a guest of a private project may not. */
 export const READ_REPOSITORY = onProjects(membersFrom('reporter', 404), internally(OPEN, 404), OPEN)
 
-/** The same where clients without credentials may not even on public projects. */
+/** The same, but clients without credentials may not, even on public projects. */
 export const READ_COMMIT = onProjects(membersFrom('reporter', 401), internally(OPEN_TO_USERS, 401), OPEN_TO_USERS)
 
-/** Builds: guests and strangers read them where public_builds is on. */
+/** Builds: guests and strangers read them when public_builds is on. */
 export const READ_BUILDS = onProjects(membersFrom('guest', 401), internally(OPEN_TO_USERS, 401), OPEN_TO_USERS, {
   privateClosed: membersFrom('reporter', 401),
   closedBuilds: membersOfOpen('reporter'),
   withoutBuilds: FORBIDDEN
 })
 
-/** Pipelines: whoever sees an open project reads them, guests of a private one only with public_builds. */
+/** Pipelines: everybody who sees an open project reads them; guests of a private project only with public_builds. */
 export const READ_PIPELINES: ProjectStatuses = { ...READ_BUILDS, closedBuilds: OPEN_TO_USERS }
 
-/** Writes of developers: not on an archived project. */
+/** Writes of developers: an archived project refuses them. */
 export const write = (status: number): ProjectStatuses =>
   onProjects(
     answering(status, membersFrom('developer', 401)),
@@ -75,7 +75,7 @@ export const write = (status: number): ProjectStatuses =>
     { archived: FORBIDDEN }
   )
 
-/** git over HTTP asks for a password where the API says 404 to nobody. */
+/** git over HTTP asks clients without credentials for a password (401), where the API answers 404. */
 export const FETCH = onProjects(membersFrom('reporter', 401), internally(OPEN, 401), OPEN)
 
 /** `holding` is a private group that holds a public project. */
@@ -83,7 +83,7 @@ export const GROUPS = ['private', 'internal', 'public', 'holding'] as const
 export type GroupKind = (typeof GROUPS)[number]
 export type GroupStatuses = { readonly [Kind in GroupKind]: Statuses }
 
-/** Read group: members, others as the visibility says, and whoever sees one of its projects. */
+/** Read group: members may, others by the visibility, and everybody who sees one of its projects. */
 export const READ_GROUP: GroupStatuses = {
   private: membersFrom('guest', 401),
   internal: internally(OPEN_TO_USERS, 401),
@@ -91,5 +91,5 @@ export const READ_GROUP: GroupStatuses = {
   holding: OPEN_TO_USERS
 }
 
-/** Without credentials, as a page of the browser: no token is looked at. */
+/** A page of the browser, without credentials: it ignores tokens. */
 export const PAGE = statuses({ others: 200 })

@@ -1,5 +1,5 @@
-// A part of a project that is switched off: its routes answer 403, 404 or an empty list, as their actions say. The
-// appliance itself has only routes that answer 403 so far, so the others are added to it here.
+// When a part of a project is switched off, its routes answer 403, 404 or an empty list, as their actions say. The
+// appliance itself has only routes that answer 403 so far, so the test adds the others.
 import t from 'tap'
 import { type Action, abilities } from '../../src/access/abilities.js'
 import { execute } from '../../src/db/sql.js'

@@ -1,4 +1,4 @@
-// Asks every route of some resources as every actor, on every kind of project or group, and compares the answers.
+// Calls every route of some resources as every actor, on every kind of project or group, and compares the answers.
 import type { InjectOptions } from 'fastify'
 import t from 'tap'
 import type { TestGroup, TestProject } from '../helpers/factory.js'
@@ -9,7 +9,7 @@ import { type Asking, makeWorld, type World } from './world.js'
 
 type Actor = ActorName | IndirectName
 
-/** Runs the matrix for the routes of one area. `fill` puts into each project what its routes read. */
+/** Runs the matrix for the routes of one area. `fill` adds to each project what its routes read. */
 export function testAccess(
   resources: readonly ResourceAccess[],
   fill: (project: TestProject) => Promise<void> = async () => undefined
@@ -64,7 +64,7 @@ export function testAccess(
 
 const withHead = (route: string) => (route.startsWith('GET ') ? [route, route.replace('GET', 'HEAD')] : [route])
 
-/** A membership that has ended is no membership; the other two have their levels in the project of a group alone. */
+/** Adds the actors of the group's project: two have a level only there, and the expired membership does not count. */
 const withIndirect = (expected: Statuses, grouped: boolean) => ({
   ...expected,
   groupDeveloper: grouped ? expected.developer : expected.stranger,
@@ -72,7 +72,7 @@ const withIndirect = (expected: Statuses, grouped: boolean) => ({
   expired: expected.stranger
 })
 
-/** One after the other, as a write may prepare the next one's ground. */
+/** Sends the requests one after another, because a write may need the one before it. */
 async function answers(actors: readonly Actor[], ask: (actor: Actor) => Promise<number>) {
   const found: Record<string, number> = {}
   for (const actor of actors) found[actor] = await ask(actor)
@@ -129,7 +129,7 @@ const stringsOf = (query: { readonly [name: string]: string | number }) =>
 function credentials(url: string, token: string | undefined, unique: string): Record<string, string> {
   if (token === undefined) return {}
   if (!url.includes('.git/')) return { 'private-token': token }
-  // Another name each time: who guesses often under one name is made to wait.
+  // Another name each time, because the server slows down many guesses under one name.
   return { authorization: `Basic ${Buffer.from(`git-${unique}:${token}`).toString('base64')}` }
 }
 

@@ -1,4 +1,4 @@
-// The effective level ("Permissions"): direct, by the group, by a share; what has expired does not count.
+// The effective level ("Permissions"): direct, by the group, by a share. Expired memberships and shares do not count.
 import t from 'tap'
 import { levelIn } from '../../src/access/authorize.js'
 import { findGroup } from '../../src/areas/groups/groups.queries.js'
@@ -18,7 +18,7 @@ const TOMORROW = day(1)
 
 interface Place {
   readonly project: TestProject
-  /** The group that owns the project, and one that it is shared with. */
+  /** The group that owns the project, and a group with which it is shared. */
   readonly group: TestGroup
   readonly other: TestGroup
   readonly user: TestUser
@@ -105,7 +105,7 @@ for (const [name, level, memberships, shareEnds] of CASES) {
   })
 }
 
-t.test('the record shows direct and group access apart', async t => {
+t.test('the record shows direct and group access separately', async t => {
   const { project, group, user } = await place()
   await factory.member(project, GUEST, user)
   await factory.groupMember(group, MASTER, user)
@@ -116,7 +116,7 @@ t.test('the record shows direct and group access apart', async t => {
   })
 })
 
-t.test('a project and a page of projects take one and two statements, whatever the memberships', async t => {
+t.test('a project takes one statement and a page of projects two, with any memberships', async t => {
   const { project, group, other, user } = await place()
   await factory.groupMember(group, MASTER, user)
   await factory.groupMember(other, MASTER, user)

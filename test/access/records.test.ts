@@ -1,5 +1,5 @@
-// Rules about one record, on actions that are added to the table here: the record's own users, members of its project from
-// a level on, and administrators.
+// Rules about one record, with actions that the test adds to the table: for the record's own users, members of its
+// project with at least some level, and administrators.
 import t from 'tap'
 import { type ActionOn, abilities } from '../../src/access/abilities.js'
 import { type Actor, actorOf, nobody } from '../../src/access/actor.js'
@@ -40,7 +40,7 @@ t.test('the named users of the record, masters and administrators may', async t 
   t.doesNotThrow(edit(someone(6, true), 'forbidden'), 'an administrator')
 })
 
-t.test('others are refused as the action says', async t => {
+t.test('others are refused in the way that the action says', async t => {
   t.throws(edit(someone(3), 'forbidden'), { name: 'Forbidden' }, 'an owner whom the action does not name')
   t.throws(edit(someone(5), 'missing'), { name: 'NotFound', message: '404 Note Not Found' })
   t.throws(edit(someone(5), 'unauthorized'), { name: 'Unauthorized' })

@@ -36,7 +36,7 @@ t.test('every route has one expectation, and every expectation a route', async t
   t.same([...expected].sort(), [...registered].sort())
 })
 
-t.test('every expectation is asked in a test of its area', async t => {
+t.test('a test of its area uses every expectation', async t => {
   const folders = (pattern: RegExp) => [...new Set(filesNamed(pattern).map(path => join(path, '..')))].sort()
   t.same(folders(/\.access\.js$/), folders(/^access\.test\.js$/))
 })

@@ -1,4 +1,4 @@
-// The actors, projects and groups of the matrix, made once for each test file that asks for them.
+// The actors, projects and groups of the matrix. Each test file that needs them makes them once.
 import t from 'tap'
 import { createToken } from '../../src/areas/credentials/tokens.js'
 import { execute, row } from '../../src/db/sql.js'
@@ -19,15 +19,15 @@ export interface World {
   readonly groups: { readonly [Kind in GroupKind]: TestGroup }
 }
 
-/** One request: who asks, and about what. */
+/** One request: the actor and the subject. */
 export interface Asking {
   readonly world: World
   readonly actor: ActorName | IndirectName
-  /** The user who asks; an administrator where the actor is not a user. */
+  /** The user who asks; an administrator when the actor is not a user. */
   readonly user: TestUser
   /** Another text for each request. */
   readonly unique: string
-  /** The project of the path; the private one on routes about none. */
+  /** The project of the path; the private project for routes that are not about a project. */
   readonly project: TestProject
 }
 
@@ -41,14 +41,14 @@ const VALUES: { readonly [Kind in ProjectKind]: object } = {
   archived: { visibility_level: 20 },
   grouped: { visibility_level: 0 }
 }
-/** Applied when the project has been filled. */
+/** The changes of a project after `fill`. */
 const SWITCHES: { readonly [Kind in ProjectKind]?: string } = {
   withoutBuilds: 'update projects set builds_enabled = 0 where id = ?',
   archived: 'update projects set archived = 1 where id = ?'
 }
 const YESTERDAY = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
 
-/** Makes the world; `fill` puts into each project what the routes read. */
+/** Makes the world. `fill` adds to each project what the routes read. */
 export async function makeWorld(fill: (project: TestProject) => Promise<void>): Promise<World> {
   const app = await testApp(t)
   const { make } = app
@@ -101,7 +101,9 @@ async function makeProject({ make }: TestApp, kind: ProjectKind, people: People)
   return moveIntoGroup(make, project, people)
 }
 
-/** Its owner has the level by the group from now on, and others have theirs by a group that it is shared with. */
+/**
+ * Moves a project to a group: its owner then has the level by the group, and others by a group with which it is shared.
+ */
 async function moveIntoGroup(make: TestApp['make'], project: TestProject, people: People): Promise<TestProject> {
   const group = await make.group()
   await make.groupMember(group, OWNER, people.owner)

@@ -169,7 +169,7 @@ t.test('the lock of a killed process is free at once, and its run is failed', as
   t.equal((await run('run', 'expired_sessions')).code, 0)
   t.match(await row('select state, error from maintenance_runs where id = ?', [first?.id ?? 0]), {
     state: 'failed',
-    error: 'the process that ran this ended without a word'
+    error: 'the process of this run died before the run ended'
   })
 })
 

@@ -141,7 +141,7 @@ t.test('settings', async t => {
 
   t.test('apply refuses a file with one error and names the line', async t => {
     const cases: [string, string][] = [
-      ['max_attachment_size: 5\nnope: 1\n', '-:2: nope is no setting: see gitstead settings list'],
+      ['max_attachment_size: 5\nnope: 1\n', '-:2: nope is not a setting: see gitstead settings list'],
       ['max_attachment_size: 5\nide_enabled: true', 'ide_url is missing'],
       [`sign_in_text: ${'x'.repeat(262_144)}`, '--file - is larger than 262144 bytes']
     ]
@@ -156,7 +156,7 @@ t.test('settings', async t => {
 
   t.test('an error is one line: exit code 2, or 3 when get asks for an unknown name', async t => {
     const cases: [string[], number, string][] = [
-      [['set', 'max_attachment_size=5', 'nope=1'], 2, 'nope is no setting: see gitstead settings list'],
+      [['set', 'max_attachment_size=5', 'nope=1'], 2, 'nope is not a setting: see gitstead settings list'],
       [['set', 'signup_enabled'], 2, 'write settings as NAME=VALUE, or one setting as NAME VALUE (not signup_enabled)'],
       [['set', 'repository_storages', 'elsewhere'], 2, "repository_storages can't include: elsewhere"],
       [['get', 'nope'], 3, 'Setting nope Not Found'],

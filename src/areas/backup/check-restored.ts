@@ -1,5 +1,5 @@
-// What a restored home must be: every ref that the rows speak of has its value, every repository is whole, secrets open
-// what they are to open. Runs on this process's home and database.
+// Checks a restored home: every ref has the value that the rows give it, every repository is whole, and the secrets
+// decrypt the encrypted columns. The checks run on the home and database of this process.
 import { existsSync } from 'node:fs'
 import { config } from '../../config.js'
 import { encryptedColumns } from '../../db/ownership.js'
@@ -15,9 +15,9 @@ import { repositoryPath } from '../projects/repositories.js'
 export interface Findings {
   repositories: number
   refs: number
-  /** What makes the copy another one than the original. */
+  /** How the copy differs from the original. */
   readonly problems: string[]
-  /** What the original lacks as well, as far as can be told. */
+  /** What the original probably lacks as well. */
   readonly notes: string[]
 }
 
@@ -30,7 +30,7 @@ interface CheckedProject {
 const AT_ONCE = 2
 const PROBLEMS = 1000
 
-/** Looks at everything; throws nothing for what it finds. */
+/** Checks everything. It gives what it finds and does not throw for it. */
 export async function checkRestored(progress?: (done: number, total: number) => void): Promise<Findings> {
   const findings: Findings = { repositories: 0, refs: 0, problems: [], notes: [] }
   const projects = await rows<CheckedProject>('select id, storage, default_branch from projects order by id')
@@ -57,7 +57,7 @@ async function checkProject(project: CheckedProject, findings: Findings): Promis
   )
   if (!existsSync(path)) {
     const lost = said.some(({ new_id }) => new_id !== ZERO)
-    if (lost) findings.problems.push(`project ${project.id} has no repository, and its rows speak of refs`)
+    if (lost) findings.problems.push(`project ${project.id} has no repository, but its rows name refs`)
     return
   }
   findings.repositories += 1
@@ -68,15 +68,15 @@ async function checkProject(project: CheckedProject, findings: Findings): Promis
   for (const { ref, new_id } of said) {
     const value = refs.get(fileRefName(ref)) ?? ZERO
     if (value !== new_id)
-      findings.problems.push(`project ${project.id}: ${ref} is ${value}, and its row says ${new_id}`)
+      findings.problems.push(`project ${project.id}: ${ref} is ${value}, but its row says ${new_id}`)
   }
   if (project.default_branch !== null && !refs.has(fileRefName(`refs/heads/${project.default_branch}`))) {
-    findings.problems.push(`project ${project.id}: its default branch ${project.default_branch} is not there`)
+    findings.problems.push(`project ${project.id}: its default branch ${project.default_branch} does not exist`)
   }
   await checkPipelines(project, path, findings)
 }
 
-/** A commit that no ref reaches any more is pruned after two weeks, in the original as well: that is no problem. */
+/** git prunes a commit that no ref reaches after two weeks, in the original as well. So a missing commit is a note. */
 async function checkPipelines(project: CheckedProject, path: string, findings: Findings): Promise<void> {
   const shas = await rows<{ sha: string }>(
     'select distinct sha from (select sha from pipelines where project_id = ? order by id desc limit 1000) newest',
@@ -84,7 +84,7 @@ async function checkPipelines(project: CheckedProject, path: string, findings: F
   )
   const found = await Promise.all(shas.map(({ sha }) => objectInfo(path, sha)))
   const lost = found.filter(object => object === null).length
-  if (lost > 0) findings.notes.push(`project ${project.id}: ${lost} commits of pipelines are not there any more`)
+  if (lost > 0) findings.notes.push(`project ${project.id}: ${lost} commits of pipelines no longer exist`)
 }
 
 interface BuildRow {
@@ -92,7 +92,7 @@ interface BuildRow {
   readonly artifacts_attempt: number
 }
 
-/** Archives that were removed between the snapshot and their copy. */
+/** Counts missing archives. The appliance may have removed them between the snapshot and their copy. */
 async function checkBuildFiles(findings: Findings): Promise<void> {
   let lost = 0
   for (let last = 0; ; ) {
@@ -108,7 +108,7 @@ async function checkBuildFiles(findings: Findings): Promise<void> {
     if (!end) break
     last = end.id
   }
-  if (lost > 0) findings.notes.push(`${lost} builds have no archive any more`)
+  if (lost > 0) findings.notes.push(`the archives of ${lost} builds no longer exist`)
 }
 
 async function checkSecrets({ problems }: Findings): Promise<void> {
@@ -120,7 +120,7 @@ async function checkSecrets({ problems }: Findings): Promise<void> {
     try {
       decrypt(found.box)
     } catch {
-      problems.push(`${table}.${column} does not open with the secrets of ${config().home}`)
+      problems.push(`${table}.${column} cannot be decrypted with the secrets of ${config().home}`)
     }
   }
 }

@@ -1,4 +1,4 @@
-// The rows of the snapshot as text: a file for each table, a line for each row, gzipped and hashed on the way.
+// Writes the rows of the snapshot as text: a file for each table, a line for each row, gzipped and hashed on the way.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { Transform } from 'node:stream'
@@ -12,13 +12,13 @@ import type { UnitWriter } from './unit.js'
 export const DATABASE_UNIT = 'database'
 export const dumpFile = (table: string) => `${table}.jsonl.gz`
 
-/** Writes all tables; gives what the manifest says of them. */
+/** Writes all tables. Gives the manifest's record of the database. */
 export async function dumpDatabase(snapshot: Snapshot, unit: UnitWriter): Promise<Manifest['database']> {
   const leftOut: readonly string[] = leftOutOfBackups()
   const tables: DumpedTable[] = []
   for (const table of await snapshot.tables()) {
     const { name, next, columns } = table
-    // The numbers of what is left out go on as well: a process of old is not to be taken for a new one.
+    // A table that is left out keeps its next number too: a new process must not get the number of an old one.
     const rows = leftOut.includes(name) ? 0 : await dumpTable(snapshot, table, unit)
     tables.push({ name, rows, next: next === null ? null : Number(next), columns })
   }
@@ -49,14 +49,16 @@ async function dumpTable(snapshot: Snapshot, table: TableShape, unit: UnitWriter
       done(null, chunk)
     }
   })
-  // Level 1: three times as fast as the default for a tenth more bytes.
+  // Level 1 is three times as fast as the default, and gives a tenth more bytes.
   const gzip = createGzip({ level: 1 })
   await pipeline(lines, gzip, count, createWriteStream(unit.place(path), { flags: 'wx', mode: 0o600 }))
   unit.adopt({ path, size, sha256: hash.digest('hex'), modified: Date.now() })
   return rows
 }
 
-/** The rows of a dumped table. Not by node's readline, which ends lines at U+2028 as well, and text may hold that. */
+/**
+ * Reads the rows of a dumped table. It cannot use node's readline, which also ends lines at U+2028: text may hold that.
+ */
 export async function* readDump(path: string): AsyncGenerator<TableRow> {
   const source = createReadStream(path)
   const text = source.pipe(createGunzip()).setEncoding('utf8')

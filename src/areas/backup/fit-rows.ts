@@ -1,19 +1,19 @@
-// Rows of a backup fitted into the appliance of today: owners may be gone by now, and what ran then runs no more.
+// Fits rows of a backup into the appliance of today: their owners may be gone, and builds that ran then run no longer.
 import { type Condition, goesWith, type Link, ownersOf, restoringOf, type TableName } from '../../db/ownership.js'
 import { marks, rows, type Value } from '../../db/sql.js'
 
 export type Fields = ReadonlyMap<string, Value>
 
-/** Table -> its rows, in the order in which they are put in. */
+/** Table -> its rows. The order of the tables is the order in which they are inserted. */
 export type ProjectRows = ReadonlyMap<TableName, readonly Fields[]>
 
-/** A row as it can be put in; null when its owner is gone, with whom it would have gone. */
+/** Gives a row as it can be inserted; null when its owner is gone and the row would have gone with the owner. */
 export type Fit = (table: TableName, fields: Fields) => Fields | null
 
 const AT_ONCE = 1000
 const UNFINISHED: ReadonlySet<unknown> = new Set(['created', 'pending', 'running'])
 
-/** Gives what fits rows in; it is called in the order of `found`. */
+/** Gives the function that fits rows. Call that function in the order of `found`. */
 export async function fitter(found: ProjectRows): Promise<Fit> {
   const there = await ownersThere(found)
   const isGone = (fields: Fields, { to, column, when }: Link) => {
@@ -23,7 +23,7 @@ export async function fitter(found: ProjectRows): Promise<Fit> {
   return (table, fields) => {
     const gone = ownersOf(table).filter(each => isLooked(each) && isGone(fields, each))
     if (gone.some(goesWith)) {
-      // Neither does what goes with this row come back.
+      // The rows that belong to this row do not come back either.
       there.get(table)?.delete(String(fields.get('id')))
       return null
     }
@@ -32,13 +32,16 @@ export async function fitter(found: ProjectRows): Promise<Fit> {
   }
 }
 
-/** What ran is canceled, as nobody runs it any more: builds, and what is as far as its builds are. */
+/**
+ * Cancels what was unfinished, because nobody runs it any more: builds, and pipelines, whose status follows from
+ * builds.
+ */
 function ended(fields: Fields): (readonly [string, Value])[] {
   if (!UNFINISHED.has(fields.get('status'))) return []
   return [['status', 'canceled'], ...(fields.has('finished_at') ? [['finished_at', new Date()] as const] : [])]
 }
 
-/** Numbers of owners that the rows name and that will be there: they are now, or come back as well. */
+/** The ids of the owners that the rows name and that will exist: they exist now, or they come back as well. */
 async function ownersThere(found: ProjectRows): Promise<ReadonlyMap<string, Set<string>>> {
   const named = new Map<TableName, Set<string>>()
   for (const [table, list] of found) {
@@ -57,7 +60,7 @@ async function ownersThere(found: ProjectRows): Promise<ReadonlyMap<string, Set<
   return there
 }
 
-/** The project's own place is looked at beforehand, and what is kept is kept. */
+/** `requirePlace` has checked the owner of the project itself, and rows that are kept need no owner. */
 const isLooked = ({ fate }: Link): boolean => fate !== 'kept' && fate !== 'removed'
 
 async function existing(table: TableName, ids: readonly string[]): Promise<string[]> {

@@ -1,4 +1,4 @@
-// The rows of one project out of a backup, for an appliance in which they are gone.
+// Takes the rows of one project from a backup and puts them into an appliance that has lost them.
 import { join } from 'node:path'
 import { duplicateKey } from '../../db/failure.js'
 import { migrationStates } from '../../db/migrate.js'
@@ -9,11 +9,13 @@ import type { Backup } from './copy-back.js'
 import { DATABASE_UNIT, dumpFile, readDump } from './dump.js'
 import { type Fields, fitter, holds, idsOf, type ProjectRows } from './fit-rows.js'
 
-/** Reads a project's rows. Throws Conflict for a backup of another schema than this one's. */
+/** Reads the rows of a project. Throws Conflict when the backup has another schema than this appliance. */
 export async function readProjectRows(backup: Backup, id: number): Promise<ProjectRows> {
   const now = (await migrationStates()).map(({ name }) => name)
   if (now.join() !== backup.manifest.database.migrations.join()) {
-    throw new Conflict('the backup is of another schema: restore it whole elsewhere, and push the project from there')
+    throw new Conflict(
+      'the backup has another schema: restore it as a whole elsewhere, and push the project from there'
+    )
   }
   const found = new Map<TableName, readonly Fields[]>()
   const ids = new Map<string, ReadonlySet<string>>()
@@ -30,7 +32,7 @@ export async function readProjectRows(backup: Backup, id: number): Promise<Proje
 
 const isProject = (id: number) => (fields: Fields) => fields.get('id') === String(id)
 
-/** Whether a row goes with one of those that were read before. */
+/** Tells whether a row belongs to one of the rows that were read before. */
 function isOwned(table: TableName, ids: ReadonlyMap<string, ReadonlySet<string>>): (fields: Fields) => boolean {
   const links = ownersOf(table).filter(goesWith)
   const only = restoringOf(table)?.only
@@ -51,17 +53,17 @@ async function* readTable({ folder, manifest }: Backup, table: TableName): Async
   }
 }
 
-/** Throws Conflict where the rows have no place: their namespace is gone, or the removal is still under way. */
+/** Throws Conflict when the rows have no place: the namespace is gone, or the project is still being removed. */
 export async function requirePlace(found: ProjectRows, id: number): Promise<void> {
   const [project] = found.get('projects') ?? []
   const namespace = await row('select 1 from namespaces where id = ?', [project?.get('namespace_id') ?? 0])
-  if (!namespace) throw new Conflict('the namespace of the project is gone: restore the backup whole elsewhere')
+  if (!namespace) throw new Conflict('the namespace of the project is gone: restore the backup as a whole elsewhere')
   if (await row('select 1 from project_removals where project_id = ?', [id])) {
     throw new Conflict('the project is still being removed: wait until that is done')
   }
 }
 
-/** Puts the rows in; call it inside of `transact`. Throws Conflict where the name is taken by now. */
+/** Inserts the rows. Call it inside `transact`. Throws Conflict when the name is taken meanwhile. */
 export async function insertProjectRows(found: ProjectRows): Promise<void> {
   const fit = await fitter(found)
   for (const [table, list] of found) {
@@ -82,6 +84,6 @@ async function insert(table: string, fields: Fields): Promise<void> {
   } catch (error) {
     const key = duplicateKey(error)
     if (key === undefined) throw error
-    throw new Conflict(`the project cannot come back: its ${table} are taken by others (${key})`)
+    throw new Conflict(`the project cannot come back: others have taken its ${table} (${key})`)
   }
 }

@@ -1,5 +1,5 @@
-// One project back into its running appliance. Where its row is still there, refs are moved by the one road of ref
-// changes, with their hooks and pipelines; where it is gone, rows, repository and files of builds come back.
+// Restores one project in its running appliance. If the row of the project still exists, the restore moves refs in the
+// same way as a push, with hooks and pipelines. If the row is gone, rows, repository and files of builds come back.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Origin } from '../../access/actor.js'
@@ -26,7 +26,7 @@ import { insertProjectRows, readProjectRows, requirePlace } from './project-rows
 import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
 
 export interface ProjectRestoreOptions {
-  /** Also move refs that have another value by now. */
+  /** Also move refs that have another value now. */
   readonly overwrite: boolean
   readonly dryRun: boolean
 }
@@ -34,11 +34,11 @@ export interface ProjectRestoreOptions {
 export interface RestoredProject {
   readonly id: number
   readonly path_with_namespace: string
-  /** Whether its row was gone. */
+  /** Whether the row of the project was gone. */
   readonly recreated: boolean
   /** Refs that got the value of the backup. */
   readonly moved: readonly { readonly ref: string; readonly before: string | null; readonly after: string }[]
-  /** Refs that have another value than in the backup, and keep it without `overwrite`. */
+  /** Refs that have another value than in the backup and keep it, because `overwrite` is off. */
   readonly kept: readonly string[]
   readonly dry_run: boolean
 }
@@ -49,7 +49,7 @@ interface LiveProject {
   readonly default_branch: string | null
 }
 
-/** Restores a project by its NAMESPACE/PROJECT or number in the backup. Throws NotFound, Conflict, Damaged. */
+/** Restores a project, by its NAMESPACE/PROJECT or id in the backup. Throws NotFound, Conflict, Damaged. */
 export async function restoreProject(
   backup: Backup,
   name: string,
@@ -57,7 +57,7 @@ export async function restoreProject(
   origin: Origin
 ): Promise<RestoredProject> {
   if (fingerprintOf(readHomeSecrets()['secrets.json']) !== backup.manifest.secrets.fingerprint) {
-    throw new Conflict(`the backup ${backup.manifest.id} is of another appliance`)
+    throw new Conflict(`the backup ${backup.manifest.id} comes from another appliance`)
   }
   const unit = backup.manifest.units.find(({ project }) => project?.path === name || String(project?.id) === name)
   if (!unit?.project) throw new NotFound('Project')
@@ -103,12 +103,12 @@ async function move(project: LiveProject, moves: readonly RefMove[], origin: Ori
   try {
     await moveRefs(project, moves, origin)
   } catch (error) {
-    if (error instanceof RefMoved) throw new Conflict(`${error.ref} has moved meanwhile: run the restore again`)
+    if (error instanceof RefMoved) throw new Conflict(`${error.ref} moved meanwhile: run the restore again`)
     throw error
   }
 }
 
-/** Adds objects that the repository has not, each whole or not there; an index comes after its pack. */
+/** Adds objects that the repository lacks. Each file appears as a whole, and an index comes after its pack. */
 async function addObjects(backup: Backup, unit: Unit, path: string): Promise<void> {
   const makeFolder = folderMaker()
   const last = (name: string) => Number(name.endsWith('.idx'))
@@ -125,7 +125,7 @@ async function addObjects(backup: Backup, unit: Unit, path: string): Promise<voi
     const copied = await copyHashed(from, draft)
     if (copied?.sha256 !== file.sha256) {
       rmSync(draft, { force: true })
-      throw new Damaged(`${from} is not as it was written`)
+      throw new Damaged(`${from} has changed since it was written`)
     }
     renameSync(draft, to)
   }
@@ -136,7 +136,7 @@ async function recreate(backup: Backup, unit: Unit, id: number, { dryRun }: Proj
   const found = await readProjectRows(backup, id)
   await requirePlace(found, id)
   const path = join(config().home, unit.path)
-  if (existsSync(path)) throw new Conflict(`${path} is there already: move it away first`)
+  if (existsSync(path)) throw new Conflict(`${path} exists already: move it away first`)
   const refs = [...refsOf(backup, unit)].map(([name, after]) => ({ ref: textRefName(name), before: null, after }))
   if (dryRun) return { moved: refs, kept: [] }
   await copyUnitBack(backup, unit, path, { onDamage: refuseDamage })
@@ -152,12 +152,13 @@ async function recreate(backup: Backup, unit: Unit, id: number, { dryRun }: Proj
   return { moved: refs, kept: [] }
 }
 
+/** Inserts the rows, and tells that the project is there again. */
 async function putBack(found: ProjectRows, id: number): Promise<void> {
   await insertProjectRows(found)
   await tell({ kind: 'project.restored', project: await projectSnapshot(id) })
 }
 
-/** The traces and archives of its builds; what is there already is left as it is. */
+/** Copies the traces and archives of the project's builds. It leaves existing files as they are. */
 async function copyBuildFilesBack(backup: Backup, found: ProjectRows): Promise<void> {
   const builds = new Set((found.get('builds') ?? []).map(fields => String(fields.get('id'))))
   if (builds.size === 0) return

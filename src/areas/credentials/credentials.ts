@@ -1,4 +1,5 @@
-// From what a client shows to the actor it is. Tokens are found by their hash: nothing is compared byte by byte.
+// Finds the actor of the credentials that a client shows. It finds tokens by their hash, and compares none byte by
+// byte.
 import { type Actor, type ActorUser, actorOf } from '../../access/actor.js'
 import { scopesIn } from '../../access/scopes.js'
 import { User } from '../../db/models/index.js'
@@ -28,10 +29,13 @@ interface UserColumns {
 
 const USER = 'u.id, u.username, u.name, u.email, u.admin, u.external'
 const PASSWORDS_OFF = 'Signing in with a password is switched off: use a personal access token'
-/** Writing down each use would make every read a write. */
+/** The last use is written again after this many milliseconds, because otherwise every read would be a write. */
 const LAST_USE_AGE = 600_000
 
-/** The actor of a private or personal access token; null when the token is unknown, revoked or expired. */
+/**
+ * The actor of a private or personal access token; null if the token is unknown, revoked or expired, or its user
+ * blocked.
+ */
 export async function actorOfToken(token: string): Promise<Actor | null> {
   const found = await row<TokenRow>(
     `select t.id as token_id, t.kind, t.scopes, t.last_used_at, ${USER}
@@ -45,7 +49,7 @@ export async function actorOfToken(token: string): Promise<Actor | null> {
   return { user: asUser(found), by: found.kind, sudoer: null, scopes: scopesIn(found.scopes) }
 }
 
-/** The actor of a session cookie; null when it is unknown or expired. */
+/** The actor of a session cookie; null if the session is unknown or expired, or its user blocked. */
 export async function actorOfSession(cookie: string): Promise<Actor | null> {
   const found = await row<UserColumns>(
     `select ${USER} from sessions s join users u on u.id = s.user_id
@@ -56,9 +60,9 @@ export async function actorOfSession(cookie: string): Promise<Actor | null> {
 }
 
 /**
- * The active user whose name or mail address and password these are. Throws TooManyRequests when the address has guessed
- * wrong too often, Forbidden where passwords open nothing, as signin_enabled is off. Not specified: administrators may
- * still sign in, as nobody else could switch it on again.
+ * The active user with this name or mail address and this password; null when there is none. Throws TooManyRequests
+ * when the client's address has guessed wrong too often, Forbidden when signin_enabled is off. Not specified:
+ * administrators may still sign in then, because nobody else could switch it on again.
  */
 export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
   checkAttempts(login, address)
@@ -73,12 +77,12 @@ export async function userOfPassword(login: string, password: string, address: s
   }
   forgetFailures(login, address)
   const user = asUser(found)
-  // Only now, so that the answer to a wrong password does not tell who is an administrator.
+  // This check comes last, so that the answer to a wrong password does not reveal who is an administrator.
   if (!user.admin && !(await applicationSettings()).signin_enabled) throw new Forbidden(PASSWORDS_OFF)
   return user
 }
 
-/** The user that `sudo` names: digits are an id, all else a username. */
+/** The active user whom `sudo` names: digits are an id, other text is a username. */
 export function findSudoUser(name: string): Promise<ActorUser | undefined> {
   const byId = /^\d{1,10}$/.test(name)
   return one(`select ${USER} from users u where u.${byId ? 'id' : 'username'} = ? and u.state = 'active'`, [
@@ -86,7 +90,7 @@ export function findSudoUser(name: string): Promise<ActorUser | undefined> {
   ])
 }
 
-/** Begins a session; gives the cookie's value and when it ends. */
+/** Begins a session. Gives the value of the cookie and the time at which the session ends. */
 export async function beginSession(
   user: ActorUser,
   client: { address: string; userAgent: string }
@@ -126,10 +130,10 @@ function noteUse({ token_id, last_used_at }: TokenRow): void {
   const now = new Date()
   const old = new Date(now.getTime() - LAST_USE_AGE)
   if (last_used_at && last_used_at > old) return
-  // Of many calls at once that saw the old moment, one writes.
+  // If many calls at once have read the old time, only one of them writes.
   execute('update access_tokens set last_used_at = ? where id = ? and (last_used_at is null or last_used_at <= ?)', [
     now,
     token_id,
     old
-  ]).catch(error => log().warn({ error: String(error) }, 'the last use of a token was not written down'))
+  ]).catch(error => log().warn({ error: String(error) }, 'cannot write the last use of a token'))
 }

@@ -3,13 +3,13 @@ import { row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import type { TokenListQuery, TokenState } from './tokens.schema.js'
 
-/** A personal access token, without what it is. */
+/** The record of a personal access token, without the token itself. */
 export interface TokenRow {
   id: number
   user_id: number
   username: string
   name: string
-  /** Separated by spaces. */
+  /** Scopes, separated by spaces. */
   scopes: string
   created_at: Date
   last_used_at: Date | null
@@ -21,13 +21,13 @@ const SELECT = `select t.id, t.user_id, u.username, t.name, t.scopes, t.created_
     t.revoked_at from access_tokens t join users u on u.id = t.user_id`
 const ACTIVE = 't.revoked_at is null and (t.expires_at is null or t.expires_at > ?)'
 
-/** The same of a row: what it is now. */
+/** The state of a token now, by the same condition as ACTIVE. */
 export function stateOf({ revoked_at, expires_at }: Pick<TokenRow, 'revoked_at' | 'expires_at'>) {
   if (revoked_at !== null) return 'revoked'
   return expires_at === null || expires_at.getTime() > Date.now() ? 'active' : 'expired'
 }
 
-/** The day that a token ends with the beginning of. */
+/** The day (UTC) at whose beginning a token ends; null when it does not end. */
 export const endOf = ({ expires_at }: Pick<TokenRow, 'expires_at'>): string | null =>
   expires_at?.toISOString().slice(0, 10) ?? null
 
@@ -41,7 +41,7 @@ export interface TokenListing {
   readonly items: TokenRow[]
 }
 
-/** Personal access tokens, newest first, with how many there are. `part` is `limit N offset M`, of whole numbers. */
+/** Personal access tokens, newest first, with their total number. `part` is `limit N offset M` with whole numbers. */
 export async function listTokens(filter: TokenFilter, part: string): Promise<TokenListing> {
   const { where, values } = condition(filter)
   const [total, items] = await Promise.all([
@@ -51,7 +51,7 @@ export async function listTokens(filter: TokenFilter, part: string): Promise<Tok
   return { total, items }
 }
 
-/** A page of them. `userId` is whose they are; everybody's without it. */
+/** A page of personal access tokens: those of the user `userId`, or of all users without it. */
 export async function pageOfTokens(userId: number | undefined, query: TokenListQuery): Promise<Page<TokenRow>> {
   const { page, perPage, sql } = window(query)
   return { ...(await listTokens({ userId, state: query.state }, sql)), page, perPage }

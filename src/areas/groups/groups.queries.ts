@@ -2,7 +2,7 @@ import type { Actor } from '../../access/actor.js'
 import { groupMembership, visibleProjects } from '../../access/membership.js'
 import { row } from '../../db/sql.js'
 
-/** A group with what the access rules need to know of the asker. */
+/** A group, with what the access rules need to know about the asker. */
 export interface GroupRow {
   id: number
   name: string
@@ -14,13 +14,13 @@ export interface GroupRow {
   request_access_enabled: number
   created_at: Date
   updated_at: Date
-  /** The asker's level as a member; null without one. */
+  /** The asker's level as a member; null when the asker is not a member. */
   access_level: number | null
   /** Whether the asker may see at least one of the group's projects, and so the group. */
   sees_project: number
 }
 
-/** A group by its number or path, with the asker's level; undefined when there is none. */
+/** A group by its id or path, with the asker's level; undefined when the group does not exist. */
 export function findGroup(id: string, actor: Actor): Promise<GroupRow | undefined> {
   const visible = visibleProjects(actor)
   const member = groupMembership(actor.user?.id ?? 0)

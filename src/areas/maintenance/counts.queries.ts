@@ -1,4 +1,4 @@
-// How much an appliance holds, for its sysadmin.
+// Counts what the appliance holds, for its sysadmin.
 import { row, rows } from '../../db/sql.js'
 import { QUEUES } from '../../queue/jobs.js'
 
@@ -8,7 +8,7 @@ export interface ApplianceCounts {
   users: { total: number; active: number; blocked: number; administrators: number }
   projects: number
   hooks: number
-  /** Jobs that are not done, by their state. */
+  /** The numbers of jobs that are not done, by state. */
   jobs: Record<(typeof JOB_STATES)[number], number>
 }
 
@@ -42,9 +42,9 @@ export async function applianceCounts(): Promise<ApplianceCounts> {
 }
 
 export interface DatabaseFacts {
-  /** As the server tells it, such as `10.11.14-MariaDB`. */
+  /** The version as the server gives it, such as `10.11.14-MariaDB`. */
   version: string
-  /** Bytes of tables and indexes, as the server estimates them. */
+  /** Size of tables and indexes in bytes, as the server estimates it. */
   bytes: number
 }
 

@@ -2,13 +2,13 @@
 import { execute } from '../../db/sql.js'
 import type { Level } from '../../lib/levels.js'
 
-/** What a user is a member of: a project, or a group, which is a namespace. */
+/** The project or group in which a user is a member. A group is a namespace. */
 export interface MemberSource {
   readonly type: 'project' | 'namespace'
   readonly id: number
 }
 
-/** Makes a user, who is no member yet, a member. Call it inside of `transact`. */
+/** Makes a user a member, who must not be a member yet. Call it inside `transact`. */
 export async function insertMember(source: MemberSource, userId: number, level: Level): Promise<void> {
   const now = new Date()
   await execute(

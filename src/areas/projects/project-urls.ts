@@ -1,13 +1,13 @@
-// The addresses by which a project is reached.
+// The addresses of a project.
 import { publicUrl } from '../../config.js'
 
-/** The URLs of the project NAMESPACE/PROJECT: its page, and where git finds it over HTTP and SSH. */
+/** The URLs of the project NAMESPACE/PROJECT: its page, and its addresses for git over HTTP and SSH. */
 export function projectUrls(path: string) {
   const web = `${publicUrl()}/${path}`
   return { web, http: `${web}.git`, ssh: `git@${sshHost()}:${path}.git` }
 }
 
-// Every record of a project has the address, and the URL is parsed once.
+// Every record of a project has the SSH address, so the public URL is parsed only once.
 let known = { of: '', host: '' }
 
 /** The host of the public URL; an IPv6 address keeps its brackets. */

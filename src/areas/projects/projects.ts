@@ -17,8 +17,9 @@ import type { ProjectBody } from './projects.schema.js'
 import { ensureRepository } from './repositories.js'
 
 /**
- * Creates a project with an empty repository; gives its id. Throws Invalid, and ProjectLimit when the user has as many
- * as allowed. The row comes first: a crash in between leaves an empty project, whose repository is made when needed.
+ * Creates a project with an empty repository and gives its id. Throws Invalid, and ProjectLimit when the owner has as
+ * many projects as allowed. The row comes first: a crash in between leaves a project without a repository, which
+ * `ensureRepository` makes when needed.
  */
 export async function createProject(body: ProjectBody, origin: Origin): Promise<number> {
   const asker = requireAsker(origin)
@@ -63,7 +64,10 @@ async function insertProject(body: ProjectBody, path: string, asker: ActorUser):
   return project
 }
 
-/** The namespace to create in: one's own, for administrators any user's. Groups come with their members. */
+/**
+ * The namespace of the new project: the asker's own, or for administrators that of any user. Throws Invalid for any
+ * other namespace, also for groups.
+ */
 async function findNamespace(id: number | undefined, asker: ActorUser): Promise<Namespace> {
   const own = { kind: 'user' as const, ownerId: asker.id }
   const where = id === undefined ? own : asker.admin ? { kind: 'user' as const, id } : { ...own, id }
@@ -72,7 +76,9 @@ async function findNamespace(id: number | undefined, asker: ActorUser): Promise<
   return namespace
 }
 
-/** The owner's row is locked, so that two creations at once cannot both take the last place. Throws ProjectLimit. */
+/**
+ * Locks the owner's row, so that two requests at once cannot both take the last place. Throws Invalid, ProjectLimit.
+ */
 async function lockOwner({ ownerId }: Namespace): Promise<User> {
   const owner = ownerId === null ? null : await User.findByPk(ownerId, { lock: true })
   if (!owner) throw new Invalid('namespace', 'is not valid')

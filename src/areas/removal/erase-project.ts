@@ -1,5 +1,5 @@
-// What a removed project leaves behind, and how it goes: its builds end, then their files, the rows and the repository.
-// The row of project_removals goes last: killed at any point, the job begins again and finds what is left.
+// Erases what a removed project leaves behind: its builds end, then their files, the rows and the repository go. The
+// row of project_removals goes last: when the job is killed at any point, it begins again and finds what is left.
 import { eraseOwned } from '../../db/owned-rows.js'
 import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -9,11 +9,11 @@ import { removeArtifact } from '../../storage/artifacts.js'
 import { removeTrace } from '../../storage/traces.js'
 import { repositoryPath } from '../projects/repositories.js'
 
-/** A build that was canceled may write for so long: its runner has to notice, and to end it. */
+/** A canceled build may still write for this long, until its runner notices and ends it. */
 const ENDING_MS = 15_000
 const AT_ONCE = 200
 
-/** Removes what is left of a project whose rows are gone. While its builds end it waits, by another job. */
+/** Removes what is left of a project whose row is gone. While its builds end, it enqueues another job for later. */
 export async function eraseProject(projectId: number, signal: AbortSignal): Promise<void> {
   const removal = await row<{ storage: string }>('select storage from project_removals where project_id = ?', [
     projectId
@@ -24,13 +24,13 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
     await enqueue('project.remove', { projectId }, { runAt: new Date(Date.now() + ENDING_MS) })
     return
   }
-  // The files of a build go before its row, or nobody would know of them any more.
+  // The files of a build go before its row: without the row, nothing names them.
   await eraseOwned('projects', projectId, { signal, before: { builds: removeFiles } })
   await removeRepository(repositoryPath({ id: projectId, storage: removal.storage }))
   await execute('delete from project_removals where project_id = ?', [projectId])
 }
 
-/** Without moving the pipelines on, which would begin the builds of later stages. */
+/** Cancels the builds. It does not advance the pipelines, which would start the builds of later stages. */
 async function cancelBuilds(projectId: number): Promise<void> {
   for (let canceled = AT_ONCE; canceled === AT_ONCE; ) {
     const { affectedRows } = await transact(() => {
@@ -55,7 +55,7 @@ async function buildsStillEnd(projectId: number): Promise<boolean> {
   return found !== undefined
 }
 
-/** Of one attempt more than is counted: that of a worker that stopped is taken back. */
+/** Removes files of one attempt more than the row counts: when a worker stops, the row no longer counts its attempt. */
 async function removeFiles(buildIds: readonly number[]): Promise<void> {
   const builds = await rows<{ id: number; attempt: number }>(
     `select id, attempt from builds where id in (${marks(buildIds)})`,

@@ -1,5 +1,5 @@
-// Removing projects. Their rows go at once, with what others are told of it; what takes long, builds and files, goes by a
-// job afterwards (erase-project.ts).
+// Removes projects. Their rows go at once, together with the events and the audit. Builds and files take long, so a job
+// removes them afterwards (erase-project.ts).
 import type { Origin } from '../../access/actor.js'
 import { deleteRows } from '../../db/owned-rows.js'
 import { execute } from '../../db/sql.js'
@@ -13,8 +13,8 @@ import { auditAll } from '../audit/audit.js'
 const AT_ONCE = 500
 
 /**
- * Removes projects: from now on nobody finds them. A push or a build that is under way ends in nothing. Joins the
- * caller's transaction.
+ * Removes projects: from now on nobody finds them. A running push or build has no effect. Joins the transaction of the
+ * caller.
  */
 export async function removeProjects(projects: readonly ProjectSnapshot[], origin: Origin): Promise<void> {
   await transact(async () => {

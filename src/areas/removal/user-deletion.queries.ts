@@ -1,10 +1,10 @@
 import { type Fate, goesWith, type Link, ownersOf, TABLES, type TableName } from '../../db/ownership.js'
 import { row, rows } from '../../db/sql.js'
 
-/** Table -> number of rows, by the names of the public record. */
+/** Number of rows of each table, by the table's name in the public record. */
 export type Counts = { readonly [name: string]: number }
 
-/** Where the public record has another name than the table, or does not count all of its rows, or none. */
+/** Tables that have another name in the public record, or of which it counts only some rows, or no rows (`false`). */
 const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly only?: string } | false } = {
   ssh_keys: { as: 'keys' },
   // Every user has a private one.
@@ -19,10 +19,13 @@ const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly
 const OWN =
   "select p.id from projects p join namespaces n on n.id = p.namespace_id where n.kind = 'user' and n.owner_id = u.id"
 
-/** What a user has, outside of the user's own projects. */
+/** Counts the rows that go with a user, outside of the user's own projects. */
 export const countBelongings = (userId: number): Promise<Counts> => countRows(userId, ['deleted', 'erased'])
 
-/** What tells of a user outside of the user's own projects. Looks at all builds: for people who ask, not for pages. */
+/**
+ * Counts the rows that stay and refer to a user, outside of the user's own projects. It reads all builds, so it is for
+ * people who ask and not for pages.
+ */
 export const countTraces = (userId: number): Promise<Counts> => countRows(userId, ['nulled', 'forgotten', 'kept'])
 
 async function countRows(userId: number, fates: readonly Fate[]): Promise<Counts> {
@@ -41,7 +44,7 @@ function countOf(table: TableName, links: readonly Link[], only: string | undefi
   return `select count(*) from ${table} x where ${conditions.join(' and ')}`
 }
 
-/** What belongs to the user's own projects goes with them, and is not counted beside them. */
+/** Excludes the rows of the user's own projects: they go with the projects, and are not counted separately. */
 function outsideOfOwn(table: TableName): string[] {
   if (table === 'projects') return [`x.id not in (${OWN})`]
   const links = ownersOf(table).filter(each => each.to === 'projects' && goesWith(each))
@@ -53,7 +56,7 @@ const is =
   ({ column, when }: Link): string =>
     when ? `(x.${when[0]} = '${when[1]}' and x.${column} ${value})` : `x.${column} ${value}`
 
-/** Paths of the groups that have no owner but this user. */
+/** Paths of the groups whose only owner is this user. */
 export async function findGroupsOwnedAlone(userId: number): Promise<string[]> {
   const found = await rows<{ path: string }>(
     `select n.path from members m join namespaces n on n.id = m.source_id and n.kind = 'group'

@@ -1,4 +1,4 @@
-// The end of a user: what goes along, and what stays without a name.
+// Deletes a user: some records go with the user, others stay without the user's name.
 import type { Origin } from '../../access/actor.js'
 import { User } from '../../db/models/index.js'
 import { deleteRows, eraseOwned } from '../../db/owned-rows.js'
@@ -14,17 +14,17 @@ import { removeProjects } from './project-removal.js'
 import { type Counts, countBelongings, countTraces, findGroupsOwnedAlone } from './user-deletion.queries.js'
 
 export interface UserDeletion {
-  /** Groups that would have no owner left: while there are any, the user is not deleted. */
+  /** Groups that would have no owner left. The user cannot be deleted while there are any. */
   readonly only_owner_of: string[]
-  /** The last active administrator is not deleted either. */
+  /** Whether the user is the last active administrator, who cannot be deleted either. */
   readonly last_admin: boolean
-  /** Projects by their paths, and how many of the rest. */
+  /** The paths of the projects that go, and the numbers of the other records that go. */
   readonly goes: { readonly projects: readonly string[]; readonly [name: string]: number | readonly string[] }
-  /** Without the user's name, but for the audit. */
+  /** The numbers of the records that stay. They lose the user's name, except in the audit. */
   readonly stays: Counts
 }
 
-/** What the deletion of a user would take along and what it would leave. Changes nothing. */
+/** Gives what the deletion of a user would remove and what would stay. It changes nothing. */
 export async function deletionOf(user: { id: number }): Promise<UserDeletion> {
   const [groups, last, projects, belongings, traces] = await Promise.all([
     findGroupsOwnedAlone(user.id),
@@ -38,13 +38,13 @@ export async function deletionOf(user: { id: number }): Promise<UserDeletion> {
 }
 
 /**
- * Deletes a user with the personal projects, keys, addresses, tokens, sessions, identities and memberships. Gives the
- * groups for whose sake the user stays, as nobody else owns them; none when the user is gone, or was not there. Throws
- * Forbidden for the last active administrator.
+ * Deletes a user with the personal projects, keys, addresses, tokens, sessions, identities and memberships. If the user
+ * is the only owner of groups, the user stays, and the function gives the paths of these groups. Otherwise it gives an
+ * empty list, also when the user did not exist. Throws Forbidden for the last active administrator.
  */
 export function deleteUser(id: number, origin: Origin): Promise<string[]> {
   return transact(async () => {
-    // Whoever creates a project for the user waits for this row, and finds nobody afterwards.
+    // A request that creates a project for the user waits for this row, and then finds no user.
     const user = await User.findByPk(id, { lock: true })
     if (!user) return []
     const groups = await findGroupsOwnedAlone(id)
@@ -53,7 +53,7 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
     const projects = await personalProjects(id)
     await removeProjects(projects, origin)
     const keys = await listKeys(id)
-    // Not specified: whether hooks hear of the memberships that end. The end of the user says it.
+    // Not specified: whether hooks hear of each membership that ends. They only hear of the deleted user.
     await deleteRows('users', [id])
     await tellAll(keys.map(key => ({ kind: 'key.removed', key: keySnapshot(key, user) })))
     await tell({ kind: 'user.deleted', user: userSnapshot(user) })
@@ -66,8 +66,8 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
 }
 
 /**
- * Takes the number of a deleted user out of what stays, and what the user did out of the feed. Nothing waits for it: readers
- * look for the user and find nobody.
+ * Removes the id of a deleted user from the records that stay, and what the user did from the feed. Nothing waits for
+ * this: readers look for the user and find nobody.
  */
 export const forgetUser = (userId: number, signal: AbortSignal): Promise<void> =>
   eraseOwned('users', userId, { signal })

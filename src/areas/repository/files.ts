@@ -1,4 +1,4 @@
-// Reading a file of a commit, and writing one as a commit ("Repository"): failures of writes have one status, 400.
+// Reads a file of a commit, and writes a file as a commit ("Repository"). Every failure of a write has the status 400.
 import { type Origin, requireAsker } from '../../access/actor.js'
 import { config } from '../../config.js'
 import { BadRequest, Failure, NotFound } from '../../errors.js'
@@ -13,7 +13,7 @@ import { moveRefs } from '../refs/move-refs.js'
 import type { FileBody, FileDeletion } from './repository.schema.js'
 import type { File } from './repository.view.js'
 
-/** A file with its content. Throws NotFound for the commit or the file. */
+/** Reads a file with its content. Throws NotFound for the commit or the file. */
 export async function readFile(project: ProjectRow, path: string, ref: string): Promise<File> {
   const repository = repositoryPath(project)
   const commit = await resolveCommit(repository, ref)
@@ -38,7 +38,7 @@ export async function readFile(project: ProjectRow, path: string, ref: string): 
   }
 }
 
-/** Creates or updates a file by a commit on a branch. Throws BadRequest, whatever stands in the way. */
+/** Creates or updates a file by a commit on a branch. Throws BadRequest for every failure. */
 export async function writeFile(
   project: ProjectRow,
   { action, ...body }: FileBody & { readonly action: 'create' | 'update' },
@@ -47,7 +47,7 @@ export async function writeFile(
   await commitChange(project, { body, change: { action, path: filePath(body), content: contentOf(body) } }, origin)
 }
 
-/** Deletes a file by a commit on a branch. Throws BadRequest, whatever stands in the way. */
+/** Deletes a file by a commit on a branch. Throws BadRequest for every failure. */
 export async function deleteFile(project: ProjectRow, body: FileDeletion, origin: Origin): Promise<void> {
   await commitChange(project, { body, change: { action: 'delete', path: filePath(body) } }, origin)
 }

@@ -9,7 +9,7 @@ export interface Identity {
   readonly externUid: string
 }
 
-/** Adds identities. The unique key `identities_provider` refuses one that somebody has. */
+/** Adds identities. The unique key `identities_provider` refuses an identity that a user has already. */
 export async function insertIdentities(identities: readonly Identity[]): Promise<void> {
   if (identities.length === 0) return
   await execute(
@@ -19,8 +19,8 @@ export async function insertIdentities(identities: readonly Identity[]): Promise
 }
 
 /**
- * Gives a user the identity that a change names, and says what has changed. Not specified: a new identity takes the place
- * of the one that the user has at the same provider.
+ * Gives a user the identity that a change names. Returns what has changed. Not specified: a new identity replaces the
+ * identity that the user has at the same provider.
  */
 export async function setIdentity(
   userId: number,

@@ -12,7 +12,7 @@ import type { KeyBody } from './keys.schema.js'
 import { readSshPublicKey } from './ssh-public-key.js'
 import { holdUser } from './users.queries.js'
 
-/** Not specified: how many keys a user may have. Their list comes without pages. */
+/** Not specified: how many keys a user may have. There is a limit because their list has no pages. */
 const MOST = 1000
 
 interface Owner {
@@ -20,7 +20,7 @@ interface Owner {
   readonly username: string
 }
 
-/** Gives a user an SSH key. Throws Invalid for what is no public key, or is somebody's already. */
+/** Adds an SSH key to a user. Throws Invalid when it is not a public key, or one too many; Taken when a user has it. */
 export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promise<KeyRow> {
   const title = body.title.trim()
   const problem = lineProblem(title)
@@ -47,13 +47,13 @@ export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promi
   })
 }
 
-/** Takes an SSH key from a user; gives it, or undefined where the user has none of this number. */
+/** Removes an SSH key of a user and gives it; undefined when the user has no key with this id. */
 export async function deleteKey(owner: Owner, id: number, origin: Origin): Promise<KeyRow | undefined> {
   return transact(async () => {
     const key = await findKey(owner.id, id)
     if (!key) return undefined
     const { affectedRows } = await execute('delete from ssh_keys where id = ?', [id])
-    // Somebody else was faster, and has told of it.
+    // Another request was faster, and has sent the event.
     if (affectedRows === 0) return undefined
     await tell({ kind: 'key.removed', key: keySnapshot(key, owner) })
     await audit(origin, {

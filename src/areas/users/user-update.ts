@@ -1,4 +1,4 @@
-// Changing a user: all that an administrator may change, and nobody else.
+// Changes a user. Only administrators may make these changes.
 import type { Origin } from '../../access/actor.js'
 import { Namespace, User } from '../../db/models/index.js'
 import { execute } from '../../db/sql.js'
@@ -15,7 +15,7 @@ import { checkUser } from './user-rules.js'
 import { takenBy } from './users.js'
 import { UserChange } from './users.schema.js'
 
-/** attribute -> column of those that are one. */
+/** Attribute -> column, for the attributes that have a column. */
 const COLUMNS = {
   email: 'email',
   username: 'username',
@@ -37,9 +37,9 @@ type Attribute = keyof typeof COLUMNS
 type Values = { [Name in Attribute]?: unknown }
 
 /**
- * Changes what is given of a user. Another name moves the user's projects to it; another password ends the user's
- * sessions. Throws NotFound, UpdateConflict for what is taken, Forbidden when no administrator would be left, Invalid and
- * BadParameters.
+ * Changes the given attributes of a user. A new username moves the user's projects to it; a new password ends the
+ * user's sessions. Throws NotFound, UpdateConflict when an address, name or identity is taken, Forbidden when no
+ * administrator would be left, Invalid and BadParameters.
  */
 export async function updateUser(id: number, change: UserChange, origin: Origin): Promise<void> {
   requireAny(change)
@@ -77,7 +77,7 @@ async function update(id: number, change: UserChange, passwordHash: string | nul
   await audit(origin, { action: 'user.password', target, changes: { password: {} } })
 }
 
-/** A user's own other address that becomes the primary one is no other one any more. */
+/** Takes an address as the primary one. If it was one of the user's other addresses, it no longer counts among them. */
 async function takeAddress(userId: number, email: string): Promise<void> {
   await execute('delete from emails where user_id = ? and email = ?', [userId, email])
   await checkAddressFree(email, userId)
@@ -95,8 +95,8 @@ const columnsOf = (values: Values) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [COLUMNS[name as Attribute], value]))
 
 /**
- * Not specified: whether hooks hear of it. A receiver that knows projects by their paths has to, so each project is told
- * as renamed.
+ * Renames the namespace of a user. Not specified: whether hooks hear of it. A receiver that knows projects by their
+ * paths needs it, so each project gets a `project_rename` event.
  */
 async function moveNamespace(user: User, username: string): Promise<void> {
   const old = await personalProjects(user.id)

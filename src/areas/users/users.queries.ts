@@ -41,29 +41,29 @@ export function findUser(id: number): Promise<UserRow | undefined> {
   return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.id = ?`, [id])
 }
 
-/** The user whose number stands in a path; whatever else stands there is nobody. */
+/** The user whose id the path contains; undefined when the text is not an id, or no user has it. */
 export async function findNumberedUser(id: string): Promise<UserRow | undefined> {
   return /^\d{1,10}$/.test(id) ? findUser(Number(id)) : undefined
 }
 
-/** The same. Throws NotFound. */
+/** The user whose id the path contains. Throws NotFound. */
 export async function requireNumberedUser(id: string): Promise<UserRow> {
   const user = await findNumberedUser(id)
   if (!user) throw new NotFound('User')
   return user
 }
 
-/** The number that stands in a path, which need not be anybody's. Throws NotFound for what is none. */
+/** The user id in a path; perhaps no user has it. Throws NotFound when the text is not a number. */
 export function userNumber(id: string): number {
   if (!/^\d+$/.test(id)) throw new NotFound('User')
-  // One that no user can have.
+  // No user can have an id this long, nor the id 0.
   return id.length > 10 ? 0 : Number(id)
 }
 
-/** Keeps a user from being deleted until the current transaction ends. Throws NotFound when the user is gone. */
+/** Prevents the deletion of a user until the current transaction ends. Throws NotFound when the user is gone. */
 export const holdUser = (id: number): Promise<void> => lockUser(id, 'lock in share mode')
 
-/** The same; whoever else does either waits meanwhile. */
+/** Does the same as `holdUser`; meanwhile other transactions that call either function wait. */
 export const holdUserAlone = (id: number): Promise<void> => lockUser(id, 'for update')
 
 async function lockUser(id: number, lock: 'lock in share mode' | 'for update'): Promise<void> {
@@ -75,7 +75,7 @@ export function findUserByName(username: string): Promise<UserRow | undefined> {
 }
 
 /**
- * The user whom a sysadmin names: by username, by mail address, or by number, in this order, as a username may consist of
+ * The user whom a sysadmin names by username, mail address or id, in this order, because a username may consist of
  * digits. Throws NotFound.
  */
 export async function requireUser(name: string): Promise<UserRow> {
@@ -85,7 +85,7 @@ export async function requireUser(name: string): Promise<UserRow> {
   return found
 }
 
-/** The box that a user's private token lies in. */
+/** The encrypted private token of a user. */
 export async function findPrivateToken(userId: number): Promise<Buffer | undefined> {
   const found = await row<{ encrypted: Buffer }>(
     "select encrypted from access_tokens where user_id = ? and kind = 'private' and revoked_at is null limit 1",
@@ -94,10 +94,12 @@ export async function findPrivateToken(userId: number): Promise<Buffer | undefin
   return found?.encrypted
 }
 
-/** What the API filters by, and what commands filter by beyond it. */
+/** The filters of the API, and `admins`, which only commands have. */
 export type UserFilter = UserListQuery & { admins?: boolean }
 
-/** Users by id. Not specified: the order of the list. `external` is a filter for administrators. */
+/**
+ * A page of users, newest first. Not specified: the order. Only administrators can filter by `external` and `admins`.
+ */
 export async function listUsers(query: UserFilter, asker: { admin: boolean }): Promise<Page<UserRow>> {
   const { where, values } = filter(query, asker.admin)
   const { page, perPage, sql } = window(query)

@@ -16,7 +16,7 @@ import { checkUser } from './user-rules.js'
 import { findPrivateToken } from './users.queries.js'
 import type { UserBody } from './users.schema.js'
 
-/** A user who is to be, with what takes long to make. */
+/** A user before the write, with the values that take long to make. */
 export interface UserDraft {
   readonly body: UserBody
   readonly passwordHash: string
@@ -34,7 +34,7 @@ export async function createUser(body: UserBody, origin: Origin): Promise<{ id: 
   return { id, privateToken: draft.privateToken }
 }
 
-/** Hashes the password: most of what a user costs. */
+/** Hashes the password, which takes most of the time that a new user costs. */
 export const draftUser = async (body: UserBody): Promise<UserDraft> => ({
   body,
   passwordHash: await hashPassword(body.password),
@@ -42,12 +42,12 @@ export const draftUser = async (body: UserBody): Promise<UserDraft> => ({
 })
 
 /**
- * Writes users whose attributes are checked, all or none; gives their numbers in their order. Throws Conflict when one of
- * them has an address, a name or an identity that is taken.
+ * Writes all of the users or none; their attributes must be checked already. Gives their ids in the same order. Throws
+ * Conflict when an address, name or identity of one of them is taken.
  */
 export async function insertUsers(drafts: readonly UserDraft[], origin: Origin): Promise<number[]> {
   return transact(async () => {
-    // The address is looked at before the name, as the requirement orders the two conflicts.
+    // Checks the address before the name, because the requirement orders the two conflicts so.
     await checkAddressesFree(drafts.map(({ body }) => body.email))
     const users = await insertRows(drafts)
     await insertNamespaces(users)
@@ -66,7 +66,7 @@ export async function insertUsers(drafts: readonly UserDraft[], origin: Origin):
   })
 }
 
-/** The private token of a user, which the database keeps encrypted. */
+/** Gives the private token of a user, which the database keeps encrypted. Throws Invalid when there is none. */
 export async function revealPrivateToken(userId: number): Promise<string> {
   const box = await findPrivateToken(userId)
   if (!box) throw new Invalid('private_token', 'is missing')
@@ -90,7 +90,8 @@ async function insertRows(drafts: readonly UserDraft[]): Promise<User[]> {
   } catch (error) {
     throw takenBy(error)
   }
-  // Ids of one insert are not told for each row, and a cluster's do not ascend by one: they are read back.
+  // An insert of many rows does not give the id of each, and on a cluster the ids do not ascend by one. So read them
+  // back.
   const names = drafts.map(({ body }) => body.username)
   const found = await User.findAll({ where: { username: names } })
   const byName = new Map(found.map(user => [user.username, user]))
@@ -117,7 +118,7 @@ const columnsOf = ({ body, passwordHash }: UserDraft, projectsLimit: number) => 
   organization: body.organization ?? '',
   projectsLimit: body.projects_limit ?? projectsLimit,
   canCreateGroup: body.can_create_group ?? true,
-  // Without a mail address to confirm from, an administrator's word is the confirmation.
+  // No mail asks the user to confirm the address: the administrator who makes the user confirms it.
   confirmedAt: new Date()
 })
 
@@ -145,7 +146,9 @@ async function insertIdentitiesOf(drafts: readonly UserDraft[], users: readonly 
   }
 }
 
-/** The Conflict that a write of a user ran into, or the error itself. */
+/**
+ * Turns the error of a user's write into a Conflict when an address, name or identity is taken; else gives the error.
+ */
 export function takenBy(error: unknown): unknown {
   const key = duplicateKey(error)
   if (key === 'users_email') return new Conflict(ADDRESS_TAKEN)

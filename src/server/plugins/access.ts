@@ -1,7 +1,9 @@
-// Every route names the action that it is, or the server does not start. A route about a project or a group finds it loaded.
+// Every route names its action, otherwise the server does not start. This plugin loads the project or group of the
+// route.
 //
-// "Error conventions" gives the order of the checks. Credentials come first, before the body is read; then the areas whose
-// projects are filtered as a whole; then the parameters; then the project or group; the record is the handler's.
+// "Error conventions" gives the order of the checks. Credentials come first, before the server reads the body; then the
+// areas whose projects are filtered as a whole; then the parameters; then the project or group. The handler checks the
+// record.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { type Ability, type Action, type ActionOn, abilities, abilityOf } from '../../access/abilities.js'
 import { answersEmpty, authorize, authorizeGroup, authorizeProject, requireUser } from '../../access/authorize.js'
@@ -11,9 +13,9 @@ import { type PageRequest, window } from '../../db/paginate.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The action of the abilities table that the route is. */
+    /** The action of the route, from the table of abilities. */
     can?: Action
-    /** The route is open to everybody, and looks at no credentials. */
+    /** The route is open to everybody and ignores credentials. */
     public?: true
   }
   interface FastifyRequest {
@@ -29,7 +31,7 @@ export function guardRoutes(app: FastifyInstance): void {
   app.decorateRequest('group', null as never)
   const routes: RouteOptions[] = []
   app.addHook('onRoute', route => void routes.push(route))
-  // Only when all are registered: a plugin's own hooks may have opened its routes by then.
+  // Checks when all routes are registered, because a plugin's own hooks may open its routes until then.
   app.addHook('onReady', async () => {
     for (const { method, url, config } of routes) {
       if (config?.can === undefined && config?.public === undefined) {
@@ -56,7 +58,7 @@ async function openRoute(request: FastifyRequest): Promise<void> {
   if (before !== undefined) await loadProject(request, before as ActionOn<'project'>)
 }
 
-/** Finds the project or group of the path, and checks the action on it. */
+/** Loads the project or group of the path, and checks the action on it. */
 async function openSubject(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { can } = request.routeOptions.config
   if (can === undefined) return undefined

@@ -1,4 +1,4 @@
-// Who asks ("Authentication"): private token, personal access token, session cookie; sudo.
+// Finds out who asks ("Authentication"): by a private token, a personal access token or a session cookie; and sudo.
 import '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
@@ -29,7 +29,7 @@ export function authenticate(app: FastifyInstance): void {
   })
 }
 
-/** The asker; nobody without credentials. Throws Unauthorized when credentials are wrong. */
+/** The actor of a request; `nobody` without credentials. Throws Unauthorized when the credentials are wrong. */
 export async function findActor(request: FastifyRequest): Promise<Actor> {
   const token = tokenOf(request)
   if (token !== undefined) return actAs(request, await byToken(request, token))
@@ -56,7 +56,7 @@ async function byToken(request: FastifyRequest, token: string): Promise<Actor> {
 async function bySession(request: FastifyRequest, session: string): Promise<Actor> {
   const actor = await actorOfSession(session)
   if (!actor) throw new Unauthorized()
-  // A page elsewhere can make a browser send the cookie, but not claim to be of the same origin.
+  // A page of another site can make a browser send the cookie, but it cannot claim the same origin.
   const reading = request.method === 'GET' || request.method === 'HEAD'
   if (!reading && !sameOrigin(request)) throw new Unauthorized()
   return actor

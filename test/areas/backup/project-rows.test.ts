@@ -1,4 +1,4 @@
-// One project out of a backup: every table that src/db/ownership.ts gives to projects comes back as its line says.
+// One project from a backup: every table that src/db/ownership.ts gives to projects comes back as its line says.
 import t, { type Test } from 'tap'
 import { projectSnapshot } from '../../../src/areas/activity/project-snapshots.js'
 import { restoreProject } from '../../../src/areas/backup/restore-project.js'
@@ -19,7 +19,7 @@ async function filledPlace(): Promise<Place> {
   return place
 }
 
-/** Takes a project away, and brings it back out of a backup. `meanwhile` happens while it is gone. */
+/** Removes a project and restores it from a backup. Calls `meanwhile` while it is gone. */
 async function removeAndRestore(id: number, meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> {
   const backup = findBackup((await create()).path)
   const project = await projectSnapshot(id)
@@ -30,7 +30,7 @@ async function removeAndRestore(id: number, meanwhile: () => Promise<unknown> = 
   await restoreProject(backup, String(id), { overwrite: false, dryRun: false }, someOrigin)
 }
 
-/** What comes back of a table's rows; `gone` is a user who is not there any more. */
+/** The rows of a table that come back; `gone` is a user who no longer exists. */
 function expected(table: TableName, earlier: readonly Row[], gone?: number): Row[] {
   const restoring = restoringOf(table)
   if (!restoring) return []
@@ -49,7 +49,7 @@ function compare(t: Test, before: RowsByTable, after: RowsByTable, gone?: number
 
 t.test('a project comes back with the same rows', async t => {
   const { project } = await filledPlace()
-  // Open, as of a push that is under way: nobody would settle it.
+  // An open change, like that of a running push: nobody would settle it after the restore.
   await execute(
     `insert into ref_changes (project_id, ref, old_id, new_id, source, process, created_at)
      select project_id, 'refs/heads/open', old_id, new_id, source, 'x', now() from ref_changes where project_id = ? limit 1`,
@@ -61,7 +61,7 @@ t.test('a project comes back with the same rows', async t => {
   compare(t, before, await rowsGoingWith('projects', project.id))
 })
 
-t.test('of a user who is gone by then, rows stay away or name nobody', async t => {
+t.test('rows of a user who is gone do not come back, or name nobody', async t => {
   const { project, user } = await filledPlace()
   const before = await rowsGoingWith('projects', project.id)
   await removeAndRestore(project.id, () => deleteUser(user.id, someOrigin))
@@ -70,7 +70,7 @@ t.test('of a user who is gone by then, rows stay away or name nobody', async t =
   t.equal(after.get('members')?.length, (before.get('members')?.length ?? 0) - 1)
 })
 
-t.test('what ran is canceled', async t => {
+t.test('builds and pipelines that ran come back as canceled', async t => {
   const { project } = await filledPlace()
   await execute("update builds set status = 'running', process_id = 1, finished_at = null where project_id = ?", [
     project.id

@@ -1,4 +1,4 @@
-// What comes back of a backup, and how a damaged one is told apart.
+// What a restore brings back, and how it recognises a damaged backup.
 import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
@@ -40,19 +40,19 @@ const verify = async (backup: { path: string }) => {
   }
 }
 
-/** A backup as a folder of its own, whose files nobody shares: what is done to it is done to it alone. */
+/** Copies a backup to a folder of its own that shares no files: a test can damage it without damage to others. */
 function duplicate(backup: { path: string }, folder: string): { path: string } {
   execFileSync('cp', ['-r', backup.path, folder])
   return { path: folder }
 }
 
-t.test('a whole backup is verified as whole', async t => {
+t.test('verify accepts a whole backup', async t => {
   const backup = await create()
   const { repositories } = manifestOf(backup).totals
   t.match(await verify(backup), { code: 0, ok: true, problems: [], notes: [], checked: { repositories } })
 })
 
-t.test('a project that was removed beside the backup is not in the copy', async t => {
+t.test('a project that was removed during the backup is not in the restored home', async t => {
   const doomed = await factory.project()
   await factory.file(doomed, 'a', 'a\n')
   const backup = await create({ withSecrets: true })
@@ -63,17 +63,21 @@ t.test('a project that was removed beside the backup is not in the copy', async 
   rmSync(backup.path, { recursive: true })
 })
 
-t.test('a damaged backup is told from a whole one', async t => {
+t.test('verify finds damage', async t => {
   const backup = await create()
   const folder = t.testdir()
   const { path, list } = unitOf(backup)
   const object = list.find(file => file.path.startsWith('objects/'))?.path ?? ''
   const cases: [string, (copy: string) => void, RegExp][] = [
-    ['a byte', copy => flip(join(copy, path, object)), /is not as it was written/],
+    ['a byte', copy => flip(join(copy, path, object)), /has changed since it was written/],
     ['a missing file', copy => rmSync(join(copy, path, object)), /is missing/],
-    ['a cut file', copy => truncateSync(join(copy, path, 'packed-refs'), 10), /packed-refs is not as it was written/],
-    ['a list', copy => appendFileSync(join(copy, `${path}.files`), '{}\n'), /\.files is not as it was written/],
-    ['rows', copy => flip(join(copy, 'database/users.jsonl.gz')), /users\.jsonl\.gz is not as it was written/]
+    [
+      'a cut file',
+      copy => truncateSync(join(copy, path, 'packed-refs'), 10),
+      /packed-refs has changed since it was written/
+    ],
+    ['a list', copy => appendFileSync(join(copy, `${path}.files`), '{}\n'), /\.files has changed since it was written/],
+    ['rows', copy => flip(join(copy, 'database/users.jsonl.gz')), /users\.jsonl\.gz has changed since it was written/]
   ]
   for (const [name, harm, problem] of cases) {
     const copy = duplicate(backup, join(folder, name.replace(' ', '-')))
@@ -86,7 +90,7 @@ t.test('a damaged backup is told from a whole one', async t => {
   appendFileSync(join(copy.path, 'manifest.json'), ' ')
   const { code, stderr } = await cli(['backup', 'verify', copy.path], { environment })
   t.equal(code, 1)
-  t.match(stderr, /manifest\.json is not as it was written: use another backup/)
+  t.match(stderr, /manifest\.json has changed since it was written: use another backup/)
   t.equal((await cli(['backup', 'verify', join(folder, 'nothing')], { environment })).code, 3)
 })
 
@@ -98,14 +102,14 @@ function flip(path: string): void {
   writeFileSync(path, bytes)
 }
 
-t.test('a ref that is not as its row says is found', async t => {
+t.test('verify finds a ref whose value is not that of its row', async t => {
   await execute("update ref_changes set new_id = ? where project_id = ? and ref = 'refs/heads/master'", [
     '1'.repeat(40),
     big.id
   ])
   const found = await verify(await create())
   t.equal(found.code, 1)
-  t.match(found.problems, [new RegExp(`project ${big.id}: refs/heads/master is [0-9a-f]{40}, and its row says 1111`)])
+  t.match(found.problems, [new RegExp(`project ${big.id}: refs/heads/master is [0-9a-f]{40}, but its row says 1111`)])
   await execute('delete from ref_changes where project_id = ?', [big.id])
 })
 
@@ -120,7 +124,7 @@ t.test('a restore needs the secrets, an empty folder and a backup', async t => {
     [['--into', into], 2, /holds no secrets: name them by --secrets FILE/],
     [['--into', into, '--secrets', join(folder, 'absent')], 2, /cannot be read \(ENOENT\)/],
     [['--into', into, '--secrets', join(folder, 'none.json')], 2, /hold no encryption key/],
-    [['--into', into, '--secrets', join(folder, 'other.json')], 4, /are not those of the backup/],
+    [['--into', into, '--secrets', join(folder, 'other.json')], 4, /do not belong to the backup/],
     [['--into', join(folder, 'full'), '--secrets', apart], 4, /is not empty/]
   ]
   for (const [args, code, text] of wrong) {
@@ -154,18 +158,18 @@ t.test('a backup of an older schema is restored, and brought up to date', async 
   t.equal(code, 0, stderr)
   const states = await cli(['db', 'status', '--home', into, '--json'])
   t.match(states.json(), { migrations: manifest.database.migrations.map(name => ({ name, applied_at: String })) })
-  t.equal((await cli(['backup', 'create', '--home', into])).code, 0, 'its tables are there')
+  t.equal((await cli(['backup', 'create', '--home', into])).code, 0, 'its tables exist')
 
-  t.test('one of a newer version is refused', async t => {
+  t.test('a backup of a newer version is refused', async t => {
     const migrations = [...manifest.database.migrations, '9999-future']
     writeManifest(copy.path, { ...manifest, database: { ...manifest.database, migrations } })
     const refused = await cli(['restore', copy.path, '--into', join(t.testdirName, 'x')], { environment })
     t.equal(refused.code, 1)
-    t.match(refused.stderr, /is of a newer version of Gitstead \(it has 9999-future\)/)
+    t.match(refused.stderr, /is from a newer version of Gitstead \(it has 9999-future\)/)
   })
 })
 
-t.test('traces and archives: what the rows speak of comes back, of the future nothing', async t => {
+t.test('traces and archives of the rows come back, but no files of later builds', async t => {
   const now = new Date()
   const { insertId: pipeline } = await execute(
     `insert into pipelines (project_id, ref, tag, sha, before_sha, status, source, created_at, updated_at)
@@ -196,7 +200,7 @@ t.test('traces and archives: what the rows speak of comes back, of the future no
   t.equal(readFileSync(join(again.path, shared), 'utf8'), 'text')
 })
 
-t.test('a project that is still there gets its refs back by the one road', async t => {
+t.test('the refs of a project that still exists come back as ref changes', async t => {
   const mine = await factory.project()
   for (const word of ['one', 'two']) await factory.file(mine, word, `${word}\n`)
   const path = repositoryPath({ id: mine.id, storage: 'default' })
@@ -283,7 +287,7 @@ t.test('a project that was removed comes back with its rows', async t => {
   t.not(git(path, 'rev-parse', 'master'), master)
 })
 
-t.test('a project of another appliance, or of none, is refused', async t => {
+t.test('a project of another appliance, or one that does not exist, is refused', async t => {
   const backup = await create()
   const found = findBackup(backup.path)
   const options = { overwrite: false, dryRun: false }

@@ -4,7 +4,7 @@ import type { ResourceAccess } from '../../access/resource.js'
 import type { Asking } from '../../access/world.js'
 import { someOrigin } from '../../helpers/factory.js'
 
-/** A token of the user who asks: others may not know of it. */
+/** A token of the user who asks. Others may not know that it exists. */
 async function ownToken({ user }: Asking) {
   const { row } = await createToken(user, { name: 'own' }, { ...someOrigin, via: 'command' })
   return { params: { id: row.id } }

@@ -1,4 +1,4 @@
-// Jobs and the dashboard's record over the API.
+// The API of jobs, and the record of the dashboard.
 import t from 'tap'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { pausedQueues } from '../../../src/queue/administer.js'
@@ -60,7 +60,7 @@ t.test('GET /bgjobs/jobs lists and pages them, newest first', async t => {
   t.match((await as.get('/bgjobs/jobs', { queue: 'hooks' })).json(), [{ payload: { deliveryId: 7 }, state: 'ready' }])
 })
 
-t.test('GET /bgjobs/jobs refuses what is no state and no queue', async t => {
+t.test('GET /bgjobs/jobs refuses an unknown state or queue', async t => {
   t.equal((await as.get('/bgjobs/jobs', { state: 'tired' })).statusCode, 400)
   const { statusCode, body } = await as.get('/bgjobs/jobs', { queue: 'nowhere' })
   t.equal(statusCode, 400)
@@ -75,7 +75,7 @@ t.test('GET /bgjobs/jobs/:id', async t => {
   t.same(missing.json(), { message: '404 Job Not Found' })
 })
 
-t.test('POST /bgjobs/jobs/:id/retry makes it ready, and is written down', async t => {
+t.test('POST /bgjobs/jobs/:id/retry makes it ready, and writes to the audit', async t => {
   const id = await deadJob()
   const res = await as.post(`/bgjobs/jobs/${id}/retry`)
   t.equal(res.statusCode, 201)
@@ -109,7 +109,7 @@ t.test('POST /bgjobs/queues/:queue/pause and resume', async t => {
   t.equal((await as.post('/bgjobs/queues/nowhere/pause')).statusCode, 400)
 })
 
-t.test('what was tried without the right leaves no trace', async t => {
+t.test('a request without the right leaves no trace', async t => {
   const user = app.as(await app.make.user())
   const id = await deadJob()
   const before = await rows('select id from audit_events')

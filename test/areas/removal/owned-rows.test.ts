@@ -1,4 +1,4 @@
-// What becomes of the rows of a project and of a user, in every table that src/db/ownership.ts gives to them.
+// What happens to the rows of a project and of a user, in every table that src/db/ownership.ts gives to them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -34,7 +34,7 @@ async function remove(id: number): Promise<void> {
   if (project) await removeProjects([project], someOrigin)
 }
 
-/** Tables of which something is left. */
+/** Tables that still have rows. */
 async function tablesLeft(earlier: RowsByTable): Promise<TableName[]> {
   const left: TableName[] = []
   for (const [table, list] of earlier) if ((await stillThere(table, list)).length > 0) left.push(table)
@@ -61,7 +61,7 @@ t.test('a removed project leaves no row in any table that belongs to projects', 
   t.same(await rowsGoingWith('projects', neighbour.project.id), others, 'a neighbour keeps all of its rows')
 })
 
-t.test('what is added while a project goes, goes with its job', async t => {
+t.test('the job of a removed project also removes rows that are added meanwhile', async t => {
   const [{ project }, { user }] = [await filledPlace(), await filledPlace()]
   await remove(project.id)
   await factory.member(project, 40, user)
@@ -71,7 +71,7 @@ t.test('what is added while a project goes, goes with its job', async t => {
   t.same(await tablesLeft(added), [])
 })
 
-t.test('of a deleted user goes what goes, and what stays names nobody', async t => {
+t.test('a deleted user loses the rows that go, and the rows that stay name nobody', async t => {
   const [{ user }, neighbour] = [await filledPlace(), await filledPlace()]
   await runJobs()
   const summary = await deletionOf(user)
@@ -93,12 +93,12 @@ t.test('of a deleted user goes what goes, and what stays names nobody', async t 
       `${table}.${link.column} is ${link.fate}`
     )
   }
-  t.same(await rowsOf(neighbour.user.id), others, 'a neighbour keeps all of it')
+  t.same(await rowsOf(neighbour.user.id), others, 'a neighbour keeps all of them')
   const counts = [...Object.entries(summary.goes), ...Object.entries(summary.stays)]
   for (const [name, count] of counts) t.ok(name === 'projects' || Number(count) > 0, `the summary counts ${name}`)
 })
 
-t.test('what is added while a user goes, goes with the job', async t => {
+t.test('the job of a deleted user also removes rows that are added meanwhile', async t => {
   const { user } = await filledPlace()
   await runJobs()
   await deleteUser(user.id, someOrigin)
@@ -108,7 +108,7 @@ t.test('what is added while a user goes, goes with the job', async t => {
   t.same(await tablesLeft(added), [])
 })
 
-/** What docs/users.md calls the rows that link to a user. */
+/** The names in docs/users.md of the rows that link to a user. */
 const WORDS: { readonly [link: string]: RegExp } = {
   'ssh_keys.user_id': /SSH keys/,
   'emails.user_id': /further mail addresses/,
@@ -125,7 +125,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'audit_events.actor_id': /events of the audit/
 }
 
-t.test('docs/users.md says what becomes of each', async t => {
+t.test('docs/users.md says what happens to each', async t => {
   const text = readFileSync(join(root, 'docs/users.md'), 'utf8')
   const table = text.slice(text.indexOf('| Deleted with the user | Stays |')).split('\n\n')[0] ?? ''
   const column = (at: number) =>

@@ -2,7 +2,7 @@ import { READ_COMMIT, READ_REPOSITORY, write } from '../../access/expectations.j
 import type { ResourceAccess } from '../../access/resource.js'
 import type { Asking } from '../../access/world.js'
 
-/** Each actor writes a file of its own: a file is created, then updated, then deleted. */
+/** Each actor creates, updates and deletes a file of its own. */
 const file = ({ actor }: Asking) => ({
   file_path: `by-${actor}`,
   branch_name: 'master',

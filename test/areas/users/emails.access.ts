@@ -10,7 +10,7 @@ import type { ResourceAccess } from '../../access/resource.js'
 import type { Asking } from '../../access/world.js'
 import { someOrigin } from '../../helpers/factory.js'
 
-/** An address of the user who asks: others may not know of it. */
+/** An address of the user who asks. Others may not know that it exists. */
 async function ownEmail({ user, unique }: Asking) {
   const { id } = await addEmail(user, { email: `own-${unique}@example.com` }, someOrigin)
   return { params: { email_id: id } }

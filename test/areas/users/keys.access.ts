@@ -11,13 +11,13 @@ import type { Asking } from '../../access/world.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { newKey } from '../../helpers/ssh-keys.js'
 
-/** A key of the user who asks: others may not know of it. */
+/** A key of the user who asks. Others may not know that it exists. */
 async function ownKey({ user }: Asking) {
   const { id } = await addKey(user, { title: 'own', key: newKey() }, someOrigin)
   return { params: { key_id: id, id } }
 }
 
-/** A key of the administrator, below the administrator's own path. */
+/** A key of the administrator, under the administrator's own path. */
 async function keyOfAdmin({ world: { admin } }: Asking) {
   const { id } = await addKey(admin, { title: 'own', key: newKey() }, someOrigin)
   return { params: { key_id: id, id: admin.id } }

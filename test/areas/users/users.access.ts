@@ -2,7 +2,7 @@ import { ADMINISTRATOR, created, SIGNED_IN_OR_READ_USER } from '../../access/act
 import type { ResourceAccess } from '../../access/resource.js'
 import type { Asking } from '../../access/world.js'
 
-/** A user who may change, or go. */
+/** A user whom a request may change or delete. */
 const somebody = async ({ world: { app } }: Asking) => ({ params: { id: (await app.make.user()).id } })
 
 const newUser = ({ unique }: Asking) => ({
