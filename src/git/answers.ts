@@ -8,7 +8,7 @@ export type AnswerReader = {
   take: (chunk: Buffer) => void
 }
 
-const lineLimit = 4096
+const LINE_LIMIT = 4096
 
 /**
  * Cuts the stream into answers and passes each one to `give`; null means that no such object exists. Throws when the
@@ -35,7 +35,7 @@ export function readAnswers(isContent: () => boolean, give: (answer: Answer | nu
     const end = chunk.indexOf(10, from)
     const part = chunk.subarray(from, end === -1 ? chunk.length : end)
     line = line.length === 0 ? part : Buffer.concat([line, part])
-    if (line.length > lineLimit) throw new Error('an answer line is too long')
+    if (line.length > LINE_LIMIT) throw new Error('an answer line is too long')
     if (end === -1) return chunk.length
     const answer = parseLine(line.toString('latin1'))
     line = Buffer.alloc(0)

@@ -20,7 +20,7 @@ export type Checkout = {
 
 // This is a constant, because git passes it to a shell. It allows any commit, since the branch may have moved on after
 // the push.
-const uploader =
+const UPLOADER =
   "git -c safe.directory='*' -c uploadpack.allowAnySHA1InWant=true -c pack.threads=1 -c pack.windowMemory=64m upload-pack"
 
 /**
@@ -43,7 +43,7 @@ export async function checkoutCommit(repository: string, checkout: Checkout): Pr
       '--no-write-fetch-head',
       '--no-recurse-submodules',
       ...(depth > 0 ? [`--depth=${depth}`] : []),
-      `--upload-pack=${uploader}`,
+      `--upload-pack=${UPLOADER}`,
       '--end-of-options',
       repository,
       refspec

@@ -11,7 +11,7 @@ export { type Commit, readCommit } from './objects.js'
 export type CommitStats = { additions: number; deletions: number }
 export type ChangedPaths = { added: string[]; modified: string[]; removed: string[] }
 
-const countLimit = 100_000
+const COUNT_LIMIT = 100_000
 
 /** Returns the lines added and removed compared with the first parent, or null when no commit has this id. */
 export function commitStats(repository: string, id: string): Promise<CommitStats | null> {
@@ -77,7 +77,7 @@ export async function commitsBetween(
   const listed = await runGit(['rev-list', `--max-count=${limit}`, '--end-of-options', ...range, '--'], options)
   const ids = listed.toString().split('\n').filter(Boolean)
   if (ids.length < limit) return { ids, total: ids.length }
-  const count = ['rev-list', '--count', `--max-count=${countLimit}`, '--end-of-options', ...range, '--']
+  const count = ['rev-list', '--count', `--max-count=${COUNT_LIMIT}`, '--end-of-options', ...range, '--']
   return { ids, total: Number((await runGit(count, options)).toString()) }
 }
 

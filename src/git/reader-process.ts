@@ -21,7 +21,7 @@ export type Reader = {
 }
 
 // Milliseconds. An idle process ends after this time. A process that needs longer for one answer hangs and is killed.
-const patience = 30_000
+const PATIENCE = 30_000
 
 export type ReaderEvents = {
   /** Called each time after the process has answered the last waiting question. */
@@ -43,7 +43,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
     // The question is not asked again, because some damaged objects keep git busy for ever.
     line.shift()?.settle({ failed: 'no answer' })
     child.kill('SIGKILL')
-  }, patience).unref()
+  }, PATIENCE).unref()
   let complaint = ''
   child.stderr.on('data', chunk => {
     complaint = String(chunk).slice(0, 500)

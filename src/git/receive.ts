@@ -1,7 +1,7 @@
 // Handles pushes. It first reads what the client wants to change, for the policy. It holds back git's report until the
 // effects are recorded.
 import { PassThrough, Readable } from 'node:stream'
-import { BadProtocol, flush, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
+import { BadProtocol, FLUSH, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
 import { refValue, ZERO } from './refs.js'
 import { parseReport, type ReportHolder, splitReport } from './report.js'
 import { type Exit, feed, type GitProcess, startGit } from './run.js'
@@ -20,9 +20,9 @@ export type PushRequest = {
 
 export type PushResult = { ref: string; ok: boolean /** Git's reason for the failure. */; reason: string | null }
 
-const commandLimit = 10_000
-const headLimit = 8 * 1024 * 1024
-const patience = 10_000
+const COMMAND_LIMIT = 10_000
+const HEAD_LIMIT = 8 * 1024 * 1024
+const PATIENCE = 10_000
 
 /**
  * Reads the commands at the beginning of a push (the decompressed body of POST git-receive-pack). Throws BadProtocol,
@@ -38,7 +38,7 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
     if (done) throw new BadProtocol('the push is incomplete')
     seen.push(value)
     size += value.length
-    if (size > headLimit + value.length) throw new BadProtocol('too many changes in one push')
+    if (size > HEAD_LIMIT + value.length) throw new BadProtocol('too many changes in one push')
     left = Buffer.concat([left, value])
     // This takes one packet at a time, because the pack begins after the flush.
     for (let taken = takePackets(left, 1); ; taken = takePackets(left, 1)) {
@@ -47,7 +47,7 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
       left = taken.rest
       if (packet.content === null) return { ...parseCommands(lines), rest: replay(seen, chunks) }
       lines.push(packet)
-      if (lines.length > commandLimit) throw new BadProtocol('too many changes in one push')
+      if (lines.length > COMMAND_LIMIT) throw new BadProtocol('too many changes in one push')
     }
   }
 }
@@ -129,7 +129,7 @@ function stopper(git: GitProcess): () => void {
   return () => {
     if (over) return
     git.stdin.end()
-    limit ??= setTimeout(git.kill, patience)
+    limit ??= setTimeout(git.kill, PATIENCE)
   }
 }
 
@@ -185,9 +185,9 @@ export type Refusal = {
 /** Returns the answer that a stock git shows as `! [remote rejected] branch (reason)`. */
 export async function refusePush({ commands, capabilities, reasons, input }: Refusal): Promise<Buffer> {
   if (input) for await (const _ of input);
-  if (!capabilities.some(name => name.startsWith('report-status'))) return flush
+  if (!capabilities.some(name => name.startsWith('report-status'))) return FLUSH
   const reason = (ref: string) => (reasons.get(ref) ?? 'another change in this push was refused').replace(/\s+/g, ' ')
   const lines = commands.map(({ ref }) => pktLine(`ng ${ref} ${reason(ref).slice(0, 500)}\n`))
-  const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, flush])
-  return capabilities.includes('side-band-64k') ? Buffer.concat([sideband(1, report), flush]) : report
+  const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, FLUSH])
+  return capabilities.includes('side-band-64k') ? Buffer.concat([sideband(1, report), FLUSH]) : report
 }

@@ -55,10 +55,10 @@ export class GitFailure extends Error {
   }
 }
 
-const stderrLimit = 16 * 1024
-const defaultMaxOutput = 64 * 1024 * 1024
+const STDERR_LIMIT = 16 * 1024
+const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024
 // Milliseconds after SIGTERM. Git uses them to remove its lock files and half-written objects; then SIGKILL follows.
-const patience = 3000
+const PATIENCE = 3000
 
 export type Spawned = ChildProcessByStdio<Writable, Readable, Readable>
 
@@ -104,7 +104,7 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
     if (ended !== undefined || child.exitCode !== null || child.signalCode !== null) return
     ended = why
     signalGroup(child, 'SIGTERM')
-    last = setTimeout(() => signalGroup(child, 'SIGKILL'), patience)
+    last = setTimeout(() => signalGroup(child, 'SIGKILL'), PATIENCE)
   }
   const kill = () => end('killed')
   const limit = setTimeout(() => end('timeout'), (options.timeout ?? config().git.timeout) * 1000)
@@ -135,7 +135,7 @@ function signalGroup(child: Spawned, signal: NodeJS.Signals): void {
 function keepStart(stream: Readable): () => string {
   let kept = Buffer.alloc(0)
   stream.on('data', (chunk: Buffer) => {
-    if (kept.length < stderrLimit) kept = Buffer.concat([kept, chunk.subarray(0, stderrLimit - kept.length)])
+    if (kept.length < STDERR_LIMIT) kept = Buffer.concat([kept, chunk.subarray(0, STDERR_LIMIT - kept.length)])
   })
   return () => kept.toString()
 }
@@ -148,15 +148,15 @@ export async function runGit(args: string[], options: RunOptions = {}): Promise<
   let size = 0
   for await (const chunk of git.stdout as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > (options.maxOutput ?? defaultMaxOutput)) break
+    if (size > (options.maxOutput ?? DEFAULT_MAX_OUTPUT)) break
     chunks.push(chunk)
   }
-  const tooMuch = size > (options.maxOutput ?? defaultMaxOutput)
+  const tooMuch = size > (options.maxOutput ?? DEFAULT_MAX_OUTPUT)
   if (tooMuch) git.kill()
   const exit = await git.done
   await fed
   if (tooMuch)
-    throw new GitFailure(`git ${args[0]}: more than ${options.maxOutput ?? defaultMaxOutput} bytes of output`)
+    throw new GitFailure(`git ${args[0]}: more than ${options.maxOutput ?? DEFAULT_MAX_OUTPUT} bytes of output`)
   if (exit.code !== 0 || exit.ended) throw failure(args, exit, git.stderr())
   return Buffer.concat(chunks, size)
 }

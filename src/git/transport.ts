@@ -1,6 +1,6 @@
 // Git's smart protocol over HTTP, but without the HTTP part: streams in, streams out. Pushes are in receive.ts.
 import { PassThrough, type Readable } from 'node:stream'
-import { flush, pktLine } from './pkt-line.js'
+import { FLUSH, pktLine } from './pkt-line.js'
 import { feed, outputOf, startGit } from './run.js'
 
 export type Service = 'git-upload-pack' | 'git-receive-pack'
@@ -24,7 +24,7 @@ export async function advertise(repository: string, service: Service, protocol?:
   // Version 2 has no such line. Git's own http-backend does the same.
   if (environment.GIT_PROTOCOL === 'version=2') return output
   const stream = new PassThrough()
-  stream.write(Buffer.concat([pktLine(`# service=${service}\n`), flush]))
+  stream.write(Buffer.concat([pktLine(`# service=${service}\n`), FLUSH]))
   output.once('error', error => stream.destroy(error))
   stream.on('error', () => {})
   stream.once('close', () => output.destroy())

@@ -69,7 +69,7 @@ export async function writeCommit(repository: string, commit: NewCommit): Promis
   const root = await openFolder(repository, parent?.treeId ?? null)
   const objects: LooseObject[] = []
   for (const change of commit.changes) await apply(repository, root, change, objects)
-  const unchanged = parent?.treeId ?? emptyTree
+  const unchanged = parent?.treeId ?? EMPTY_TREE
   const treeId = build(root, unchanged, objects)
   if (treeId === unchanged) throw new NothingChanged('The commit would change nothing')
   const object = makeObject('commit', commitContent(treeId, commit))
@@ -77,7 +77,7 @@ export async function writeCommit(repository: string, commit: NewCommit): Promis
   return { id: object.id, treeId }
 }
 
-const emptyTree = makeObject('tree', Buffer.alloc(0)).id
+const EMPTY_TREE = makeObject('tree', Buffer.alloc(0)).id
 
 async function apply(repository: string, root: Folder, change: FileChange, objects: LooseObject[]): Promise<void> {
   const components = checkPath(change.path)

@@ -2,7 +2,7 @@
 // those first that have waited longest; what time does not suffice for is the next run's.
 import { existsSync } from 'node:fs'
 import { execute, rows } from '../../db/sql.js'
-import { hasCommitGraph, looseData, repackRepository, writeCommitGraph } from '../../git/maintenance.js'
+import { countObjectFiles, hasCommitGraph, repackRepository, writeCommitGraph } from '../../git/maintenance.js'
 import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
 import { repositoryPath } from '../projects/repositories.js'
 
@@ -68,7 +68,7 @@ async function keepUpOne({ id, storage, default_branch }: DueRow, context: TaskC
 /** Gives whether the repository was repacked. */
 async function tidy(id: number, path: string, hasCommits: boolean, context: TaskContext): Promise<boolean> {
   const { dryRun, signal, count, note } = context
-  const { objects, packs } = await looseData(path, signal)
+  const { objects, packs } = await countObjectFiles(path, signal)
   const repack = objects >= LOOSE_OBJECTS || packs >= PACKS
   const graph = repack || (hasCommits && !(await hasCommitGraph(path)))
   if (!graph) return false
