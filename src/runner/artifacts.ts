@@ -33,9 +33,9 @@ type Chosen = { path: string; size: number; mode: number; mtime: Date; target: s
  * The content of an archive may be this many times larger than the limit of the archive. Packing and unpacking share
  * this bound.
  */
-export const contentRatio = 10
-const mostFiles = 100_000
-const mostWarnings = 20
+export const CONTENT_RATIO = 10
+const MOST_FILES = 100_000
+const MOST_WARNINGS = 20
 
 /**
  * Packs the artifacts. Returns the size of the archive in bytes and the number of files, or undefined when no file
@@ -77,13 +77,13 @@ async function choose(packing: Packing): Promise<Chosen[]> {
     if (!file) leftOut.push(path)
     else chosen.push(file)
     bytes += file?.size ?? 0
-    if (chosen.length > mostFiles) throw new TooLarge(`more than ${mostFiles} files`)
-    if (bytes > packing.limit * contentRatio) {
-      throw new TooLarge(`the files are larger than ${packing.limit * contentRatio} bytes`)
+    if (chosen.length > MOST_FILES) throw new TooLarge(`more than ${MOST_FILES} files`)
+    if (bytes > packing.limit * CONTENT_RATIO) {
+      throw new TooLarge(`the files are larger than ${packing.limit * CONTENT_RATIO} bytes`)
     }
   }
-  for (const path of leftOut.slice(0, mostWarnings)) packing.warn(`${JSON.stringify(path)} is not packed`)
-  if (leftOut.length > mostWarnings) packing.warn(`${leftOut.length - mostWarnings} more files are not packed`)
+  for (const path of leftOut.slice(0, MOST_WARNINGS)) packing.warn(`${JSON.stringify(path)} is not packed`)
+  if (leftOut.length > MOST_WARNINGS) packing.warn(`${leftOut.length - MOST_WARNINGS} more files are not packed`)
   return chosen
 }
 

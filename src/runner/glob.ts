@@ -5,8 +5,8 @@
 type Token = { any: true } | { star: true } | { set: string; not: boolean } | { text: string }
 type Segment = Token[] | '**'
 
-const longestPattern = 1000
-const mostAlternatives = 64
+const LONGEST_PATTERN = 1000
+const MOST_ALTERNATIVES = 64
 
 /**
  * Returns a test for relative paths without a leading `./`. The test is true when a pattern matches the path or a
@@ -21,14 +21,14 @@ export function pathMatcher(patterns: string[]): (path: string) => boolean {
 }
 
 function alternatives(pattern: string): string[] {
-  if (pattern.length > longestPattern) return []
+  if (pattern.length > LONGEST_PATTERN) return []
   const done: string[] = []
   const open = [pattern]
   for (let text = open.pop(); text !== undefined; text = open.pop()) {
     const braces = /\{([^{}]*,[^{}]*)\}/.exec(text)
     if (!braces) done.push(text)
     else for (const part of (braces[1] ?? '').split(',')) open.push(text.replace(braces[0], () => part))
-    if (open.length + done.length > mostAlternatives) return []
+    if (open.length + done.length > MOST_ALTERNATIVES) return []
   }
   return done
 }

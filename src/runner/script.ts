@@ -6,7 +6,7 @@ import { canExport } from './variables.js'
  * own input (255). It also asks the kernel to end the build first when memory runs out, because the total memory has no
  * limit.
  */
-const preamble = `for descriptor in /proc/self/fd/*; do
+const PREAMBLE = `for descriptor in /proc/self/fd/*; do
   descriptor=\${descriptor##*/}
   if [ "$descriptor" -gt 2 ] && [ "$descriptor" -ne 255 ]; then eval "exec $descriptor>&-"; fi
 done
@@ -23,5 +23,5 @@ export const quoted = (text: string): string => `'${text.replaceAll('\0', '').re
 export function shellScript(variables: Map<string, string>, commands: string[]): string {
   const exports = [...variables].flatMap(([key, value]) => (canExport(key) ? `export ${key}=${quoted(value)}` : []))
   const lines = commands.flatMap(command => [`printf '%s\\n' ${quoted(`$ ${command}`)}`, command.replaceAll('\0', '')])
-  return `${[preamble, ...exports, 'set -eo pipefail', ...lines].join('\n')}\n`
+  return `${[PREAMBLE, ...exports, 'set -eo pipefail', ...lines].join('\n')}\n`
 }

@@ -27,7 +27,7 @@ type Following = { first: Promise<FirstProcess | undefined>; exit: Promise<numbe
 
 type Reading = { busy: boolean; ended: Promise<void> }
 
-const mark = 'GITSTEAD_BUILD_MARK'
+const MARK = 'GITSTEAD_BUILD_MARK'
 
 /**
  * Runs a bash script in the build's folders. Returns the exit code (128 + n after a signal), or undefined when the
@@ -38,7 +38,7 @@ export async function runShell(run: ShellRun): Promise<number | undefined> {
   const { folders, command, signal } = run
   if (signal.aborted) return undefined
   await writeStep(folders, run.script)
-  const marker = `${mark}=${randomBytes(16).toString('hex')}`
+  const marker = `${MARK}=${randomBytes(16).toString('hex')}`
   const { reader, child } = start(folders, command, marker)
   const following = follow(child, command.confined)
   const first = command.confined || child.pid === undefined ? undefined : firstProcess(child.pid)
@@ -73,7 +73,7 @@ function start(folders: Folders, command: Command, marker: string): { reader: So
   const inlet = openSync(folders.output, constants.O_RDONLY | constants.O_NONBLOCK)
   const outlet = openSync(folders.output, constants.O_WRONLY)
   try {
-    const [name = mark, value = ''] = marker.split('=')
+    const [name = MARK, value = ''] = marker.split('=')
     const child = spawn(command.program, command.args, {
       cwd: command.confined ? '/' : folders.project,
       env: command.confined ? command.environment : { ...command.environment, [name]: value },
