@@ -1,10 +1,10 @@
 import { type TSchema, Type } from 'typebox'
-import { type Settings, settingNames, settingOf } from './settings.table.js'
+import { SETTING_NAMES, type Settings, settingOf } from './settings.table.js'
 
 /** What a change may hold: any of the settings, and the deprecated one that names a single storage. */
 export type SettingsBody = Partial<Settings> & { readonly repository_storage?: string }
 
-const optional = Object.fromEntries(settingNames.map(name => [name, Type.Optional(settingOf(name).schema)]))
+const optional = Object.fromEntries(SETTING_NAMES.map(name => [name, Type.Optional(settingOf(name).schema)]))
 
 export const SettingsBody = Type.Unsafe<SettingsBody>(
   Type.Object({

@@ -2,10 +2,10 @@
 import { type TSchema, Type } from 'typebox'
 import { DateTime } from '../../lib/schema.js'
 import type { SettingsRecord } from './settings.queries.js'
-import { defaultSettings, type SettingName, settingNames, settingOf } from './settings.table.js'
+import { defaultSettings, SETTING_NAMES, type SettingName, settingOf } from './settings.table.js'
 import { typeOf } from './settings.words.js'
 
-const schemas = Object.fromEntries(settingNames.map(name => [name, settingOf(name).schema])) as Record<string, TSchema>
+const schemas = Object.fromEntries(SETTING_NAMES.map(name => [name, settingOf(name).schema])) as Record<string, TSchema>
 
 export const ApplicationSettings = Type.Object({
   id: Type.Integer(),
