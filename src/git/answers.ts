@@ -1,11 +1,16 @@
 // Parses the answers of `git cat-file --batch-command` as they arrive. An answer is one line, followed by the content
 // of the object when the question asked for it.
 
-export type Answer = { id: string; type: string; size: number; content: Buffer | null }
+export interface Answer {
+  readonly id: string
+  readonly type: string
+  readonly size: number
+  readonly content: Buffer | null
+}
 
-export type AnswerReader = {
+export interface AnswerReader {
   /** Takes the next bytes. `isContent` says whether the answer that begins now has content after its line. */
-  take: (chunk: Buffer) => void
+  readonly take: (chunk: Buffer) => void
 }
 
 const LINE_LIMIT = 4096

@@ -4,18 +4,18 @@ import { isObjectId } from './reader.js'
 import { isRefName } from './refs.js'
 import { runGit } from './run.js'
 
-export type Checkout = {
-  sha: string
+export interface Checkout {
+  readonly sha: string
   /** The short name of the branch or tag. Git gets it as a ref beside the detached HEAD. */
-  ref: string
-  tag: boolean
+  readonly ref: string
+  readonly tag: boolean
   /** Number of commits of history; 0 means all. */
-  depth: number
+  readonly depth: number
   /** An empty folder outside the repository. */
-  into: string
+  readonly into: string
   /** Time limit in seconds for each of the three steps. */
-  timeout: number
-  signal?: AbortSignal
+  readonly timeout: number
+  readonly signal?: AbortSignal
 }
 
 // This is a constant, because git passes it to a shell. It allows any commit, since the branch may have moved on after

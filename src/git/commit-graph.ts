@@ -38,7 +38,7 @@ interface Layer {
   readonly ids: Buffer
   readonly commits: Buffer
   readonly edges: Buffer
-  readonly filters: { ends: Buffer; bits: Buffer; hashes: number } | null
+  readonly filters: { readonly ends: Buffer; readonly bits: Buffer; readonly hashes: number } | null
 }
 
 const NO_PARENT = 0x70000000

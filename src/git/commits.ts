@@ -8,8 +8,15 @@ import { GitFailure, runGit } from './run.js'
 
 export { type Commit, readCommit } from './objects.js'
 
-export type CommitStats = { additions: number; deletions: number }
-export type ChangedPaths = { added: string[]; modified: string[]; removed: string[] }
+export interface CommitStats {
+  readonly additions: number
+  readonly deletions: number
+}
+export interface ChangedPaths {
+  readonly added: readonly string[]
+  readonly modified: readonly string[]
+  readonly removed: readonly string[]
+}
 
 const COUNT_LIMIT = 100_000
 
@@ -31,7 +38,7 @@ export function changedPaths(repository: string, id: string): Promise<ChangedPat
   return remember(repository, `paths ${id}`, async () => {
     const tokens = await askDiffs(repository, 'paths', id)
     if (tokens === null) return null
-    const value: ChangedPaths = { added: [], modified: [], removed: [] }
+    const value: Record<keyof ChangedPaths, string[]> = { added: [], modified: [], removed: [] }
     for (let at = 0; at + 1 < Math.min(tokens.length, 20_000); at += 2) {
       const kind = tokens[at] === 'A' ? 'added' : tokens[at] === 'D' ? 'removed' : 'modified'
       value[kind].push(tokens[at + 1] ?? '')

@@ -7,11 +7,11 @@ import { GitFailure, spawnGit } from './run.js'
 export type DiffKind = 'stats' | 'paths'
 
 /** `lost` means that the process ended before it came to this question. */
-export type DiffOutcome = { text: string } | { failed: GitFailure } | { lost: true }
+export type DiffOutcome = { readonly text: string } | { readonly failed: GitFailure } | { readonly lost: true }
 
 export interface DiffProcess extends Pooled {
   /** `commits` is a commit and the parent to compare it with, in the syntax that diff-tree reads. */
-  ask: (commits: string) => Promise<DiffOutcome>
+  readonly ask: (commits: string) => Promise<DiffOutcome>
 }
 
 const FORMATS: Record<DiffKind, string[]> = {

@@ -7,7 +7,10 @@ import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import type { ObjectType } from './reader.js'
 
-export type LooseObject = { id: string; raw: Buffer }
+export interface LooseObject {
+  readonly id: string
+  readonly raw: Buffer
+}
 
 const compress = promisify(deflate)
 const AT_ONCE = 8

@@ -25,7 +25,11 @@ export function sideband(band: 1 | 2 | 3, content: Buffer, lineSize = LINE_LIMIT
   return Buffer.concat(parts)
 }
 
-export type Packet = { /** Null for a flush. */ content: Buffer | null; raw: Buffer }
+export interface Packet {
+  /** Null for a flush. */
+  readonly content: Buffer | null
+  readonly raw: Buffer
+}
 
 /**
  * Returns the complete packets at the beginning of `bytes`, at most `limit`, and the bytes after them. Throws

@@ -8,7 +8,11 @@ import { type Asked, openReader, type Reader } from './reader-process.js'
 import { GitFailure, runGit } from './run.js'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
-export type ObjectInfo = { id: string; type: ObjectType; size: number }
+export interface ObjectInfo {
+  readonly id: string
+  readonly type: ObjectType
+  readonly size: number
+}
 
 /** Larger objects get their own process, because they would block the questions behind them. Bytes. */
 export const LARGE_OBJECT = 1024 * 1024

@@ -6,19 +6,28 @@ import { refValue, ZERO } from './refs.js'
 import { parseReport, type ReportHolder, splitReport } from './report.js'
 import { type Exit, feed, type GitProcess, startGit } from './run.js'
 
-export type PushCommand = { old: string; new: string; ref: string }
-
-export type PushRequest = {
-  /** Empty for the probe that a client sends before a large push. */
-  commands: PushCommand[]
-  capabilities: string[]
-  /** The commits where the history of a shallow client begins. */
-  shallow: string[]
-  /** The whole request from its beginning, with the commands. */
-  rest: Readable
+export interface PushCommand {
+  readonly old: string
+  readonly new: string
+  readonly ref: string
 }
 
-export type PushResult = { ref: string; ok: boolean /** Git's reason for the failure. */; reason: string | null }
+export interface PushRequest {
+  /** Empty for the probe that a client sends before a large push. */
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
+  /** The commits where the history of a shallow client begins. */
+  readonly shallow: readonly string[]
+  /** The whole request from its beginning, with the commands. */
+  readonly rest: Readable
+}
+
+export interface PushResult {
+  readonly ref: string
+  readonly ok: boolean
+  /** Git's reason for the failure. */
+  readonly reason: string | null
+}
 
 const COMMAND_LIMIT = 10_000
 const HEAD_LIMIT = 8 * 1024 * 1024
@@ -78,24 +87,24 @@ function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest'> {
   return { commands, capabilities, shallow }
 }
 
-export type Push = {
-  commands: PushCommand[]
-  capabilities: string[]
+export interface Push {
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
   /** The `rest` of readPushCommands. */
-  input: Readable
+  readonly input: Readable
   /**
    * Called once after git has ended, for any reason and even when the client has gone. It gets what has really happened
    * to each ref. The client gets the report after this promise has resolved, and no report when it rejects.
    */
-  beforeReport: (results: PushResult[]) => Promise<void>
-  signal?: AbortSignal
+  readonly beforeReport: (results: PushResult[]) => Promise<void>
+  readonly signal?: AbortSignal
 }
 
-export type Receiving = {
+export interface Receiving {
   /** The answer to the client. Git ends when this stream is destroyed or when the input is cut off. */
-  output: Readable
+  readonly output: Readable
   /** The results, after beforeReport. Rejects when beforeReport rejects or when the refs cannot be read. */
-  done: Promise<PushResult[]>
+  readonly done: Promise<PushResult[]>
 }
 
 /**
@@ -170,16 +179,16 @@ async function outcome(repository: string, push: Push, exit: Exit, holder: Repor
   )
 }
 
-export type Refusal = {
-  commands: PushCommand[]
-  capabilities: string[]
+export interface Refusal {
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
   /** The reason by ref. The other refs are refused because the push is refused as a whole. */
-  reasons: Map<string, string>
+  readonly reasons: Map<string, string>
   /**
    * The `rest` of readPushCommands. It is read to its end and dropped, because a client reads no answer before it has
    * sent everything.
    */
-  input?: Readable
+  readonly input?: Readable
 }
 
 /** Returns the answer that a stock git shows as `! [remote rejected] branch (reason)`. */

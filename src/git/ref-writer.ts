@@ -5,7 +5,7 @@ import { GitFailure, spawnGit } from './run.js'
 
 interface Writer extends Pooled {
   /** Runs one transaction, after those before it. Throws GitFailure; the process has then ended. */
-  move: (transaction: string) => Promise<void>
+  readonly move: (transaction: string) => Promise<void>
 }
 
 // The process ends when it has been idle for this many milliseconds.

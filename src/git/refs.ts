@@ -60,11 +60,12 @@ export async function resolveCommit(
   return direct ? { id: commit.id, ref: null } : null
 }
 
-export type Ref = {
-  name: string
-  id: string
-  type: string /** The object that an annotated tag points at. */
-  target: string | null
+export interface Ref {
+  readonly name: string
+  readonly id: string
+  readonly type: string
+  /** The object that an annotated tag points at. */
+  readonly target: string | null
 }
 
 /** Returns all refs below a prefix such as `refs/heads/`, sorted by name, with one process. */
@@ -82,7 +83,11 @@ export async function listRefs(repository: string, prefix: string): Promise<Ref[
     })
 }
 
-export type RefChange = { ref: string; old: string; new: string }
+export interface RefChange {
+  readonly ref: string
+  readonly old: string
+  readonly new: string
+}
 
 /** A ref does not have the old value that the change expected. No ref was changed. */
 export class RefMoved extends Error {

@@ -3,12 +3,12 @@ import { BadProtocol, FLUSH, takePackets } from './pkt-line.js'
 
 const HELD_LIMIT = 16 * 1024 * 1024
 
-export type ReportHolder = {
-  take: (chunk: Buffer) => void
+export interface ReportHolder {
+  readonly take: (chunk: Buffer) => void
   /** The report in the bytes that the client gets. */
-  held: () => Buffer
+  readonly held: () => Buffer
   /** The lines of the report, without the sideband. */
-  report: () => Buffer
+  readonly report: () => Buffer
 }
 
 /**

@@ -10,36 +10,40 @@ import { takeSlot } from './slots.js'
 
 export type GitInput = Buffer | string | AsyncIterable<Buffer>
 
-export type StartOptions = {
+export interface StartOptions {
   /** Becomes GIT_DIR. The process counts towards the limit of this repository. */
-  repository?: string
+  readonly repository?: string
   /** A work tree to run in. `repository` then only counts towards the limit. */
-  cwd?: string
+  readonly cwd?: string
   /** Time limit in seconds; the default comes from the configuration. */
-  timeout?: number
-  signal?: AbortSignal
-  environment?: Record<string, string>
+  readonly timeout?: number
+  readonly signal?: AbortSignal
+  readonly environment?: Record<string, string>
   /** Set for a process that lasts as long as its client wishes. */
-  long?: boolean
+  readonly long?: boolean
 }
 
-export type RunOptions = StartOptions & {
-  input?: GitInput
+export interface RunOptions extends StartOptions {
+  readonly input?: GitInput
   /** Maximum bytes of stdout. A process that writes more is ended. */
-  maxOutput?: number
+  readonly maxOutput?: number
 }
 
-export type Exit = { code: number | null; signal: NodeJS.Signals | null; ended?: 'timeout' | 'killed' }
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly ended?: 'timeout' | 'killed'
+}
 
-export type GitProcess = {
-  stdin: Writable
-  stdout: Readable
+export interface GitProcess {
+  readonly stdin: Writable
+  readonly stdout: Readable
   /** Returns the first 16 KiB of stderr that have arrived so far. */
-  stderr: () => string
+  readonly stderr: () => string
   /** Settles when the process is gone; never rejects. */
-  done: Promise<Exit>
+  readonly done: Promise<Exit>
   /** Ends the process and all its children. */
-  kill: () => void
+  readonly kill: () => void
 }
 
 /** Git failed, was ended, or wrote too much. `code` is null when a signal or a limit ended it. */

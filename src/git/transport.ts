@@ -31,7 +31,11 @@ export async function advertise(repository: string, service: Service, protocol?:
   return output.pipe(stream)
 }
 
-export type UploadRequest = { input: Readable; protocol?: string; signal?: AbortSignal }
+export interface UploadRequest {
+  readonly input: Readable
+  readonly protocol?: string
+  readonly signal?: AbortSignal
+}
 
 /**
  * Answers a fetch. `input` is the decompressed body of POST git-upload-pack; the result is the body of the answer. The

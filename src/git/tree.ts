@@ -2,7 +2,9 @@
 import { readCommit, readTree, type TreeEntry } from './objects.js'
 import { checkPath } from './path.js'
 
-export type PathEntry = TreeEntry & { path: string }
+export interface PathEntry extends TreeEntry {
+  readonly path: string
+}
 
 const PREFETCHED = 32
 
