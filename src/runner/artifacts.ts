@@ -11,23 +11,29 @@ import { pathMatcher } from './glob.js'
 import { leadsInside, openInside, walk } from './tree.js'
 import type { BuildUser } from './user.js'
 
-export type Packing = {
-  tree: string
-  paths: string[]
-  exclude: string[]
+export interface Packing {
+  readonly tree: string
+  readonly paths: readonly string[]
+  readonly exclude: readonly string[]
   /** The files that existed before the script, when the archive must contain the files that are new. */
-  before: Set<string> | undefined
+  readonly before: Set<string> | undefined
   /** The path of the archive. */
-  to: string
+  readonly to: string
   /** Maximum bytes of the archive; its content may be ten times as large. */
-  limit: number
-  user: BuildUser | undefined
-  signal: AbortSignal
+  readonly limit: number
+  readonly user: BuildUser | undefined
+  readonly signal: AbortSignal
   /** Gets a line of text about files that are not packed. */
-  warn: (text: string) => void
+  readonly warn: (text: string) => void
 }
 
-type Chosen = { path: string; size: number; mode: number; mtime: Date; target: string | undefined }
+interface Chosen {
+  readonly path: string
+  readonly size: number
+  readonly mode: number
+  readonly mtime: Date
+  readonly target: string | undefined
+}
 
 /**
  * The content of an archive may be this many times larger than the limit of the archive. Packing and unpacking share

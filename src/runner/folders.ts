@@ -9,14 +9,14 @@ import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { type BuildUser, buildUser } from './user.js'
 
-export type Folders = {
-  work: string
-  project: string
-  home: string
-  etc: string
-  step: string
-  output: string
-  user: BuildUser | undefined
+export interface Folders {
+  readonly work: string
+  readonly project: string
+  readonly home: string
+  readonly etc: string
+  readonly step: string
+  readonly output: string
+  readonly user: BuildUser | undefined
 }
 
 const PREFIX = 'gitstead-build-'

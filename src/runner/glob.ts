@@ -2,7 +2,11 @@
 // write such a pattern, and it runs in the worker. Libraries turn patterns into regular expressions, in which a few
 // stars can take hours. Here the cost of a name is at most its length times the length of the pattern.
 
-type Token = { any: true } | { star: true } | { set: string; not: boolean } | { text: string }
+type Token =
+  | { readonly any: true }
+  | { readonly star: true }
+  | { readonly set: string; readonly not: boolean }
+  | { readonly text: string }
 type Segment = Token[] | '**'
 
 const LONGEST_PATTERN = 1000
@@ -12,7 +16,7 @@ const MOST_ALTERNATIVES = 64
  * Returns a test for relative paths without a leading `./`. The test is true when a pattern matches the path or a
  * folder above it. A pattern that is longer than 1000 characters or has more than 64 alternatives matches nothing.
  */
-export function pathMatcher(patterns: string[]): (path: string) => boolean {
+export function pathMatcher(patterns: readonly string[]): (path: string) => boolean {
   const compiled = patterns.flatMap(pattern => alternatives(pattern).map(compile))
   return path => {
     const names = path.split('/')

@@ -15,7 +15,7 @@ export class Masker {
   /** How many of the kept bytes have already been returned. */
   #given = 0
 
-  constructor(secrets: string[]) {
+  constructor(secrets: readonly string[]) {
     const lines = new Set(secrets.flatMap(secret => secret.split(/[\r\n]+/)))
     this.#secrets = [...lines].map(line => Buffer.from(line)).filter(line => line.length >= LEAST_LENGTH)
   }

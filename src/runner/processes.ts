@@ -3,7 +3,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** A process, with its start time to distinguish it from a later process with the same number. */
-export type FirstProcess = { pid: number; startedAt: string }
+export interface FirstProcess {
+  readonly pid: number
+  readonly startedAt: string
+}
 
 const PATIENCE = 10_000
 const STEP = 2

@@ -11,7 +11,11 @@ import { type Folders, prepareFolders, removeFolder } from './folders.js'
 import { type Command, runShell } from './shell.js'
 
 /** The paths where a script finds its folders. */
-export type Places = { builds: string; project: string; home: string }
+export interface Places {
+  readonly builds: string
+  readonly project: string
+  readonly home: string
+}
 
 const SCRATCH_SIZE = 268435456
 const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'

@@ -20,7 +20,7 @@ export const quoted = (text: string): string => `'${text.replaceAll('\0', '').re
  * Returns one shell script for a list of commands. It shows each command before it runs, and ends at the first command
  * that fails. The commands follow each other as text, so that one command may span several entries of the list.
  */
-export function shellScript(variables: Map<string, string>, commands: string[]): string {
+export function shellScript(variables: Map<string, string>, commands: readonly string[]): string {
   const exports = [...variables].flatMap(([key, value]) => (canExport(key) ? `export ${key}=${quoted(value)}` : []))
   const lines = commands.flatMap(command => [`printf '%s\\n' ${quoted(`$ ${command}`)}`, command.replaceAll('\0', '')])
   return `${[PREAMBLE, ...exports, 'set -eo pipefail', ...lines].join('\n')}\n`

@@ -11,21 +11,32 @@ import type { Folders } from './folders.js'
 import { endMarked, endProcess, type FirstProcess, firstProcess, processEnded } from './processes.js'
 
 /** A program that runs the script at `folders.step`. `confined` is true when the program is bubblewrap. */
-export type Command = { program: string; args: string[]; environment: Record<string, string>; confined: boolean }
-
-export type ShellRun = {
-  folders: Folders
-  command: Command
-  script: string
-  /** Gets stdout and stderr in the order in which they were written. Reading continues after the promise resolves. */
-  output: (chunk: Buffer) => Promise<void>
-  /** Ends the script at once. A build has nothing to clean up, because its folder is removed anyway. */
-  signal: AbortSignal
+export interface Command {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly environment: Record<string, string>
+  readonly confined: boolean
 }
 
-type Following = { first: Promise<FirstProcess | undefined>; exit: Promise<number | undefined> }
+export interface ShellRun {
+  readonly folders: Folders
+  readonly command: Command
+  readonly script: string
+  /** Gets stdout and stderr in the order in which they were written. Reading continues after the promise resolves. */
+  readonly output: (chunk: Buffer) => Promise<void>
+  /** Ends the script at once. A build has nothing to clean up, because its folder is removed anyway. */
+  readonly signal: AbortSignal
+}
 
-type Reading = { busy: boolean; ended: Promise<void> }
+interface Following {
+  readonly first: Promise<FirstProcess | undefined>
+  readonly exit: Promise<number | undefined>
+}
+
+interface Reading {
+  busy: boolean
+  ended: Promise<void>
+}
 
 const MARK = 'GITSTEAD_BUILD_MARK'
 

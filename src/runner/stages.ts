@@ -16,14 +16,14 @@ import { filesIn, handOver } from './tree.js'
 import { unzip } from './unzip.js'
 import { expandVariables } from './variables.js'
 
-export type Run = {
-  job: RunnerJob
-  port: RunnerPort
-  trace: Trace
-  halt: Halt
-  folders: Folders
-  values: Map<string, string>
-  lookup: (name: string) => string | undefined
+export interface Run {
+  readonly job: RunnerJob
+  readonly port: RunnerPort
+  readonly trace: Trace
+  readonly halt: Halt
+  readonly folders: Folders
+  readonly values: Map<string, string>
+  readonly lookup: (name: string) => string | undefined
 }
 
 const AFTER_SCRIPT_LIMIT = 300_000
@@ -99,7 +99,7 @@ export async function fetchDependencies({ port, trace, halt, folders }: Run): Pr
   if (folders.user) await handOver(folders.project, folders.user)
 }
 
-async function runStep(run: Run, commands: string[], signal: AbortSignal): Promise<number | undefined> {
+async function runStep(run: Run, commands: readonly string[], signal: AbortSignal): Promise<number | undefined> {
   const { folders, trace, values } = run
   const command = shellCommand(folders)
   const script = shellScript(values, commands)

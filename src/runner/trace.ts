@@ -2,14 +2,14 @@
 import { setImmediate as afterReading } from 'node:timers/promises'
 import { Masker } from './mask.js'
 
-export type TraceOptions = {
-  secrets: string[]
+export interface TraceOptions {
+  readonly secrets: readonly string[]
   /** Maximum bytes that the scripts may write. */
-  limit: number
-  write: (chunk: Buffer) => Promise<void>
-  onLimit: () => void
+  readonly limit: number
+  readonly write: (chunk: Buffer) => Promise<void>
+  readonly onLimit: () => void
   /** Called once, when a write has failed. The trace writes nothing after that. */
-  onFailure: (error: unknown) => void
+  readonly onFailure: (error: unknown) => void
 }
 
 const PAUSE = 50

@@ -10,11 +10,11 @@ import { type Entry, openPromise, validateFileName, type ZipFile } from 'yauzl'
 import { Failure } from '../errors.js'
 import { leadsInside } from './tree.js'
 
-export type UnzipLimits = {
+export interface UnzipLimits {
   /** Maximum bytes of all files together, and of one file. */
-  total: number
-  file: number
-  entries?: number
+  readonly total: number
+  readonly file: number
+  readonly entries?: number
 }
 
 /** An archive that is broken, too large or hostile. */

@@ -1,6 +1,10 @@
 // Variables of a build. References to other variables are expanded here, never by a shell.
 
-export type Variable = { key: string; value: string; public: boolean }
+export interface Variable {
+  readonly key: string
+  readonly value: string
+  readonly public: boolean
+}
 
 const NAME_SHAPE = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** bash refuses to set these variables, and the script would then end before it began. */
