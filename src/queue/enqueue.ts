@@ -6,7 +6,7 @@ import { wake } from './wake.js'
 
 export interface EnqueueOptions {
   /** The job does not start before this moment. */
-  runAt?: Date
+  readonly runAt?: Date
 }
 
 /** Adds a job. Workers get a wake-up as soon as the current transaction has committed. Returns the job's id. */

@@ -6,17 +6,17 @@ export type Queue = (typeof QUEUES)[number]
 /** Maps the name of a job to its payload. */
 export interface Jobs {
   /** A settled ref change leads to hooks, a pipeline and a new commit-graph. */
-  'ref.changed': { refChangeId: number }
+  readonly 'ref.changed': { readonly refChangeId: number }
   /** A system event that is not a push. Because of `key`, enqueuing it twice is harmless. */
-  'event.emitted': { key: string; event: string; payload: Record<string, unknown> }
-  'hook.deliver': { deliveryId: number }
-  'build.run': { buildId: number }
-  'repository.optimise': { projectId: number }
+  readonly 'event.emitted': { readonly key: string; readonly event: string; readonly payload: Record<string, unknown> }
+  readonly 'hook.deliver': { readonly deliveryId: number }
+  readonly 'build.run': { readonly buildId: number }
+  readonly 'repository.optimise': { readonly projectId: number }
   /** Removes what a removed project leaves behind: builds and files. */
-  'project.remove': { projectId: number }
+  readonly 'project.remove': { readonly projectId: number }
   /** Clears the number of a deleted user in rows that stay. */
-  'user.forget': { userId: number }
-  'maintenance.run': { task: string }
+  readonly 'user.forget': { readonly userId: number }
+  readonly 'maintenance.run': { readonly task: string }
 }
 
 export type JobName = keyof Jobs
