@@ -12,9 +12,9 @@ import { type PageRequest, window } from '../../db/paginate.js'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The action of the abilities table that the route is. */
-    can?: Action
+    readonly can?: Action
     /** The route is open to everybody, and looks at no credentials. */
-    public?: true
+    readonly public?: true
   }
   interface FastifyRequest {
     /** The project that the path names; only on routes whose action is about a project. */
