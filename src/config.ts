@@ -65,14 +65,14 @@ const SETTINGS = {
   session: { expire: integer(60) }
 }
 
-export type Config = ValuesOf<typeof SETTINGS> & {
+export interface Config extends ValuesOf<typeof SETTINGS> {
   /** The folder of everything that the appliance stores. */
   readonly home: string
   /** The root folder of the program's own files, with config/ and docs. */
   readonly root: string
 }
 
-type Tree = { [key: string]: unknown }
+type Tree = { readonly [key: string]: unknown }
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The folder of the program: the one above dist/. */
@@ -193,7 +193,7 @@ function defined(tree: Tree): Tree {
 }
 
 function merge(under: Tree, over: Tree): Tree {
-  const merged: Tree = { ...under }
+  const merged: Record<string, unknown> = { ...under }
   for (const [key, value] of Object.entries(over)) {
     const below = merged[key]
     merged[key] = isTree(below) && isTree(value) ? merge(below, value) : value
@@ -203,7 +203,7 @@ function merge(under: Tree, over: Tree): Tree {
 
 /** Returns the settings from environment variables, with the types of their defaults. */
 function fromEnvironment(defaults: Tree, environment: NodeJS.ProcessEnv, prefix = 'GITSTEAD'): Tree {
-  const tree: Tree = {}
+  const tree: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(defaults)) {
     const variable = `${prefix}_${key.toUpperCase()}`
     if (isTree(value)) {

@@ -14,9 +14,9 @@ export interface TaskLock {
 }
 
 export interface LockRow {
-  task: string
-  holder: string
-  lease_until: Date
+  readonly task: string
+  readonly holder: string
+  readonly lease_until: Date
 }
 
 /** Fits the column, which is shorter than the name of a machine. */

@@ -15,7 +15,7 @@ import { type Counts, countBelongings, countTraces, findGroupsOwnedAlone } from 
 
 export interface UserDeletion {
   /** Groups that would have no owner left: while there are any, the user is not deleted. */
-  readonly only_owner_of: string[]
+  readonly only_owner_of: readonly string[]
   /** The last active administrator is not deleted either. */
   readonly last_admin: boolean
   /** Projects by their paths, and how many of the rest. */

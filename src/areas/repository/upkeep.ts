@@ -19,9 +19,9 @@ const LOOK_ANYWAY_DAYS = 30
 const MOST = 10_000
 
 interface DueRow {
-  id: number
-  storage: string
-  default_branch: string | null
+  readonly id: number
+  readonly storage: string
+  readonly default_branch: string | null
 }
 
 export const repositoryUpkeep: Task = {
