@@ -85,6 +85,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'access/abilities', 'every route names its action'],
   ['server', 'access/actor', 'who asks is found out here'],
   ['server', 'access/authorize', 'the gate before every route, and before git over HTTP'],
+  ['server', 'access/words', 'the OpenAPI document says who may call each operation'],
   ['server', 'db/connection', 'closed when the process stops'],
   ['server', 'db/failure', 'the error plugin tells an absent database from a fault'],
   ['server', 'db/migrate', 'the appliance brings its schema up to date; readiness asks for it'],

@@ -3,13 +3,19 @@
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import mysql, { type ExecuteValues } from 'mysql2'
+import { actorOf } from '../../src/access/actor.js'
 import { projectById } from '../../src/areas/projects/projects.queries.js'
 import { loadConfig } from '../../src/config.js'
 import { databaseSocket } from '../../src/db/embedded.js'
 import { EMBEDDED_NAME } from '../../src/db/embedded-folder.js'
 import { secrets } from '../../src/secrets.js'
 
-const [home = '', asker = '0'] = process.argv.slice(2)
+const [home = '', userId = '0'] = process.argv.slice(2)
+/** The administrator who asks the product, too. */
+const asker = actorOf(
+  { id: Number(userId), username: '', name: '', email: '', admin: true, external: false },
+  'private'
+)
 loadConfig({ home })
 
 const pool = mysql.createPool({
@@ -25,7 +31,7 @@ type Row = Record<string, unknown>
 
 const read = (id: number) =>
   new Promise<Row>((resolve, reject) => {
-    const { sql, values } = projectById(id, Number(asker))
+    const { sql, values } = projectById(id, asker)
     pool.execute(sql, [...values] as ExecuteValues, (error, rows) =>
       error ? reject(error) : resolve((rows as Row[])[0] ?? {})
     )

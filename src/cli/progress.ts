@@ -34,11 +34,3 @@ function bar(done: number, total: number): string {
   const filled = Math.min(WIDTH, Math.floor((done / total) * WIDTH))
   return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]`
 }
-
-/** A number of bytes as text for people, such as `1.4 GiB`. */
-export function bytesText(bytes: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
-  const at = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
-  const value = bytes / 1024 ** at
-  return `${at === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[at]}`
-}

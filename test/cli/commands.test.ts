@@ -180,5 +180,5 @@ t.test('while the appliance is down, a command runs the private database for its
 t.test('openapi prints the document without a database', async t => {
   const { code, json } = await cli(['openapi'], { environment: { GITSTEAD_HOME: join(t.testdir(), 'home') } })
   t.equal(code, 0)
-  t.match(json(), { openapi: '3.0.3', paths: { '/api/v3/projects/{id}': { get: {} } } })
+  t.match(json(), { openapi: '3.1.0', paths: { '/api/v3/projects/{id}': { get: {} } } })
 })

@@ -28,7 +28,8 @@ export function testDatabase(): Promise<TestHome> {
 async function prepare(): Promise<TestHome> {
   const home = mkdtempSync(join(tmpdir(), 'gitstead-test-home-'))
   const given = process.env.GITSTEAD_TEST_SERVER
-  const own = given ? undefined : await startTestServer(mkdtempSync(join(tmpdir(), 'gitstead-test-')))
+  const ownHome = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
+  const own = given ? undefined : await startTestServer(ownHome)
   const url = new URL(given ?? own?.url ?? '')
   const name = `test_${process.env.TAP_JOB_ID ?? '0'}_${process.pid}`
   const server = {
@@ -49,7 +50,7 @@ async function prepare(): Promise<TestHome> {
     await closeDatabase()
     await onServer(server, `drop database ${name}`)
     await own?.stop()
-    rmSync(home, { recursive: true, force: true })
+    for (const folder of [home, ownHome]) rmSync(folder, { recursive: true, force: true })
   })
   return { home, databaseUrl: url.href }
 }

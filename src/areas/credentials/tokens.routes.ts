@@ -19,7 +19,17 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/personal_access_tokens',
-    { config: list, schema: { tags, querystring: TokenListQuery, response: { 200: Type.Array(Token) } } },
+    {
+      config: list,
+      schema: {
+        tags,
+        summary: 'List personal access tokens',
+        description: 'Your own, the newest first; administrators see those of everybody.',
+        querystring: TokenListQuery,
+        response: { 200: Type.Array(Token) },
+        errors: [403]
+      }
+    },
     async ({ query, actor }, reply) => {
       const { id, admin } = askerOf(actor)
       if (!admin && query.user_id !== undefined && query.user_id !== id) throw new Forbidden()
@@ -29,13 +39,26 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/personal_access_tokens/:id',
-    { config: { can: 'token.read' }, schema: { tags, params: TokenParams, response: { 200: Token } } },
+    {
+      config: { can: 'token.read' },
+      schema: { tags, summary: 'Get a personal access token', params: TokenParams, response: { 200: Token } }
+    },
     async ({ params, actor }) => viewToken(await openToken(params.id, actor, 'token.read'))
   )
 
   app.post(
     '/personal_access_tokens',
-    { config: create, schema: { tags, body: TokenBody, response: { 201: NewToken } } },
+    {
+      config: create,
+      schema: {
+        tags,
+        summary: 'Create a personal access token for yourself',
+        description: 'Personal access tokens cannot create tokens: use the private token or a session.',
+        body: TokenBody,
+        response: { 201: NewToken },
+        errors: [403]
+      }
+    },
     async ({ body, actor, origin }, reply) =>
       reply.code(201).send(viewNewToken(await createToken(askerOf(actor), body, origin)))
   )
@@ -44,7 +67,13 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
     '/users/:id/personal_access_tokens',
     {
       config: { can: 'user.administer' },
-      schema: { tags, params: NumberedUserParams, body: TokenBody, response: { 201: NewToken } }
+      schema: {
+        tags,
+        summary: 'Create a personal access token for a user',
+        params: NumberedUserParams,
+        body: TokenBody,
+        response: { 201: NewToken }
+      }
     },
     async ({ params, body, origin }, reply) =>
       reply.code(201).send(viewNewToken(await createToken(await requireNumberedUser(params.id), body, origin)))
@@ -52,7 +81,16 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.delete(
     '/personal_access_tokens/:id',
-    { config: { can: 'token.revoke' }, schema: { tags, params: TokenParams, response: { 200: Token } } },
+    {
+      config: { can: 'token.revoke' },
+      schema: {
+        tags,
+        operationId: 'revokePersonalAccessToken',
+        summary: 'Revoke a personal access token',
+        params: TokenParams,
+        response: { 200: Token }
+      }
+    },
     async ({ params, actor, origin }) => {
       const { id } = await openToken(params.id, actor, 'token.revoke')
       return viewToken(await revokeToken(id, origin))

@@ -12,6 +12,7 @@ export const groupProjectRoutes: FastifyPluginAsyncTypebox = async app => {
       config: { can: 'group.read' },
       schema: {
         tags: ['Groups'],
+        summary: 'List the projects of a group',
         params: GroupParams,
         querystring: ProjectListQuery,
         response: { 200: Type.Array(Project) }

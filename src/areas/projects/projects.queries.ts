@@ -2,12 +2,13 @@
 import type { Actor } from '../../access/actor.js'
 import {
   type Fragment,
-  MEMBERSHIP_COLUMNS,
-  MEMBERSHIP_JOINS,
+  MEMBERSHIPS,
+  type Membership,
+  membershipOf,
+  membershipWithLevel,
   ownProjects,
   projectsOfMember,
-  visibleProjects,
-  withMembership
+  visibleProjects
 } from '../../access/membership.js'
 import { likeText } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
@@ -82,31 +83,42 @@ const JOINS = `left join namespaces n on n.id = p.namespace_id
   left join users o on o.id = n.owner_id`
 
 const idOf = ({ user }: Actor) => user?.id ?? 0
-const select = (from: string, columns = COLUMNS) =>
-  `select ${columns}, ${MEMBERSHIP_COLUMNS} from ${from} ${JOINS} ${MEMBERSHIP_JOINS}`
+const select = ({ columns, joins }: Membership, from: string, more = '') =>
+  `select ${COLUMNS}, ${columns}${more} from ${from} ${JOINS} ${joins}`
 
-const BY_ID = `${select('projects p')} where p.id = ?`
-const BY_PATH = `${select('namespaces s join projects p on p.namespace_id = s.id')} where s.path = ? and p.path = ?`
+/** The statement for each kind of asker. */
+const forAskers = (make: (membership: Membership) => string): ReadonlyMap<Membership, string> =>
+  new Map(MEMBERSHIPS.map(membership => [membership, make(membership)]))
 
-/** The statement of `findProject` by number; `asker` is 0 for nobody. */
-export const projectById = (id: number, asker: number): Fragment => ({
-  sql: BY_ID,
-  values: withMembership(asker, [], [id])
-})
+const BY_ID = forAskers(membership => `${select(membership, 'projects p')} where p.id = ?`)
+const BY_PATH = forAskers(
+  membership =>
+    `${select(membership, 'namespaces s join projects p on p.namespace_id = s.id')} where s.path = ? and p.path = ?`
+)
+
+function statementOf(statements: ReadonlyMap<Membership, string>, actor: Actor, values: readonly Value[]): Fragment {
+  const membership = membershipOf(actor)
+  return { sql: statements.get(membership) ?? '', values: membership.values(idOf(actor), [], values) }
+}
+
+/** The statement of `findProject` by number. */
+export const projectById = (id: number, actor: Actor): Fragment => statementOf(BY_ID, actor, [id])
 
 /** A project by its number or NAMESPACE/PROJECT, with the asker's levels; undefined when there is none. */
-export function findProject(id: string | number, actor: Actor): Promise<ProjectRow | undefined> {
-  if (/^\d{1,10}$/.test(String(id))) {
-    const { sql, values } = projectById(Number(id), idOf(actor))
-    return row<ProjectRow>(sql, values)
-  }
-  const [namespace, path, more] = String(id).split('/')
-  if (!namespace || !path || more !== undefined) return Promise.resolve(undefined)
-  return row<ProjectRow>(BY_PATH, withMembership(idOf(actor), [], [namespace, path]))
+export async function findProject(id: string | number, actor: Actor): Promise<ProjectRow | undefined> {
+  const statement = /^\d{1,10}$/.test(String(id)) ? projectById(Number(id), actor) : byPath(String(id), actor)
+  return statement && row<ProjectRow>(statement.sql, statement.values)
+}
+
+function byPath(text: string, actor: Actor): Fragment | undefined {
+  const [namespace, path, more] = text.split('/')
+  return namespace && path && more === undefined ? statementOf(BY_PATH, actor, [namespace, path]) : undefined
 }
 
 /** A group names its own projects that the asker may see. */
 export type ProjectScope = 'member' | 'visible' | 'owned' | 'all' | { readonly group: number }
+
+const LEVEL_OF_PAGE = membershipWithLevel('page.level')
 
 /** A page of projects: two statements, whatever its length; one for those of a member. */
 export async function listProjects(
@@ -119,21 +131,19 @@ export async function listProjects(
   const order = query.order_by ?? 'created_at'
   const direction = query.sort ?? 'desc'
   // All that a member has is sorted for the page, so it is counted on the way; a count of its own took as long again.
-  const counts = scope === 'member'
+  const mine = scope === 'member'
   // The ids of the page are found in an index first; only their rows are joined. Sorted by the page's own columns: by
   // those of the joined rows all 20 went through a temporary table on the disk.
-  const ids = `select p.id, p.${order} as place${counts ? ', count(*) over () as total' : ''} from ${from}
+  const ids = `select p.id, p.${order} as place${mine ? ', mine.level, count(*) over () as total' : ''} from ${from}
     where ${condition} order by p.${order} ${direction}, p.id ${direction} ${sql}`
-  const statement = select(
-    `(${ids}) page join projects p on p.id = page.id`,
-    counts ? `${COLUMNS}, page.total` : COLUMNS
-  )
+  const membership = mine ? LEVEL_OF_PAGE : membershipOf(actor)
+  const statement = select(membership, `(${ids}) page join projects p on p.id = page.id`, mine ? ', page.total' : '')
   const find = rows<ProjectRow & { total?: number }>(
     `${statement} order by page.place ${direction}, page.id ${direction}`,
-    withMembership(idOf(actor), values)
+    membership.values(idOf(actor), values, [])
   )
   const count = () => countTotal(`select count(*) as total from ${from} where ${condition}`, values)
-  const [items, counted] = await Promise.all([find, counts ? undefined : count()])
+  const [items, counted] = await Promise.all([find, mine ? undefined : count()])
   // A page beyond the end has no row that could tell.
   const total = counted ?? items[0]?.total ?? (page === 1 ? 0 : await count())
   return { items, total, page, perPage }

@@ -2,14 +2,15 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { config } from '../../config.js'
-import { ProjectParams } from '../../lib/schema.js'
+import { PlainText, ProjectParams } from '../../lib/schema.js'
 import { latestStatusOf } from './commit-status.queries.js'
 import { type Blob, openBlobOf, openFileOf, readCommitOf, readTreeOf } from './contents.js'
 import { deleteFile, readFile, writeFile } from './files.js'
-import { BlobQuery, FileBody, FileDeletion, FileQuery, ShaParams, TreeQuery } from './repository.schema.js'
+import { BlobParams, BlobQuery, FileBody, FileDeletion, FileQuery, ShaParams, TreeQuery } from './repository.schema.js'
 import { CommitDetail, File, TreeEntry, viewCommitDetail, viewTreeEntry, WrittenFile } from './repository.view.js'
 
 const tags = ['Repository']
+const content = PlainText('The bytes of the file, which are sent as plain text whatever they are.')
 
 /** As plain text and as a download: what a user stores here must not run as a page of this site. */
 function sendBlob(reply: FastifyReply, { stream, size, name }: Blob): FastifyReply {
@@ -36,26 +37,47 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/repository/tree',
     {
       config: read,
-      schema: { tags, params: ProjectParams, querystring: TreeQuery, response: { 200: Type.Array(TreeEntry) } }
+      schema: {
+        tags,
+        summary: 'List the files and folders of a folder',
+        params: ProjectParams,
+        querystring: TreeQuery,
+        response: { 200: Type.Array(TreeEntry) }
+      }
     },
     async ({ project, query }) => (await readTreeOf(project, query)).map(viewTreeEntry)
   )
 
   app.get(
     '/projects/:id/repository/blobs/:sha',
-    { config: read, schema: { tags, params: ShaParams, querystring: BlobQuery } },
+    {
+      config: read,
+      schema: {
+        tags,
+        summary: 'Get the content of a file',
+        params: ShaParams,
+        querystring: BlobQuery,
+        response: { 200: content }
+      }
+    },
     async ({ project, params, query }, reply) => sendBlob(reply, await openFileOf(project, params.sha, query.filepath))
   )
 
   app.get(
     '/projects/:id/repository/raw_blobs/:sha',
-    { config: read, schema: { tags, params: ShaParams } },
+    {
+      config: read,
+      schema: { tags, summary: 'Get the content of a blob', params: BlobParams, response: { 200: content } }
+    },
     async ({ project, params }, reply) => sendBlob(reply, await openBlobOf(project, params.sha))
   )
 
   app.get(
     '/projects/:id/repository/commits/:sha',
-    { config: { can: 'commit.read' }, schema: { tags, params: ShaParams, response: { 200: CommitDetail } } },
+    {
+      config: { can: 'commit.read' },
+      schema: { tags, summary: 'Get a commit', params: ShaParams, response: { 200: CommitDetail } }
+    },
     async ({ project, params }) => {
       const { commit, stats } = await readCommitOf(project, params.sha)
       return viewCommitDetail(commit, stats, await latestStatusOf(project.id, commit.id))
@@ -66,7 +88,13 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/repository/files',
     {
       config: { can: 'file.read' },
-      schema: { tags, params: ProjectParams, querystring: FileQuery, response: { 200: File } }
+      schema: {
+        tags,
+        summary: 'Get a file with its content',
+        params: ProjectParams,
+        querystring: FileQuery,
+        response: { 200: File }
+      }
     },
     async ({ project, query }) => readFile(project, query.file_path, query.ref)
   )
@@ -76,7 +104,13 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: write,
       bodyLimit,
-      schema: { tags, params: ProjectParams, body: FileBody, response: { 201: WrittenFile } }
+      schema: {
+        tags,
+        summary: 'Create a file by a commit',
+        params: ProjectParams,
+        body: FileBody,
+        response: { 201: WrittenFile }
+      }
     },
     async ({ project, body, origin }, reply) => {
       await writeFile(project, { ...body, action: 'create' }, origin)
@@ -89,7 +123,13 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: write,
       bodyLimit,
-      schema: { tags, params: ProjectParams, body: FileBody, response: { 200: WrittenFile } }
+      schema: {
+        tags,
+        summary: 'Change a file by a commit',
+        params: ProjectParams,
+        body: FileBody,
+        response: { 200: WrittenFile }
+      }
     },
     async ({ project, body, origin }) => {
       await writeFile(project, { ...body, action: 'update' }, origin)
@@ -101,7 +141,13 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/repository/files',
     {
       config: write,
-      schema: { tags, params: ProjectParams, querystring: FileDeletion, response: { 200: WrittenFile } }
+      schema: {
+        tags,
+        summary: 'Delete a file by a commit',
+        params: ProjectParams,
+        querystring: FileDeletion,
+        response: { 200: WrittenFile }
+      }
     },
     async ({ project, query, origin }) => {
       await deleteFile(project, query, origin)

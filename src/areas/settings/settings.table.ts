@@ -24,7 +24,7 @@ interface Setting<T extends TSchema> {
 const setting = <T extends TSchema>(it: Setting<T>): Setting<T> => it
 
 const flag = Type.Boolean()
-const visibility = Type.Enum([0, 1, 2])
+const visibility = Type.Enum([0, 1, 2], { title: 'SettingsVisibility' })
 const text = Nullable(Type.String({ maxLength: 10_000 }))
 const link = Nullable(Type.String({ maxLength: 2000 }))
 const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
@@ -79,7 +79,7 @@ export const settingsTable = {
     check: value => urlProblem(value) ?? (isOwnRoot(value) ? 'is the start page itself' : null)
   }),
   default_branch_protection: setting({
-    schema: Type.Enum([0, 1, 2]),
+    schema: Type.Enum([0, 1, 2], { title: 'BranchProtection' }),
     default: () => 2 as const,
     meaning: 'default branches are not (0), partially (1) or fully (2) protected',
     enforced: null
@@ -183,7 +183,8 @@ export const settingsTable = {
     schema: Type.Unsafe<'ssh' | 'http' | 'nil' | '' | null>({
       type: 'string',
       enum: ['ssh', 'http', 'nil', '', null],
-      nullable: true
+      nullable: true,
+      title: 'GitAccessProtocol'
     }),
     default: none,
     meaning: 'the only protocol that git may use, `ssh` or `http`; null (or `nil`) is both',

@@ -29,11 +29,12 @@ export default class BackupCreate extends BaseCommand {
   async run() {
     const { flags } = await this.parse(BackupCreate)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { progressLine, bytesText }, { createBackup, planBackup }] =
+    const [{ withDatabase }, { commandOrigin }, { progressLine }, { bytesText }, { createBackup, planBackup }] =
       await Promise.all([
         import('../../with-database.js'),
         import('../../origin.js'),
         import('../../progress.js'),
+        import('../../../lib/bytes.js'),
         import('../../../areas/backup/create.js')
       ])
     const place = { ...(flags.to === undefined ? {} : { to: flags.to }), full: flags.full }

@@ -14,7 +14,7 @@ export default class BackupList extends BaseCommand {
     const [{ listBackups, defaultStore }, { table }, { bytesText }] = await Promise.all([
       import('../../../areas/backup/store.js'),
       import('../../table.js'),
-      import('../../progress.js')
+      import('../../../lib/bytes.js')
     ])
     const backups = listBackups(flags.to ?? defaultStore())
     this.log(
