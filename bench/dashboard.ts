@@ -24,8 +24,8 @@ async function seed(): Promise<void> {
   const now = new Date()
   await execute(
     `insert into jobs (queue, name, payload, state, run_at, error, created_at)
-     select elt(1 + seq mod 4, 'default', 'builds', 'hooks', 'mail'), 'event.emitted',
-       concat('{"key":"k', seq, '","event":"project_create","payload":{}}'), if(seq mod 10, 'ready', 'dead'),
+     select elt(1 + seq mod 4, 'default', 'builds', 'hooks', 'mail'), 'happening.told',
+       concat('{"id":"k', seq, '","at":"2026-01-02T03:04:05.678Z","happening":{"kind":"user.created"}}'), if(seq mod 10, 'ready', 'dead'),
        ? - interval seq second, if(seq mod 10, null, concat('Error: no answer to ', seq)), ?
      from seq_1_to_${JOBS}`,
     [now, now]

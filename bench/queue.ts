@@ -12,12 +12,24 @@ import { ask } from './lib/rest.js'
 const JOBS = 20_000
 const ROUNDS = 3
 const SINGLE = 500
+const MOMENT = '2026-01-02T03:04:05.678Z'
+const HAPPENING = {
+  kind: 'user.created',
+  user: {
+    id: 1,
+    username: 'nobody',
+    name: 'Nobody',
+    email: 'nobody@example.org',
+    created_at: MOMENT,
+    updated_at: MOMENT
+  }
+}
 
 async function drained(): Promise<void> {
   while (await row("select 1 as busy from jobs where queue = 'default' limit 1")) await sleep(5)
 }
 
-/** Each job is an event without a hook: its handler looks for hooks and ends. */
+/** Each job is a happening that no hook wants: its handler asks for the hooks and ends. */
 async function measureThroughput({ parts }: Prepared): Promise<void> {
   const rates: number[] = []
   const cpu: number[] = []
@@ -25,11 +37,11 @@ async function measureThroughput({ parts }: Prepared): Promise<void> {
     await drained()
     await pauseQueue('default')
     const payloads = Array.from({ length: JOBS }, (_, number) => ({
-      key: `bench:${round}:${number}`,
-      event: 'user_create',
-      payload: { name: 'nobody' }
+      id: `bench:${round}:${number}`,
+      at: new Date().toISOString(),
+      happening: HAPPENING
     }))
-    await enqueueAll('event.emitted', payloads)
+    await enqueueAll('happening.told', payloads)
     const [started, before] = [performance.now(), cpuOf(parts.worker)]
     await resumeQueue('default')
     await drained()
@@ -58,7 +70,7 @@ async function measureLatency(appliance: Prepared): Promise<void> {
   for (let number = 0; number < SINGLE; number++) {
     const key = `single:${number}`
     enqueuedAt.set(key, Date.now())
-    await enqueue('event.emitted', { key, event: 'user_create', payload: {} })
+    await enqueue('happening.told', { id: key, at: new Date().toISOString(), happening: HAPPENING })
     await sleep(2 + (number % 11))
   }
   await drained()

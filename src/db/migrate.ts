@@ -57,12 +57,6 @@ export async function storedMigrationStates(): Promise<MigrationState[]> {
 
 const pending = async () => (await migrationStates()).filter(({ applied_at }) => applied_at === null)
 
-/** Returns the tables that the migrations create. Other tables in the same database belong to somebody else. */
-export function ownTables(): Set<string> {
-  const made = migrations.flatMap(({ up }) => up.map(sql => /^\s*create table if not exists (\w+)/.exec(sql)?.[1]))
-  return new Set(made.filter(name => name !== undefined))
-}
-
 /** Returns true when every migration of this version is applied. */
 export const schemaIsCurrent = async () => (await pending()).length === 0
 

@@ -10,7 +10,7 @@ export type Owner =
   | 'pipelines'
   | 'builds'
   | 'ref_changes'
-  | 'system_hooks'
+  | 'hooks'
   | 'hook_deliveries'
   | 'jobs'
 
@@ -125,9 +125,16 @@ const LINES = {
     restore: { only: ['state', 'done'] }
   },
 
-  // Hooks. Deliveries outlive their hook until old_deliveries removes them: they tell what was sent.
-  system_hooks: { encrypted: ['token_encrypted'] },
-  hook_deliveries: { owners: [keptAfter('system_hooks', 'hook_id')] },
+  // What users did to projects: the feed shows nothing whose project or author is gone.
+  activity_events: {
+    owners: [erasedAfter('projects', 'project_id'), erasedAfter('users', 'author_id')],
+    others: ['happening_id', 'target_id', 'note_id']
+  },
+
+  // Hooks, of projects and of the appliance. Deliveries outlive their hook until old_deliveries removes them: they tell
+  // what was sent.
+  hooks: { owners: [deletedWith('projects', 'project_id')], encrypted: ['token_encrypted'] },
+  hook_deliveries: { owners: [keptAfter('hooks', 'hook_id')] },
   hook_attempts: { owners: [deletedWith('hook_deliveries', 'delivery_id')] },
 
   // The appliance.

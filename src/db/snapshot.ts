@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import type { Connection, QueryOptions, RowDataPacket, TypeCastField } from 'mysql2'
 import { openConnection } from './connection.js'
 import { translate } from './failure.js'
-import { ownTables } from './migrate.js'
+import { TABLES } from './ownership.js'
 
 export interface ColumnShape {
   readonly name: string
@@ -86,7 +86,7 @@ async function readTables(connection: Connection): Promise<TableShape[]> {
     `select table_name as 'of', column_name as name from information_schema.statistics
      where table_schema = database() and index_name = 'PRIMARY' order by table_name, seq_in_index`
   )
-  const own = ownTables()
+  const own = new Set<string>(TABLES)
   return tables
     .filter(({ name }) => own.has(name))
     .map(({ name, next }) => ({

@@ -2,6 +2,7 @@
 import { remember } from './cache.js'
 import { askDiffs } from './diffs.js'
 import { walkToLastChange } from './last-commit.js'
+import { readCommit } from './objects.js'
 import { isObjectId } from './reader.js'
 import { ZERO } from './refs.js'
 import { GitFailure, runGit } from './run.js'
@@ -12,6 +13,12 @@ export interface CommitStats {
   readonly additions: number
   readonly deletions: number
 }
+
+export interface CommitRange {
+  readonly ids: readonly string[]
+  readonly total: number
+}
+
 export interface ChangedPaths {
   readonly added: readonly string[]
   readonly modified: readonly string[]
@@ -69,16 +76,45 @@ async function askRevList(repository: string, commitId: string, path: string): P
 
 /**
  * Returns the commits that `after` has and `before` does not have: the ids of the newest `limit` commits, and their
- * total number (counted up to 100,000). When `before` is ZERO, all ancestors of `after` count.
+ * total number (counted up to 100,000). When `before` is ZERO, all ancestors of `after` count. The answer never
+ * changes, so it is kept.
  */
 export async function commitsBetween(
   repository: string,
   before: string,
   after: string,
   limit: number
-): Promise<{ ids: string[]; total: number }> {
+): Promise<CommitRange> {
   if (!isObjectId(before) || !isObjectId(after)) throw new TypeError('not a range of commits')
   if (after === ZERO) return { ids: [], total: 0 }
+  const found = await remember(repository, `between ${before} ${after} ${limit}`, async () => {
+    const line = await walkLine(repository, before, after, limit)
+    const value = line ? { ids: line, total: line.length } : await askRange(repository, before, after, limit)
+    return { value, size: value.ids.length * 40 }
+  })
+  return found ?? { ids: [], total: 0 }
+}
+
+/**
+ * The same without a process, for most pushes: a few commits in a line, whose parents are read one after another. Undefined
+ * when there are more than `limit` or one of them is a merge.
+ */
+async function walkLine(repository: string, before: string, after: string, limit: number) {
+  const ids: string[] = []
+  for (let id = after; id !== before; ) {
+    if (ids.length === limit) return undefined
+    const commit = await readCommit(repository, id)
+    if (!commit || commit.parentIds.length > 1) return undefined
+    ids.push(id)
+    const [parent] = commit.parentIds
+    // The beginning of the history: where another one was to be met, git has to look for it.
+    if (parent === undefined) return before === ZERO ? ids : undefined
+    id = parent
+  }
+  return ids
+}
+
+async function askRange(repository: string, before: string, after: string, limit: number): Promise<CommitRange> {
   const range = before === ZERO ? [after] : [after, `^${before}`]
   const options = { repository, timeout: 60 }
   const listed = await runGit(['rev-list', `--max-count=${limit}`, '--end-of-options', ...range, '--'], options)

@@ -4,7 +4,7 @@ import { execute, marks, row, rows } from '../db/sql.js'
 import { afterCommit, transact } from '../db/transact.js'
 import { Invalid, NotFound } from '../errors.js'
 import { forgetFailures, forgetFailuresWithoutJob } from './failures.js'
-import { type JobName, type Jobs, QUEUES, type Queue } from './jobs.js'
+import { type Jobs, QUEUES, type Queue } from './jobs.js'
 import { wake } from './wake.js'
 
 export interface JobRow {
@@ -86,7 +86,7 @@ export function jobsIn(
 }
 
 /** Returns the payloads of the jobs with this name, among the given ids or among the dead jobs. */
-export async function payloadsOf<Name extends JobName>(
+export async function payloadsOf<Name extends keyof Jobs>(
   name: Name,
   which: readonly number[] | 'dead'
 ): Promise<Jobs[Name][]> {

@@ -5,10 +5,8 @@ export type Queue = (typeof QUEUES)[number]
 
 /** Maps the name of a job to its payload. */
 export interface Jobs {
-  /** A settled ref change leads to hooks, a pipeline and a new commit-graph. */
-  readonly 'ref.changed': { readonly refChangeId: number }
-  /** A system event that is not a push. Because of `key`, enqueuing it twice is harmless. */
-  readonly 'event.emitted': { readonly key: string; readonly event: string; readonly payload: Record<string, unknown> }
+  /** Something happened, and every listener hears it. Because of `id`, hearing it twice is harmless; `at` is an ISO 8601 moment. */
+  readonly 'happening.told': { readonly id: string; readonly at: string; readonly happening: { readonly kind: string } }
   readonly 'hook.deliver': { readonly deliveryId: number }
   readonly 'build.run': { readonly buildId: number }
   readonly 'repository.optimise': { readonly projectId: number }
@@ -19,7 +17,16 @@ export interface Jobs {
   readonly 'maintenance.run': { readonly task: string }
 }
 
-export type JobName = keyof Jobs
+/**
+ * Jobs that nothing enqueues any more. An appliance that was upgraded to 0.1 may still hold some: they are done like any
+ * other. To be removed in 0.2.
+ */
+export interface RetiredJobs {
+  readonly 'ref.changed': { readonly refChangeId: number }
+  readonly 'event.emitted': { readonly key: string; readonly event: string; readonly payload: Record<string, unknown> }
+}
+
+export type JobName = keyof Jobs | keyof RetiredJobs
 
 export interface JobKind {
   readonly queue: Queue
@@ -41,8 +48,7 @@ const kind = (queue: Queue, rest: Partial<JobKind> = {}): JobKind => ({
 
 /** The queue, tries, time limit and priority of every job. */
 export const jobs: { readonly [Name in JobName]: JobKind } = {
-  'ref.changed': kind('default', { priority: 50 }),
-  'event.emitted': kind('default'),
+  'happening.told': kind('default'),
   // The delivery counts its own tries over a day. A receiver that is down is not a failure of the job.
   'hook.deliver': kind('hooks', { timeout: 60 }),
   // The build's own time limit ends the job. A build is tried again with a new claim, never by failing the job.
@@ -50,7 +56,9 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
   'user.forget': kind('maintenance', { timeout: 3600 }),
-  'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 })
+  'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 }),
+  'ref.changed': kind('default', { priority: 50 }),
+  'event.emitted': kind('default')
 }
 
 /** A job is dead when it has ended its process this many times. */

@@ -9,6 +9,7 @@ import {
 } from './payloads.js'
 
 const commitLimit = 20
+const textBeginning = 200
 
 export interface PayloadPush {
   /** The full name, such as `refs/heads/master`. */
@@ -43,6 +44,27 @@ export function pushPayload(push: PayloadPush, { commits, totalCommitsCount }: P
  */
 export function systemPushPayload(push: PayloadPush) {
   return { ...head(push), ...tail(push, [], 0) }
+}
+
+export type PushPayload = ReturnType<typeof pushPayload>
+
+/**
+ * Returns a push payload of at most `limit` characters of JSON, for a record that is kept. A longer one loses the paths of
+ * its commits, then all but the beginnings of its texts, then its commits.
+ */
+export function shortPushPayload(payload: PushPayload, limit: number): PushPayload {
+  const fits = (shorter: PushPayload) => JSON.stringify(shorter).length <= limit
+  if (fits(payload)) return payload
+  const commits = payload.commits.map(entry => ({ ...entry, added: [], modified: [], removed: [] }))
+  const withoutPaths = { ...payload, commits }
+  if (fits(withoutPaths)) return withoutPaths
+  const beginning = (text: string) => text.slice(0, textBeginning)
+  const withoutTexts = {
+    ...payload,
+    message: payload.message === null ? null : beginning(payload.message),
+    commits: commits.map(entry => ({ ...entry, message: beginning(entry.message) }))
+  }
+  return fits(withoutTexts) ? withoutTexts : { ...withoutTexts, commits: [] }
 }
 
 /** The event of a ref that moved. It is both the object_kind and the event_name. */

@@ -1,14 +1,14 @@
 // The handlers of all jobs. The code does not compile when a job has no handler.
+import type { Told } from '../areas/activity/happenings.js'
 import { deliver } from '../areas/hooks/deliver.js'
-import { tellSystemHooks } from '../areas/hooks/deliveries.js'
-import { createPipelineOfRefChange } from '../areas/pipelines/pipelines.js'
-import { applyRefChange } from '../areas/refs/ref-effects.js'
+import { deliverEvent } from '../areas/hooks/deliveries.js'
 import { eraseProject } from '../areas/removal/erase-project.js'
 import { forgetUser } from '../areas/removal/user-deletion.js'
 import { optimiseRepository } from '../areas/repository/optimise.js'
 import { runBuild } from '../areas/runners/run.js'
-import type { JobName, Jobs } from '../queue/jobs.js'
+import type { JobName, Jobs, RetiredJobs } from '../queue/jobs.js'
 import type { SystemHookEvent } from '../webhooks/events.js'
+import { tellListeners } from './listeners.js'
 import { runScheduled } from './maintenance.js'
 
 export interface JobContext {
@@ -18,18 +18,25 @@ export interface JobContext {
   readonly processId: number
 }
 
-type Handlers = { [Name in JobName]: (payload: Jobs[Name], context: JobContext) => Promise<unknown> }
+type Handlers = { [Name in JobName]: (payload: (Jobs & RetiredJobs)[Name], context: JobContext) => Promise<unknown> }
 
 export const handlers: Handlers = {
-  'ref.changed': ({ refChangeId }) =>
-    Promise.all([applyRefChange(refChangeId), createPipelineOfRefChange(refChangeId)]),
-  'event.emitted': ({ key, event, payload }) => tellSystemHooks(key, event as SystemHookEvent, payload),
+  'happening.told': told => tellListeners(told as Told),
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
   'build.run': ({ buildId }, { processId, signal }) => runBuild(buildId, processId, signal),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'project.remove': ({ projectId }, { signal }) => eraseProject(projectId, signal),
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),
-  'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal)
+  'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal),
+  // With the keys of their time: what was delivered before the upgrade is not delivered again.
+  'ref.changed': ({ refChangeId }) =>
+    tellListeners({
+      id: `ref_change:${refChangeId}`,
+      at: new Date().toISOString(),
+      happening: { kind: 'ref.changed', refChangeId }
+    }),
+  'event.emitted': ({ key, event, payload }) =>
+    deliverEvent(key, { system: { event: event as SystemHookEvent, payload: () => payload } })
 }
 
 /** Runs the handler of a job. Throws when this version of the program has no job with this name. */

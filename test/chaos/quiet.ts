@@ -42,6 +42,6 @@ export async function waitForQuiet(world: World): Promise<void> {
 }
 
 async function hurry(world: World): Promise<void> {
-  await query(world, 'update system_hooks set failures = 0, resting_until = null')
+  await query(world, 'update hooks set failures = 0, resting_until = null')
   await query(world, "update jobs set run_at = now(3) where state = 'delayed' and queue <> 'maintenance'")
 }

@@ -9,6 +9,7 @@ import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { someOrigin, type TestUser } from '../helpers/factory.js'
 import { newKey, privateKeyFile } from '../helpers/ssh-keys.js'
+import { waitingHappenings } from '../helpers/told.js'
 
 const { home, databaseUrl } = await testDatabase()
 mkdirSync(home, { recursive: true, mode: 0o700 })
@@ -196,6 +197,5 @@ t.test('the audit records the commands, and hooks get the events of keys', async
       action
     )
   }
-  const told = await rows<{ payload: string }>('select payload from jobs where payload like \'%"key\\_destroy"%\'')
-  t.equal(told.length, 1)
+  t.equal((await waitingHappenings('key.removed')).length, 1)
 })

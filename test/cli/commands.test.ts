@@ -94,7 +94,9 @@ t.test('commands that use a database', async t => {
     t.equal(stats.code, 0)
     t.match(stats.json(), { queues: { default: { backlog: 2 } }, processes: [], jobs: { enqueued: 2 }, paused: [] })
     const list = await run(['jobs', 'list', '--queue', 'default', '--json'])
-    t.match(list.json(), { jobs: [{ name: 'event.emitted', state: 'ready', payload: { event: 'user_create' } }, {}] })
+    t.match(list.json(), {
+      jobs: [{ name: 'happening.told', state: 'ready', payload: { happening: { kind: 'user.created' } } }, {}]
+    })
     t.equal((await run(['jobs', 'pause', 'hooks'])).stdout, 'paused hooks\n')
     t.match((await run(['jobs', 'stats', '--json'])).json(), { paused: ['hooks'] })
     t.equal((await run(['jobs', 'resume', 'hooks'])).stdout, 'resumed hooks\n')

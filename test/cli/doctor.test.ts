@@ -195,24 +195,24 @@ t.test('--fix never makes an empty repository where commits were lost', async t 
 t.test('--fix leaves some faults to people', async t => {
   await insert('jobs', {
     queue: 'default',
-    name: 'ref.changed',
+    name: 'happening.told',
     payload: '{}',
     state: 'dead',
     run_at: minutesAgo(1),
     created_at: minutesAgo(-10)
   })
   await createHook({ url: 'http://127.0.0.1:9/' }, someOrigin)
-  await execute('update system_hooks set failures = 7, resting_until = ?', [minutesAgo(-5)])
+  await execute('update hooks set failures = 7, resting_until = ?', [minutesAgo(-5)])
   await runTask('old_jobs', { signal: AbortSignal.abort(new Error('the machine was switched off')) }, someOrigin)
   const { code, ill, of } = await doctor(['--fix'])
   t.equal(code, 1)
   t.same(ill.sort(), ['clock', 'dead_jobs', 'hooks', 'maintenance'])
-  t.match(of('dead_jobs'), { details: ['ref.changed: 1'] })
+  t.match(of('dead_jobs'), { details: ['happening.told: 1'] })
   t.match(of('hooks'), { details: [/^hook \d+: 7 failures in a row/] })
   t.match(of('maintenance'), { remedy: 'run it by hand: gitstead maintenance run old_jobs', mended: null })
   t.match(of('clock'), { found: '1 jobs come from the future: the clock was set back' })
   await execute("delete from jobs where state = 'dead'")
-  await execute('delete from system_hooks')
+  await execute('delete from hooks')
   await runTask('old_jobs', {}, someOrigin)
 })
 

@@ -15,6 +15,7 @@ import { pausedQueues } from '../../src/queue/administer.js'
 import { enqueue } from '../../src/queue/enqueue.js'
 import { closeWake } from '../../src/queue/wake.js'
 import { cli } from '../helpers/cli.js'
+import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../scenarios/appliance.js'
 
@@ -107,7 +108,7 @@ function screenOf(output: string): string[] {
 }
 
 async function deadJob(key: string): Promise<number> {
-  const id = await enqueue('event.emitted', { key, event: 'project_create', payload: {} })
+  const id = await enqueue('happening.told', toldJob(key))
   await execute("update jobs set state = 'dead', error = ? where id = ?", [
     `Error: ${key} is broken\n  at a\n  at b`,
     id
@@ -216,7 +217,7 @@ t.test('the dashboard continues after the database was down', async t => {
   await top.sees('no answer: the database is not available')
   t.match(top.lines().join('\n'), /> default +active/, 'the last figures stay')
   database = await startEmbedded()
-  await enqueue('event.emitted', { key: 'a', event: 'project_create', payload: {} })
+  await enqueue('happening.told', toldJob('a'))
   await top.sees(/> default +active +1/)
   await until('the database answers again', () => !top.lines().join('\n').includes('no answer:'))
   top.type('q')

@@ -211,7 +211,7 @@ t.test('users', async t => {
     const found = await row<{ users: number; hashes: number; namespaces: number; tokens: number; told: number }>(
       `select count(*) as users, count(distinct u.password_hash) as hashes, count(n.id) as namespaces,
          count(a.id) as tokens,
-         (select count(*) from jobs where name = 'event.emitted' and payload like '%"username":"many-%') as told
+         (select count(*) from jobs where name = 'happening.told' and payload like '%"username":"many-%') as told
        from users u left join namespaces n on n.owner_id = u.id and n.path = u.username
        left join access_tokens a on a.user_id = u.id and a.kind = 'private' where u.username like 'many-%'`
     )

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { migrateDown, migrateUp, migrationStates, requireSchema, schemaIsCurrent } from '../../src/db/migrate.js'
 import { migrations } from '../../src/db/migrations/list.js'
-import { execute, row, rows } from '../../src/db/sql.js'
+import { execute, marks, row, rows } from '../../src/db/sql.js'
 import { testDatabase } from '../helpers/database.js'
 
 await testDatabase()
@@ -73,6 +73,65 @@ t.test('a process that died in the middle of a rollback does not stop the next o
   for (const statement of last?.down ?? []) await execute(statement)
   t.same(await migrateDown(), [last?.name])
   t.same(await migrateUp(), [last?.name])
+})
+
+t.test('system hooks keep their numbers and their rests, there and back', async t => {
+  const at = names.indexOf('0008-happenings')
+  const before = names.slice(0, at)
+  const moment = new Date('2026-01-02T03:04:05.678Z')
+  const hook = {
+    id: 7,
+    url: 'https://hooks.example.org/',
+    token_encrypted: Buffer.from([0, 255, 1]),
+    push_events: 0,
+    tag_push_events: 1,
+    note_events: 0,
+    issues_events: 1,
+    merge_requests_events: 0,
+    enable_ssl_verification: 0,
+    failures: 6,
+    resting_until: moment,
+    rested_at: moment,
+    created_at: moment,
+    updated_at: moment
+  }
+  const columns = Object.keys(hook).join(', ')
+  await down()
+  await migrateUp(before.at(-1))
+  await execute(`insert into system_hooks (${columns}) values (${marks(Object.values(hook))})`, Object.values(hook))
+  // Number 9 was removed while a delivery waited for it.
+  for (const id of [7, 9]) {
+    await execute(
+      "insert into hook_deliveries (hook_id, event_key, event, payload, created_at) values (?, 'k', 'e', '{}', ?)",
+      [id, moment]
+    )
+  }
+  const add = async (table: string) =>
+    (await execute(`insert into ${table} (url, created_at, updated_at) values ('http://x/', ?, ?)`, [moment, moment]))
+      .insertId
+
+  await t.test('up', async t => {
+    await migrateUp()
+    t.same(await rows(`select project_id, build_events, ${columns} from hooks`), [
+      { project_id: null, build_events: 0, ...hook }
+    ])
+    t.equal((await tables()).includes('system_hooks'), false)
+    t.ok((await add('hooks')) > 9, 'a new hook does not get what waits for a removed one')
+    await execute('delete from hooks where id <> 7')
+    await execute("insert into hooks (project_id, url, created_at, updated_at) values (1, 'http://y/', ?, ?)", [
+      moment,
+      moment
+    ])
+  })
+
+  await t.test('and down', async t => {
+    await migrateDown(names.length - at)
+    t.same(await rows(`select ${columns} from system_hooks`), [hook])
+    t.ok((await add('system_hooks')) > 9)
+    t.same(await rows('select hook_id from hook_deliveries order by id'), [{ hook_id: 7 }, { hook_id: 9 }])
+  })
+  await down()
+  await migrateUp()
 })
 
 t.test('the lock of a dead process is taken over when its lease ends', async t => {

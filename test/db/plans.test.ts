@@ -5,6 +5,7 @@ import type { Actor } from '../../src/access/actor.js'
 import { listAuditEvents } from '../../src/areas/audit/audit.queries.js'
 import { listBuilds } from '../../src/areas/builds/builds.queries.js'
 import { runningBuilds } from '../../src/areas/builds/running.queries.js'
+import { deliverEvent } from '../../src/areas/hooks/deliveries.js'
 import { listDeliveries } from '../../src/areas/hooks/deliveries.queries.js'
 import { listPipelines } from '../../src/areas/pipelines/pipelines.queries.js'
 import { listProjects } from '../../src/areas/projects/projects.queries.js'
@@ -145,6 +146,13 @@ t.test('deliveries of a hook', async t => {
   }
 })
 
+t.test('hooks that hear of an event: those of the instance and of its project', async t => {
+  const [plan] = await plansOf(() =>
+    deliverEvent('key', { project: { id: 7, event: 'wiki_page', payload: () => ({}) } })
+  )
+  t.equal(stepOf(plan, 'hooks')?.key, 'hooks_project')
+})
+
 t.test('the audit', async t => {
   for (const [filter, key] of [
     [{}, 'PRIMARY'],
@@ -192,7 +200,9 @@ async function fill(): Promise<void> {
     `insert into job_failures (job_id, failed_at) select id, run_at from jobs where state = 'dead'`,
     `insert into queue_minutes (minute, queue, process_id, processed)
      select date_add(utc_timestamp(), interval -seq minute), 'default', 1, 1 from seq_0_to_20000`,
-    'analyze table job_failures, queue_minutes, users, namespaces, projects, members, pipelines, builds, jobs'
+    `insert into hooks (project_id, url, created_at, updated_at)
+     select nullif(seq div 2, 0), 'http://x.example.org/', ${at}, ${at} from seq_1_to_20000`,
+    'analyze table hooks, job_failures, queue_minutes, users, namespaces, projects, members, pipelines, builds, jobs'
   ]) {
     await execute(statement)
   }

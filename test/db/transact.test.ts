@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createConnection } from 'mysql2/promise'
 import t from 'tap'
 import { isDatabaseAway } from '../../src/db/failure.js'
-import { SystemHook } from '../../src/db/models/index.js'
+import { Hook } from '../../src/db/models/index.js'
 import { execute, marks, row, rows } from '../../src/db/sql.js'
 import { afterCommit, transact } from '../../src/db/transact.js'
 import { testDatabase } from '../helpers/database.js'
@@ -39,9 +39,9 @@ t.test('all statements and models of a transaction use one connection', async t 
     const first = await connectionId()
     const all = await Promise.all([connectionId(), connectionId(), transact(connectionId)])
     t.same(all, [first, first, first])
-    await SystemHook.create({ url: 'http://x.example', tokenEncrypted: null })
-    t.equal((await rows('select id from system_hooks')).length, 1, 'what a model wrote is seen by a statement')
-    const [other] = await transactElsewhere(() => rows('select id from system_hooks'))
+    await Hook.create({ url: 'http://x.example', tokenEncrypted: null })
+    t.equal((await rows('select id from hooks')).length, 1, 'what a model wrote is seen by a statement')
+    const [other] = await transactElsewhere(() => rows('select id from hooks'))
     t.equal(other, undefined, 'and by nobody else')
   })
 })

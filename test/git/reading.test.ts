@@ -203,6 +203,20 @@ t.test('history: last commit of a path, ranges, ancestors', async t => {
   t.same(between.ids, ask('rev-list', '-20', `${before}..master`).split('\n'))
   t.equal(between.total, Number(ask('rev-list', '--count', `${before}..master`)))
   t.equal((await commitsBetween(repository, ZERO, head, 5)).total, all.length)
+  for (const [from, to] of [
+    [2, 1],
+    [9, 7],
+    [12, 3],
+    [40, 35],
+    [1, 4],
+    [25, 25]
+  ] as const) {
+    const range = [all[from] ?? '', all[to] ?? ''] as const
+    const ids = ask('rev-list', `${range[0]}..${range[1]}`).split('\n').filter(Boolean)
+    t.same(await commitsBetween(repository, ...range, 20), { ids: ids.slice(0, 20), total: ids.length })
+  }
+  const root = all.at(-1) ?? ''
+  t.same(await commitsBetween(repository, ZERO, root, 5), { ids: [root], total: 1 })
   t.same(await commitsBetween(repository, head, ZERO, 5), { ids: [], total: 0 })
   t.equal(await isAncestor(repository, before, head), true)
   t.equal(await isAncestor(repository, head, before), false)

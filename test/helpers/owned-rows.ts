@@ -4,6 +4,7 @@ import { beginSession } from '../../src/areas/credentials/credentials.js'
 import { addEmail } from '../../src/areas/users/emails.js'
 import { insertIdentities } from '../../src/areas/users/identities.js'
 import { addKey } from '../../src/areas/users/keys.js'
+import { Hook } from '../../src/db/models/index.js'
 import {
   goesWith,
   type Link,
@@ -53,6 +54,13 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     for (const build of builds) await endBuild(build, { trace: 'done', artifacts: Buffer.from('archive') })
   },
   ref_changes: along,
+  activity_events: ({ project, user }) =>
+    execute(
+      `insert into activity_events (happening_id, project_id, author_id, action, created_at)
+       values (uuid(), ?, ?, 'created', now())`,
+      [project.id, user.id]
+    ),
+  hooks: ({ project }) => Hook.create({ projectId: project.id, url: 'http://127.0.0.1:9/' }),
   audit_events: ({ user }) =>
     execute(
       `insert into audit_events (created_at, actor_id, actor_name, via, action, target_type, target_id, target_name, changes)

@@ -9,11 +9,12 @@ import { queuesOverview } from '../../src/queue/overview.js'
 import { reapProcesses, registerProcess } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
 import { countStatements } from '../helpers/statements.js'
+import { toldJob } from '../helpers/told.js'
 
 await testDatabase()
 
 const MINUTE = 60_000
-const event = (key: string) => enqueue('event.emitted', { key, event: 'project_create', payload: {} })
+const event = (key: string) => enqueue('happening.told', toldJob(key))
 const worker = () => registerProcess({ queues: ['default'], concurrency: 3 })
 const failures = async () => (await rows<{ job_id: number }>('select job_id from job_failures')).map(r => r.job_id)
 const written = () =>
@@ -76,8 +77,8 @@ t.test('shows failures of existing jobs, the last one first', async t => {
     found.map(({ id }) => id),
     [a, c, b]
   )
-  t.match(found[2], { state: 'dead', name: 'event.emitted', queue: 'default', attempts: 1, error: /Error: two/ })
-  t.match(JSON.parse(found[2]?.payload ?? ''), { key: 'b' })
+  t.match(found[2], { state: 'dead', name: 'happening.told', queue: 'default', attempts: 1, error: /Error: two/ })
+  t.match(JSON.parse(found[2]?.payload ?? ''), { id: 'b' })
 })
 
 t.test('a failure disappears when its job is done, retried or discarded', async t => {
@@ -114,7 +115,7 @@ t.test('a job that ended its processes is among the failures', async t => {
 
 t.test('a long payload is omitted, a long error is cut', async t => {
   const process = await worker()
-  await enqueue('event.emitted', { key: 'a', event: 'x', payload: { long: 'x'.repeat(5000) } })
+  await event('x'.repeat(5000))
   await fail(process, 'y'.repeat(5000))
   const [found] = (await queuesOverview()).failures
   t.equal(found?.payload, null)

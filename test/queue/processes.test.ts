@@ -10,6 +10,7 @@ import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
 import { jobStats } from '../../src/queue/metrics.js'
 import { reapProcesses } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
+import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 
 await testDatabase()
@@ -19,7 +20,7 @@ await execute(`create table ran (id int unsigned not null auto_increment primary
 
 const HOUR = String(3_600_000)
 const module = new URL('worker-process.js', import.meta.url)
-const event = (key: string) => ({ key, event: 'project_create', payload: {} })
+const event = toldJob
 const many = (count: number) => Array.from({ length: count }, (_, at) => event(`k${at}`))
 const left = async () => (await row<{ left_over: number }>('select count(*) as left_over from jobs'))?.left_over
 const ran = () => rows<{ job_id: number; pid: number }>('select job_id, pid from ran order by id')
@@ -55,9 +56,9 @@ t.beforeEach(async () => {
 })
 
 t.test('two processes do thousands of jobs, each job once', async t => {
-  await enqueueAll('event.emitted', many(2000))
+  await enqueueAll('happening.told', many(2000))
   const [one, two] = await Promise.all([worker(t), worker(t)])
-  for (let part = 0; part < 20; part++) await enqueueAll('event.emitted', many(50))
+  for (let part = 0; part < 20; part++) await enqueueAll('happening.told', many(50))
   await until('the queue is empty', async () => (await left()) === 0, 60)
   const done = await ran()
   t.equal(done.length, 3000)
@@ -76,7 +77,7 @@ t.test('two processes do thousands of jobs, each job once', async t => {
 })
 
 t.test('workers killed in the middle lose nothing', async t => {
-  await enqueueAll('event.emitted', many(1500))
+  await enqueueAll('happening.told', many(1500))
   const survivor = await worker(t)
   for (let round = 0; round < 4; round++) {
     const victim = await worker(t)
@@ -93,7 +94,7 @@ t.test('workers killed in the middle lose nothing', async t => {
 })
 
 t.test('a job that kills its process is dead after three times, and no other job with it', async t => {
-  await enqueueAll('event.emitted', [...many(20), event('kill'), ...many(20)])
+  await enqueueAll('happening.told', [...many(20), event('kill'), ...many(20)])
   for (let round = 0; round < 3; round++) {
     const victim = await worker(t)
     if (victim.child.signalCode === null) await once(victim.child, 'exit')
@@ -108,12 +109,12 @@ t.test('a job that kills its process is dead after three times, and no other job
 
 t.test('a process that stood still until its lease ended changes nothing when it continues', async t => {
   const halted = await worker(t)
-  const id = await enqueue('event.emitted', event('halt'))
+  const id = await enqueue('happening.told', event('halt'))
   await until('the process stands still', async () => (await ran()).length === 1)
   await execute('update job_processes set lease_until = ? where id = ?', [new Date(Date.now() - 1), halted.processId])
   t.same(await reapProcesses(), [halted.processId])
   // The job is no longer a suspect, so that the other worker runs more jobs beside it.
-  await execute("update jobs set crashes = 0, payload = json_replace(payload, '$.key', 'wait')")
+  await execute("update jobs set crashes = 0, payload = json_replace(payload, '$.id', 'wait')")
   const other = await worker(t)
   await until('the other one runs it', async () => (await ran()).length === 2)
   const before = await row('select * from jobs where id = ?', [id])
@@ -124,7 +125,7 @@ t.test('a process that stood still until its lease ended changes nothing when it
     return answer.renewed === false
   })
   // The loop of the first worker has finished the job by now, and looks for more jobs all the time.
-  await enqueueAll('event.emitted', many(30))
+  await enqueueAll('happening.told', many(30))
   await until('the others are done', async () => (await left()) === 1)
   t.same(await row('select * from jobs where id = ?', [id]), before)
   t.match(before, { state: 'running', process_id: other.processId })
@@ -142,8 +143,8 @@ t.test('waking up', async t => {
       await until('the job has run', async () => {
         if ((await ran()).length > round) return true
         // The first wake-up may come before this process has looked for sockets again.
-        if (round === 0) await enqueue('event.emitted', event('more'))
-        else if ((await left()) === 0) await enqueue('event.emitted', event('more'))
+        if (round === 0) await enqueue('happening.told', event('more'))
+        else if ((await left()) === 0) await enqueue('happening.told', event('more'))
         return false
       })
     }
@@ -152,7 +153,7 @@ t.test('waking up', async t => {
 
   t.test('a worker without a socket finds a job by polling', async t => {
     await worker(t, { TEST_DEAF: '1' })
-    await enqueue('event.emitted', event('a'))
+    await enqueue('happening.told', event('a'))
     await until('the job has run', async () => (await ran()).length === 1)
     t.equal(await until('the job is removed', async () => (await left()) === 0), true)
   })
@@ -162,7 +163,7 @@ t.test('waking up', async t => {
     await kill(victim)
     const path = join(folder, `wake-${victim.processId}.sock`)
     await until('it is gone', async () => {
-      await enqueue('event.emitted', event('a'))
+      await enqueue('happening.told', event('a'))
       return !readdirSync(folder).some(name => join(folder, name) === path)
     })
     t.pass('it is gone')

@@ -26,11 +26,11 @@ loop.wake()
 process.send?.({ processId })
 
 /**
- * The key of a payload says what happens: `kill` ends this process, `halt` stops it by a signal, `fail` throws, `wait`
+ * The id of a payload says what happens: `kill` ends this process, `halt` stops it by a signal, `fail` throws, `wait`
  * takes a while.
  */
 async function run({ id, payload }: ClaimedJob): Promise<void> {
-  const { key } = payload as { key: string }
+  const { id: key } = payload as { id: string }
   if (key === 'kill') process.kill(process.pid, 'SIGKILL')
   await execute('insert into ran (job_id, process_id, pid, at) values (?, ?, ?, ?)', [
     id,

@@ -7,7 +7,13 @@ import {
   pipelinePayload
 } from '../../src/webhooks/build-payloads.js'
 import type { PayloadProject, PayloadPushCommit, PayloadUser } from '../../src/webhooks/payloads.js'
-import { type PayloadPush, pushEvent, pushPayload, systemPushPayload } from '../../src/webhooks/push-payloads.js'
+import {
+  type PayloadPush,
+  pushEvent,
+  pushPayload,
+  shortPushPayload,
+  systemPushPayload
+} from '../../src/webhooks/push-payloads.js'
 import {
   keyPayload,
   memberPayload,
@@ -140,6 +146,30 @@ t.test('payloads of pushes', async t => {
   t.strictSame(pushPayload(tag, { commits: [commit('c0')], totalCommitsCount: 1 }), { ...tagged, ...single })
   t.strictSame(systemPushPayload(tag), { ...tagged, commits: [], total_commits_count: 0 })
   t.equal(pushEvent('refs/heads/master'), 'push')
+})
+
+t.test('a push that is kept is as long as it may be', async t => {
+  const long = (id: string): PayloadPushCommit => ({
+    ...commit(id),
+    message: 'm'.repeat(1000),
+    added: ['p'.repeat(3000)]
+  })
+  const after = '2'.repeat(40)
+  const move = { ref: 'refs/heads/x', before: zeros, after, checkoutSha: after, message: 't'.repeat(1000) }
+  const commits = ['a', 'b', 'c'].map(long)
+  const push = pushPayload({ ...move, user: person, project }, { commits, totalCommitsCount: 3 })
+  const short = (limit: number) => {
+    const shorter = shortPushPayload(push, limit)
+    t.ok(JSON.stringify(shorter).length <= limit, `${limit}`)
+    return shorter
+  }
+  t.equal(short(50_000), push)
+  t.strictSame(short(10_000), {
+    ...push,
+    commits: push.commits.map(entry => ({ ...entry, added: [], modified: [], removed: [] }))
+  })
+  t.match(short(4000), { message: 't'.repeat(200), commits: [{ message: 'm'.repeat(200), added: [] }, {}, {}] })
+  t.match(short(2500), { message: 't'.repeat(200), commits: [], total_commits_count: 3 })
 })
 
 t.test('payloads of system events', async t => {

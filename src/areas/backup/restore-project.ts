@@ -10,10 +10,9 @@ import { Conflict, NotFound } from '../../errors.js'
 import { type RefFiles, readRefFiles, textRefName } from '../../git/ref-files.js'
 import { HIDDEN_PREFIXES, isRefName, RefMoved, ZERO } from '../../git/refs.js'
 import { syncFileSystem } from '../../storage/sync.js'
-import { projectPayload } from '../../webhooks/system-payloads.js'
-import { projectSnapshot, systemProjectOf } from '../activity/project-snapshots.js'
+import { tell } from '../activity/happenings.js'
+import { projectSnapshot } from '../activity/project-snapshots.js'
 import { audit } from '../audit/audit.js'
-import { emitEvent } from '../hooks/events.js'
 import { ensureRepository, repositoryPath } from '../projects/repositories.js'
 import { moveRefs } from '../refs/move-refs.js'
 import type { RefMove } from '../refs/ref-changes.js'
@@ -145,7 +144,7 @@ async function recreate(backup: Backup, unit: Unit, id: number, { dryRun }: Proj
   await copyBuildFilesBack(backup, found)
   await syncFileSystem(path)
   try {
-    await transact(() => putBack(found, id, backup.manifest.id))
+    await transact(() => putBack(found, id))
   } catch (error) {
     rmSync(path, { recursive: true, force: true })
     throw error
@@ -153,12 +152,9 @@ async function recreate(backup: Backup, unit: Unit, id: number, { dryRun }: Proj
   return { moved: refs, kept: [] }
 }
 
-/** To those who listen it is a new project. */
-async function putBack(found: ProjectRows, id: number, backup: string): Promise<void> {
+async function putBack(found: ProjectRows, id: number): Promise<void> {
   await insertProjectRows(found)
-  const project = await projectSnapshot(id)
-  if (!project) return
-  await emitEvent(`project_restore:${id}:${backup}`, projectPayload('project_create', systemProjectOf(project)))
+  await tell({ kind: 'project.restored', project: await projectSnapshot(id) })
 }
 
 /** The traces and archives of its builds; what is there already is left as it is. */

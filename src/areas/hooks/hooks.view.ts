@@ -1,6 +1,6 @@
 // "System hook". The token is never shown.
 import { Type } from 'typebox'
-import type { SystemHook as Row } from '../../db/models/index.js'
+import type { Hook as Row } from '../../db/models/index.js'
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import type { HookHealth } from './hooks.queries.js'
 

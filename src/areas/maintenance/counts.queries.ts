@@ -24,7 +24,8 @@ export async function applianceCounts(): Promise<ApplianceCounts> {
          coalesce(sum(state = 'blocked'), 0) as blocked, coalesce(sum(admin), 0) as administrators from users`
     ),
     row<{ projects: number; hooks: number }>(
-      'select (select count(*) from projects) as projects, (select count(*) from system_hooks) as hooks'
+      `select (select count(*) from projects) as projects,
+         (select count(*) from hooks where project_id is null) as hooks`
     ),
     rows<{ state: string; count: number }>(
       `select state, count(*) as count from jobs where queue in (${QUEUES.map(() => '?').join(', ')}) group by state`,

@@ -8,8 +8,8 @@ import { Invalid, ProjectLimit } from '../../errors.js'
 import { MASTER } from '../../lib/levels.js'
 import { nameProblem, pathOfName, pathProblem } from '../../lib/path.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
-import { projectPayload } from '../../webhooks/system-payloads.js'
-import { emitEvent } from '../hooks/events.js'
+import { tell } from '../activity/happenings.js'
+import { projectSnapshot } from '../activity/project-snapshots.js'
 import { insertMember } from '../members/members.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { checkVisibility, storagesInUse, visibilityOfNewProject } from './new-projects.js'
@@ -59,19 +59,7 @@ async function insertProject(body: ProjectBody, path: string, asker: ActorUser):
     lastActivityAt: now
   })
   await insertMember({ type: 'project', id: project.id }, owner.id, MASTER)
-  await emitEvent(
-    `project_create:${project.id}`,
-    projectPayload('project_create', {
-      id: project.id,
-      name: project.name,
-      path: project.path,
-      pathWithNamespace: `${namespace.path}/${project.path}`,
-      visibilityLevel: project.visibilityLevel,
-      owner: { name: owner.name, email: owner.email },
-      createdAt: project.createdAt,
-      updatedAt: project.updatedAt
-    })
-  )
+  await tell({ kind: 'project.created', project: await projectSnapshot(project.id), by: asker.id })
   return project
 }
 

@@ -4,11 +4,11 @@ import type { Origin } from '../../access/actor.js'
 import { deleteRows } from '../../db/owned-rows.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
+import { batches } from '../../lib/batches.js'
 import { enqueueAll } from '../../queue/enqueue.js'
-import { projectPayload } from '../../webhooks/system-payloads.js'
-import { type ProjectSnapshot, systemProjectOf } from '../activity/project-snapshots.js'
+import { tellAll } from '../activity/happenings.js'
+import type { ProjectSnapshot } from '../activity/project-snapshots.js'
 import { auditAll } from '../audit/audit.js'
-import { emitEvents } from '../hooks/events.js'
 
 const AT_ONCE = 500
 
@@ -18,7 +18,7 @@ const AT_ONCE = 500
  */
 export async function removeProjects(projects: readonly ProjectSnapshot[], origin: Origin): Promise<void> {
   await transact(async () => {
-    for (let at = 0; at < projects.length; at += AT_ONCE) await removeSome(projects.slice(at, at + AT_ONCE), origin)
+    for (const some of batches(projects, AT_ONCE)) await removeSome(some, origin)
   })
 }
 
@@ -31,7 +31,7 @@ async function removeSome(projects: readonly ProjectSnapshot[], origin: Origin):
     projects.flatMap(project => [project.id, project.storage, project.path_with_namespace, now])
   )
   await deleteRows('projects', ids)
-  await emitEvents(projects.map(project => [`project_destroy:${project.id}`, payloadOf(project)]))
+  await tellAll(projects.map(project => ({ kind: 'project.deleted', project })))
   await auditAll(
     origin,
     projects.map(({ id, path_with_namespace: name }) => ({
@@ -44,5 +44,3 @@ async function removeSome(projects: readonly ProjectSnapshot[], origin: Origin):
     ids.map(projectId => ({ projectId }))
   )
 }
-
-const payloadOf = (project: ProjectSnapshot) => projectPayload('project_destroy', systemProjectOf(project))

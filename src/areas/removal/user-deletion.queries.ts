@@ -11,6 +11,7 @@ const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly
   access_tokens: { as: 'tokens', only: "x.kind = 'personal'" },
   members: { as: 'memberships' },
   ref_changes: { as: 'pushes' },
+  activity_events: { as: 'activities' },
   // Every user has one; its projects are listed.
   namespaces: false
 }

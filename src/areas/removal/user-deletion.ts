@@ -4,11 +4,11 @@ import { User } from '../../db/models/index.js'
 import { deleteRows, eraseOwned } from '../../db/owned-rows.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
-import { keyPayload, userPayload } from '../../webhooks/system-payloads.js'
+import { tell, tellAll } from '../activity/happenings.js'
 import { personalProjects } from '../activity/project-snapshots.js'
+import { keySnapshot, userSnapshot } from '../activity/snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
-import { emitEvent, emitEvents } from '../hooks/events.js'
-import { type KeyRow, listKeys } from '../users/keys.queries.js'
+import { listKeys } from '../users/keys.queries.js'
 import { isLastAdmin, requireOtherAdmin } from '../users/last-admin.js'
 import { removeProjects } from './project-removal.js'
 import { type Counts, countBelongings, countTraces, findGroupsOwnedAlone } from './user-deletion.queries.js'
@@ -55,8 +55,8 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
     const keys = await listKeys(id)
     // Not specified: whether hooks hear of the memberships that end. The end of the user says it.
     await deleteRows('users', [id])
-    await tellOfKeys(user, keys)
-    await emitEvent(`user_destroy:${id}`, userPayload('user_destroy', user))
+    await tellAll(keys.map(key => ({ kind: 'key.removed', key: keySnapshot(key, user) })))
+    await tell({ kind: 'user.deleted', user: userSnapshot(user) })
     const before = { ...recordOf(user), projects: projects.map(project => project.path_with_namespace) }
     const target = { type: 'user', id, name: user.username }
     await audit(origin, { action: 'user.delete', target, changes: changesBetween(before, null) })
@@ -65,24 +65,12 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
   })
 }
 
-/** Takes the number of a deleted user out of what stays. Nothing waits for it: readers look for the user and find nobody. */
+/**
+ * Takes the number of a deleted user out of what stays, and what the user did out of the feed. Nothing waits for it: readers
+ * look for the user and find nobody.
+ */
 export const forgetUser = (userId: number, signal: AbortSignal): Promise<void> =>
   eraseOwned('users', userId, { signal })
-
-function tellOfKeys({ username }: User, keys: readonly KeyRow[]): Promise<void> {
-  return emitEvents(
-    keys.map(key => [
-      `key_destroy:${key.id}`,
-      keyPayload('key_destroy', {
-        id: key.id,
-        key: key.public_key,
-        username,
-        createdAt: key.created_at,
-        updatedAt: key.created_at
-      })
-    ])
-  )
-}
 
 const recordOf = ({ username, name, email, state, admin, external }: User) => ({
   username,

@@ -5,10 +5,9 @@ import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Conflict, NotFound, UpdateConflict } from '../../errors.js'
 import { hashPassword } from '../../lib/password-hash.js'
-import { projectMovePayload } from '../../webhooks/system-payloads.js'
-import { personalProjects, systemProjectOf } from '../activity/project-snapshots.js'
+import { tellAll } from '../activity/happenings.js'
+import { personalProjects } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
-import { emitEvents } from '../hooks/events.js'
 import { checkAddressFree } from './emails.js'
 import { setIdentity } from './identities.js'
 import { requireOtherAdmin } from './last-admin.js'
@@ -102,14 +101,11 @@ const columnsOf = (values: Values) =>
 async function moveNamespace(user: User, username: string): Promise<void> {
   const old = await personalProjects(user.id)
   await Namespace.update({ path: username, name: username }, { where: { kind: 'user', ownerId: user.id } })
-  const stamp = Date.now().toString(36)
-  await emitEvents(
-    old.map(project => {
-      const now = { ...systemProjectOf(project), pathWithNamespace: `${username}/${project.path}` }
-      return [
-        `project_rename:${project.id}:${stamp}`,
-        projectMovePayload('project_rename', now, project.path_with_namespace)
-      ]
-    })
+  await tellAll(
+    old.map(project => ({
+      kind: 'project.renamed',
+      project: { ...project, path_with_namespace: `${username}/${project.path}` },
+      old_path_with_namespace: project.path_with_namespace
+    }))
   )
 }

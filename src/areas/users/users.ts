@@ -6,9 +6,9 @@ import { transact } from '../../db/transact.js'
 import { Conflict, Invalid } from '../../errors.js'
 import { hashPassword } from '../../lib/password-hash.js'
 import { decrypt, encrypt, newToken, tokenHash } from '../../secrets.js'
-import { userPayload } from '../../webhooks/system-payloads.js'
+import { tellAll } from '../activity/happenings.js'
+import { userSnapshot } from '../activity/snapshots.js'
 import { auditAll, changesBetween } from '../audit/audit.js'
-import { emitEvents } from '../hooks/events.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { ADDRESS_TAKEN, checkAddressesFree } from './emails.js'
 import { insertIdentities } from './identities.js'
@@ -53,7 +53,7 @@ export async function insertUsers(drafts: readonly UserDraft[], origin: Origin):
     await insertNamespaces(users)
     await insertIdentitiesOf(drafts, users)
     await insertPrivateTokens(users.map(({ id }, at) => ({ userId: id, token: drafts[at]?.privateToken ?? '' })))
-    await emitEvents(users.map(user => [`user_create:${user.id}`, userPayload('user_create', user)]))
+    await tellAll(users.map(user => ({ kind: 'user.created', user: userSnapshot(user) })))
     await auditAll(
       origin,
       users.map(({ id, username }, at) => ({

@@ -7,5 +7,15 @@ import { builds } from './0004-builds.js'
 import { hooks } from './0005-hooks.js'
 import { administration } from './0006-administration.js'
 import { access } from './0007-access.js'
+import { happenings } from './0008-happenings.js'
 
-export const migrations: readonly Migration[] = [accounts, projects, jobs, builds, hooks, administration, access]
+export const migrations: readonly Migration[] = [
+  accounts,
+  projects,
+  jobs,
+  builds,
+  hooks,
+  administration,
+  access,
+  happenings
+]

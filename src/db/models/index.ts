@@ -3,19 +3,19 @@
 // the program, and the end of its rows.
 import type { Sequelize } from 'sequelize'
 import { BroadcastMessage, defineBroadcastMessage } from './broadcast-message.js'
+import { defineHook, Hook } from './hook.js'
 import { defineNamespace, Namespace } from './namespace.js'
 import { defineProject, Project } from './project.js'
-import { defineSystemHook, SystemHook } from './system-hook.js'
 import { defineUser, User } from './user.js'
 
-export { BroadcastMessage, Namespace, Project, SystemHook, User }
+export { BroadcastMessage, Hook, Namespace, Project, User }
 
 /** Binds every model to this connection. */
 export function defineModels(sequelize: Sequelize): void {
   defineUser(sequelize)
   defineNamespace(sequelize)
   defineProject(sequelize)
-  defineSystemHook(sequelize)
+  defineHook(sequelize)
   defineBroadcastMessage(sequelize)
   Namespace.belongsTo(User, { as: 'owner', foreignKey: 'ownerId' })
   Project.belongsTo(Namespace, { as: 'namespace', foreignKey: 'namespaceId' })

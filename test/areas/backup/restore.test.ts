@@ -21,12 +21,14 @@ import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { moveRefs } from '../../../src/areas/refs/move-refs.js'
 import { removeProjects } from '../../../src/areas/removal/project-removal.js'
+import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { Conflict, NotFound } from '../../../src/errors.js'
 import { ZERO } from '../../../src/git/refs.js'
 import { cli } from '../../helpers/cli.js'
 import { actorOf, factory, originBy, someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import { waitingHappenings } from '../../helpers/told.js'
 import { big, create, environment, git, home, manifestOf, project, source, unitOf } from './subject.js'
 
 const verify = async (backup: { path: string }) => {
@@ -137,13 +139,12 @@ t.test('a restore needs the secrets, an empty folder and a backup', async t => {
 t.test('a backup of an older schema is restored, and brought up to date', async t => {
   const copy = duplicate(await create({ withSecrets: true }), join(t.testdir(), 'old'))
   const manifest = readManifest(copy.path)
-  const young = new Set(['0006-administration'])
   const kept = new Set(['users', 'access_tokens', 'namespaces', 'projects', 'ref_changes', 'jobs'])
   const old: Manifest = {
     ...manifest,
     database: {
       ...manifest.database,
-      migrations: manifest.database.migrations.filter(name => !young.has(name)),
+      migrations: manifest.database.migrations.filter(name => name < '0006'),
       tables: manifest.database.tables.filter(({ name }) => kept.has(name))
     }
   }
@@ -240,6 +241,9 @@ t.test('a project that was removed comes back with its rows', async t => {
   await factory.file(mine, 'file', 'text\n')
   const member = await factory.member(mine)
   const gone = await factory.member(mine)
+  await factory.file({ ...mine, owner: gone }, 'other', 'text\n')
+  await Hook.create({ projectId: mine.id, url: 'http://hooks.example.org/', tokenEncrypted: null })
+  await runJobs()
   const path = repositoryPath({ id: mine.id, storage: 'default' })
   const master = git(path, 'rev-parse', 'master')
   const found = findBackup((await create()).path)
@@ -267,6 +271,13 @@ t.test('a project that was removed comes back with its rows', async t => {
     ).map(({ user_id }) => user_id),
     [mine.owner.id, member.id],
     'members who are still there'
+  )
+  t.match(await waitingHappenings('project.restored'), [{ project: { id: mine.id } }])
+  t.match(await rows('select url from hooks where project_id = ?', [mine.id]), [{ url: 'http://hooks.example.org/' }])
+  t.same(
+    await rows('select action, author_id from activity_events where project_id = ? order by created_at, id', [mine.id]),
+    ['created', 'pushed new'].map(action => ({ action, author_id: mine.owner.id })),
+    'what members did who are still there'
   )
   await factory.file(mine, 'next', 'it goes on\n')
   t.not(git(path, 'rev-parse', 'master'), master)

@@ -1,6 +1,6 @@
 // What a sysadmin does to jobs and queues, and what the audit keeps of it.
 import t from 'tap'
-import { tellSystemHooks } from '../../../src/areas/hooks/deliveries.js'
+import { deliverEvent } from '../../../src/areas/hooks/deliveries.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
 import {
   discardableJobs,
@@ -17,11 +17,12 @@ import { enqueue } from '../../../src/queue/enqueue.js'
 import { registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
 import { testDatabase } from '../../helpers/database.js'
 import { someOrigin } from '../../helpers/factory.js'
+import { toldJob } from '../../helpers/told.js'
 
 await testDatabase()
 
 const origin = { ...someOrigin, name: 'ada', via: 'command' as const }
-const job = (name: string) => enqueue('event.emitted', { key: name, event: 'project_create', payload: {} })
+const job = (name: string) => enqueue('happening.told', toldJob(name))
 const dead = (id: number) => execute("update jobs set state = 'dead', attempts = 12 where id = ?", [id])
 const states = async () => {
   const found = await rows<{ id: number; state: string; attempts: number }>('select id, state, attempts from jobs')
@@ -49,7 +50,7 @@ t.test('jobs are retried by their numbers: those that can be, each with its row 
       actor_name: 'ada',
       target_type: 'job',
       target_id: String(one),
-      target_name: 'event.emitted',
+      target_name: 'happening.told',
       changes: '{"state":{"before":"dead"},"attempts":{"before":12}}'
     }
   ])
@@ -83,7 +84,7 @@ t.test('jobs are discarded, but for those that run', async t => {
 
 t.test('a delivery whose job is discarded does not wait for ever', async t => {
   await createHook({ url: 'http://hooks.example.org/' }, origin)
-  await tellSystemHooks('key', 'project_create', {})
+  await deliverEvent('key', { system: { event: 'project_create', payload: () => ({}) } })
   const [found] = await rows<{ id: number }>("select id from jobs where name = 'hook.deliver'")
   await discardJobs([found?.id ?? 0], origin)
   t.match(await rows('select state from hook_deliveries'), [{ state: 'canceled' }])

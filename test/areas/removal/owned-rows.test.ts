@@ -111,13 +111,14 @@ t.test('what is added while a user goes, goes with the job', async t => {
 /** What docs/users.md calls the rows that link to a user. */
 const WORDS: { readonly [link: string]: RegExp } = {
   'ssh_keys.user_id': /SSH keys/,
-  'emails.user_id': /other mail addresses/,
+  'emails.user_id': /further mail addresses/,
   'access_tokens.user_id': /personal access tokens and the private token/,
   'sessions.user_id': /sessions/,
   'identities.user_id': /identities/,
   'namespaces.owner_id': /the namespace; the name is free again/,
   'members.user_id': /memberships of other projects and of groups/,
   'projects.creator_id': /projects that the user created elsewhere; they have no creator then/,
+  'activity_events.author_id': /what the user did in the activity of projects/,
   'pipelines.user_id': /pipelines and builds in other projects; their `user` is null/,
   'builds.user_id': /pipelines and builds in other projects; their `user` is null/,
   'ref_changes.user_id': /pushes to other projects/,
@@ -126,7 +127,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
 
 t.test('docs/users.md says what becomes of each', async t => {
   const text = readFileSync(join(root, 'docs/users.md'), 'utf8')
-  const table = text.slice(text.indexOf('| Goes with the user | Stays |')).split('\n\n')[0] ?? ''
+  const table = text.slice(text.indexOf('| Deleted with the user | Stays |')).split('\n\n')[0] ?? ''
   const column = (at: number) =>
     table
       .split('\n')

@@ -9,6 +9,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { Forbidden, UpdateConflict } from '../../../src/errors.js'
 import { testApp } from '../../helpers/app.js'
 import { originBy, someOrigin, type TestUser } from '../../helpers/factory.js'
+import { waitingHappenings } from '../../helpers/told.js'
 
 interface Event {
   action: string
@@ -26,12 +27,6 @@ const eventsOf = async (user: { id: number }) =>
   )
     .filter(({ action }) => action !== 'user.create')
     .map(event => ({ ...event, changes: JSON.parse(event.changes) as Record<string, unknown> }))
-
-const emitted = async (event: string) =>
-  (await rows<{ payload: string }>("select payload from jobs where name = 'event.emitted' order by id"))
-    .map(({ payload }) => JSON.parse(payload) as { event: string; payload: Record<string, unknown> })
-    .filter(job => job.event === event)
-    .map(({ payload }) => payload)
 
 async function session(user: TestUser): Promise<string> {
   const { cookie } = await beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' })
@@ -89,9 +84,8 @@ t.test('PUT /users/:id', async t => {
     const moved = await app.as(owner).get(`/projects/moved%2F${name}`)
     t.match(moved.json(), { id: project.id, path_with_namespace: `moved/${name}`, namespace: { path: 'moved' } })
     t.equal((await app.as(owner).get(`/projects/${encodeURIComponent(project.path)}`)).statusCode, 404)
-    t.match((await emitted('project_rename')).at(-1), {
-      project_id: project.id,
-      path_with_namespace: `moved/${name}`,
+    t.match((await waitingHappenings('project.renamed')).at(-1), {
+      project: { id: project.id, path_with_namespace: `moved/${name}` },
       old_path_with_namespace: project.path
     })
     t.equal((await change(owner, { username: 'Moved' })).json().username, 'Moved', 'in other letters too')

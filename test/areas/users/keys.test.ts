@@ -6,6 +6,7 @@ import { type Asker, testApp } from '../../helpers/app.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { craftKey, ecdsaKey, newKey, positive, privateKeyFile, rsaKey } from '../../helpers/ssh-keys.js'
 import { countStatements } from '../../helpers/statements.js'
+import { waitingHappenings } from '../../helpers/told.js'
 
 const FIELDS = ['can_push', 'created_at', 'id', 'key', 'title']
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -307,19 +308,12 @@ t.test('what is told of keys', async t => {
   await app.as(root).delete(`/users/${user.id}/keys/${id}`)
   await app.as(user).delete(`/user/keys/${id}`)
 
-  t.test('the system hooks hear of it once', async t => {
-    const jobs = await rows<{ payload: string }>(
-      "select payload from jobs where name = 'event.emitted' and payload like ? order by id",
-      [`%"key\\_%:${id}"%`]
-    )
-    const about = { id, key, username: user.username, created_at, updated_at: created_at }
-    t.match(
-      jobs.map(({ payload }) => JSON.parse(payload)),
-      [
-        { key: `key_create:${id}`, event: 'key_create', payload: { event_name: 'key_create', ...about } },
-        { key: `key_destroy:${id}`, event: 'key_destroy', payload: { event_name: 'key_destroy', ...about } }
-      ]
-    )
+  t.test('it is told once', async t => {
+    const about = { id, key, username: user.username, created_at }
+    for (const kind of ['key.added', 'key.removed'] as const) {
+      const told = (await waitingHappenings(kind)).filter(happening => happening.key.id === id)
+      t.same(told, [{ kind, key: about }])
+    }
   })
 
   t.test('the audit keeps it, with who acted as whom, by its fingerprint', async t => {

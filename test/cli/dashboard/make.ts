@@ -27,7 +27,7 @@ export const failure = (id: number, values: Partial<Failure> = {}): Failure => (
 export const job = (id: number, values: Partial<Job> = {}): Job => ({
   id,
   queue: 'default',
-  name: 'event.emitted',
+  name: 'happening.told',
   state: 'ready',
   payload: { key: `k${id}` },
   attempts: 0,
@@ -70,7 +70,7 @@ export const overview = (values: Partial<JobOverview> = {}): JobOverview => ({
       busy: 3
     }
   ],
-  failures: [failure(1), failure(2, { state: 'delayed', name: 'ref.changed', queue: 'default' })],
+  failures: [failure(1), failure(2, { state: 'delayed', name: 'hook.deliver', queue: 'default' })],
   builds: [
     {
       id: 7,

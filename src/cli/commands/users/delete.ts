@@ -5,7 +5,7 @@ import { BaseCommand } from '../../base.js'
 export default class UsersDelete extends BaseCommand {
   static override summary = 'Delete a user and everything that belongs to them alone'
   static override description =
-    'It deletes the personal projects of the user with their repositories and builds, and the keys, addresses, tokens, sessions, identities and memberships of the user. Pipelines, builds and pushes in other projects stay, without the name. This cannot be undone: use --dry-run first, or block the user instead. The last active administrator and the only owner of a group cannot be deleted. With --json: {deleted: user}, or with --dry-run {would_delete: user, only_owner_of, last_admin, goes, stays}.'
+    'It deletes the personal projects of the user with their repositories and builds, and the keys, addresses, tokens, sessions, identities, memberships and activities of the user. Pipelines, builds and pushes in other projects stay, without the name. This cannot be undone: use --dry-run first, or block the user instead. The last active administrator and the only owner of a group cannot be deleted. With --json: {deleted: user}, or with --dry-run {would_delete: user, only_owner_of, last_admin, goes, stays}.'
   static override examples = [
     '<%= config.bin %> users delete ada --dry-run',
     '<%= config.bin %> users delete ada',
