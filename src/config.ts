@@ -21,7 +21,7 @@ import {
 
 const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of lower-case letters, digits, - and _')
 
-const settings = {
+const SETTINGS = {
   host: text(/^\S+$/, 'an address'),
   port: integer(0, 65535),
   url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
@@ -65,14 +65,14 @@ const settings = {
   session: { expire: integer(60) }
 }
 
-export type Config = ValuesOf<typeof settings> & {
+export interface Config extends ValuesOf<typeof SETTINGS> {
   /** The folder of everything that the appliance stores. */
   readonly home: string
   /** The root folder of the program's own files, with config/ and docs. */
   readonly root: string
 }
 
-type Tree = { [key: string]: unknown }
+type Tree = { readonly [key: string]: unknown }
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The folder of the program: the one above dist/. */
@@ -93,9 +93,9 @@ export function config(): Config {
 export function loadConfig(flags: Tree): Config {
   const { home, layers } = layersOf(flags)
   const merged = mergeAll(layers)
-  const [problem] = problemsIn(merged, settings)
+  const [problem] = problemsIn(merged, SETTINGS)
   if (problem) throw new Misconfigured(`configuration: ${problem.text}`)
-  current = freeze({ ...(merged as ValuesOf<typeof settings>), home, root })
+  current = freeze({ ...(merged as ValuesOf<typeof SETTINGS>), home, root })
   return current
 }
 
@@ -122,8 +122,8 @@ export function reportConfig(flags: Tree, file?: string): ConfigReport {
   return {
     home,
     file: file ?? join(home, 'config.yaml'),
-    settings: pathsIn(settings).map(key => ({ key, value: valueAt(merged, key), origin: originOf(key) })),
-    problems: problemsIn(merged, settings).map(problem => ({ ...problem, origin: originOf(problem.path) }))
+    settings: pathsIn(SETTINGS).map(key => ({ key, value: valueAt(merged, key), origin: originOf(key) })),
+    problems: problemsIn(merged, SETTINGS).map(problem => ({ ...problem, origin: originOf(problem.path) }))
   }
 }
 
@@ -193,7 +193,7 @@ function defined(tree: Tree): Tree {
 }
 
 function merge(under: Tree, over: Tree): Tree {
-  const merged: Tree = { ...under }
+  const merged: Record<string, unknown> = { ...under }
   for (const [key, value] of Object.entries(over)) {
     const below = merged[key]
     merged[key] = isTree(below) && isTree(value) ? merge(below, value) : value
@@ -203,7 +203,7 @@ function merge(under: Tree, over: Tree): Tree {
 
 /** Returns the settings from environment variables, with the types of their defaults. */
 function fromEnvironment(defaults: Tree, environment: NodeJS.ProcessEnv, prefix = 'GITSTEAD'): Tree {
-  const tree: Tree = {}
+  const tree: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(defaults)) {
     const variable = `${prefix}_${key.toUpperCase()}`
     if (isTree(value)) {

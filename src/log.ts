@@ -5,7 +5,7 @@ import { destination, type Logger, pino } from 'pino'
 import { config } from './config.js'
 
 const SECRET = ['password', 'token', 'private_token', 'access_token', 'secret', 'authorization', 'cookie']
-const paths = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
+const PATHS = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 
 let current: Logger | undefined
 let processName = 'command'
@@ -19,7 +19,7 @@ export function log(): Logger {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: label => ({ level: label }) },
       serializers: { error: describeError },
-      redact: { paths, censor: '[redacted]' }
+      redact: { paths: PATHS, censor: '[redacted]' }
     },
     destination({ fd: 2, sync: true })
   )

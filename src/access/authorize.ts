@@ -19,12 +19,12 @@ interface Visible {
 }
 
 /** The facts on which access to a project depends. */
-export type ProjectAccess = Visible & {
+export interface ProjectAccess extends Visible, Readonly<Record<Feature, boolean | number>> {
   readonly archived: boolean | number
   readonly public_builds: boolean | number
   /** The user in whose namespace the project lies; null for a group's project. */
   readonly namespace_owner_id: number | null
-} & { readonly [Name in Feature]: boolean | number }
+}
 
 /** The facts on which access to a group depends. */
 export interface GroupAccess extends Visible {

@@ -4,9 +4,9 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { log } from '../log.js'
 
 export interface ChildMessage {
-  ready?: { port?: number }
+  readonly ready?: { readonly port?: number }
   /** A fault that another start would not cure, such as a wrong configuration. */
-  fatal?: string
+  readonly fatal?: string
 }
 
 export interface ChildOptions {

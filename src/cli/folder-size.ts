@@ -3,6 +3,7 @@ import type { Dirent } from 'node:fs'
 import { lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 
+/** The walk through the folder adds to it. */
 export interface FolderSize {
   /** The room that the files take on the disk. */
   bytes: number
@@ -27,6 +28,7 @@ export async function folderSize(folder: string, deadline: number): Promise<Fold
 
 interface Walk {
   readonly size: FolderSize
+  /** The folders that are not read yet. */
   readonly waiting: string[]
   readonly deadline: number
 }

@@ -10,14 +10,14 @@ import { type JobStats, jobStats, type ProcessMetrics, processMetrics } from '..
 import { version } from '../version.js'
 
 export interface ApplianceStatus {
-  ok: boolean
-  version: string
-  home: string
-  server: { url: string; up: boolean }
+  readonly ok: boolean
+  readonly version: string
+  readonly home: string
+  readonly server: { readonly url: string; readonly up: boolean }
   /** `schema` is null while the database does not answer. */
-  database: { up: boolean; schema: 'current' | 'old' | null }
-  workers: ProcessMetrics[]
-  jobs: JobStats | null
+  readonly database: { readonly up: boolean; readonly schema: 'current' | 'old' | null }
+  readonly workers: readonly ProcessMetrics[]
+  readonly jobs: JobStats | null
 }
 
 export async function readStatus(): Promise<ApplianceStatus> {

@@ -11,7 +11,7 @@ const LONGEST_LINE = 65_536
 export interface UserFile {
   readonly lines: AsyncIterable<ImportLine>
   /** How many bytes were read so far, and how many the file has; null when the size is unknown. */
-  readonly progress: () => { read: number; size: number | null }
+  readonly progress: () => { readonly read: number; readonly size: number | null }
 }
 
 interface CsvRecord {

@@ -18,13 +18,13 @@ const AWAY = new Set([
 ])
 
 interface DriverError {
-  code?: string
-  errno?: number
-  syscall?: string
-  message?: string
-  name?: string
-  parent?: DriverError
-  original?: DriverError
+  readonly code?: string
+  readonly errno?: number
+  readonly syscall?: string
+  readonly message?: string
+  readonly name?: string
+  readonly parent?: DriverError
+  readonly original?: DriverError
 }
 
 /** Returns the driver's own error, which Sequelize wraps. */

@@ -9,8 +9,8 @@ import { migrations } from './migrations/list.js'
 import { execute, row, rows } from './sql.js'
 
 export interface MigrationState {
-  name: string
-  applied_at: Date | null
+  readonly name: string
+  readonly applied_at: Date | null
 }
 
 /** Seconds. After this time a process that died while it migrated no longer blocks others. */

@@ -67,7 +67,7 @@ const nulledWith = link('nulled')
 const forgottenAfter = link('forgotten')
 const keptAfter = link('kept')
 
-const lines = {
+const LINES = {
   // People.
   users: { others: ['theme_id', 'color_scheme_id'] },
   ssh_keys: { owners: [deletedWith('users', 'user_id')] },
@@ -155,9 +155,9 @@ const lines = {
   schedule_ticks: { backup: false }
 } satisfies { readonly [table: string]: Line }
 
-export type TableName = keyof typeof lines
+export type TableName = keyof typeof LINES
 
-export const OWNERSHIP: Readonly<Record<TableName, Line>> = lines
+export const OWNERSHIP: Readonly<Record<TableName, Line>> = LINES
 
 /** All tables, in the order of their lines. */
 export const TABLES = Object.keys(OWNERSHIP) as readonly TableName[]

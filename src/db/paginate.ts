@@ -4,8 +4,8 @@ import { BadParameters } from '../errors.js'
 import { row, type Value } from './sql.js'
 
 export interface PageRequest {
-  page?: number
-  per_page?: number
+  readonly page?: number
+  readonly per_page?: number
 }
 
 export interface Window {
@@ -16,7 +16,7 @@ export interface Window {
 }
 
 export interface Page<T> {
-  readonly items: T[]
+  readonly items: readonly T[]
   readonly total: number
   readonly page: number
   readonly perPage: number

@@ -3,7 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Transaction } from 'sequelize'
 
 export interface Scope {
-  transaction?: Transaction
+  readonly transaction?: Transaction
+  /** Filled until the transaction ends. */
   readonly afterCommit: (() => void)[]
 }
 

@@ -2,10 +2,10 @@
 import { Readable } from 'node:stream'
 import { TooLarge } from '../errors.js'
 import { remember } from './cache.js'
-import { isObjectId, largeObject, objectInfo, readObject } from './reader.js'
+import { isObjectId, LARGE_OBJECT, objectInfo, readObject } from './reader.js'
 import { outputOf, startGit } from './run.js'
 
-const cachedSize = 256 * 1024
+const CACHED_SIZE = 256 * 1024
 
 /**
  * Returns the content of a blob, or null when no blob has this id. Callers share the buffer and must not change it.
@@ -19,7 +19,7 @@ export async function readBlob(repository: string, id: string, maxSize: number):
     const object = await readObject(repository, id, maxSize)
     return object && { value: ownMemory(object.content), size: object.content.length }
   }
-  if (size <= cachedSize) return await remember(repository, `blob ${id}`, read)
+  if (size <= CACHED_SIZE) return await remember(repository, `blob ${id}`, read)
   return (await read())?.value ?? null
 }
 
@@ -46,8 +46,8 @@ function ownMemory(content: Buffer): Buffer {
 export async function openBlob(repository: string, id: string): Promise<{ size: number; stream: Readable } | null> {
   const size = await blobSize(repository, id)
   if (size === null) return null
-  if (size <= largeObject) {
-    const content = await readBlob(repository, id, largeObject)
+  if (size <= LARGE_OBJECT) {
+    const content = await readBlob(repository, id, LARGE_OBJECT)
     return content && { size, stream: Readable.from([content], { objectMode: false }) }
   }
   const args = ['cat-file', 'blob', id]

@@ -3,7 +3,10 @@
 import { LRUCache } from 'lru-cache'
 import { config } from '../config.js'
 
-type Entry = { value: unknown; size: number }
+interface Entry {
+  readonly value: unknown
+  readonly size: number
+}
 
 let kept: LRUCache<string, Entry> | undefined
 const underway = new Map<string, Promise<unknown>>()

@@ -4,23 +4,23 @@ import { isObjectId } from './reader.js'
 import { isRefName } from './refs.js'
 import { runGit } from './run.js'
 
-export type Checkout = {
-  sha: string
+export interface Checkout {
+  readonly sha: string
   /** The short name of the branch or tag. Git gets it as a ref beside the detached HEAD. */
-  ref: string
-  tag: boolean
+  readonly ref: string
+  readonly tag: boolean
   /** Number of commits of history; 0 means all. */
-  depth: number
+  readonly depth: number
   /** An empty folder outside the repository. */
-  into: string
+  readonly into: string
   /** Time limit in seconds for each of the three steps. */
-  timeout: number
-  signal?: AbortSignal
+  readonly timeout: number
+  readonly signal?: AbortSignal
 }
 
 // This is a constant, because git passes it to a shell. It allows any commit, since the branch may have moved on after
 // the push.
-const uploader =
+const UPLOADER =
   "git -c safe.directory='*' -c uploadpack.allowAnySHA1InWant=true -c pack.threads=1 -c pack.windowMemory=64m upload-pack"
 
 /**
@@ -43,7 +43,7 @@ export async function checkoutCommit(repository: string, checkout: Checkout): Pr
       '--no-write-fetch-head',
       '--no-recurse-submodules',
       ...(depth > 0 ? [`--depth=${depth}`] : []),
-      `--upload-pack=${uploader}`,
+      `--upload-pack=${UPLOADER}`,
       '--end-of-options',
       repository,
       refspec

@@ -38,21 +38,21 @@ interface Layer {
   readonly ids: Buffer
   readonly commits: Buffer
   readonly edges: Buffer
-  readonly filters: { ends: Buffer; bits: Buffer; hashes: number } | null
+  readonly filters: { readonly ends: Buffer; readonly bits: Buffer; readonly hashes: number } | null
 }
 
-const noParent = 0x70000000
-const moreParents = 0x80000000
-const idBytes = 20
-const commitBytes = 36
-const filterHeader = 12
+const NO_PARENT = 0x70000000
+const MORE_PARENTS = 0x80000000
+const ID_BYTES = 20
+const COMMIT_BYTES = 36
+const FILTER_HEADER = 12
 
 /**
  * The list of layers is read again after this many milliseconds. An older list is also correct, it only lacks the
  * newest layers.
  */
-const freshness = 2000
-const lists = new LRUCache<string, Promise<CommitGraph | null>>({ max: 200, ttl: freshness })
+const FRESHNESS = 2000
+const lists = new LRUCache<string, Promise<CommitGraph | null>>({ max: 200, ttl: FRESHNESS })
 
 /** Returns the graph of a repository, or null when it has none or when the graph is too large to keep in memory. */
 export function commitGraphOf(repository: string): Promise<CommitGraph | null> {
@@ -108,7 +108,7 @@ export function parseLayer(file: Buffer, base: number): Layer {
   const fanout = Uint32Array.from({ length: 256 }, (_, byte) => chunk('OIDF').readUInt32BE(byte * 4))
   const [ends, bits] = [chunk('BIDX'), chunk('BDAT')]
   // Versions 1 and 2 hash bytes above 127 differently. `pathKeys` gives no keys for paths with such bytes.
-  const filtered = bits.length >= filterHeader && [1, 2].includes(bits.readUInt32BE(0))
+  const filtered = bits.length >= FILTER_HEADER && [1, 2].includes(bits.readUInt32BE(0))
   return {
     base,
     count: fanout[255] ?? 0,
@@ -116,7 +116,7 @@ export function parseLayer(file: Buffer, base: number): Layer {
     ids: chunk('OIDL'),
     commits: chunk('CDAT'),
     edges: chunk('EDGE'),
-    filters: filtered ? { ends, bits: bits.subarray(filterHeader), hashes: bits.readUInt32BE(4) } : null
+    filters: filtered ? { ends, bits: bits.subarray(FILTER_HEADER), hashes: bits.readUInt32BE(4) } : null
   }
 }
 
@@ -133,8 +133,8 @@ function graphOf(layers: readonly Layer[]): CommitGraph {
       }
       return undefined
     },
-    idOf: at => hexAt(layerAt(at).ids, (at - layerAt(at).base) * idBytes),
-    treeOf: at => hexAt(layerAt(at).commits, (at - layerAt(at).base) * commitBytes),
+    idOf: at => hexAt(layerAt(at).ids, (at - layerAt(at).base) * ID_BYTES),
+    treeOf: at => hexAt(layerAt(at).commits, (at - layerAt(at).base) * COMMIT_BYTES),
     parentsOf: at => parentsIn(layerAt(at), at),
     mayHaveChanged: (at, keys) => {
       const layer = layerAt(at)
@@ -144,8 +144,8 @@ function graphOf(layers: readonly Layer[]): CommitGraph {
 }
 
 function hexAt(bytes: Buffer, from: number): string {
-  if (from + idBytes > bytes.length) throw new RangeError('the commit-graph ends before this commit')
-  return bytes.toString('hex', from, from + idBytes)
+  if (from + ID_BYTES > bytes.length) throw new RangeError('the commit-graph ends before this commit')
+  return bytes.toString('hex', from, from + ID_BYTES)
 }
 
 function placeIn({ fanout, ids }: Layer, wanted: Buffer): number | undefined {
@@ -154,7 +154,7 @@ function placeIn({ fanout, ids }: Layer, wanted: Buffer): number | undefined {
   let high = fanout[byte] ?? 0
   while (low < high) {
     const middle = (low + high) >>> 1
-    const order = wanted.compare(ids, middle * idBytes, (middle + 1) * idBytes)
+    const order = wanted.compare(ids, middle * ID_BYTES, (middle + 1) * ID_BYTES)
     if (order === 0) return middle
     if (order > 0) low = middle + 1
     else high = middle
@@ -163,17 +163,17 @@ function placeIn({ fanout, ids }: Layer, wanted: Buffer): number | undefined {
 }
 
 function parentsIn({ base, commits, edges }: Layer, at: Position): Position[] {
-  const from = (at - base) * commitBytes + idBytes
+  const from = (at - base) * COMMIT_BYTES + ID_BYTES
   const [first, second] = [commits.readUInt32BE(from), commits.readUInt32BE(from + 4)]
-  if (first === noParent) return []
-  if (second === noParent) return [first]
-  if (second < moreParents) return [first, second]
+  if (first === NO_PARENT) return []
+  if (second === NO_PARENT) return [first]
+  if (second < MORE_PARENTS) return [first, second]
   // A merge of more than two parents: the other parents stand in a list, and a bit marks the last one.
   const parents = [first]
-  for (let edge = (second - moreParents) * 4; ; edge += 4) {
+  for (let edge = (second - MORE_PARENTS) * 4; ; edge += 4) {
     const next = edges.readUInt32BE(edge)
-    parents.push(next % moreParents)
-    if (next >= moreParents) return parents
+    parents.push(next % MORE_PARENTS)
+    if (next >= MORE_PARENTS) return parents
   }
 }
 

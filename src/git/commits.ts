@@ -9,11 +9,23 @@ import { GitFailure, runGit } from './run.js'
 
 export { type Commit, readCommit } from './objects.js'
 
-export type CommitStats = { additions: number; deletions: number }
-export type CommitRange = { ids: string[]; total: number }
-export type ChangedPaths = { added: string[]; modified: string[]; removed: string[] }
+export interface CommitStats {
+  readonly additions: number
+  readonly deletions: number
+}
 
-const countLimit = 100_000
+export interface CommitRange {
+  readonly ids: readonly string[]
+  readonly total: number
+}
+
+export interface ChangedPaths {
+  readonly added: readonly string[]
+  readonly modified: readonly string[]
+  readonly removed: readonly string[]
+}
+
+const COUNT_LIMIT = 100_000
 
 /** Returns the lines added and removed compared with the first parent, or null when no commit has this id. */
 export function commitStats(repository: string, id: string): Promise<CommitStats | null> {
@@ -33,7 +45,7 @@ export function changedPaths(repository: string, id: string): Promise<ChangedPat
   return remember(repository, `paths ${id}`, async () => {
     const tokens = await askDiffs(repository, 'paths', id)
     if (tokens === null) return null
-    const value: ChangedPaths = { added: [], modified: [], removed: [] }
+    const value: Record<keyof ChangedPaths, string[]> = { added: [], modified: [], removed: [] }
     for (let at = 0; at + 1 < Math.min(tokens.length, 20_000); at += 2) {
       const kind = tokens[at] === 'A' ? 'added' : tokens[at] === 'D' ? 'removed' : 'modified'
       value[kind].push(tokens[at + 1] ?? '')
@@ -108,7 +120,7 @@ async function askRange(repository: string, before: string, after: string, limit
   const listed = await runGit(['rev-list', `--max-count=${limit}`, '--end-of-options', ...range, '--'], options)
   const ids = listed.toString().split('\n').filter(Boolean)
   if (ids.length < limit) return { ids, total: ids.length }
-  const count = ['rev-list', '--count', `--max-count=${countLimit}`, '--end-of-options', ...range, '--']
+  const count = ['rev-list', '--count', `--max-count=${COUNT_LIMIT}`, '--end-of-options', ...range, '--']
   return { ids, total: Number((await runGit(count, options)).toString()) }
 }
 

@@ -6,11 +6,11 @@ import { BadRequest } from '../errors.js'
 export class RefusedContent extends BadRequest {}
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1).toLowerCase()
-const obeyed = /^\.?git(?:modules|attributes|ignore|~\d|mod~\d|att~\d)|^\.mailmap/
+const OBEYED = /^\.?git(?:modules|attributes|ignore|~\d|mod~\d|att~\d)|^\.mailmap/
 
 /** Throws RefusedContent when a symbolic link has the name of a file from which git reads its settings. */
 export function checkLink(path: string): void {
-  if (obeyed.test(nameOf(path))) throw new RefusedContent(`${path} cannot be a symbolic link`)
+  if (OBEYED.test(nameOf(path))) throw new RefusedContent(`${path} cannot be a symbolic link`)
 }
 
 /**

@@ -7,29 +7,29 @@ import { GitFailure, spawnGit } from './run.js'
 export type DiffKind = 'stats' | 'paths'
 
 /** `lost` means that the process ended before it came to this question. */
-export type DiffOutcome = { text: string } | { failed: GitFailure } | { lost: true }
+export type DiffOutcome = { readonly text: string } | { readonly failed: GitFailure } | { readonly lost: true }
 
 export interface DiffProcess extends Pooled {
   /** `commits` is a commit and the parent to compare it with, in the syntax that diff-tree reads. */
-  ask: (commits: string) => Promise<DiffOutcome>
+  readonly ask: (commits: string) => Promise<DiffOutcome>
 }
 
-const formats: Record<DiffKind, string[]> = {
+const FORMATS: Record<DiffKind, string[]> = {
   stats: ['--shortstat'],
   paths: ['--name-status', '--no-renames', '-z']
 }
 /** Maximum bytes of one answer. */
-const maxAnswer = 16 * 1024 * 1024
+const MAX_ANSWER = 16 * 1024 * 1024
 /** The process is killed when one answer takes longer than this many milliseconds. */
-const patience = 60_000
+const PATIENCE = 60_000
 /** The process ends when it has been idle for this many milliseconds. */
-const idleTime = 10_000
+const IDLE_TIME = 10_000
 /** Git keeps in memory what it has parsed, so after this many answers a new process takes over. */
-const lifetime = 10_000
+const LIFETIME = 10_000
 
 /** Starts a process. Throws GitFailure when git cannot be started. */
 export async function openDiffProcess(repository: string, kind: DiffKind, gone: () => void): Promise<DiffProcess> {
-  const args = ['diff-tree', '--stdin', '--root', '-r', '--no-ext-diff', '--no-textconv', ...formats[kind]]
+  const args = ['diff-tree', '--stdin', '--root', '-r', '--no-ext-diff', '--no-textconv', ...FORMATS[kind]]
   const child = await spawnGit(args, { repository })
   // diff-tree prints a line that is not a commit unchanged. The mark shows where an answer ends, and no path can
   // contain it.
@@ -43,9 +43,9 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
   let tail: Buffer = Buffer.alloc(0)
   const clock = setTimeout(() => {
     if (waiting.length === 0) void close()
-    else if (performance.now() - since < patience) clock.refresh()
+    else if (performance.now() - since < PATIENCE) clock.refresh()
     else fail(new GitFailure('git diff-tree: no answer'))
-  }, idleTime).unref()
+  }, IDLE_TIME).unref()
   let since = performance.now()
 
   /**
@@ -65,7 +65,7 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
     const border = Buffer.concat([tail, chunk.subarray(0, mark.length)])
     tail = Buffer.concat([tail, chunk.subarray(-mark.length)]).subarray(-mark.length)
     if (border.includes(mark) || chunk.includes(mark)) cut(Buffer.concat(answer))
-    else if (size > maxAnswer) fail(new GitFailure(`git diff-tree: more than ${maxAnswer} bytes of output`))
+    else if (size > MAX_ANSWER) fail(new GitFailure(`git diff-tree: more than ${MAX_ANSWER} bytes of output`))
   }
 
   function cut(text: Buffer): void {
@@ -92,7 +92,7 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
       waiting.push(settle)
       child.stdin.write(`${commits}\n${mark.toString()}`)
       asked += 1
-      if (asked === lifetime) void close()
+      if (asked === LIFETIME) void close()
     })
   }
 

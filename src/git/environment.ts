@@ -1,7 +1,7 @@
 // The environment of every git process: nothing of the caller's environment except PATH, and the same settings
 // everywhere.
 
-const settings: [string, string][] = [
+const SETTINGS: [string, string][] = [
   ['safe.directory', '*'],
   ['core.hooksPath', '/dev/null'],
   ['core.fsync', 'committed,reference'],
@@ -40,15 +40,15 @@ export function gitEnvironment(repository?: string, extra: Record<string, string
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
     [STARTED_BY]: String(process.pid),
-    ...configuration,
+    ...CONFIGURATION,
     ...(repository === undefined ? {} : { GIT_DIR: repository }),
     ...extra
   }
 }
 
-const configuration = Object.fromEntries([
-  ['GIT_CONFIG_COUNT', String(settings.length)],
-  ...settings.flatMap(([key, value], index) => [
+const CONFIGURATION = Object.fromEntries([
+  ['GIT_CONFIG_COUNT', String(SETTINGS.length)],
+  ...SETTINGS.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value]
   ])

@@ -3,9 +3,9 @@ import { type CommitGraph, commitGraphOf, type PathKey, type Position, pathKeys 
 import { readCommit, readTree } from './objects.js'
 
 /** This many commits that are newer than the graph are read one by one. */
-const newest = 200
+const NEWEST = 200
 /** After this many commits (about a millisecond of work) the walk lets other work run. */
-const stretch = 8192
+const STRETCH = 8192
 
 /**
  * Returns the newest commit at or before `commitId` that changed the path. It simplifies history as `git rev-list -1`
@@ -28,7 +28,7 @@ export async function walkToLastChange(
   // tip.
   const search: Search = { own: await entry(tip.treeId), entry, keys }
   let commit = tip
-  for (let steps = 0; steps < newest; steps++) {
+  for (let steps = 0; steps < NEWEST; steps++) {
     const at = graph.find(commit.id)
     if (at !== undefined) return await walkInGraph(graph, at, search).catch(leaveToGit)
     const parents = await Promise.all(commit.parentIds.map(id => readCommit(repository, id)))
@@ -59,7 +59,7 @@ function leaveToGit(error: unknown): undefined {
 async function walkInGraph(graph: CommitGraph, start: Position, search: Search): Promise<string | null> {
   let at = start
   for (let steps = 1; steps <= graph.size; steps++) {
-    if (steps % stretch === 0) await new Promise(resolve => setImmediate(resolve))
+    if (steps % STRETCH === 0) await new Promise(resolve => setImmediate(resolve))
     const parents = graph.parentsOf(at)
     if (parents.length > 0 && !graph.mayHaveChanged(at, search.keys)) {
       at = parents[0] as Position

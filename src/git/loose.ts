@@ -7,10 +7,13 @@ import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import type { ObjectType } from './reader.js'
 
-export type LooseObject = { id: string; raw: Buffer }
+export interface LooseObject {
+  readonly id: string
+  readonly raw: Buffer
+}
 
 const compress = promisify(deflate)
-const atOnce = 8
+const AT_ONCE = 8
 
 /** Makes an object in memory and computes its id. */
 export function makeObject(type: ObjectType, content: Buffer): LooseObject {
@@ -26,8 +29,8 @@ export async function writeObjects(repository: string, objects: LooseObject[]): 
   const unique = [...new Map(objects.map(object => [object.id, object])).values()]
   const folder = join(repository, 'objects')
   const touched = new Set<string>()
-  for (let at = 0; at < unique.length; at += atOnce) {
-    const written = unique.slice(at, at + atOnce).map(object => writeObject(folder, object, touched))
+  for (let at = 0; at < unique.length; at += AT_ONCE) {
+    const written = unique.slice(at, at + AT_ONCE).map(object => writeObject(folder, object, touched))
     for (const outcome of await Promise.allSettled(written)) if (outcome.status === 'rejected') throw outcome.reason
   }
   await Promise.all([...touched].map(syncPath))

@@ -5,7 +5,7 @@ import { config } from '../config.js'
 import { GitFailure, runGit } from './run.js'
 
 // Nobody can still need an object of this age that no ref reaches: every push or commit in progress is younger.
-const grace = '2.weeks.ago'
+const GRACE = '2.weeks.ago'
 
 /**
  * Writes the commit-graph, which makes history walks fast: "last commit of a path" gives 7/s without and 165/s with it
@@ -16,8 +16,11 @@ export async function writeCommitGraph(repository: string, signal?: AbortSignal)
   await runGit(args, { repository, long: true, signal })
 }
 
-/** Counts the loose objects and the packs of a repository. */
-export async function looseData(repository: string, signal?: AbortSignal): Promise<{ objects: number; packs: number }> {
+/** Counts the files that hold the objects of a repository: loose objects and packs. */
+export async function countObjectFiles(
+  repository: string,
+  signal?: AbortSignal
+): Promise<{ objects: number; packs: number }> {
   const output = (await runGit(['count-objects', '-v'], { repository, timeout: 60, signal })).toString()
   const figure = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
   return { objects: figure('count'), packs: figure('packs') }
@@ -35,9 +38,9 @@ export async function hasCommitGraph(repository: string): Promise<boolean> {
 export async function repackRepository(repository: string, signal?: AbortSignal): Promise<void> {
   const options = { repository, long: true, signal }
   await runGit(['pack-refs', '--all', '--prune'], options)
-  const cruft = ['--cruft', `--cruft-expiration=${grace}`]
+  const cruft = ['--cruft', `--cruft-expiration=${GRACE}`]
   await runGit(['repack', '-d', '-l', '--quiet', '--write-bitmap-index', ...cruft], options)
-  await runGit(['prune', `--expire=${grace}`], options)
+  await runGit(['prune', `--expire=${GRACE}`], options)
   await removeOldQuarantines(repository)
 }
 

@@ -2,38 +2,38 @@
 import { remember } from './cache.js'
 import { type ObjectType, readObject } from './reader.js'
 
-export type TreeEntry = {
+export interface TreeEntry {
   /** Six digits, such as 100644, 100755, 120000 (symlink), 160000 (submodule), 040000 (tree). */
-  mode: string
+  readonly mode: string
   /** U+FFFD stands for bytes that are not UTF-8. */
-  name: string
-  type: 'tree' | 'blob' | 'commit'
-  id: string
+  readonly name: string
+  readonly type: 'tree' | 'blob' | 'commit'
+  readonly id: string
 }
 
-export type Commit = {
-  id: string
-  treeId: string
-  parentIds: string[]
-  authorName: string
-  authorEmail: string
-  authoredDate: Date
-  committerName: string
-  committerEmail: string
-  committedDate: Date
+export interface Commit {
+  readonly id: string
+  readonly treeId: string
+  readonly parentIds: readonly string[]
+  readonly authorName: string
+  readonly authorEmail: string
+  readonly authoredDate: Date
+  readonly committerName: string
+  readonly committerEmail: string
+  readonly committedDate: Date
   /** The stored text, with its final newline if it has one. */
-  message: string
+  readonly message: string
 }
 
-export type Tag = {
-  id: string
-  name: string
-  targetId: string
-  targetType: ObjectType
-  taggerName: string
-  taggerEmail: string
-  taggedDate: Date
-  message: string
+export interface Tag {
+  readonly id: string
+  readonly name: string
+  readonly targetId: string
+  readonly targetType: ObjectType
+  readonly taggerName: string
+  readonly taggerEmail: string
+  readonly taggedDate: Date
+  readonly message: string
 }
 
 /**
@@ -59,7 +59,11 @@ function typeOf(mode: string): TreeEntry['type'] {
   return mode === '160000' ? 'commit' : 'blob'
 }
 
-type Fields = { all: [string, string][]; first: (key: string) => string; message: string }
+interface Fields {
+  readonly all: readonly (readonly [string, string])[]
+  readonly first: (key: string) => string
+  readonly message: string
+}
 
 function parseFields(content: Buffer): Fields {
   const end = content.indexOf('\n\n')

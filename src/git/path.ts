@@ -9,15 +9,15 @@ export class InvalidPath extends BadRequest {
 }
 
 // HFS+ ignores these characters in a name, so that `.g<U+200C>it` means .git there.
-const ignored = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
+const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 // NTFS takes these names for .git: its short name, trailing dots and spaces, and streams.
-const dotGit = /^(?:\.git|git~1)[ .]*(?:$|:)/i
+const DOT_GIT = /^(?:\.git|git~1)[ .]*(?:$|:)/i
 
 const isDotGit = (name: string) =>
   name
-    .replaceAll(ignored, '')
+    .replaceAll(IGNORED, '')
     .split('\\')
-    .some(part => dotGit.test(part))
+    .some(part => DOT_GIT.test(part))
 
 /**
  * Returns the components of a path. Throws InvalidPath when the path is absolute, is longer than 4096 bytes, or

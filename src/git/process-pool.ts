@@ -3,11 +3,11 @@
 import type { Spawned } from './run.js'
 
 export interface Pooled {
-  isOpen: () => boolean
+  readonly isOpen: () => boolean
   /** How many questions wait for an answer. */
-  pending: () => number
+  readonly pending: () => number
   /** Ends the process after it has answered what it was asked. Settles when the process is gone. */
-  close: () => Promise<void>
+  readonly close: () => Promise<void>
 }
 
 interface Entry<Process> {

@@ -3,31 +3,38 @@ import { type Answer, readAnswers } from './answers.js'
 import { keepAlive } from './process-pool.js'
 import { spawnGit } from './run.js'
 
-export type Asked = { command: 'info' | 'contents'; name: string; settle: (outcome: Outcome) => void }
+export interface Asked {
+  readonly command: 'info' | 'contents'
+  readonly name: string
+  readonly settle: (outcome: Outcome) => void
+}
 
 /**
  * `lost`: the process died; `first` was the question that it worked on, `later` was a question behind it. `failed`: git
  * cannot answer this question at all.
  */
-export type Outcome = { answer: Answer | null } | { lost: 'first' | 'later' } | { failed: string }
+export type Outcome =
+  | { readonly answer: Answer | null }
+  | { readonly lost: 'first' | 'later' }
+  | { readonly failed: string }
 
-export type Reader = {
-  repository: string
-  isOpen: () => boolean
-  pending: () => number
-  ask: (command: Asked['command'], name: string) => Promise<Outcome>
+export interface Reader {
+  readonly repository: string
+  readonly isOpen: () => boolean
+  readonly pending: () => number
+  readonly ask: (command: Asked['command'], name: string) => Promise<Outcome>
   /** Ends the process after it has answered what it was asked. Settles when the process is gone. */
-  close: () => Promise<void>
+  readonly close: () => Promise<void>
 }
 
 // Milliseconds. An idle process ends after this time. A process that needs longer for one answer hangs and is killed.
-const patience = 30_000
+const PATIENCE = 30_000
 
-export type ReaderEvents = {
+export interface ReaderEvents {
   /** Called each time after the process has answered the last waiting question. */
-  idle: () => void
+  readonly idle: () => void
   /** Called once, when the process has ended. */
-  gone: () => void
+  readonly gone: () => void
 }
 
 /** Starts a reader. Throws GitFailure when git cannot be started. */
@@ -43,7 +50,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
     // The question is not asked again, because some damaged objects keep git busy for ever.
     line.shift()?.settle({ failed: 'no answer' })
     child.kill('SIGKILL')
-  }, patience).unref()
+  }, PATIENCE).unref()
   let complaint = ''
   child.stderr.on('data', chunk => {
     complaint = String(chunk).slice(0, 500)

@@ -8,23 +8,27 @@ import { type Asked, openReader, type Reader } from './reader-process.js'
 import { GitFailure, runGit } from './run.js'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
-export type ObjectInfo = { id: string; type: ObjectType; size: number }
+export interface ObjectInfo {
+  readonly id: string
+  readonly type: ObjectType
+  readonly size: number
+}
 
 /** Larger objects get their own process, because they would block the questions behind them. Bytes. */
-export const largeObject = 1024 * 1024
+export const LARGE_OBJECT = 1024 * 1024
 
-const readersPerRepository = 2
-const pendingLimit = 20_000
+const READERS_PER_REPOSITORY = 2
+const PENDING_LIMIT = 20_000
 
 const readers = new Set<Reader>()
 const opening = new Map<string, Promise<Reader>>()
 const vacancies: (() => void)[] = []
 
-const objectId = /^[0-9a-f]{40}$/
-const askable = /^(?:[0-9a-f]{4,40}|refs\/[^\x00-\x20\x7f~^:?*[\\]{1,250})(?:\^\{commit\})?$/
+const OBJECT_ID = /^[0-9a-f]{40}$/
+const ASKABLE = /^(?:[0-9a-f]{4,40}|refs\/[^\x00-\x20\x7f~^:?*[\\]{1,250})(?:\^\{commit\})?$/
 
 /** Returns true for a full object id. */
-export const isObjectId = (id: string): boolean => objectId.test(id)
+export const isObjectId = (id: string): boolean => OBJECT_ID.test(id)
 
 /**
  * Returns the object that a name stands for, or null. A name is a full object id, at least 4 of its digits, or a full
@@ -47,7 +51,7 @@ export async function readObject(
   const about = isObjectId(id) ? await objectInfo(repository, id) : null
   if (!about) return null
   if (about.size > maxSize) throw new GitFailure(`object ${id} is larger than ${maxSize} bytes`)
-  if (about.size > largeObject) {
+  if (about.size > LARGE_OBJECT) {
     const content = await runGit(['cat-file', about.type, id], { repository, maxOutput: about.size })
     return { ...about, content }
   }
@@ -57,7 +61,7 @@ export async function readObject(
 
 async function ask(repository: string, command: Asked['command'], name: string): Promise<Answer | null> {
   // Git would take the text after a newline for another command.
-  if (!askable.test(name)) throw new TypeError(`not a name to look up: ${JSON.stringify(name)}`)
+  if (!ASKABLE.test(name)) throw new TypeError(`not a name to look up: ${JSON.stringify(name)}`)
   for (let losses = 0; ; ) {
     const reader = await readerOf(repository)
     const outcome = await reader.ask(command, name)
@@ -78,9 +82,9 @@ async function readerOf(repository: string): Promise<Reader> {
   const own = [...readers].filter(reader => reader.repository === repository && reader.isOpen())
   const least = own.sort((a, b) => a.pending() - b.pending())[0]
   if (!least) return await openOnce(repository)
-  const another = least.pending() > 0 && own.length < readersPerRepository && hasRoom()
+  const another = least.pending() > 0 && own.length < READERS_PER_REPOSITORY && hasRoom()
   if (another) void openOnce(repository).catch(() => {})
-  if (least.pending() >= pendingLimit) throw new Unavailable('Too many reads are waiting')
+  if (least.pending() >= PENDING_LIMIT) throw new Unavailable('Too many reads are waiting')
   readers.delete(least) // moves the reader to the end, because the set is in order of use
   readers.add(least)
   return least

@@ -1,28 +1,37 @@
 // Handles pushes. It first reads what the client wants to change, for the policy. It holds back git's report until the
 // effects are recorded.
 import { PassThrough, Readable } from 'node:stream'
-import { BadProtocol, flush, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
+import { BadProtocol, FLUSH, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
 import { refValue, ZERO } from './refs.js'
 import { parseReport, type ReportHolder, splitReport } from './report.js'
 import { type Exit, feed, type GitProcess, startGit } from './run.js'
 
-export type PushCommand = { old: string; new: string; ref: string }
-
-export type PushRequest = {
-  /** Empty for the probe that a client sends before a large push. */
-  commands: PushCommand[]
-  capabilities: string[]
-  /** The commits where the history of a shallow client begins. */
-  shallow: string[]
-  /** The whole request from its beginning, with the commands. */
-  rest: Readable
+export interface PushCommand {
+  readonly old: string
+  readonly new: string
+  readonly ref: string
 }
 
-export type PushResult = { ref: string; ok: boolean /** Git's reason for the failure. */; reason: string | null }
+export interface PushRequest {
+  /** Empty for the probe that a client sends before a large push. */
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
+  /** The commits where the history of a shallow client begins. */
+  readonly shallow: readonly string[]
+  /** The whole request from its beginning, with the commands. */
+  readonly rest: Readable
+}
 
-const commandLimit = 10_000
-const headLimit = 8 * 1024 * 1024
-const patience = 10_000
+export interface PushResult {
+  readonly ref: string
+  readonly ok: boolean
+  /** Git's reason for the failure. */
+  readonly reason: string | null
+}
+
+const COMMAND_LIMIT = 10_000
+const HEAD_LIMIT = 8 * 1024 * 1024
+const PATIENCE = 10_000
 
 /**
  * Reads the commands at the beginning of a push (the decompressed body of POST git-receive-pack). Throws BadProtocol,
@@ -38,7 +47,7 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
     if (done) throw new BadProtocol('the push is incomplete')
     seen.push(value)
     size += value.length
-    if (size > headLimit + value.length) throw new BadProtocol('too many changes in one push')
+    if (size > HEAD_LIMIT + value.length) throw new BadProtocol('too many changes in one push')
     left = Buffer.concat([left, value])
     // This takes one packet at a time, because the pack begins after the flush.
     for (let taken = takePackets(left, 1); ; taken = takePackets(left, 1)) {
@@ -47,7 +56,7 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
       left = taken.rest
       if (packet.content === null) return { ...parseCommands(lines), rest: replay(seen, chunks) }
       lines.push(packet)
-      if (lines.length > commandLimit) throw new BadProtocol('too many changes in one push')
+      if (lines.length > COMMAND_LIMIT) throw new BadProtocol('too many changes in one push')
     }
   }
 }
@@ -78,24 +87,24 @@ function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest'> {
   return { commands, capabilities, shallow }
 }
 
-export type Push = {
-  commands: PushCommand[]
-  capabilities: string[]
+export interface Push {
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
   /** The `rest` of readPushCommands. */
-  input: Readable
+  readonly input: Readable
   /**
    * Called once after git has ended, for any reason and even when the client has gone. It gets what has really happened
    * to each ref. The client gets the report after this promise has resolved, and no report when it rejects.
    */
-  beforeReport: (results: PushResult[]) => Promise<void>
-  signal?: AbortSignal
+  readonly beforeReport: (results: PushResult[]) => Promise<void>
+  readonly signal?: AbortSignal
 }
 
-export type Receiving = {
+export interface Receiving {
   /** The answer to the client. Git ends when this stream is destroyed or when the input is cut off. */
-  output: Readable
+  readonly output: Readable
   /** The results, after beforeReport. Rejects when beforeReport rejects or when the refs cannot be read. */
-  done: Promise<PushResult[]>
+  readonly done: Promise<PushResult[]>
 }
 
 /**
@@ -129,7 +138,7 @@ function stopper(git: GitProcess): () => void {
   return () => {
     if (over) return
     git.stdin.end()
-    limit ??= setTimeout(git.kill, patience)
+    limit ??= setTimeout(git.kill, PATIENCE)
   }
 }
 
@@ -170,24 +179,24 @@ async function outcome(repository: string, push: Push, exit: Exit, holder: Repor
   )
 }
 
-export type Refusal = {
-  commands: PushCommand[]
-  capabilities: string[]
+export interface Refusal {
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
   /** The reason by ref. The other refs are refused because the push is refused as a whole. */
-  reasons: Map<string, string>
+  readonly reasons: Map<string, string>
   /**
    * The `rest` of readPushCommands. It is read to its end and dropped, because a client reads no answer before it has
    * sent everything.
    */
-  input?: Readable
+  readonly input?: Readable
 }
 
 /** Returns the answer that a stock git shows as `! [remote rejected] branch (reason)`. */
 export async function refusePush({ commands, capabilities, reasons, input }: Refusal): Promise<Buffer> {
   if (input) for await (const _ of input);
-  if (!capabilities.some(name => name.startsWith('report-status'))) return flush
+  if (!capabilities.some(name => name.startsWith('report-status'))) return FLUSH
   const reason = (ref: string) => (reasons.get(ref) ?? 'another change in this push was refused').replace(/\s+/g, ' ')
   const lines = commands.map(({ ref }) => pktLine(`ng ${ref} ${reason(ref).slice(0, 500)}\n`))
-  const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, flush])
-  return capabilities.includes('side-band-64k') ? Buffer.concat([sideband(1, report), flush]) : report
+  const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, FLUSH])
+  return capabilities.includes('side-band-64k') ? Buffer.concat([sideband(1, report), FLUSH]) : report
 }

@@ -5,14 +5,14 @@ import { GitFailure, spawnGit } from './run.js'
 
 interface Writer extends Pooled {
   /** Runs one transaction, after those before it. Throws GitFailure; the process has then ended. */
-  move: (transaction: string) => Promise<void>
+  readonly move: (transaction: string) => Promise<void>
 }
 
 // The process ends when it has been idle for this many milliseconds.
-const idleTime = 10_000
+const IDLE_TIME = 10_000
 // Git itself waits for a ref's lock. A process that gives no answer for this many milliseconds hangs and is killed.
-const patience = 60_000
-const done = 'start: ok\nprepare: ok\ncommit: ok\n'
+const PATIENCE = 60_000
+const DONE = 'start: ok\nprepare: ok\ncommit: ok\n'
 
 const writers = new ProcessPool<Writer>({ lanes: 1, limit: 8 }, openWriter)
 
@@ -54,19 +54,19 @@ async function openWriter(repository: string, gone: () => void): Promise<Writer>
   const idle = setTimeout(() => {
     if (waiting === 0) void close()
     else idle.refresh()
-  }, idleTime)
+  }, IDLE_TIME)
   idle.unref()
   async function transact(transaction: string): Promise<void> {
     if (!open) throw new GitFailure('update-ref has ended', null, complaint)
     said = ''
     const answered = new Promise<true>(resolve => {
-      heard = () => said.length >= done.length && resolve(true)
+      heard = () => said.length >= DONE.length && resolve(true)
     })
-    const hang = setTimeout(() => child.kill('SIGKILL'), patience)
+    const hang = setTimeout(() => child.kill('SIGKILL'), PATIENCE)
     child.stdin.write(transaction)
     const code = await Promise.race([answered, ended])
     clearTimeout(hang)
-    if (code === true && said === done) return
+    if (code === true && said === DONE) return
     open = false
     child.stdin.end()
     throw new GitFailure('update-ref failed', await ended, complaint)

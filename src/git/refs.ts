@@ -8,18 +8,18 @@ import { GitFailure, runGit } from './run.js'
 export const ZERO = '0'.repeat(40)
 
 /** Refs that belong to the appliance. Git hides them from clients, and no name that a user gives reaches them. */
-export const hiddenPrefixes = ['refs/internal/', 'refs/pipelines/']
+export const HIDDEN_PREFIXES = ['refs/internal/', 'refs/pipelines/']
 
 // When refs/heads/x is missing, git also tries refs/refs/heads/x, refs/heads/refs/heads/x and so on. So such names may
 // not exist.
-const misleading = /^refs\/(?:(?:heads|tags|remotes)\/)?refs\//
+const MISLEADING = /^refs\/(?:(?:heads|tags|remotes)\/)?refs\//
 
 /**
  * Returns true when both git and this appliance allow a full ref name (`refs/heads/master`). U+FFFD stands for bytes
  * that were not UTF-8: a ref with such a name could not be found again.
  */
 export function isRefName(name: string): boolean {
-  if (!name.startsWith('refs/') || Buffer.byteLength(name) > 255 || misleading.test(name)) return false
+  if (!name.startsWith('refs/') || Buffer.byteLength(name) > 255 || MISLEADING.test(name)) return false
   if (/[\x00-\x20\x7f~^:?*[\\\ufffd]|\.\.|@\{|\/\/|\/$|\.$/.test(name)) return false
   const components = name.split('/')
   if (components.length < 3 || components[2]?.startsWith('-')) return false
@@ -41,7 +41,7 @@ export async function resolveCommit(
   name: string
 ): Promise<{ id: string; ref: string | null } | null> {
   const refs = [name, `refs/heads/${name}`, `refs/tags/${name}`].filter(
-    ref => isRefName(ref) && !hiddenPrefixes.some(prefix => ref.startsWith(prefix))
+    ref => isRefName(ref) && !HIDDEN_PREFIXES.some(prefix => ref.startsWith(prefix))
   )
   const isId = /^[0-9a-f]{4,40}$/i.test(name)
   const id = name.toLowerCase()
@@ -60,11 +60,12 @@ export async function resolveCommit(
   return direct ? { id: commit.id, ref: null } : null
 }
 
-export type Ref = {
-  name: string
-  id: string
-  type: string /** The object that an annotated tag points at. */
-  target: string | null
+export interface Ref {
+  readonly name: string
+  readonly id: string
+  readonly type: string
+  /** The object that an annotated tag points at. */
+  readonly target: string | null
 }
 
 /** Returns all refs below a prefix such as `refs/heads/`, sorted by name, with one process. */
@@ -82,7 +83,11 @@ export async function listRefs(repository: string, prefix: string): Promise<Ref[
     })
 }
 
-export type RefChange = { ref: string; old: string; new: string }
+export interface RefChange {
+  readonly ref: string
+  readonly old: string
+  readonly new: string
+}
 
 /** A ref does not have the old value that the change expected. No ref was changed. */
 export class RefMoved extends Error {

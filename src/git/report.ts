@@ -1,14 +1,14 @@
 // Splits git's answer to a push into the part that the client gets at once and the report, which is held back.
-import { BadProtocol, flush, takePackets } from './pkt-line.js'
+import { BadProtocol, FLUSH, takePackets } from './pkt-line.js'
 
-const heldLimit = 16 * 1024 * 1024
+const HELD_LIMIT = 16 * 1024 * 1024
 
-export type ReportHolder = {
-  take: (chunk: Buffer) => void
+export interface ReportHolder {
+  readonly take: (chunk: Buffer) => void
   /** The report in the bytes that the client gets. */
-  held: () => Buffer
+  readonly held: () => Buffer
   /** The lines of the report, without the sideband. */
-  report: () => Buffer
+  readonly report: () => Buffer
 }
 
 /**
@@ -23,7 +23,7 @@ export function splitReport(banded: boolean, pass: (part: Buffer) => void): Repo
 
   function hold(raw: Buffer, content: Buffer): void {
     size += raw.length
-    if (size > heldLimit) throw new BadProtocol('the report is too long')
+    if (size > HELD_LIMIT) throw new BadProtocol('the report is too long')
     held.push(raw)
     report.push(content)
   }
@@ -49,7 +49,7 @@ export function splitReport(banded: boolean, pass: (part: Buffer) => void): Repo
  * a failed unpack, git reports a failure for every ref.
  */
 export function parseReport(report: Buffer): Map<string, string | null> | null {
-  if (!report.subarray(-4).equals(flush)) return null
+  if (!report.subarray(-4).equals(FLUSH)) return null
   const found = new Map<string, string | null>()
   for (const { content } of takePackets(report).packets) {
     const line = (content ?? '').toString().replace(/\n$/, '')

@@ -7,7 +7,7 @@ import { forget } from './cache.js'
 import { forgetGraph } from './commit-graph.js'
 import { syncPath } from './loose.js'
 import { closeGitProcesses } from './processes.js'
-import { hiddenPrefixes, isRefName } from './refs.js'
+import { HIDDEN_PREFIXES, isRefName } from './refs.js'
 import { runGit, withSimpleGit } from './run.js'
 
 const settings = (maxPushSize: number) => `[core]
@@ -27,7 +27,7 @@ const settings = (maxPushSize: number) => `[core]
 \tmissingSpaceBeforeDate = ignore
 \tzeroPaddedFilemode = ignore
 [transfer]
-${[...hiddenPrefixes, 'refs/refs/', 'refs/heads/refs/', 'refs/tags/refs/', 'refs/remotes/refs/'].map(prefix => `\thideRefs = ${prefix}\n`).join('')}[uploadpack]
+${[...HIDDEN_PREFIXES, 'refs/refs/', 'refs/heads/refs/', 'refs/tags/refs/', 'refs/remotes/refs/'].map(prefix => `\thideRefs = ${prefix}\n`).join('')}[uploadpack]
 \tallowFilter = true
 [repack]
 \twriteBitmaps = true

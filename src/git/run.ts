@@ -10,36 +10,40 @@ import { takeSlot } from './slots.js'
 
 export type GitInput = Buffer | string | AsyncIterable<Buffer>
 
-export type StartOptions = {
+export interface StartOptions {
   /** Becomes GIT_DIR. The process counts towards the limit of this repository. */
-  repository?: string
+  readonly repository?: string
   /** A work tree to run in. `repository` then only counts towards the limit. */
-  cwd?: string
+  readonly cwd?: string
   /** Time limit in seconds; the default comes from the configuration. */
-  timeout?: number
-  signal?: AbortSignal
-  environment?: Record<string, string>
+  readonly timeout?: number
+  readonly signal?: AbortSignal
+  readonly environment?: Record<string, string>
   /** Set for a process that lasts as long as its client wishes. */
-  long?: boolean
+  readonly long?: boolean
 }
 
-export type RunOptions = StartOptions & {
-  input?: GitInput
+export interface RunOptions extends StartOptions {
+  readonly input?: GitInput
   /** Maximum bytes of stdout. A process that writes more is ended. */
-  maxOutput?: number
+  readonly maxOutput?: number
 }
 
-export type Exit = { code: number | null; signal: NodeJS.Signals | null; ended?: 'timeout' | 'killed' }
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly ended?: 'timeout' | 'killed'
+}
 
-export type GitProcess = {
-  stdin: Writable
-  stdout: Readable
+export interface GitProcess {
+  readonly stdin: Writable
+  readonly stdout: Readable
   /** Returns the first 16 KiB of stderr that have arrived so far. */
-  stderr: () => string
+  readonly stderr: () => string
   /** Settles when the process is gone; never rejects. */
-  done: Promise<Exit>
+  readonly done: Promise<Exit>
   /** Ends the process and all its children. */
-  kill: () => void
+  readonly kill: () => void
 }
 
 /** Git failed, was ended, or wrote too much. `code` is null when a signal or a limit ended it. */
@@ -55,10 +59,10 @@ export class GitFailure extends Error {
   }
 }
 
-const stderrLimit = 16 * 1024
-const defaultMaxOutput = 64 * 1024 * 1024
+const STDERR_LIMIT = 16 * 1024
+const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024
 // Milliseconds after SIGTERM. Git uses them to remove its lock files and half-written objects; then SIGKILL follows.
-const patience = 3000
+const PATIENCE = 3000
 
 export type Spawned = ChildProcessByStdio<Writable, Readable, Readable>
 
@@ -104,7 +108,7 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
     if (ended !== undefined || child.exitCode !== null || child.signalCode !== null) return
     ended = why
     signalGroup(child, 'SIGTERM')
-    last = setTimeout(() => signalGroup(child, 'SIGKILL'), patience)
+    last = setTimeout(() => signalGroup(child, 'SIGKILL'), PATIENCE)
   }
   const kill = () => end('killed')
   const limit = setTimeout(() => end('timeout'), (options.timeout ?? config().git.timeout) * 1000)
@@ -135,7 +139,7 @@ function signalGroup(child: Spawned, signal: NodeJS.Signals): void {
 function keepStart(stream: Readable): () => string {
   let kept = Buffer.alloc(0)
   stream.on('data', (chunk: Buffer) => {
-    if (kept.length < stderrLimit) kept = Buffer.concat([kept, chunk.subarray(0, stderrLimit - kept.length)])
+    if (kept.length < STDERR_LIMIT) kept = Buffer.concat([kept, chunk.subarray(0, STDERR_LIMIT - kept.length)])
   })
   return () => kept.toString()
 }
@@ -148,15 +152,15 @@ export async function runGit(args: string[], options: RunOptions = {}): Promise<
   let size = 0
   for await (const chunk of git.stdout as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > (options.maxOutput ?? defaultMaxOutput)) break
+    if (size > (options.maxOutput ?? DEFAULT_MAX_OUTPUT)) break
     chunks.push(chunk)
   }
-  const tooMuch = size > (options.maxOutput ?? defaultMaxOutput)
+  const tooMuch = size > (options.maxOutput ?? DEFAULT_MAX_OUTPUT)
   if (tooMuch) git.kill()
   const exit = await git.done
   await fed
   if (tooMuch)
-    throw new GitFailure(`git ${args[0]}: more than ${options.maxOutput ?? defaultMaxOutput} bytes of output`)
+    throw new GitFailure(`git ${args[0]}: more than ${options.maxOutput ?? DEFAULT_MAX_OUTPUT} bytes of output`)
   if (exit.code !== 0 || exit.ended) throw failure(args, exit, git.stderr())
   return Buffer.concat(chunks, size)
 }

@@ -3,15 +3,22 @@
 import { config } from '../config.js'
 import { Unavailable } from '../errors.js'
 
-export type SlotRequest = {
-  repository?: string
+export interface SlotRequest {
+  readonly repository?: string
   /** Set for a process that lasts as long as its client wishes, such as a clone. */
-  long?: boolean
-  signal?: AbortSignal
+  readonly long?: boolean
+  readonly signal?: AbortSignal
 }
 
-type Count = { all: number; long: number }
-type Waiter = SlotRequest & { start: () => void }
+/** Goes up when a process takes a slot, and down when it ends. */
+interface Count {
+  all: number
+  long: number
+}
+
+interface Waiter extends SlotRequest {
+  readonly start: () => void
+}
 
 const total: Count = { all: 0, long: 0 }
 const perRepository = new Map<string, Count>()

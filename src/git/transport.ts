@@ -1,6 +1,6 @@
 // Git's smart protocol over HTTP, but without the HTTP part: streams in, streams out. Pushes are in receive.ts.
 import { PassThrough, type Readable } from 'node:stream'
-import { flush, pktLine } from './pkt-line.js'
+import { FLUSH, pktLine } from './pkt-line.js'
 import { feed, outputOf, startGit } from './run.js'
 
 export type Service = 'git-upload-pack' | 'git-receive-pack'
@@ -24,14 +24,18 @@ export async function advertise(repository: string, service: Service, protocol?:
   // Version 2 has no such line. Git's own http-backend does the same.
   if (environment.GIT_PROTOCOL === 'version=2') return output
   const stream = new PassThrough()
-  stream.write(Buffer.concat([pktLine(`# service=${service}\n`), flush]))
+  stream.write(Buffer.concat([pktLine(`# service=${service}\n`), FLUSH]))
   output.once('error', error => stream.destroy(error))
   stream.on('error', () => {})
   stream.once('close', () => output.destroy())
   return output.pipe(stream)
 }
 
-export type UploadRequest = { input: Readable; protocol?: string; signal?: AbortSignal }
+export interface UploadRequest {
+  readonly input: Readable
+  readonly protocol?: string
+  readonly signal?: AbortSignal
+}
 
 /**
  * Answers a fetch. `input` is the decompressed body of POST git-upload-pack; the result is the body of the answer. The

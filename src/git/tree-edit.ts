@@ -5,8 +5,18 @@ import { parseTree } from './objects.js'
 import { readObject } from './reader.js'
 import { GitFailure } from './run.js'
 
-type Slot = { mode: string; id: string; folder?: Folder }
-export type Folder = { slots: Map<string, Slot>; changed: boolean }
+interface Slot {
+  readonly mode: string
+  /** The old id until `build` gives the folder its new one. */
+  id: string
+  /** Set when a change reaches into the folder. */
+  folder?: Folder
+}
+
+export interface Folder {
+  readonly slots: Map<string, Slot>
+  changed: boolean
+}
 
 const toBytes = (text: string) => Buffer.from(text).toString('latin1')
 

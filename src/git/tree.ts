@@ -2,9 +2,11 @@
 import { readCommit, readTree, type TreeEntry } from './objects.js'
 import { checkPath } from './path.js'
 
-export type PathEntry = TreeEntry & { path: string }
+export interface PathEntry extends TreeEntry {
+  readonly path: string
+}
 
-const prefetched = 32
+const PREFETCHED = 32
 
 /**
  * Returns the entry at a path of a commit, or null. For the empty path it returns the tree of the commit. Throws
@@ -53,8 +55,8 @@ export async function listTree(
       // This asks for the next folders together, so that the walk finds them in the cache.
       if (ahead-- <= 0) {
         const from = trees.indexOf(entry)
-        for (const tree of trees.slice(from, from + prefetched)) readTree(repository, tree.id).catch(() => {})
-        ahead = prefetched - 1
+        for (const tree of trees.slice(from, from + PREFETCHED)) readTree(repository, tree.id).catch(() => {})
+        ahead = PREFETCHED - 1
       }
       if (prefix.length < 4096) await walk(entry.id, `${prefix}${entry.name}/`)
     }

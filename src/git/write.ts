@@ -11,22 +11,26 @@ import { isRefName } from './refs.js'
 import { GitFailure } from './run.js'
 import { build, type Folder, find, openFolder, place } from './tree-edit.js'
 
-export type Person = { name: string; email: string; date: Date }
-
-export type FileChange = {
-  action: 'create' | 'update' | 'delete'
-  path: string
-  content?: Buffer
-  /** The default is 100644, and for an update the mode that the file has. */
-  mode?: '100644' | '100755' | '120000'
+export interface Person {
+  readonly name: string
+  readonly email: string
+  readonly date: Date
 }
 
-export type NewCommit = {
-  parent: string | null
-  changes: FileChange[]
-  message: string
-  author: Person
-  committer: Person
+export interface FileChange {
+  readonly action: 'create' | 'update' | 'delete'
+  readonly path: string
+  readonly content?: Buffer
+  /** The default is 100644, and for an update the mode that the file has. */
+  readonly mode?: '100644' | '100755' | '120000'
+}
+
+export interface NewCommit {
+  readonly parent: string | null
+  readonly changes: readonly FileChange[]
+  readonly message: string
+  readonly author: Person
+  readonly committer: Person
 }
 
 /** A file or folder that should be created already exists. */
@@ -69,7 +73,7 @@ export async function writeCommit(repository: string, commit: NewCommit): Promis
   const root = await openFolder(repository, parent?.treeId ?? null)
   const objects: LooseObject[] = []
   for (const change of commit.changes) await apply(repository, root, change, objects)
-  const unchanged = parent?.treeId ?? emptyTree
+  const unchanged = parent?.treeId ?? EMPTY_TREE
   const treeId = build(root, unchanged, objects)
   if (treeId === unchanged) throw new NothingChanged('The commit would change nothing')
   const object = makeObject('commit', commitContent(treeId, commit))
@@ -77,7 +81,7 @@ export async function writeCommit(repository: string, commit: NewCommit): Promis
   return { id: object.id, treeId }
 }
 
-const emptyTree = makeObject('tree', Buffer.alloc(0)).id
+const EMPTY_TREE = makeObject('tree', Buffer.alloc(0)).id
 
 async function apply(repository: string, root: Folder, change: FileChange, objects: LooseObject[]): Promise<void> {
   const components = checkPath(change.path)
@@ -124,7 +128,13 @@ function signature({ name, email, date }: Person): string {
   return `${clean(name) || address || 'unknown'} <${address}> ${seconds} +0000`
 }
 
-export type NewTag = { name: string; target: string; targetType: ObjectType; message: string; tagger: Person }
+export interface NewTag {
+  readonly name: string
+  readonly target: string
+  readonly targetType: ObjectType
+  readonly message: string
+  readonly tagger: Person
+}
 
 /** Writes an annotated tag and returns its id. The caller then creates `refs/tags/<name>` with updateRef. */
 export async function writeTag(repository: string, tag: NewTag): Promise<string> {

@@ -11,10 +11,10 @@ export interface Range {
   readonly bits: number
 }
 
-const globalUnicast = block('2000::/3')
-const nat64 = block('64:ff9b::/96')
+const GLOBAL_UNICAST = block('2000::/3')
+const NAT64 = block('64:ff9b::/96')
 /** This address looks public, but at a cloud provider it answers the machines that the provider hosts. */
-const cloudHost = block('168.63.129.16')
+const CLOUD_HOST = block('168.63.129.16')
 
 /**
  * Parses single addresses and CIDR ranges, IPv4 and IPv6, such as `10.0.0.0/8`, `127.0.0.1` or `fd00::/8`. It ignores
@@ -42,10 +42,10 @@ export function isForbiddenTarget(address: string, allow: Range[]): boolean {
 }
 
 function isPublic(address: Address): boolean {
-  if (address.range() !== 'unicast' || holds(cloudHost, address)) return false
+  if (address.range() !== 'unicast' || holds(CLOUD_HOST, address)) return false
   // The package calls every IPv6 address "unicast" that is not in its table, including ::7f00:1 (IPv4-compatible) and
   // unassigned blocks.
-  return address.kind() === 'ipv4' || holds(globalUnicast, address)
+  return address.kind() === 'ipv4' || holds(GLOBAL_UNICAST, address)
 }
 
 /**
@@ -54,7 +54,7 @@ function isPublic(address: Address): boolean {
  */
 function reachedAddress(address: Address): Address {
   if (!isV6(address)) return address
-  if (!isMapped(address) && !holds(nat64, address)) return address
+  if (!isMapped(address) && !holds(NAT64, address)) return address
   return new ipaddr.IPv4(address.toByteArray().slice(-4))
 }
 

@@ -3,12 +3,12 @@
 // they are; validation refuses them later.
 
 export interface InputSchema {
-  type?: string
-  nullable?: boolean
-  properties?: { [key: string]: InputSchema }
-  items?: InputSchema
-  enum?: unknown[]
-  additionalProperties?: unknown
+  readonly type?: string
+  readonly nullable?: boolean
+  readonly properties?: { readonly [key: string]: InputSchema }
+  readonly items?: InputSchema
+  readonly enum?: readonly unknown[]
+  readonly additionalProperties?: unknown
 }
 
 const YES = new Set(['true', 't', '1', 'on', 'yes'])

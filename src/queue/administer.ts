@@ -8,26 +8,26 @@ import { type Jobs, QUEUES, type Queue } from './jobs.js'
 import { wake } from './wake.js'
 
 export interface JobRow {
-  id: number
-  queue: Queue
-  name: string
-  payload: string
-  state: 'ready' | 'delayed' | 'running' | 'dead'
+  readonly id: number
+  readonly queue: Queue
+  readonly name: string
+  readonly payload: string
+  readonly state: 'ready' | 'delayed' | 'running' | 'dead'
   /** The number of finished tries. `crashes` counts how often the job ended its process. */
-  attempts: number
-  crashes: number
+  readonly attempts: number
+  readonly crashes: number
   /** The worker process that runs the job. */
-  process_id: number | null
-  run_at: Date
-  started_at: Date | null
-  error: string | null
-  created_at: Date
+  readonly process_id: number | null
+  readonly run_at: Date
+  readonly started_at: Date | null
+  readonly error: string | null
+  readonly created_at: Date
 }
 
 export interface JobFilter {
-  state?: JobRow['state']
-  queue?: string
-  name?: string
+  readonly state?: JobRow['state']
+  readonly queue?: string
+  readonly name?: string
 }
 
 const COLUMNS = 'id, queue, name, payload, state, attempts, crashes, process_id, run_at, started_at, error, created_at'

@@ -18,11 +18,11 @@ export interface ClaimedJob {
 }
 
 interface Row {
-  id: number
-  name: string
-  payload: string
-  attempts: number
-  crashes: number
+  readonly id: number
+  readonly name: string
+  readonly payload: string
+  readonly attempts: number
+  readonly crashes: number
 }
 
 // The index is forced so that the server looks up (queue, state). For a small table the optimiser would choose a range

@@ -6,9 +6,9 @@ import { wake } from './wake.js'
 
 export interface EnqueueOptions {
   /** The job does not start before this moment. */
-  runAt?: Date
+  readonly runAt?: Date
   /** In place of the job's own; less is sooner. */
-  priority?: number
+  readonly priority?: number
 }
 
 /** Adds a job. Workers get a wake-up as soon as the current transaction has committed. Returns the job's id. */

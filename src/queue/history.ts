@@ -7,6 +7,7 @@ const MINUTE = 60_000
 /** Number of minutes that are shown. */
 export const MINUTES = 60
 
+/** Counted up when a try ends; `write` notes what the database has. */
 interface Count {
   readonly minute: number
   readonly queue: Queue
@@ -68,9 +69,9 @@ export class Tally {
 }
 
 export interface QueueMinute {
-  minute: Date
-  processed: number
-  failed: number
+  readonly minute: Date
+  readonly processed: number
+  readonly failed: number
 }
 
 /**
@@ -101,8 +102,8 @@ export async function queueMinutes(now = Date.now()): Promise<Record<Queue, Queu
 
 export interface Rates {
   /** Finished tries per minute. */
-  processed: number
-  failed: number
+  readonly processed: number
+  readonly failed: number
 }
 
 /**

@@ -6,15 +6,15 @@ export type Queue = (typeof QUEUES)[number]
 /** Maps the name of a job to its payload. */
 export interface Jobs {
   /** Something happened, and every listener hears it. Because of `id`, hearing it twice is harmless; `at` is an ISO 8601 moment. */
-  'happening.told': { id: string; at: string; happening: { readonly kind: string } }
-  'hook.deliver': { deliveryId: number }
-  'build.run': { buildId: number }
-  'repository.optimise': { projectId: number }
+  readonly 'happening.told': { readonly id: string; readonly at: string; readonly happening: { readonly kind: string } }
+  readonly 'hook.deliver': { readonly deliveryId: number }
+  readonly 'build.run': { readonly buildId: number }
+  readonly 'repository.optimise': { readonly projectId: number }
   /** Removes what a removed project leaves behind: builds and files. */
-  'project.remove': { projectId: number }
+  readonly 'project.remove': { readonly projectId: number }
   /** Clears the number of a deleted user in rows that stay. */
-  'user.forget': { userId: number }
-  'maintenance.run': { task: string }
+  readonly 'user.forget': { readonly userId: number }
+  readonly 'maintenance.run': { readonly task: string }
 }
 
 /**
@@ -22,8 +22,8 @@ export interface Jobs {
  * other. To be removed in 0.2.
  */
 export interface RetiredJobs {
-  'ref.changed': { refChangeId: number }
-  'event.emitted': { key: string; event: string; payload: Record<string, unknown> }
+  readonly 'ref.changed': { readonly refChangeId: number }
+  readonly 'event.emitted': { readonly key: string; readonly event: string; readonly payload: Record<string, unknown> }
 }
 
 export type JobName = keyof Jobs | keyof RetiredJobs

@@ -4,27 +4,28 @@ import { type JobName, jobs, QUEUES } from './jobs.js'
 
 export interface QueueMetrics {
   /** Number of ready jobs. */
-  backlog: number
+  readonly backlog: number
   /** Seconds that the oldest ready job has waited. */
-  latency: number
+  readonly latency: number
 }
 
 export interface ProcessMetrics {
-  hostname: string
-  pid: number
-  tag: string
-  started_at: Date
-  queues: string[]
-  labels: string[]
-  concurrency: number
-  busy: number
+  readonly hostname: string
+  readonly pid: number
+  readonly tag: string
+  readonly started_at: Date
+  // The schemas of the responses want these arrays as they are.
+  readonly queues: string[]
+  readonly labels: string[]
+  readonly concurrency: number
+  readonly busy: number
 }
 
 export interface JobStats {
-  processed: number
-  failed: number
+  readonly processed: number
+  readonly failed: number
   /** Number of jobs that are ready, delayed or running. */
-  enqueued: number
+  readonly enqueued: number
 }
 
 /** Returns the backlog and the latency of every queue. */

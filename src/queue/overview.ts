@@ -14,46 +14,46 @@ const LONGEST_PAYLOAD = 4000
 const LONGEST_ERROR = 2000
 
 export interface QueueOverview {
-  name: Queue
-  paused: boolean
-  ready: number
-  delayed: number
-  running: number
-  dead: number
-  latency: number
-  processed_per_minute: number
-  failed_per_minute: number
+  readonly name: Queue
+  readonly paused: boolean
+  readonly ready: number
+  readonly delayed: number
+  readonly running: number
+  readonly dead: number
+  readonly latency: number
+  readonly processed_per_minute: number
+  readonly failed_per_minute: number
   /** The minutes of the last hour, oldest first. The last one is not over yet. */
-  minutes: { minute: Date; processed: number; failed: number }[]
+  readonly minutes: readonly { readonly minute: Date; readonly processed: number; readonly failed: number }[]
 }
 
 export interface FailureRow {
-  id: number
-  queue: Queue
-  name: string
-  state: 'delayed' | 'dead'
-  attempts: number
-  run_at: Date
-  failed_at: Date
-  error: string
+  readonly id: number
+  readonly queue: Queue
+  readonly name: string
+  readonly state: 'delayed' | 'dead'
+  readonly attempts: number
+  readonly run_at: Date
+  readonly failed_at: Date
+  readonly error: string
   /** Null when the payload is longer than 4,000 bytes. */
-  payload: string | null
+  readonly payload: string | null
 }
 
 export interface Totals {
-  processed: number
-  failed: number
-  ready: number
-  delayed: number
-  running: number
-  dead: number
+  readonly processed: number
+  readonly failed: number
+  readonly ready: number
+  readonly delayed: number
+  readonly running: number
+  readonly dead: number
 }
 
 export interface QueuesOverview {
-  queues: QueueOverview[]
-  processes: ProcessMetrics[]
-  failures: FailureRow[]
-  totals: Totals
+  readonly queues: readonly QueueOverview[]
+  readonly processes: readonly ProcessMetrics[]
+  readonly failures: readonly FailureRow[]
+  readonly totals: Totals
 }
 
 /**
@@ -93,12 +93,12 @@ export async function queuesOverview(): Promise<QueuesOverview> {
 }
 
 interface Counts {
-  ready: number
-  delayed: number
-  running: number
-  dead: number
+  readonly ready: number
+  readonly delayed: number
+  readonly running: number
+  readonly dead: number
   /** When the oldest ready job became ready. */
-  oldest: Date | null
+  readonly oldest: Date | null
 }
 
 const none = (): Counts => ({ ready: 0, delayed: 0, running: 0, dead: 0, oldest: null })

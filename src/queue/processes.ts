@@ -50,13 +50,13 @@ export async function unregisterProcess(id: number): Promise<void> {
 }
 
 interface ProcessRow {
-  id: number
-  machine: string
-  pid: number
-  pid_started: number
-  lease_until: Date
-  processed: number
-  failed: number
+  readonly id: number
+  readonly machine: string
+  readonly pid: number
+  readonly pid_started: number
+  readonly lease_until: Date
+  readonly processed: number
+  readonly failed: number
 }
 
 const COLUMNS = 'id, machine, pid, pid_started, lease_until, processed, failed'

@@ -11,31 +11,37 @@ import { pathMatcher } from './glob.js'
 import { leadsInside, openInside, walk } from './tree.js'
 import type { BuildUser } from './user.js'
 
-export type Packing = {
-  tree: string
-  paths: string[]
-  exclude: string[]
+export interface Packing {
+  readonly tree: string
+  readonly paths: readonly string[]
+  readonly exclude: readonly string[]
   /** The files that existed before the script, when the archive must contain the files that are new. */
-  before: Set<string> | undefined
+  readonly before: Set<string> | undefined
   /** The path of the archive. */
-  to: string
+  readonly to: string
   /** Maximum bytes of the archive; its content may be ten times as large. */
-  limit: number
-  user: BuildUser | undefined
-  signal: AbortSignal
+  readonly limit: number
+  readonly user: BuildUser | undefined
+  readonly signal: AbortSignal
   /** Gets a line of text about files that are not packed. */
-  warn: (text: string) => void
+  readonly warn: (text: string) => void
 }
 
-type Chosen = { path: string; size: number; mode: number; mtime: Date; target: string | undefined }
+interface Chosen {
+  readonly path: string
+  readonly size: number
+  readonly mode: number
+  readonly mtime: Date
+  readonly target: string | undefined
+}
 
 /**
  * The content of an archive may be this many times larger than the limit of the archive. Packing and unpacking share
  * this bound.
  */
-export const contentRatio = 10
-const mostFiles = 100_000
-const mostWarnings = 20
+export const CONTENT_RATIO = 10
+const MOST_FILES = 100_000
+const MOST_WARNINGS = 20
 
 /**
  * Packs the artifacts. Returns the size of the archive in bytes and the number of files, or undefined when no file
@@ -77,13 +83,13 @@ async function choose(packing: Packing): Promise<Chosen[]> {
     if (!file) leftOut.push(path)
     else chosen.push(file)
     bytes += file?.size ?? 0
-    if (chosen.length > mostFiles) throw new TooLarge(`more than ${mostFiles} files`)
-    if (bytes > packing.limit * contentRatio) {
-      throw new TooLarge(`the files are larger than ${packing.limit * contentRatio} bytes`)
+    if (chosen.length > MOST_FILES) throw new TooLarge(`more than ${MOST_FILES} files`)
+    if (bytes > packing.limit * CONTENT_RATIO) {
+      throw new TooLarge(`the files are larger than ${packing.limit * CONTENT_RATIO} bytes`)
     }
   }
-  for (const path of leftOut.slice(0, mostWarnings)) packing.warn(`${JSON.stringify(path)} is not packed`)
-  if (leftOut.length > mostWarnings) packing.warn(`${leftOut.length - mostWarnings} more files are not packed`)
+  for (const path of leftOut.slice(0, MOST_WARNINGS)) packing.warn(`${JSON.stringify(path)} is not packed`)
+  if (leftOut.length > MOST_WARNINGS) packing.warn(`${leftOut.length - MOST_WARNINGS} more files are not packed`)
   return chosen
 }
 

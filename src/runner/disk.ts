@@ -2,15 +2,15 @@
 // disk.
 import { statfs } from 'node:fs/promises'
 
-const interval = 500
-const mostReserve = 536_870_912
+const INTERVAL = 500
+const MOST_RESERVE = 536_870_912
 
 /**
  * Returns true when less than `reserve` bytes are free. The default is a fiftieth of the disk, but at most half a GiB.
  */
 export async function diskIsLow(folder: string, reserve?: number): Promise<boolean> {
   const { blocks, bavail, bsize } = await statfs(folder)
-  return bavail * bsize < (reserve ?? Math.min(mostReserve, (blocks * bsize) / 50))
+  return bavail * bsize < (reserve ?? Math.min(MOST_RESERVE, (blocks * bsize) / 50))
 }
 
 /** Checks the folder's disk twice a second, and calls `onLow` once. Returns the function that stops the checks. */
@@ -22,7 +22,7 @@ export function watchDisk(folder: string, onLow: () => void, reserve?: number): 
     stop()
     onLow()
   }
-  const timer = setInterval(() => void look(), interval)
+  const timer = setInterval(() => void look(), INTERVAL)
   const stop = () => {
     watching = false
     clearInterval(timer)

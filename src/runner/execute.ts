@@ -59,10 +59,12 @@ async function runStages(job: RunnerJob, port: RunnerPort, trace: Trace, halt: H
 function failed(error: unknown, trace: Trace): RunnerResult {
   if (error instanceof StageFailure) {
     trace.line(`ERROR: ${error.message}`)
-    const result: RunnerResult = { status: 'failed', reason: error.reason }
-    if (error.exitCode !== undefined) result.exitCode = error.exitCode
-    if (error.cause !== undefined) result.error = error.cause
-    return result
+    return {
+      status: 'failed',
+      reason: error.reason,
+      ...(error.exitCode !== undefined && { exitCode: error.exitCode }),
+      ...(error.cause !== undefined && { error: error.cause })
+    }
   }
   trace.line(`ERROR: ${error instanceof Failure ? error.message : 'the runner itself failed'}`)
   return { status: 'failed', reason: 'runner_system_failure', error }

@@ -9,19 +9,19 @@ import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { type BuildUser, buildUser } from './user.js'
 
-export type Folders = {
-  work: string
-  project: string
-  home: string
-  etc: string
-  step: string
-  output: string
-  user: BuildUser | undefined
+export interface Folders {
+  readonly work: string
+  readonly project: string
+  readonly home: string
+  readonly etc: string
+  readonly step: string
+  readonly output: string
+  readonly user: BuildUser | undefined
 }
 
-const prefix = 'gitstead-build-'
+const PREFIX = 'gitstead-build-'
 
-const accounts = {
+const ACCOUNTS = {
   passwd: 'root:x:0:0:root:/:/bin/false\nbuild:x:1000:1000:build:/home/build:/bin/bash\n',
   group: 'root:x:0:\nbuild:x:1000:\n',
   hosts: '127.0.0.1 localhost build\n::1 localhost\n'
@@ -32,14 +32,14 @@ const accounts = {
  * when builds run as another user than this process, the folder is outside of the home.
  */
 export async function makeWorkFolder(): Promise<string> {
-  return mkdtemp(join(await parentFolder(), `${prefix}${process.pid}-`))
+  return mkdtemp(join(await parentFolder(), `${PREFIX}${process.pid}-`))
 }
 
 /** Removes the work folders of processes that were killed during a build. Returns how many. */
 export async function removeStaleFolders(): Promise<number> {
   const parent = await parentFolder()
   const stale = (await readdir(parent)).filter(name => {
-    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN
+    const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN
     return Number.isInteger(pid) && pid > 0 && !existsSync(`/proc/${pid}`)
   })
   for (const name of stale) await removeFolder(join(parent, name))
@@ -59,7 +59,7 @@ export async function prepareFolders(work: string): Promise<Folders> {
   await chmod(work, user ? 0o711 : 0o700)
   for (const name of ['project', 'home']) await mkdir(inner(name), { mode: 0o700 })
   await mkdir(inner('etc'), { mode: 0o755 })
-  for (const [name, text] of Object.entries(accounts)) await writeFile(inner(`etc/${name}`), text, { mode: 0o644 })
+  for (const [name, text] of Object.entries(ACCOUNTS)) await writeFile(inner(`etc/${name}`), text, { mode: 0o644 })
   await run('mkfifo', ['-m', '600', '--', inner('output')])
   const names = { project: inner('project'), home: inner('home'), output: inner('output') }
   if (user) for (const path of Object.values(names)) await chown(path, user.uid, user.gid)

@@ -2,17 +2,21 @@
 // write such a pattern, and it runs in the worker. Libraries turn patterns into regular expressions, in which a few
 // stars can take hours. Here the cost of a name is at most its length times the length of the pattern.
 
-type Token = { any: true } | { star: true } | { set: string; not: boolean } | { text: string }
+type Token =
+  | { readonly any: true }
+  | { readonly star: true }
+  | { readonly set: string; readonly not: boolean }
+  | { readonly text: string }
 type Segment = Token[] | '**'
 
-const longestPattern = 1000
-const mostAlternatives = 64
+const LONGEST_PATTERN = 1000
+const MOST_ALTERNATIVES = 64
 
 /**
  * Returns a test for relative paths without a leading `./`. The test is true when a pattern matches the path or a
  * folder above it. A pattern that is longer than 1000 characters or has more than 64 alternatives matches nothing.
  */
-export function pathMatcher(patterns: string[]): (path: string) => boolean {
+export function pathMatcher(patterns: readonly string[]): (path: string) => boolean {
   const compiled = patterns.flatMap(pattern => alternatives(pattern).map(compile))
   return path => {
     const names = path.split('/')
@@ -21,14 +25,14 @@ export function pathMatcher(patterns: string[]): (path: string) => boolean {
 }
 
 function alternatives(pattern: string): string[] {
-  if (pattern.length > longestPattern) return []
+  if (pattern.length > LONGEST_PATTERN) return []
   const done: string[] = []
   const open = [pattern]
   for (let text = open.pop(); text !== undefined; text = open.pop()) {
     const braces = /\{([^{}]*,[^{}]*)\}/.exec(text)
     if (!braces) done.push(text)
     else for (const part of (braces[1] ?? '').split(',')) open.push(text.replace(braces[0], () => part))
-    if (open.length + done.length > mostAlternatives) return []
+    if (open.length + done.length > MOST_ALTERNATIVES) return []
   }
   return done
 }

@@ -2,42 +2,42 @@
 import type { Readable } from 'node:stream'
 import type { Variable } from './variables.js'
 
-export type ArtifactsWish = {
-  name: string
-  paths: string[]
-  exclude: string[]
-  untracked: boolean
-  when: 'on_success' | 'on_failure' | 'always'
+export interface ArtifactsWish {
+  readonly name: string
+  readonly paths: readonly string[]
+  readonly exclude: readonly string[]
+  readonly untracked: boolean
+  readonly when: 'on_success' | 'on_failure' | 'always'
 }
 
-export type RunnerJob = {
-  id: number
+export interface RunnerJob {
+  readonly id: number
   /** Time limit in seconds, from the start to the end of the script. */
-  timeout: number
+  readonly timeout: number
   /** When a name occurs twice, the later entry wins. */
-  variables: Variable[]
-  script: string[]
-  afterScript: string[]
-  artifacts: ArtifactsWish | null
+  readonly variables: readonly Variable[]
+  readonly script: readonly string[]
+  readonly afterScript: readonly string[]
+  readonly artifacts: ArtifactsWish | null
   /** The first lines of the trace. */
-  header?: string[]
+  readonly header?: readonly string[]
   /** Values that the trace must not show. */
-  secrets: string[]
+  readonly secrets: readonly string[]
 }
 
-export type RunnerPort = {
+export interface RunnerPort {
   /** An existing, empty folder, such as makeWorkFolder returns. The executor always removes it at the end. */
-  workFolder: string
+  readonly workFolder: string
   /** Makes the checkout. Its files must have no second name elsewhere (no hard links into a repository). */
   getSources(into: string, signal: AbortSignal): Promise<void>
   /** The zip archives that are unpacked over the sources. */
-  dependencies: { name: string; open(): Promise<Readable> }[]
+  readonly dependencies: readonly { readonly name: string; open(): Promise<Readable> }[]
   /** Called again only after the last call has settled. A rejection ends the build. */
   writeTrace(chunk: Buffer): Promise<void>
   /** The archive no longer exists after this promise has settled. */
   putArtifacts(archive: { path: string; size: number; filename: string }): Promise<void>
   /** Aborting this signal cancels the build. */
-  signal: AbortSignal
+  readonly signal: AbortSignal
 }
 
 export type FailureReason =
@@ -47,10 +47,10 @@ export type FailureReason =
   | 'runner_system_failure'
   | 'missing_dependency_failure'
 
-export type RunnerResult = {
-  status: 'success' | 'failed' | 'canceled'
-  reason?: FailureReason
-  exitCode?: number
+export interface RunnerResult {
+  readonly status: 'success' | 'failed' | 'canceled'
+  readonly reason?: FailureReason
+  readonly exitCode?: number
   /** The error of the runner, for the sysadmin's log. The trace shows it only when it concerns the user. */
-  error?: unknown
+  readonly error?: unknown
 }

@@ -1,8 +1,8 @@
 // Hides secrets in a stream of bytes. The mask is as long as the secret, so that offsets into a trace stay correct.
 
-const filler = '*'.charCodeAt(0)
+const FILLER = '*'.charCodeAt(0)
 /** Shorter values are not hidden: they would hide every second word of a trace, and anyone can guess them anyway. */
-const leastLength = 4
+const LEAST_LENGTH = 4
 
 /**
  * Hides the given values, also when a value is split between chunks. It hides a value of several lines line by line.
@@ -15,9 +15,9 @@ export class Masker {
   /** How many of the kept bytes have already been returned. */
   #given = 0
 
-  constructor(secrets: string[]) {
+  constructor(secrets: readonly string[]) {
     const lines = new Set(secrets.flatMap(secret => secret.split(/[\r\n]+/)))
-    this.#secrets = [...lines].map(line => Buffer.from(line)).filter(line => line.length >= leastLength)
+    this.#secrets = [...lines].map(line => Buffer.from(line)).filter(line => line.length >= LEAST_LENGTH)
   }
 
   /** Returns the bytes that may be shown after this chunk. It keeps back bytes that may be the start of a secret. */
@@ -41,7 +41,7 @@ export class Masker {
   release(hide = false): Buffer {
     const out = masked(this.#kept, this.#hidden, this.#given, this.#kept.length)
     this.#given = this.#kept.length
-    return hide ? out.fill(filler) : out
+    return hide ? out.fill(FILLER) : out
   }
 }
 
@@ -65,6 +65,6 @@ function startAtEnd(bytes: Buffer, secret: Buffer): number {
 
 function masked(bytes: Buffer, hidden: Uint8Array, from: number, to: number): Buffer {
   const out = Buffer.from(bytes.subarray(from, to))
-  for (let at = 0; at < out.length; at++) if (hidden[from + at]) out[at] = filler
+  for (let at = 0; at < out.length; at++) if (hidden[from + at]) out[at] = FILLER
   return out
 }

@@ -3,10 +3,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** A process, with its start time to distinguish it from a later process with the same number. */
-export type FirstProcess = { pid: number; startedAt: string }
+export interface FirstProcess {
+  readonly pid: number
+  readonly startedAt: string
+}
 
-const patience = 10_000
-const step = 2
+const PATIENCE = 10_000
+const STEP = 2
 
 /** Returns the process with this number, or undefined when it has already gone. */
 export async function firstProcess(pid: number): Promise<FirstProcess | undefined> {
@@ -20,9 +23,9 @@ export async function firstProcess(pid: number): Promise<FirstProcess | undefine
  * the wait takes more than ten seconds.
  */
 export async function processEnded(first: FirstProcess): Promise<void> {
-  for (let waited = 0; waited < patience; waited += step) {
+  for (let waited = 0; waited < PATIENCE; waited += STEP) {
     if ((await startOf(first.pid)) !== first.startedAt) return
-    await delay(step)
+    await delay(STEP)
   }
   throw new Error(`process ${first.pid} of a build did not end`)
 }
@@ -30,11 +33,11 @@ export async function processEnded(first: FirstProcess): Promise<void> {
 /** Returns when a process started, in the kernel's ticks, or undefined when it is gone or a zombie. */
 async function startOf(pid: number): Promise<string | undefined> {
   const fields = await statusOf(pid)
-  return fields === undefined || isOver(fields) ? undefined : fields[startTime]
+  return fields === undefined || isOver(fields) ? undefined : fields[START_TIME]
 }
 
-const [state, flags, startTime] = [0, 6, 19]
-const kernelThread = 0x200000
+const [STATE, FLAGS, START_TIME] = [0, 6, 19]
+const KERNEL_THREAD = 0x200000
 
 /** Returns the fields of /proc/PID/stat that follow the name. The name is in brackets and may contain any character. */
 async function statusOf(pid: number): Promise<string[] | undefined> {
@@ -42,7 +45,7 @@ async function statusOf(pid: number): Promise<string[] | undefined> {
   return line?.slice(line.lastIndexOf(')') + 2).split(' ')
 }
 
-const isOver = (fields: string[]) => fields[state] === 'Z' || fields[state] === 'X'
+const isOver = (fields: string[]) => fields[STATE] === 'Z' || fields[STATE] === 'X'
 
 /**
  * Ends every process whose environment contains `entry`. It is for builds without a sandbox, whose children may leave
@@ -56,7 +59,7 @@ export async function endMarked(entry: string, since: string | undefined): Promi
     const { pids, unclear } = await marked(entry, Number(since ?? 0))
     for (const pid of pids) endProcess(pid)
     clean = pids.length > 0 || unclear ? 0 : clean + 1
-    if (clean < 2) await delay(step)
+    if (clean < 2) await delay(STEP)
   }
 }
 
@@ -76,7 +79,7 @@ async function marked(entry: string, since: number): Promise<{ pids: number[]; u
 async function isStarting(pid: number, since: number): Promise<boolean> {
   const fields = await statusOf(pid)
   if (fields === undefined || isOver(fields)) return false
-  return (Number(fields[flags]) & kernelThread) === 0 && Number(fields[startTime]) >= since
+  return (Number(fields[FLAGS]) & KERNEL_THREAD) === 0 && Number(fields[START_TIME]) >= since
 }
 
 /**

@@ -11,10 +11,14 @@ import { type Folders, prepareFolders, removeFolder } from './folders.js'
 import { type Command, runShell } from './shell.js'
 
 /** The paths where a script finds its folders. */
-export type Places = { builds: string; project: string; home: string }
+export interface Places {
+  readonly builds: string
+  readonly project: string
+  readonly home: string
+}
 
-const scratchSize = 268435456
-const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+const SCRATCH_SIZE = 268435456
+const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const confined = () => config().runner.sandbox === 'bubblewrap'
 
 /** Returns the paths of the build's folders as its script sees them. */
@@ -25,7 +29,7 @@ export function placesInside(folders: Folders): Places {
 
 /** Returns the environment of a script before it exports anything. */
 export function baseEnvironment(home: string): Record<string, string> {
-  return { PATH: searchPath, HOME: home, USER: 'build', LOGNAME: 'build', SHELL: '/bin/bash', LANG: 'C.UTF-8' }
+  return { PATH: SEARCH_PATH, HOME: home, USER: 'build', LOGNAME: 'build', SHELL: '/bin/bash', LANG: 'C.UTF-8' }
 }
 
 /**
@@ -39,10 +43,10 @@ export function shellCommand(folders: Folders): Command {
     return { program, args, environment, confined: false }
   }
   const variables = Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value])
-  const flags = [...isolation, ...variables, ...systemFiles(), ...etcFiles(folders.etc), ...ownFiles(folders)]
-  const last = ['--remount-ro', '/', '--chdir', '/build/project', '--', ...firstInside]
+  const flags = [...ISOLATION, ...variables, ...systemFiles(), ...etcFiles(folders.etc), ...ownFiles(folders)]
+  const last = ['--remount-ro', '/', '--chdir', '/build/project', '--', ...FIRST_INSIDE]
   const args = [...flags, ...last, ...limited('/build/step')]
-  return { program: 'bwrap', args, environment: { PATH: process.env.PATH ?? searchPath }, confined: true }
+  return { program: 'bwrap', args, environment: { PATH: process.env.PATH ?? SEARCH_PATH }, confined: true }
 }
 
 /**
@@ -51,9 +55,9 @@ export function shellCommand(folders: Folders): Command {
  * may lack. This bash waits as a parent, because a first process ignores signals that it sends to itself, and the
  * script must not. It prints nothing of its own.
  */
-const firstInside = ['bash', '--noprofile', '--norc', '-c', 'exec 2>/dev/null; "$@" 2>&1; exit $?', 'build']
+const FIRST_INSIDE = ['bash', '--noprofile', '--norc', '-c', 'exec 2>/dev/null; "$@" 2>&1; exit $?', 'build']
 
-const isolation = [
+const ISOLATION = [
   ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session', '--as-pid-1'],
   ...['--cap-drop', 'ALL', '--uid', '1000', '--gid', '1000', '--hostname', 'build', '--json-status-fd', '3'],
   '--clearenv'
@@ -66,7 +70,7 @@ function systemFiles(): string[] {
     if (!entry) return []
     return entry.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
   })
-  const scratch = ['--size', String(scratchSize), '--perms', '1777', '--tmpfs']
+  const scratch = ['--size', String(SCRATCH_SIZE), '--perms', '1777', '--tmpfs']
   const devices = ['--dev', '/dev', ...scratch, '/dev/shm', '--remount-ro', '/dev']
   return ['--ro-bind', '/usr', '/usr', ...links, '--proc', '/proc', ...devices, ...scratch, '/tmp']
 }

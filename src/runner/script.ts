@@ -6,7 +6,7 @@ import { canExport } from './variables.js'
  * own input (255). It also asks the kernel to end the build first when memory runs out, because the total memory has no
  * limit.
  */
-const preamble = `for descriptor in /proc/self/fd/*; do
+const PREAMBLE = `for descriptor in /proc/self/fd/*; do
   descriptor=\${descriptor##*/}
   if [ "$descriptor" -gt 2 ] && [ "$descriptor" -ne 255 ]; then eval "exec $descriptor>&-"; fi
 done
@@ -20,8 +20,8 @@ export const quoted = (text: string): string => `'${text.replaceAll('\0', '').re
  * Returns one shell script for a list of commands. It shows each command before it runs, and ends at the first command
  * that fails. The commands follow each other as text, so that one command may span several entries of the list.
  */
-export function shellScript(variables: Map<string, string>, commands: string[]): string {
+export function shellScript(variables: Map<string, string>, commands: readonly string[]): string {
   const exports = [...variables].flatMap(([key, value]) => (canExport(key) ? `export ${key}=${quoted(value)}` : []))
   const lines = commands.flatMap(command => [`printf '%s\\n' ${quoted(`$ ${command}`)}`, command.replaceAll('\0', '')])
-  return `${[preamble, ...exports, 'set -eo pipefail', ...lines].join('\n')}\n`
+  return `${[PREAMBLE, ...exports, 'set -eo pipefail', ...lines].join('\n')}\n`
 }

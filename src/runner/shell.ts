@@ -11,23 +11,34 @@ import type { Folders } from './folders.js'
 import { endMarked, endProcess, type FirstProcess, firstProcess, processEnded } from './processes.js'
 
 /** A program that runs the script at `folders.step`. `confined` is true when the program is bubblewrap. */
-export type Command = { program: string; args: string[]; environment: Record<string, string>; confined: boolean }
-
-export type ShellRun = {
-  folders: Folders
-  command: Command
-  script: string
-  /** Gets stdout and stderr in the order in which they were written. Reading continues after the promise resolves. */
-  output: (chunk: Buffer) => Promise<void>
-  /** Ends the script at once. A build has nothing to clean up, because its folder is removed anyway. */
-  signal: AbortSignal
+export interface Command {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly environment: Record<string, string>
+  readonly confined: boolean
 }
 
-type Following = { first: Promise<FirstProcess | undefined>; exit: Promise<number | undefined> }
+export interface ShellRun {
+  readonly folders: Folders
+  readonly command: Command
+  readonly script: string
+  /** Gets stdout and stderr in the order in which they were written. Reading continues after the promise resolves. */
+  readonly output: (chunk: Buffer) => Promise<void>
+  /** Ends the script at once. A build has nothing to clean up, because its folder is removed anyway. */
+  readonly signal: AbortSignal
+}
 
-type Reading = { busy: boolean; ended: Promise<void> }
+interface Following {
+  readonly first: Promise<FirstProcess | undefined>
+  readonly exit: Promise<number | undefined>
+}
 
-const mark = 'GITSTEAD_BUILD_MARK'
+interface Reading {
+  busy: boolean
+  ended: Promise<void>
+}
+
+const MARK = 'GITSTEAD_BUILD_MARK'
 
 /**
  * Runs a bash script in the build's folders. Returns the exit code (128 + n after a signal), or undefined when the
@@ -38,7 +49,7 @@ export async function runShell(run: ShellRun): Promise<number | undefined> {
   const { folders, command, signal } = run
   if (signal.aborted) return undefined
   await writeStep(folders, run.script)
-  const marker = `${mark}=${randomBytes(16).toString('hex')}`
+  const marker = `${MARK}=${randomBytes(16).toString('hex')}`
   const { reader, child } = start(folders, command, marker)
   const following = follow(child, command.confined)
   const first = command.confined || child.pid === undefined ? undefined : firstProcess(child.pid)
@@ -73,7 +84,7 @@ function start(folders: Folders, command: Command, marker: string): { reader: So
   const inlet = openSync(folders.output, constants.O_RDONLY | constants.O_NONBLOCK)
   const outlet = openSync(folders.output, constants.O_WRONLY)
   try {
-    const [name = mark, value = ''] = marker.split('=')
+    const [name = MARK, value = ''] = marker.split('=')
     const child = spawn(command.program, command.args, {
       cwd: command.confined ? '/' : folders.project,
       env: command.confined ? command.environment : { ...command.environment, [name]: value },

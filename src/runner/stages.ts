@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { config } from '../config.js'
 import { Failure } from '../errors.js'
-import { contentRatio } from './artifacts.js'
+import { CONTENT_RATIO } from './artifacts.js'
 import { type Folders, prepareFolders } from './folders.js'
 import type { Halt } from './halt.js'
 import type { FailureReason, RunnerJob, RunnerPort, RunnerResult } from './job.js'
@@ -16,17 +16,17 @@ import { filesIn, handOver } from './tree.js'
 import { unzip } from './unzip.js'
 import { expandVariables } from './variables.js'
 
-export type Run = {
-  job: RunnerJob
-  port: RunnerPort
-  trace: Trace
-  halt: Halt
-  folders: Folders
-  values: Map<string, string>
-  lookup: (name: string) => string | undefined
+export interface Run {
+  readonly job: RunnerJob
+  readonly port: RunnerPort
+  readonly trace: Trace
+  readonly halt: Halt
+  readonly folders: Folders
+  readonly values: Map<string, string>
+  readonly lookup: (name: string) => string | undefined
 }
 
-const afterScriptLimit = 300_000
+const AFTER_SCRIPT_LIMIT = 300_000
 
 /** A failed stage that ends the build. `text` is the line for the trace. */
 export class StageFailure extends Error {
@@ -81,7 +81,7 @@ export async function fetchSources({ job, port, trace, halt, folders }: Run): Pr
  * StageFailure.
  */
 export async function fetchDependencies({ port, trace, halt, folders }: Run): Promise<void> {
-  const total = config().artifacts.max_size * contentRatio
+  const total = config().artifacts.max_size * CONTENT_RATIO
   for (const { name, open } of port.dependencies) {
     trace.line(`Unpacking the artifacts of ${name}`)
     const archive = join(folders.work, 'dependency.zip')
@@ -99,7 +99,7 @@ export async function fetchDependencies({ port, trace, halt, folders }: Run): Pr
   if (folders.user) await handOver(folders.project, folders.user)
 }
 
-async function runStep(run: Run, commands: string[], signal: AbortSignal): Promise<number | undefined> {
+async function runStep(run: Run, commands: readonly string[], signal: AbortSignal): Promise<number | undefined> {
   const { folders, trace, values } = run
   const command = shellCommand(folders)
   const script = shellScript(values, commands)
@@ -131,7 +131,7 @@ export async function runAfterScript(run: Run, outcome: RunnerResult): Promise<v
   const { job, trace, halt, values } = run
   if (job.afterScript.length === 0) return
   trace.line('Running after_script')
-  const limit = AbortSignal.timeout(afterScriptLimit)
+  const limit = AbortSignal.timeout(AFTER_SCRIPT_LIMIT)
   const withStatus = { ...run, values: new Map(values).set('CI_JOB_STATUS', outcome.status) }
   const exitCode = await runStep(withStatus, job.afterScript, AbortSignal.any([halt.signal, limit]))
   halt.signal.throwIfAborted()

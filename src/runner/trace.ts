@@ -2,22 +2,22 @@
 import { setImmediate as afterReading } from 'node:timers/promises'
 import { Masker } from './mask.js'
 
-export type TraceOptions = {
-  secrets: string[]
+export interface TraceOptions {
+  readonly secrets: readonly string[]
   /** Maximum bytes that the scripts may write. */
-  limit: number
-  write: (chunk: Buffer) => Promise<void>
-  onLimit: () => void
+  readonly limit: number
+  readonly write: (chunk: Buffer) => Promise<void>
+  readonly onLimit: () => void
   /** Called once, when a write has failed. The trace writes nothing after that. */
-  onFailure: (error: unknown) => void
+  readonly onFailure: (error: unknown) => void
 }
 
-const pause = 50
-const batch = 16_384
-const mostWaiting = 65_536
+const PAUSE = 50
+const BATCH = 16_384
+const MOST_WAITING = 65_536
 /** Milliseconds that the possible start of a secret is kept back when no more output follows. */
-const idle = 100
-const newline = Buffer.from('\n')
+const IDLE = 100
+const NEWLINE = Buffer.from('\n')
 
 /** Collects, masks and sends output. `close` sends the rest. */
 export class Trace {
@@ -43,7 +43,7 @@ export class Trace {
   /** Writes a line of the runner. The line begins on a new line and does not count towards the limit. */
   line(text: string): void {
     this.#push(this.#masker.release())
-    if (this.#lineOpen) this.#push(newline)
+    if (this.#lineOpen) this.#push(NEWLINE)
     this.#push(this.#masker.mask(Buffer.from(`${text}\n`)))
     this.#push(this.#masker.release())
   }
@@ -59,7 +59,7 @@ export class Trace {
     this.#push(this.#masker.mask(chunk.subarray(0, room)))
     if (chunk.length > room) return this.#overflow()
     this.#watchIdle()
-    while (this.#size > mostWaiting && !this.#failed) await this.#send()
+    while (this.#size > MOST_WAITING && !this.#failed) await this.#send()
   }
 
   /** Sends the rest. */
@@ -82,11 +82,11 @@ export class Trace {
 
   #push(bytes: Buffer): void {
     if (bytes.length === 0 || this.#failed) return
-    this.#lineOpen = bytes.at(-1) !== newline[0]
+    this.#lineOpen = bytes.at(-1) !== NEWLINE[0]
     this.#waiting.push(bytes)
     this.#size += bytes.length
     if (this.#sending) return
-    const rest = this.#size >= batch ? 0 : this.#sent + pause - Date.now()
+    const rest = this.#size >= BATCH ? 0 : this.#sent + PAUSE - Date.now()
     if (rest <= 0) void this.#send()
     else this.#timer ??= setTimeout(() => void this.#send(), rest)
   }
@@ -95,7 +95,7 @@ export class Trace {
   #send(): Promise<void> {
     this.#sending ??= this.#sendBatch().finally(() => {
       this.#sending = undefined
-      if (this.#size > 0) this.#timer ??= setTimeout(() => void this.#send(), pause)
+      if (this.#size > 0) this.#timer ??= setTimeout(() => void this.#send(), PAUSE)
     })
     return this.#sending
   }
@@ -129,6 +129,6 @@ export class Trace {
       await afterReading()
       await afterReading()
       if (heard === this.#heard && !this.#full) this.#push(this.#masker.release())
-    }, idle)
+    }, IDLE)
   }
 }

@@ -4,7 +4,7 @@ import { type FileHandle, lchown, lstat, open, opendir, readlink } from 'node:fs
 import { join, posix } from 'node:path'
 import type { BuildUser } from './user.js'
 
-const mostEntries = 1_000_000
+const MOST_ENTRIES = 1_000_000
 
 /**
  * Yields everything below the folder, except `.git` at its top. A folder comes before its content. It skips folders
@@ -17,7 +17,7 @@ export async function* walk(root: string, { git } = { git: false }): AsyncGenera
     for await (const entry of entriesOf(join(root, folder))) {
       const path = posix.join(folder, entry.name)
       if (path === '.git' && !git) continue
-      if (++seen > mostEntries) throw new Error(`a work tree of more than ${mostEntries} entries`)
+      if (++seen > MOST_ENTRIES) throw new Error(`a work tree of more than ${MOST_ENTRIES} entries`)
       yield { path, entry }
       if (entry.isDirectory()) open.push(path)
     }

@@ -10,20 +10,20 @@ import { type Entry, openPromise, validateFileName, type ZipFile } from 'yauzl'
 import { Failure } from '../errors.js'
 import { leadsInside } from './tree.js'
 
-export type UnzipLimits = {
+export interface UnzipLimits {
   /** Maximum bytes of all files together, and of one file. */
-  total: number
-  file: number
-  entries?: number
+  readonly total: number
+  readonly file: number
+  readonly entries?: number
 }
 
 /** An archive that is broken, too large or hostile. */
 export class BadArchive extends Failure {}
 
 /** Deflate cannot compress better than this, so an entry that claims more is false. */
-const bestRatio = 1032
-const mostEntries = 100_000
-const longestTarget = 4096
+const BEST_RATIO = 1032
+const MOST_ENTRIES = 100_000
+const LONGEST_TARGET = 4096
 
 /**
  * Unpacks a zip file. Its files replace files with the same name. Throws BadArchive. When the list of entries already
@@ -61,7 +61,7 @@ function translated(error: unknown): unknown {
 
 async function readEntries(zip: ZipFile, limits: UnzipLimits): Promise<Entry[]> {
   const entries: Entry[] = []
-  const most = limits.entries ?? mostEntries
+  const most = limits.entries ?? MOST_ENTRIES
   if (zip.entryCount > most) throw new BadArchive(`more than ${most} entries`)
   let total = 0
   let packed = 0
@@ -87,7 +87,7 @@ function check(entry: Entry, limits: UnzipLimits): void {
   }
   if (!entry.canDecodeFileData()) throw new BadArchive(`${name} is encrypted or packed in an unknown way`)
   if (uncompressedSize > limits.file) throw new BadArchive(`${name} is larger than ${limits.file} bytes`)
-  if (uncompressedSize > compressedSize * bestRatio + 1024) throw new BadArchive(`${name} claims an impossible size`)
+  if (uncompressedSize > compressedSize * BEST_RATIO + 1024) throw new BadArchive(`${name} claims an impossible size`)
 }
 
 async function unpack(zip: ZipFile, entry: Entry, into: string): Promise<void> {
@@ -120,7 +120,7 @@ async function makeFolders(into: string, names: string[]): Promise<void> {
 }
 
 async function link(zip: ZipFile, entry: Entry, path: string): Promise<void> {
-  if (entry.uncompressedSize > longestTarget) throw new BadArchive('a link is too long')
+  if (entry.uncompressedSize > LONGEST_TARGET) throw new BadArchive('a link is too long')
   const target = (await buffer(await zip.openReadStreamPromise(entry))).toString('utf8')
   if (!leadsInside(entry.fileName, target)) {
     throw new BadArchive(`the link ${JSON.stringify(entry.fileName)} leads out of the archive`)

@@ -36,7 +36,7 @@ export async function uploadArtifacts(run: Run, outcome: RunnerResult, before?: 
 async function packFor({ folders, trace, port, lookup }: Run, wish: ArtifactsWish, before: Set<string> | undefined) {
   const path = join(folders.work, 'artifacts.zip')
   const { project } = placesInside(folders)
-  const patterns = (list: string[]) => list.flatMap(text => inProject(expand(text, lookup), project, trace))
+  const patterns = (list: readonly string[]) => list.flatMap(text => inProject(expand(text, lookup), project, trace))
   const packed = await packArtifacts({
     tree: folders.project,
     paths: patterns(wish.paths),

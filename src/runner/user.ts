@@ -4,7 +4,10 @@ import { readFile } from 'node:fs/promises'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
 
-export type BuildUser = { uid: number; gid: number }
+export interface BuildUser {
+  readonly uid: number
+  readonly gid: number
+}
 
 /**
  * Returns the user that builds run as, or undefined when they run as the user of this process. Throws Misconfigured

@@ -1,16 +1,20 @@
 // Variables of a build. References to other variables are expanded here, never by a shell.
 
-export type Variable = { key: string; value: string; public: boolean }
+export interface Variable {
+  readonly key: string
+  readonly value: string
+  readonly public: boolean
+}
 
-const nameShape = /^[A-Za-z_][A-Za-z0-9_]*$/
+const NAME_SHAPE = /^[A-Za-z_][A-Za-z0-9_]*$/
 /** bash refuses to set these variables, and the script would then end before it began. */
-const readOnly = new Set(['UID', 'EUID', 'PPID', 'BASHOPTS', 'SHELLOPTS', 'BASH_VERSINFO'])
-const reference = /\$(?:\$|\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))|%([A-Za-z_][A-Za-z0-9_]*)%/g
+const READ_ONLY = new Set(['UID', 'EUID', 'PPID', 'BASHOPTS', 'SHELLOPTS', 'BASH_VERSINFO'])
+const REFERENCE = /\$(?:\$|\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))|%([A-Za-z_][A-Za-z0-9_]*)%/g
 /** The kernel refuses a longer value. The limit also stops values that double each other from growing without end. */
-const longestValue = 131_000
+const LONGEST_VALUE = 131_000
 
 /** Returns true when a shell can have a variable with this name. */
-export const canExport = (key: string): boolean => nameShape.test(key) && !readOnly.has(key)
+export const canExport = (key: string): boolean => NAME_SHAPE.test(key) && !READ_ONLY.has(key)
 
 /**
  * Replaces `$NAME`, `${NAME}` and `%NAME%`; `$$` becomes a dollar sign. An unknown name becomes empty, but an unknown
@@ -19,13 +23,13 @@ export const canExport = (key: string): boolean => nameShape.test(key) && !readO
  */
 export function expand(text: string, lookup: (name: string) => string | undefined): string {
   let size = text.length
-  const expanded = text.replace(reference, (match, braced, bare, percent) => {
+  const expanded = text.replace(REFERENCE, (match, braced, bare, percent) => {
     if (match === '$$') return '$'
-    const value = size > longestValue ? '' : (lookup(braced ?? bare ?? percent) ?? (percent ? match : ''))
+    const value = size > LONGEST_VALUE ? '' : (lookup(braced ?? bare ?? percent) ?? (percent ? match : ''))
     size += value.length
     return value
   })
-  return size > longestValue ? text : expanded
+  return size > LONGEST_VALUE ? text : expanded
 }
 
 /**

@@ -15,8 +15,8 @@ import { Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { advertise, type Service, uploadPack } from '../git/transport.js'
 
 interface Path {
-  namespace: string
-  project: string
+  readonly namespace: string
+  readonly project: string
 }
 
 interface GitRequest {

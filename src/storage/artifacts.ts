@@ -10,7 +10,10 @@ import { config } from '../config.js'
 import { TooLarge } from '../errors.js'
 import { type BuildKey, isMissing, makeFolderOf, pathOf, removeFile, syncFolder } from './files.js'
 
-export type StoredArtifact = { size: number; sha256: string }
+export interface StoredArtifact {
+  readonly size: number
+  readonly sha256: string
+}
 
 /**
  * Stores an archive and replaces an existing one; the archive is on the disk when the promise resolves. `source` is a

@@ -5,7 +5,10 @@ import { dirname, join } from 'node:path'
 import { config } from '../config.js'
 
 /** One run of a build. A later claim has a higher attempt and its own files, so a stale runner cannot reach them. */
-export type BuildKey = { build: number; attempt: number }
+export interface BuildKey {
+  readonly build: number
+  readonly attempt: number
+}
 
 /** Returns the path of a file of a build. A thousand builds share a folder. Throws RangeError for a wrong number. */
 export function pathOf(kind: 'traces' | 'artifacts', { build, attempt }: BuildKey, ending: string): string {

@@ -14,7 +14,7 @@ export class TraceMismatch extends Error {
   }
 }
 
-const longestRead = 4_194_304
+const LONGEST_READ = 4_194_304
 const busy = new Map<string, Promise<unknown>>()
 
 /**
@@ -67,12 +67,12 @@ export async function traceSize(key: BuildKey): Promise<number> {
  * Returns at most `length` bytes (never more than 4 MiB) from `start`. It returns fewer bytes at the end of the trace,
  * and none after the end or without a trace.
  */
-export async function readTrace(key: BuildKey, start = 0, length = longestRead): Promise<Buffer> {
+export async function readTrace(key: BuildKey, start = 0, length = LONGEST_READ): Promise<Buffer> {
   const handle = await openForReading(key)
   if (!handle) return Buffer.alloc(0)
   try {
     const { size } = await handle.stat()
-    const bytes = Buffer.alloc(Math.max(0, Math.min(length, longestRead, size - start)))
+    const bytes = Buffer.alloc(Math.max(0, Math.min(length, LONGEST_READ, size - start)))
     let read = 0
     while (read < bytes.length) {
       const { bytesRead } = await handle.read(bytes, read, bytes.length - read, start + read)

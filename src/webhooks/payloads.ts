@@ -35,9 +35,9 @@ export interface PayloadCommit {
 
 /** A commit of a push, with the paths that it changes. */
 export interface PayloadPushCommit extends PayloadCommit {
-  added: string[]
-  modified: string[]
-  removed: string[]
+  added: readonly string[]
+  modified: readonly string[]
+  removed: readonly string[]
 }
 
 /** An ISO 8601 date-time in UTC. */

@@ -10,7 +10,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { flush, pktLine } from '../../src/git/pkt-line.js'
+import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { type PushResult, readPushCommands, receivePack, refusePush } from '../../src/git/receive.js'
 import { refValue, ZERO } from '../../src/git/refs.js'
@@ -212,7 +212,7 @@ t.test('the client gets no report of success before the effects are recorded', a
 
 /** Returns the body of a push of one commit, as a client would send it. */
 function pushBody(folder: string, id: string, capabilities = 'report-status side-band-64k'): Buffer {
-  return Buffer.concat([pktLine(`${ZERO} ${id} refs/heads/cut\0 ${capabilities}\n`), flush, packOf(folder, id)])
+  return Buffer.concat([pktLine(`${ZERO} ${id} refs/heads/cut\0 ${capabilities}\n`), FLUSH, packOf(folder, id)])
 }
 
 function packOf(folder: string, id: string): Buffer {
@@ -266,7 +266,7 @@ t.test('the process ends when a client leaves during a clone', async t => {
   const folder = await workTree(t, host)
   const id = change(folder, 'big', Buffer.from(Array.from({ length: 1_000_000 }, () => Math.random() * 256)))
   await client(folder, 'push', '-q', 'origin', 'master')
-  const body = Buffer.concat([pktLine(`want ${id} side-band-64k ofs-delta\n`), flush, pktLine('done\n')])
+  const body = Buffer.concat([pktLine(`want ${id} side-band-64k ofs-delta\n`), FLUSH, pktLine('done\n')])
   const output = await uploadPack(host.repository, { input: Readable.from([body]) })
   await once(output, 'readable')
   t.equal(slotCounts().running, 1)
@@ -293,8 +293,8 @@ t.test('input that is not the git protocol is refused', async t => {
     await t.rejects(readPushCommands(Readable.from([Buffer.from(text)])), { name: 'BadProtocol' }, text)
   const many = Readable.from(Array.from({ length: 10_001 }, () => pktLine(line)))
   await t.rejects(readPushCommands(many), { name: 'BadProtocol' })
-  t.match(await readPushCommands(Readable.from([flush])), { commands: [], capabilities: [] })
-  const shallow = [pktLine(`shallow ${'b'.repeat(40)}\n`), pktLine(`${line}\0 report-status agent=x\n`), flush]
+  t.match(await readPushCommands(Readable.from([FLUSH])), { commands: [], capabilities: [] })
+  const shallow = [pktLine(`shallow ${'b'.repeat(40)}\n`), pktLine(`${line}\0 report-status agent=x\n`), FLUSH]
   t.match(await readPushCommands(Readable.from(shallow)), {
     shallow: ['b'.repeat(40)],
     capabilities: ['report-status', 'agent=x']

@@ -33,7 +33,7 @@ t.test('the duration of a flag needs a unit and must not be zero', async t => {
   t.equal(readDuration('--expires-in', '30m'), 1800)
   for (const text of ['', '90', '0', '0s', '0.1s', '-2h', 'soon', '9999999999y']) {
     t.throws(() => readDuration('--ends-in', text), {
-      message: /^--ends-in must be a time such as 30m, 2h or 90d \(it is "/
+      message: /^--ends-in must be a duration such as 30m, 2h or 90d \(it is "/
     })
   }
 })

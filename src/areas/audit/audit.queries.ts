@@ -2,19 +2,19 @@ import { countTotal, type Page, type PageRequest, window } from '../../db/pagina
 import { rows, type Value } from '../../db/sql.js'
 
 export interface AuditRow {
-  id: number
-  created_at: Date
-  actor_id: number | null
-  actor_name: string
-  acting_as: string | null
-  via: string
-  address: string | null
-  action: string
-  target_type: string
-  target_id: string
-  target_name: string
+  readonly id: number
+  readonly created_at: Date
+  readonly actor_id: number | null
+  readonly actor_name: string
+  readonly acting_as: string | null
+  readonly via: string
+  readonly address: string | null
+  readonly action: string
+  readonly target_type: string
+  readonly target_id: string
+  readonly target_name: string
   /** The changes as JSON. */
-  changes: string
+  readonly changes: string
 }
 
 export interface AuditFilter {

@@ -12,6 +12,7 @@ import { decrypt } from '../../secrets.js'
 import { pathOf } from '../../storage/files.js'
 import { repositoryPath } from '../projects/repositories.js'
 
+/** The checks add to it while they run. */
 export interface Findings {
   repositories: number
   refs: number

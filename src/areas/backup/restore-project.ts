@@ -8,7 +8,7 @@ import { row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, NotFound } from '../../errors.js'
 import { type RefFiles, readRefFiles, textRefName } from '../../git/ref-files.js'
-import { hiddenPrefixes, isRefName, RefMoved, ZERO } from '../../git/refs.js'
+import { HIDDEN_PREFIXES, isRefName, RefMoved, ZERO } from '../../git/refs.js'
 import { syncFileSystem } from '../../storage/sync.js'
 import { tell } from '../activity/happenings.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
@@ -87,7 +87,7 @@ async function restoreRefs(
   for (const [name, id] of refsOf(backup, unit)) {
     const ref = textRefName(name)
     const old = now.get(name) ?? ZERO
-    if (old === id || !isRefName(ref) || hiddenPrefixes.some(prefix => ref.startsWith(prefix))) continue
+    if (old === id || !isRefName(ref) || HIDDEN_PREFIXES.some(prefix => ref.startsWith(prefix))) continue
     if (old === ZERO || overwrite) moves.push({ ref, old, new: id })
     else kept.push(ref)
   }

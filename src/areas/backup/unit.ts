@@ -12,6 +12,7 @@ export interface Previous {
   readonly units: ReadonlyMap<string, Unit>
 }
 
+/** Counted up with each file that is added. */
 export interface Totals {
   files: number
   bytes: number

@@ -3,12 +3,12 @@ import { row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 
 export interface BroadcastRow {
-  id: number
-  message: string
-  starts_at: Date
-  ends_at: Date
-  color: string
-  font: string
+  readonly id: number
+  readonly message: string
+  readonly starts_at: Date
+  readonly ends_at: Date
+  readonly color: string
+  readonly font: string
 }
 
 const COLUMNS = 'id, message, starts_at, ends_at, color, font'

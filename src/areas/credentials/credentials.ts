@@ -12,19 +12,19 @@ import { applicationSettings } from '../settings/settings.queries.js'
 import { checkAttempts, forgetFailures, noteFailure } from './attempts.js'
 
 interface TokenRow extends UserColumns {
-  token_id: number
-  kind: 'private' | 'personal'
-  scopes: string
-  last_used_at: Date | null
+  readonly token_id: number
+  readonly kind: 'private' | 'personal'
+  readonly scopes: string
+  readonly last_used_at: Date | null
 }
 
 interface UserColumns {
-  id: number
-  username: string
-  name: string
-  email: string
-  admin: number
-  external: number
+  readonly id: number
+  readonly username: string
+  readonly name: string
+  readonly email: string
+  readonly admin: number
+  readonly external: number
 }
 
 const USER = 'u.id, u.username, u.name, u.email, u.admin, u.external'

@@ -5,16 +5,16 @@ import type { TokenListQuery, TokenState } from './tokens.schema.js'
 
 /** The record of a personal access token, without the token itself. */
 export interface TokenRow {
-  id: number
-  user_id: number
-  username: string
-  name: string
+  readonly id: number
+  readonly user_id: number
+  readonly username: string
+  readonly name: string
   /** Scopes, separated by spaces. */
-  scopes: string
-  created_at: Date
-  last_used_at: Date | null
-  expires_at: Date | null
-  revoked_at: Date | null
+  readonly scopes: string
+  readonly created_at: Date
+  readonly last_used_at: Date | null
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
 }
 
 const SELECT = `select t.id, t.user_id, u.username, t.name, t.scopes, t.created_at, t.last_used_at, t.expires_at,
@@ -38,7 +38,7 @@ export interface TokenFilter {
 
 export interface TokenListing {
   readonly total: number
-  readonly items: TokenRow[]
+  readonly items: readonly TokenRow[]
 }
 
 /** Personal access tokens, newest first, with their total number. `part` is `limit N offset M` with whole numbers. */

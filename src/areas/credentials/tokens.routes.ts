@@ -11,7 +11,7 @@ import { pageOfTokens, requireToken, TOKEN_RECORD } from './tokens.queries.js'
 import { TokenBody, TokenListQuery, TokenParams } from './tokens.schema.js'
 import { NewToken, Token, viewNewToken, viewToken } from './tokens.view.js'
 
-const tags = ['Users']
+const TAGS = ['Users']
 
 export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
   const list = { can: 'token.list' as const }
@@ -22,7 +22,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: list,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'List personal access tokens',
         description: 'Your own, the newest first; administrators see those of everybody.',
         querystring: TokenListQuery,
@@ -41,7 +41,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
     '/personal_access_tokens/:id',
     {
       config: { can: 'token.read' },
-      schema: { tags, summary: 'Get a personal access token', params: TokenParams, response: { 200: Token } }
+      schema: { tags: TAGS, summary: 'Get a personal access token', params: TokenParams, response: { 200: Token } }
     },
     async ({ params, actor }) => viewToken(await openToken(params.id, actor, 'token.read'))
   )
@@ -51,7 +51,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: create,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Create a personal access token for yourself',
         description: 'Personal access tokens cannot create tokens: use the private token or a session.',
         body: TokenBody,
@@ -68,7 +68,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: { can: 'user.administer' },
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Create a personal access token for a user',
         params: NumberedUserParams,
         body: TokenBody,
@@ -84,7 +84,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: { can: 'token.revoke' },
       schema: {
-        tags,
+        tags: TAGS,
         operationId: 'revokePersonalAccessToken',
         summary: 'Revoke a personal access token',
         params: TokenParams,

@@ -4,20 +4,20 @@ import { row } from '../../db/sql.js'
 
 /** A group, with what the access rules need to know about the asker. */
 export interface GroupRow {
-  id: number
-  name: string
-  path: string
-  description: string
-  avatar: string | null
-  visibility_level: number
-  share_with_group_lock: number
-  request_access_enabled: number
-  created_at: Date
-  updated_at: Date
+  readonly id: number
+  readonly name: string
+  readonly path: string
+  readonly description: string
+  readonly avatar: string | null
+  readonly visibility_level: number
+  readonly share_with_group_lock: number
+  readonly request_access_enabled: number
+  readonly created_at: Date
+  readonly updated_at: Date
   /** The asker's level as a member; null when the asker is not a member. */
-  access_level: number | null
+  readonly access_level: number | null
   /** Whether the asker may see at least one of the group's projects, and so the group. */
-  sees_project: number
+  readonly sees_project: number
 }
 
 /** A group by its id or path, with the asker's level; undefined when the group does not exist. */

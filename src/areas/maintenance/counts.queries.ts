@@ -5,11 +5,16 @@ import { QUEUES } from '../../queue/jobs.js'
 const JOB_STATES = ['ready', 'delayed', 'running', 'dead'] as const
 
 export interface ApplianceCounts {
-  users: { total: number; active: number; blocked: number; administrators: number }
-  projects: number
-  hooks: number
+  readonly users: {
+    readonly total: number
+    readonly active: number
+    readonly blocked: number
+    readonly administrators: number
+  }
+  readonly projects: number
+  readonly hooks: number
   /** The numbers of jobs that are not done, by state. */
-  jobs: Record<(typeof JOB_STATES)[number], number>
+  readonly jobs: Record<(typeof JOB_STATES)[number], number>
 }
 
 export async function applianceCounts(): Promise<ApplianceCounts> {
@@ -43,9 +48,9 @@ export async function applianceCounts(): Promise<ApplianceCounts> {
 
 export interface DatabaseFacts {
   /** The version as the server gives it, such as `10.11.14-MariaDB`. */
-  version: string
+  readonly version: string
   /** Size of tables and indexes in bytes, as the server estimates it. */
-  bytes: number
+  readonly bytes: number
 }
 
 export async function databaseFacts(): Promise<DatabaseFacts> {

@@ -16,9 +16,9 @@ export interface TaskLock {
 }
 
 export interface LockRow {
-  task: string
-  holder: string
-  lease_until: Date
+  readonly task: string
+  readonly holder: string
+  readonly lease_until: Date
 }
 
 /** A hash of the machine's name, because the column is shorter than such a name. */

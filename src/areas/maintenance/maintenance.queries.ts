@@ -2,18 +2,18 @@ import { row, rows } from '../../db/sql.js'
 
 /** A run of a maintenance task. */
 export interface RunRow {
-  id: number
-  task: string
-  cause: 'schedule' | 'command'
-  dry_run: number
-  hostname: string
-  pid: number
-  state: 'running' | 'done' | 'failed'
-  started_at: Date
-  finished_at: Date | null
-  count: number
-  report: string
-  error: string | null
+  readonly id: number
+  readonly task: string
+  readonly cause: 'schedule' | 'command'
+  readonly dry_run: number
+  readonly hostname: string
+  readonly pid: number
+  readonly state: 'running' | 'done' | 'failed'
+  readonly started_at: Date
+  readonly finished_at: Date | null
+  readonly count: number
+  readonly report: string
+  readonly error: string | null
 }
 
 const SELECT = `select id, task, cause, dry_run, hostname, pid, state, started_at, finished_at, count, report, error

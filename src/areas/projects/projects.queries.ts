@@ -17,55 +17,55 @@ import { visibilityOf } from '../../lib/levels.js'
 import type { ProjectListQuery } from './projects.schema.js'
 
 export interface ProjectRow {
-  id: number
-  name: string
-  path: string
-  description: string | null
-  default_branch: string | null
-  storage: string
-  visibility_level: number
-  archived: number
-  issues_enabled: number
-  merge_requests_enabled: number
-  builds_enabled: number
-  wiki_enabled: number
-  snippets_enabled: number
-  container_registry_enabled: number
-  lfs_enabled: number
-  shared_runners_enabled: number
-  public_builds: number
-  request_access_enabled: number
-  only_allow_merge_if_build_succeeds: number
-  only_allow_merge_if_all_discussions_are_resolved: number
-  tag_list: string
-  star_count: number
-  forks_count: number
-  open_issues_count: number
-  creator_id: number | null
-  runners_token_encrypted: Buffer
-  last_activity_at: Date
-  created_at: Date
-  namespace_id: number
-  namespace_kind: 'user' | 'group'
-  namespace_name: string
-  namespace_path: string
-  namespace_owner_id: number | null
-  namespace_description: string
-  namespace_avatar: string | null
-  namespace_share_with_group_lock: number
-  namespace_visibility_level: number
-  namespace_created_at: Date
-  namespace_updated_at: Date
-  owner_name: string | null
-  owner_username: string | null
-  owner_state: string | null
-  owner_created_at: Date | null
+  readonly id: number
+  readonly name: string
+  readonly path: string
+  readonly description: string | null
+  readonly default_branch: string | null
+  readonly storage: string
+  readonly visibility_level: number
+  readonly archived: number
+  readonly issues_enabled: number
+  readonly merge_requests_enabled: number
+  readonly builds_enabled: number
+  readonly wiki_enabled: number
+  readonly snippets_enabled: number
+  readonly container_registry_enabled: number
+  readonly lfs_enabled: number
+  readonly shared_runners_enabled: number
+  readonly public_builds: number
+  readonly request_access_enabled: number
+  readonly only_allow_merge_if_build_succeeds: number
+  readonly only_allow_merge_if_all_discussions_are_resolved: number
+  readonly tag_list: string
+  readonly star_count: number
+  readonly forks_count: number
+  readonly open_issues_count: number
+  readonly creator_id: number | null
+  readonly runners_token_encrypted: Buffer
+  readonly last_activity_at: Date
+  readonly created_at: Date
+  readonly namespace_id: number
+  readonly namespace_kind: 'user' | 'group'
+  readonly namespace_name: string
+  readonly namespace_path: string
+  readonly namespace_owner_id: number | null
+  readonly namespace_description: string
+  readonly namespace_avatar: string | null
+  readonly namespace_share_with_group_lock: number
+  readonly namespace_visibility_level: number
+  readonly namespace_created_at: Date
+  readonly namespace_updated_at: Date
+  readonly owner_name: string | null
+  readonly owner_username: string | null
+  readonly owner_state: string | null
+  readonly owner_created_at: Date | null
   /** The asker's effective level; null when the asker has none. */
-  access_level: number | null
-  project_access_level: number | null
-  project_notification_level: number | null
-  group_access_level: number | null
-  group_notification_level: number | null
+  readonly access_level: number | null
+  readonly project_access_level: number | null
+  readonly project_notification_level: number | null
+  readonly group_access_level: number | null
+  readonly group_notification_level: number | null
 }
 
 const COLUMNS = `p.id, p.name, p.path, p.description, p.default_branch, p.storage, p.visibility_level, p.archived,

@@ -15,7 +15,7 @@ import { type Counts, countBelongings, countTraces, findGroupsOwnedAlone } from 
 
 export interface UserDeletion {
   /** Groups that would have no owner left. The user cannot be deleted while there are any. */
-  readonly only_owner_of: string[]
+  readonly only_owner_of: readonly string[]
   /** Whether the user is the last active administrator, who cannot be deleted either. */
   readonly last_admin: boolean
   /** The paths of the projects that go, and the numbers of the other records that go. */

@@ -54,7 +54,7 @@ export async function openBlobOf(project: ProjectRow, id: string): Promise<Blob>
 
 export interface CommitReading {
   readonly commit: Commit
-  readonly stats: { additions: number; deletions: number }
+  readonly stats: { readonly additions: number; readonly deletions: number }
 }
 
 /** Reads a commit by id, branch or tag. Throws NotFound. */

@@ -12,9 +12,9 @@ export interface MissingRepository {
 }
 
 interface ProjectRow {
-  id: number
-  storage: string
-  empty: number
+  readonly id: number
+  readonly storage: string
+  readonly empty: number
 }
 
 // Ref changes are kept for three months, activity and the default branch for ever.

@@ -9,7 +9,7 @@ import { deleteFile, readFile, writeFile } from './files.js'
 import { BlobParams, BlobQuery, FileBody, FileDeletion, FileQuery, ShaParams, TreeQuery } from './repository.schema.js'
 import { CommitDetail, File, TreeEntry, viewCommitDetail, viewTreeEntry, WrittenFile } from './repository.view.js'
 
-const tags = ['Repository']
+const TAGS = ['Repository']
 const content = PlainText('The bytes of the file, which are sent as plain text whatever they are.')
 
 /** As plain text and as a download: what a user stores here must not run as a page of this site. */
@@ -38,7 +38,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: read,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'List the files and folders of a folder',
         params: ProjectParams,
         querystring: TreeQuery,
@@ -53,7 +53,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: read,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Get the content of a file',
         params: ShaParams,
         querystring: BlobQuery,
@@ -67,7 +67,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/repository/raw_blobs/:sha',
     {
       config: read,
-      schema: { tags, summary: 'Get the content of a blob', params: BlobParams, response: { 200: content } }
+      schema: { tags: TAGS, summary: 'Get the content of a blob', params: BlobParams, response: { 200: content } }
     },
     async ({ project, params }, reply) => sendBlob(reply, await openBlobOf(project, params.sha))
   )
@@ -76,7 +76,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/repository/commits/:sha',
     {
       config: { can: 'commit.read' },
-      schema: { tags, summary: 'Get a commit', params: ShaParams, response: { 200: CommitDetail } }
+      schema: { tags: TAGS, summary: 'Get a commit', params: ShaParams, response: { 200: CommitDetail } }
     },
     async ({ project, params }) => {
       const { commit, stats } = await readCommitOf(project, params.sha)
@@ -89,7 +89,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: { can: 'file.read' },
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Get a file with its content',
         params: ProjectParams,
         querystring: FileQuery,
@@ -105,7 +105,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
       config: write,
       bodyLimit,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Create a file by a commit',
         params: ProjectParams,
         body: FileBody,
@@ -124,7 +124,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
       config: write,
       bodyLimit,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Change a file by a commit',
         params: ProjectParams,
         body: FileBody,
@@ -142,7 +142,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: write,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Delete a file by a commit',
         params: ProjectParams,
         querystring: FileDeletion,

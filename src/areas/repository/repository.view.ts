@@ -102,7 +102,7 @@ export const viewCommitDetail = (
   status: string | null
 ) => ({
   ...viewCommitItem(found),
-  parent_ids: found.parentIds,
+  parent_ids: [...found.parentIds],
   committed_date: found.committedDate,
   authored_date: found.authoredDate,
   stats: { ...stats, total: stats.additions + stats.deletions },

@@ -2,7 +2,7 @@
 // once a month. It begins with those that have waited longest, and leaves to the next run what it has no time for.
 import { existsSync } from 'node:fs'
 import { execute, rows } from '../../db/sql.js'
-import { hasCommitGraph, looseData, repackRepository, writeCommitGraph } from '../../git/maintenance.js'
+import { countObjectFiles, hasCommitGraph, repackRepository, writeCommitGraph } from '../../git/maintenance.js'
 import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
 import { repositoryPath } from '../projects/repositories.js'
 
@@ -19,9 +19,9 @@ const LOOK_ANYWAY_DAYS = 30
 const MOST = 10_000
 
 interface DueRow {
-  id: number
-  storage: string
-  default_branch: string | null
+  readonly id: number
+  readonly storage: string
+  readonly default_branch: string | null
 }
 
 export const repositoryUpkeep: Task = {
@@ -68,7 +68,7 @@ async function keepUpOne({ id, storage, default_branch }: DueRow, context: TaskC
 /** Repacks the repository or writes its graph, if needed. Returns whether it repacked. */
 async function tidy(id: number, path: string, hasCommits: boolean, context: TaskContext): Promise<boolean> {
   const { dryRun, signal, count, note } = context
-  const { objects, packs } = await looseData(path, signal)
+  const { objects, packs } = await countObjectFiles(path, signal)
   const repack = objects >= LOOSE_OBJECTS || packs >= PACKS
   const graph = repack || (hasCommits && !(await hasCommitGraph(path)))
   if (!graph) return false

@@ -12,9 +12,9 @@ export interface SettingsRecord {
 }
 
 interface SettingsRow {
-  changed: string
-  created_at: Date
-  updated_at: Date
+  readonly changed: string
+  readonly created_at: Date
+  readonly updated_at: Date
 }
 
 const SELECT = 'select changed, created_at, updated_at from application_settings where id = 1'

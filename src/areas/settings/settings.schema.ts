@@ -1,12 +1,14 @@
 import { type TSchema, Type } from 'typebox'
 import { described, Text } from '../../lib/schema.js'
-import { type Settings, settingNames, settingOf } from './settings.table.js'
+import { SETTING_NAMES, type Settings, settingOf } from './settings.table.js'
 
 /** What a change may hold: any of the settings, and the deprecated one that names a single storage. */
-export type SettingsBody = Partial<Settings> & { readonly repository_storage?: string }
+export interface SettingsBody extends Partial<Settings> {
+  readonly repository_storage?: string
+}
 
 const optional = Object.fromEntries(
-  settingNames.map(name => [name, Type.Optional(described(settingOf(name).schema, settingOf(name).meaning))])
+  SETTING_NAMES.map(name => [name, Type.Optional(described(settingOf(name).schema, settingOf(name).meaning))])
 )
 
 export const SettingsBody = Type.Unsafe<SettingsBody>(

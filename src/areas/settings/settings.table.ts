@@ -226,7 +226,7 @@ export type SettingName = keyof typeof settingsTable
 /** The value of every setting. */
 export type Settings = { readonly [Name in SettingName]: Static<(typeof settingsTable)[Name]['schema']> }
 
-export const settingNames = Object.keys(settingsTable) as SettingName[]
+export const SETTING_NAMES = Object.keys(settingsTable) as SettingName[]
 
 export const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingsTable, name)
 
@@ -235,7 +235,7 @@ export const settingOf = (name: SettingName) => settingsTable[name] as unknown a
 
 /** The default values of all settings. */
 export const defaultSettings = () =>
-  Object.fromEntries(settingNames.map(name => [name, settingOf(name).default()])) as unknown as Settings
+  Object.fromEntries(SETTING_NAMES.map(name => [name, settingOf(name).default()])) as unknown as Settings
 
 function urlProblem(value: string | null): string | null {
   return value === null || isWebUrl(value) ? null : 'must be a valid URL'

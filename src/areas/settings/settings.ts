@@ -5,7 +5,7 @@ import { BadParameters, Invalid } from '../../errors.js'
 import { audit, type Changes, changesBetween } from '../audit/audit.js'
 import { type SettingsRecord, settingsRecord } from './settings.queries.js'
 import { SettingsBody } from './settings.schema.js'
-import { defaultSettings, isSettingName, type Settings, settingNames, settingOf } from './settings.table.js'
+import { defaultSettings, isSettingName, SETTING_NAMES, type Settings, settingOf } from './settings.table.js'
 
 /**
  * Changes the given settings; the others stay. Throws BadParameters when no setting is given or when one lacks another
@@ -79,7 +79,7 @@ function storagesOf(first: string, all: readonly string[] | undefined): readonly
 
 /** "R if ... is true": the setting that another one needs must be given too, or have a value already. */
 function checkNeeds(after: Settings, wanted: Record<string, unknown>): void {
-  for (const name of settingNames) {
+  for (const name of SETTING_NAMES) {
     const { needs } = settingOf(name)
     if (needs === undefined || !isSettingName(needs) || after[name] !== true) continue
     const value = after[needs]
@@ -104,6 +104,6 @@ function checkValues(wanted: Record<string, unknown>): void {
 function storedOf(before: SettingsRecord, after: Settings): Record<string, unknown> {
   const foreign = Object.entries(before.stored).filter(([name]) => !isSettingName(name))
   const fallback = defaultSettings()
-  const changed = settingNames.filter(name => JSON.stringify(after[name]) !== JSON.stringify(fallback[name]))
+  const changed = SETTING_NAMES.filter(name => JSON.stringify(after[name]) !== JSON.stringify(fallback[name]))
   return Object.fromEntries([...foreign, ...changed.map(name => [name, after[name]])])
 }

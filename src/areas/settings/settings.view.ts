@@ -2,11 +2,11 @@
 import { type TSchema, Type } from 'typebox'
 import { described, Integer, Moment, Text } from '../../lib/schema.js'
 import type { SettingsRecord } from './settings.queries.js'
-import { defaultSettings, type SettingName, settingNames, settingOf } from './settings.table.js'
+import { defaultSettings, SETTING_NAMES, type SettingName, settingOf } from './settings.table.js'
 import { typeOf } from './settings.words.js'
 
 const schemas = Object.fromEntries(
-  settingNames.map(name => [name, described(settingOf(name).schema, settingOf(name).meaning)])
+  SETTING_NAMES.map(name => [name, described(settingOf(name).schema, settingOf(name).meaning)])
 ) as Record<string, TSchema>
 
 export const ApplicationSettings = Type.Object(

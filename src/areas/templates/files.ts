@@ -17,7 +17,7 @@ const KINDS = {
   gitstead_ci_ymls: { ending: '.gitstead-ci.yml', one: 'gitstead_ci_yml' }
 } as const
 export type TemplateKind = keyof typeof KINDS
-export const templateKinds = Object.keys(KINDS) as TemplateKind[]
+export const TEMPLATE_KINDS = Object.keys(KINDS) as TemplateKind[]
 
 const loaded = new Map<TemplateKind, ReadonlyMap<string, TemplateFile>>()
 

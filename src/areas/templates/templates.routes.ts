@@ -7,7 +7,7 @@ import { LicenseTemplate, viewLicense } from './licenses.view.js'
 import { LicenseListQuery, LicenseQuery, TemplateParams } from './templates.schema.js'
 
 const config = { can: 'template.read' as const }
-const tags = ['Templates']
+const TAGS = ['Templates']
 
 /** Not paginated. The paths without /templates are those of older clients. */
 export const templateRoutes: FastifyPluginAsyncTypebox = async app => {
@@ -21,7 +21,7 @@ const templates: FastifyPluginAsyncTypebox<{ deprecated: boolean }> = async (app
     {
       config,
       schema: {
-        tags,
+        tags: TAGS,
         deprecated,
         summary: 'List licenses',
         querystring: LicenseListQuery,
@@ -36,7 +36,7 @@ const templates: FastifyPluginAsyncTypebox<{ deprecated: boolean }> = async (app
     {
       config,
       schema: {
-        tags,
+        tags: TAGS,
         deprecated,
         summary: 'Get a license',
         params: TemplateParams,
@@ -53,7 +53,7 @@ const templates: FastifyPluginAsyncTypebox<{ deprecated: boolean }> = async (app
       {
         config,
         schema: {
-          tags,
+          tags: TAGS,
           deprecated,
           summary: `List templates of ${things}`,
           response: { 200: Type.Array(TemplateName) }
@@ -66,7 +66,7 @@ const templates: FastifyPluginAsyncTypebox<{ deprecated: boolean }> = async (app
       {
         config,
         schema: {
-          tags,
+          tags: TAGS,
           deprecated,
           summary: `Get a template of ${things}`,
           params: TemplateParams,

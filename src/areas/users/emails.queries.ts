@@ -2,9 +2,9 @@ import { row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 
 export interface EmailRow {
-  id: number
-  user_id: number
-  email: string
+  readonly id: number
+  readonly user_id: number
+  readonly email: string
 }
 
 const COLUMNS = 'id, user_id, email'

@@ -8,7 +8,7 @@ import { EmailBody, EmailParams, UserEmailParams } from './emails.schema.js'
 import { Email, viewEmail } from './emails.view.js'
 import { requireNumberedUser } from './users.queries.js'
 
-const tags = ['Users']
+const TAGS = ['Users']
 
 export const emailRoutes: FastifyPluginAsyncTypebox = async app => {
   await app.register(ownEmailRoutes)
@@ -21,7 +21,10 @@ const ownEmailRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/user/emails',
-    { config: read, schema: { tags, summary: 'List your email addresses', response: { 200: Type.Array(Email) } } },
+    {
+      config: read,
+      schema: { tags: TAGS, summary: 'List your email addresses', response: { 200: Type.Array(Email) } }
+    },
     async ({ actor }) => (await listEmails(askerOf(actor).id)).map(viewEmail)
   )
 
@@ -29,7 +32,7 @@ const ownEmailRoutes: FastifyPluginAsyncTypebox = async app => {
     '/user/emails/:email_id',
     {
       config: read,
-      schema: { tags, summary: 'Get one of your email addresses', params: EmailParams, response: { 200: Email } }
+      schema: { tags: TAGS, summary: 'Get one of your email addresses', params: EmailParams, response: { 200: Email } }
     },
     async ({ params, actor }) => viewEmail(await requireEmail(askerOf(actor).id, params.email_id))
   )
@@ -38,7 +41,7 @@ const ownEmailRoutes: FastifyPluginAsyncTypebox = async app => {
     '/user/emails',
     {
       config: write,
-      schema: { tags, summary: 'Add an email address to your account', body: EmailBody, response: { 201: Email } }
+      schema: { tags: TAGS, summary: 'Add an email address to your account', body: EmailBody, response: { 201: Email } }
     },
     async ({ body, actor, origin }, reply) =>
       reply.code(201).send(viewEmail(await addEmail(askerOf(actor), body, origin)))
@@ -48,7 +51,12 @@ const ownEmailRoutes: FastifyPluginAsyncTypebox = async app => {
     '/user/emails/:email_id',
     {
       config: write,
-      schema: { tags, summary: 'Delete one of your email addresses', params: EmailParams, response: { 200: Email } }
+      schema: {
+        tags: TAGS,
+        summary: 'Delete one of your email addresses',
+        params: EmailParams,
+        response: { 200: Email }
+      }
     },
     async ({ params, actor, origin }) => viewEmail(await deleteEmail(askerOf(actor), params.email_id, origin))
   )
@@ -63,7 +71,7 @@ const othersEmailRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: read,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'List the email addresses of a user',
         params: NumberedUserParams,
         response: { 200: Type.Array(Email) }
@@ -77,7 +85,7 @@ const othersEmailRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Add an email address to a user',
         params: NumberedUserParams,
         body: EmailBody,
@@ -92,7 +100,12 @@ const othersEmailRoutes: FastifyPluginAsyncTypebox = async app => {
     '/users/:id/emails/:email_id',
     {
       config,
-      schema: { tags, summary: 'Delete an email address of a user', params: UserEmailParams, response: { 200: Email } }
+      schema: {
+        tags: TAGS,
+        summary: 'Delete an email address of a user',
+        params: UserEmailParams,
+        response: { 200: Email }
+      }
     },
     async ({ params, origin }) =>
       viewEmail(await deleteEmail(await requireNumberedUser(params.id), params.email_id, origin))

@@ -3,17 +3,17 @@ import { row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 
 export interface KeyRow {
-  id: number
-  user_id: number
-  title: string
-  public_key: string
-  fingerprint: string
-  created_at: Date
-  last_used_at: Date | null
+  readonly id: number
+  readonly user_id: number
+  readonly title: string
+  readonly public_key: string
+  readonly fingerprint: string
+  readonly created_at: Date
+  readonly last_used_at: Date | null
 }
 
 export interface OwnedKeyRow extends KeyRow {
-  username: string
+  readonly username: string
 }
 
 const COLUMNS = 'k.id, k.user_id, k.title, k.public_key, k.fingerprint, k.created_at, k.last_used_at'

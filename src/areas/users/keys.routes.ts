@@ -9,7 +9,7 @@ import { AnyKeyParams, KeyBody, KeyParams, UserKeyParams } from './keys.schema.j
 import { Key, KeyOrNothing, KeyWithUser, viewKey, viewKeyWithUser } from './keys.view.js'
 import { findUser, requireNumberedUser } from './users.queries.js'
 
-const tags = ['Users']
+const TAGS = ['Users']
 
 export const keyRoutes: FastifyPluginAsyncTypebox = async app => {
   await app.register(ownKeyRoutes)
@@ -22,13 +22,16 @@ const ownKeyRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/user/keys',
-    { config: read, schema: { tags, summary: 'List your SSH keys', response: { 200: Type.Array(Key) } } },
+    { config: read, schema: { tags: TAGS, summary: 'List your SSH keys', response: { 200: Type.Array(Key) } } },
     async ({ actor }) => (await listKeys(askerOf(actor).id)).map(viewKey)
   )
 
   app.get(
     '/user/keys/:key_id',
-    { config: read, schema: { tags, summary: 'Get one of your SSH keys', params: KeyParams, response: { 200: Key } } },
+    {
+      config: read,
+      schema: { tags: TAGS, summary: 'Get one of your SSH keys', params: KeyParams, response: { 200: Key } }
+    },
     async ({ params, actor }) => viewKey(await requireKey(askerOf(actor).id, params.key_id))
   )
 
@@ -36,7 +39,7 @@ const ownKeyRoutes: FastifyPluginAsyncTypebox = async app => {
     '/user/keys',
     {
       config: write,
-      schema: { tags, summary: 'Add an SSH key to your account', body: KeyBody, response: { 201: Key } }
+      schema: { tags: TAGS, summary: 'Add an SSH key to your account', body: KeyBody, response: { 201: Key } }
     },
     async ({ body, actor, origin }, reply) => reply.code(201).send(viewKey(await addKey(askerOf(actor), body, origin)))
   )
@@ -47,7 +50,7 @@ const ownKeyRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: write,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Delete one of your SSH keys',
         description: 'Answers 200 with an empty body when there is no such key.',
         params: KeyParams,
@@ -70,7 +73,7 @@ const othersKeyRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: read,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'List the SSH keys of a user',
         params: NumberedUserParams,
         response: { 200: Type.Array(Key) }
@@ -84,7 +87,7 @@ const othersKeyRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Add an SSH key to a user',
         params: NumberedUserParams,
         body: KeyBody,
@@ -97,7 +100,10 @@ const othersKeyRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.delete(
     '/users/:id/keys/:key_id',
-    { config, schema: { tags, summary: 'Delete an SSH key of a user', params: UserKeyParams, response: { 200: Key } } },
+    {
+      config,
+      schema: { tags: TAGS, summary: 'Delete an SSH key of a user', params: UserKeyParams, response: { 200: Key } }
+    },
     async ({ params, origin }) => {
       const key = await deleteKey(await requireNumberedUser(params.id), params.key_id, origin)
       if (!key) throw new NotFound('Key')
@@ -109,7 +115,12 @@ const othersKeyRoutes: FastifyPluginAsyncTypebox = async app => {
     '/keys/:id',
     {
       config,
-      schema: { tags, summary: 'Get any SSH key with its user', params: AnyKeyParams, response: { 200: KeyWithUser } }
+      schema: {
+        tags: TAGS,
+        summary: 'Get any SSH key with its user',
+        params: AnyKeyParams,
+        response: { 200: KeyWithUser }
+      }
     },
     async ({ params }) => {
       const key = await findAnyKey(params.id)

@@ -40,10 +40,10 @@ interface Candidate {
 type Drafted = UserDraft & Candidate
 
 const AT_ONCE = 100
-const { confirm: _confirm, ...columns } = UserBody.properties
+const { confirm: _confirm, ...COLUMNS } = UserBody.properties
 
 /** The attributes that a file may give. */
-export const IMPORT_COLUMNS: readonly string[] = Object.keys(columns)
+export const IMPORT_COLUMNS: readonly string[] = Object.keys(COLUMNS)
 export const REQUIRED_COLUMNS = ['username', 'email', 'name'] as const
 
 const validate = validator(UserBody)

@@ -83,13 +83,13 @@ async function takeAddress(userId: number, email: string): Promise<void> {
   await checkAddressFree(email, userId)
 }
 
-const attributes = Object.keys(COLUMNS) as Attribute[]
+const ATTRIBUTES = Object.keys(COLUMNS) as Attribute[]
 
 const given = (change: UserChange): Values =>
-  Object.fromEntries(attributes.filter(name => change[name] !== undefined).map(name => [name, change[name]]))
+  Object.fromEntries(ATTRIBUTES.filter(name => change[name] !== undefined).map(name => [name, change[name]]))
 
 const valuesOf = (user: User, change: UserChange): Values =>
-  Object.fromEntries(attributes.filter(name => change[name] !== undefined).map(name => [name, user.get(COLUMNS[name])]))
+  Object.fromEntries(ATTRIBUTES.filter(name => change[name] !== undefined).map(name => [name, user.get(COLUMNS[name])]))
 
 const columnsOf = (values: Values) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [COLUMNS[name as Attribute], value]))

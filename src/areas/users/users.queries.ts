@@ -5,30 +5,30 @@ import { NotFound } from '../../errors.js'
 import type { UserListQuery } from './users.schema.js'
 
 export interface UserRow {
-  id: number
-  username: string
-  name: string
-  email: string
-  state: 'active' | 'blocked'
-  admin: number
-  external: number
-  bio: string | null
-  location: string | null
-  messenger: string
-  professional_network: string
-  microblog: string
-  website_url: string
-  organization: string
-  projects_limit: number
-  can_create_group: number
-  theme_id: number
-  color_scheme_id: number
-  confirmed_at: Date | null
-  last_sign_in_at: Date | null
-  current_sign_in_at: Date | null
-  created_at: Date
+  readonly id: number
+  readonly username: string
+  readonly name: string
+  readonly email: string
+  readonly state: 'active' | 'blocked'
+  readonly admin: number
+  readonly external: number
+  readonly bio: string | null
+  readonly location: string | null
+  readonly messenger: string
+  readonly professional_network: string
+  readonly microblog: string
+  readonly website_url: string
+  readonly organization: string
+  readonly projects_limit: number
+  readonly can_create_group: number
+  readonly theme_id: number
+  readonly color_scheme_id: number
+  readonly confirmed_at: Date | null
+  readonly last_sign_in_at: Date | null
+  readonly current_sign_in_at: Date | null
+  readonly created_at: Date
   /** JSON; null when the statement does not ask for it. */
-  identities: string | null
+  readonly identities: string | null
 }
 
 const COLUMNS = `u.id, u.username, u.name, u.email, u.state, u.admin, u.external, u.bio, u.location, u.messenger,
@@ -95,7 +95,9 @@ export async function findPrivateToken(userId: number): Promise<Buffer | undefin
 }
 
 /** The filters of the API, and `admins`, which only commands have. */
-export type UserFilter = UserListQuery & { admins?: boolean }
+export interface UserFilter extends UserListQuery {
+  readonly admins?: boolean
+}
 
 /**
  * A page of users, newest first. Not specified: the order. Only administrators can filter by `external` and `admins`.

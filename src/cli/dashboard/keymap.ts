@@ -80,10 +80,10 @@ export function helpLines(): { keys: string; about: string }[] {
 
 const isPane = (action: Action) => PANES.some(pane => pane === action)
 
-const actions = new Map(keymap.flatMap(({ keys, action }) => keys.map(key => [key, action] as const)))
+const ACTIONS = new Map(keymap.flatMap(({ keys, action }) => keys.map(key => [key, action] as const)))
 
 /** The action of a key; undefined when the key does nothing. */
-export const actionOf = (key: string): Action | undefined => actions.get(key)
+export const actionOf = (key: string): Action | undefined => ACTIONS.get(key)
 
 /** Whether an action changes something; --read-only disables such actions. */
 export const changes = (action: Action | undefined): boolean =>

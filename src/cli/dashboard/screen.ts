@@ -13,7 +13,10 @@ const END = '\u001B[?2026l'
 /** The first character of the private use area of Unicode. */
 const HELD = 0xe000
 
-type Output = Pick<NodeJS.WriteStream, 'write' | 'on' | 'off'> & { columns?: number; rows?: number }
+interface Output extends Pick<NodeJS.WriteStream, 'write' | 'on' | 'off'> {
+  readonly columns?: number
+  readonly rows?: number
+}
 
 /** The output that Ink writes to. It has no `isTTY`, because Ink must not control the cursor and the screen here. */
 export class Screen extends EventEmitter {

@@ -60,7 +60,7 @@ const time = (value: Date | string | null) => (value === null ? 0 : new Date(val
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const notZero = (value: number, tone: Tone) => toned(count(value), value > 0 ? tone : 'normal')
 
-const queues: Spec<Queue> = {
+const QUEUES: Spec<Queue> = {
   columns: [
     { heading: 'QUEUE', width: 11, cell: ({ name }) => name },
     {
@@ -102,7 +102,7 @@ const queues: Spec<Queue> = {
   empty: 'no queues'
 }
 
-const processes: Spec<Process> = {
+const PROCESSES: Spec<Process> = {
   columns: [
     { heading: 'HOST', width: -2, cell: ({ hostname }) => hostname },
     { heading: 'PID', width: 8, right: true, cell: ({ pid }) => String(pid) },
@@ -131,7 +131,7 @@ const stateOf = (state: string): Cell => {
   return toned(state, tones[state] ?? 'normal')
 }
 
-const failures: Spec<Failure> = {
+const FAILURES: Spec<Failure> = {
   columns: [
     { heading: 'ID', width: 8, right: true, cell: ({ id }) => String(id) },
     { heading: 'STATE', width: 7, cell: ({ state }) => stateOf(state) },
@@ -152,7 +152,7 @@ const failures: Spec<Failure> = {
   empty: 'no job has failed'
 }
 
-const builds: Spec<Build> = {
+const BUILDS: Spec<Build> = {
   columns: [
     { heading: 'ID', width: 8, right: true, cell: ({ id }) => String(id) },
     { heading: 'PROJECT', width: -3, cell: ({ project }) => project },
@@ -175,7 +175,7 @@ const builds: Spec<Build> = {
   empty: 'no build is running'
 }
 
-const jobs: Spec<Job> = {
+const JOBS: Spec<Job> = {
   columns: [
     { heading: 'ID', width: 8, right: true, cell: ({ id }) => String(id) },
     { heading: 'QUEUE', width: 11, cell: ({ queue }) => queue },
@@ -214,15 +214,15 @@ export interface View {
 export function tableOf(pane: Pane, { overview, jobs: found }: Shown, view: View): Table {
   switch (pane) {
     case 'queues':
-      return build(queues, overview.queues, view)
+      return build(QUEUES, overview.queues, view)
     case 'processes':
-      return build(processes, overview.processes, view)
+      return build(PROCESSES, overview.processes, view)
     case 'failures':
-      return build(failures, overview.failures, view)
+      return build(FAILURES, overview.failures, view)
     case 'builds':
-      return build(builds, overview.builds, view)
+      return build(BUILDS, overview.builds, view)
     case 'jobs':
-      return found === null ? { ...build(jobs, [], view), empty: 'reading ...' } : build(jobs, found, view)
+      return found === null ? { ...build(JOBS, [], view), empty: 'reading ...' } : build(JOBS, found, view)
   }
 }
 

@@ -35,17 +35,17 @@ export class Ailment extends Error {
 export class NotExamined extends Error {}
 
 export interface CheckResult {
-  name: string
-  ok: boolean
+  readonly name: string
+  readonly ok: boolean
   /** The check was not made; `found` says why. */
-  skipped: boolean
+  readonly skipped: boolean
   /** What the check found, in one line. After a repair: what it found then. */
-  found: string
-  details: string[]
+  readonly found: string
+  readonly details: readonly string[]
   /** What to do; null when the check found no fault. */
-  remedy: string | null
+  readonly remedy: string | null
   /** What --fix did; null when it did nothing. */
-  mended: string | null
+  readonly mended: string | null
 }
 
 /** A number with its noun, such as `1 job` or `3 jobs`. */

@@ -1,6 +1,7 @@
 // Arranges the commands as a tree of their words, which the completions walk through.
 import type { CommandReference, TopicReference } from './commands.js'
 
+/** Grows word by word, and gets its command and summary when they are read. */
 export interface Branch {
   readonly word: string
   /** All words from the root to this branch. */

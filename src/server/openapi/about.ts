@@ -40,7 +40,7 @@ export const securitySchemes = {
 export const security: Record<string, string[]>[] = Object.keys(securitySchemes).map(name => ({ [name]: [] }))
 
 /** Bodies are described as JSON alone: a generated client that finds forms as well sends all of them at once. */
-export const description = `
+export const DESCRIPTION = `
 ## Authentication
 Send a private token or a personal access token in the header \`PRIVATE-TOKEN\` (or the parameter \`private_token\`), or the
 session cookie of a browser. Missing or wrong credentials give 401. Personal access tokens have scopes: \`api\` allows

@@ -2,6 +2,7 @@
 import { type ErrorStatus, errorResponse, errorResponses, errorSchemas, isErrorStatus, pageHeaders } from './answers.js'
 import { type Components, referTo, type Schema } from './components.js'
 
+// The document is finished in place: its records are written to.
 interface Content {
   [type: string]: { schema: Schema }
 }

@@ -10,7 +10,7 @@ import { operationIdOf } from './operation-id.js'
 declare module 'fastify' {
   interface FastifySchema {
     /** Failures that the other facts about the route do not give: 409 where the rule throws Conflict. */
-    errors?: readonly ErrorStatus[]
+    readonly errors?: readonly ErrorStatus[]
   }
 }
 

@@ -14,9 +14,9 @@ import { type PageRequest, window } from '../../db/paginate.js'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The action of the route, from the table of abilities. */
-    can?: Action
+    readonly can?: Action
     /** The route is open to everybody and ignores credentials. */
-    public?: true
+    readonly public?: true
   }
   interface FastifyRequest {
     /** The project that the path names; only on routes whose action is about a project. */

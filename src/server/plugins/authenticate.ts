@@ -11,6 +11,7 @@ export const SESSION_COOKIE = '_service_session'
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Set before the handler runs. */
     actor: Actor
     /** Who makes a change by this request, and from where. */
     readonly origin: Origin

@@ -6,9 +6,9 @@ import { log } from '../../log.js'
 import { otherMethod } from './methods.js'
 
 interface Answer {
-  status: number
-  body?: unknown
-  retryAfter?: number
+  readonly status: number
+  readonly body?: unknown
+  readonly retryAfter?: number
 }
 
 /** Installs the error handler and the handler for unknown paths. */

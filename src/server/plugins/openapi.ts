@@ -4,7 +4,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { publicUrl } from '../../config.js'
 import { version } from '../../version.js'
-import { description, security, securitySchemes, tags } from '../openapi/about.js'
+import { DESCRIPTION, security, securitySchemes, tags } from '../openapi/about.js'
 import { type Document, finishDocument } from '../openapi/document.js'
 import { describeOperation } from '../openapi/operation.js'
 
@@ -15,7 +15,12 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Gitstead REST API', version, description, license: { name: 'MIT', identifier: 'MIT' } },
+      info: {
+        title: 'Gitstead REST API',
+        version,
+        description: DESCRIPTION,
+        license: { name: 'MIT', identifier: 'MIT' }
+      },
       servers: [{ url: publicUrl() }],
       tags,
       components: { securitySchemes },

@@ -12,7 +12,7 @@ import { ensureRepository, repositoryPath } from '../../../src/areas/projects/re
 import { root } from '../../../src/config.js'
 import { execute, row, rows, type Value } from '../../../src/db/sql.js'
 import { makeObject, writeObjects } from '../../../src/git/loose.js'
-import { looseData } from '../../../src/git/maintenance.js'
+import { countObjectFiles } from '../../../src/git/maintenance.js'
 import { createRepository } from '../../../src/git/repository.js'
 import { putArtifact } from '../../../src/storage/artifacts.js'
 import { pathOf } from '../../../src/storage/files.js'
@@ -479,10 +479,10 @@ t.test('repository_upkeep', async t => {
 
   t.test('packs loose objects, writes the graph, and does not look again at once', async t => {
     await looseBlobs(path, 2100)
-    t.ok((await looseData(path)).objects > 2000)
+    t.ok((await countObjectFiles(path)).objects > 2000)
     const done = await run('repository_upkeep')
     t.match(done, { state: 'done', report: { failed: 0, left: 0 } })
-    t.ok((await looseData(path)).packs >= 1)
+    t.ok((await countObjectFiles(path)).packs >= 1)
     t.ok(existsSync(join(path, 'objects/info/commit-graphs')) || existsSync(join(path, 'objects/info/commit-graph')))
     t.match(await row('select repacked_at from repository_upkeeps where project_id = ?', [project.id]), {
       repacked_at: Date

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { defaultSettings, settingNames, settingOf } from '../../../src/areas/settings/settings.table.js'
+import { defaultSettings, SETTING_NAMES, settingOf } from '../../../src/areas/settings/settings.table.js'
 import { settingsOfWords, settingsOfYaml } from '../../../src/areas/settings/settings.text.js'
 import { typeOf } from '../../../src/areas/settings/settings.words.js'
 import { loadConfig, root } from '../../../src/config.js'
@@ -127,7 +127,7 @@ t.test('docs/settings.md has the table, line by line', async t => {
   const page = readFileSync(join(root, 'docs/settings.md'), 'utf8')
   const found = page.split('\n').filter(line => /^\| `[a-z_]+` \|/.test(line))
   const defaults = defaultSettings()
-  const expected = settingNames.map(name => {
+  const expected = SETTING_NAMES.map(name => {
     const { meaning, enforced } = settingOf(name)
     return `| \`${name}\` | ${typeOf(name)} | \`${JSON.stringify(defaults[name])}\` | ${meaning} | ${enforced ?? 'stored and shown only'} |`
   })

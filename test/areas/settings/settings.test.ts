@@ -1,5 +1,5 @@
 import t from 'tap'
-import { settingNames, settingsTable } from '../../../src/areas/settings/settings.table.js'
+import { SETTING_NAMES, settingsTable } from '../../../src/areas/settings/settings.table.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
@@ -89,7 +89,7 @@ t.test('GET shows every setting with its default', async t => {
   t.match(found, { id: 1, created_at: DATE_TIME, updated_at: DATE_TIME })
   const { id, created_at, updated_at, ...settings } = found
   t.same(settings, DEFAULTS)
-  t.same(Object.keys(CHANGED), settingNames, 'and the cases here are all there are')
+  t.same(Object.keys(CHANGED), SETTING_NAMES, 'and the cases here are all there are')
 })
 
 t.test('PUT changes each setting, and GET shows it', async t => {
@@ -166,7 +166,7 @@ t.test('an empty PUT names the possible parameters', async t => {
     t.equal(res.statusCode, 400)
     const { error } = res.json()
     t.match(error, /^default_projects_limit, signup_enabled, .* are missing, at least one parameter must be provided$/)
-    for (const name of [...settingNames, 'repository_storage']) t.match(error, name)
+    for (const name of [...SETTING_NAMES, 'repository_storage']) t.match(error, name)
   }
 })
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { findTemplate, listTemplates, templateKinds } from '../../../src/areas/templates/files.js'
+import { findTemplate, listTemplates, TEMPLATE_KINDS } from '../../../src/areas/templates/files.js'
 import { lintConfig } from '../../../src/ci/lint.js'
 import { root } from '../../../src/config.js'
 import { testApp } from '../../helpers/app.js'
@@ -164,7 +164,7 @@ t.test('the API', async t => {
 })
 
 t.test('the server can serve every file', async t => {
-  for (const kind of templateKinds) {
+  for (const kind of TEMPLATE_KINDS) {
     const files = readdirSync(join(root, 'templates', kind))
     t.equal(listTemplates(kind).length, files.length, `${kind}: every file has the ending of its kind`)
     for (const { name, content } of listTemplates(kind)) {

@@ -17,7 +17,7 @@ export default class SettingsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(SettingsList)
     this.configure(flags)
-    const [{ withDatabase }, { settingsRecord }, { viewSetting }, { settingNames }, { table }, { valueText }] =
+    const [{ withDatabase }, { settingsRecord }, { viewSetting }, { SETTING_NAMES }, { table }, { valueText }] =
       await Promise.all([
         import('../../with-database.js'),
         import('../../../areas/settings/settings.queries.js'),
@@ -27,9 +27,9 @@ export default class SettingsList extends BaseCommand {
         import('../../setting-changes.js')
       ])
     const record = await withDatabase(() => settingsRecord())
-    const settings = settingNames
-      .map(name => viewSetting(record, name))
-      .filter(({ changed }) => changed || !flags.changed)
+    const settings = SETTING_NAMES.map(name => viewSetting(record, name)).filter(
+      ({ changed }) => changed || !flags.changed
+    )
     this.log(
       table(settings, [
         ['SETTING', setting => setting.name],

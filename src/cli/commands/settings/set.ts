@@ -1,17 +1,17 @@
 import { Args } from '@oclif/core'
-import { settingNames, settingOf } from '../../../areas/settings/settings.table.js'
+import { SETTING_NAMES, settingOf } from '../../../areas/settings/settings.table.js'
 import { typeOf } from '../../../areas/settings/settings.words.js'
 import { BaseCommand } from '../../base.js'
 
 // Only the help of this command lists all settings. oclif reads it from the manifest.
-const names = settingNames.map(name => `${name}: ${settingOf(name).meaning} (${typeOf(name)})`)
+const NAMES = SETTING_NAMES.map(name => `${name}: ${settingOf(name).meaning} (${typeOf(name)})`)
 
 export default class SettingsSet extends BaseCommand {
   static override summary = 'Change application settings, either all that you name or none'
   static override description =
     `Write one setting as NAME VALUE, or any number as NAME=VALUE. A switch is true or false, a list is written with commas or as JSON, and null removes the value. A setting that you set to its default counts as unchanged. Every server and worker uses the new values at once. With --json: all settings, in the form of GET /application/settings.
 
-${names.join('\n')}`
+${NAMES.join('\n')}`
   static override examples = [
     '<%= config.bin %> settings set default_projects_limit 25',
     '<%= config.bin %> settings set signin_enabled=false restricted_visibility_levels=1,2 --json',

@@ -4,9 +4,9 @@ import { BaseCommand } from '../../base.js'
 const KINDS = ['licenses', 'gitignores', 'dockerfiles', 'gitstead_ci_ymls'] as const
 
 interface Row {
-  kind: string
-  key: string
-  name: string
+  readonly kind: string
+  readonly key: string
+  readonly name: string
 }
 
 export default class TemplatesList extends BaseCommand {

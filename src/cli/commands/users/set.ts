@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 import { attributeFlags, attributesOf } from '../../user-attributes.js'
 
-const own = {
+const OWN_FLAGS = {
   email: Flags.string({ description: 'the primary mail address' }),
   username: Flags.string({ description: 'the name in URLs; it also changes the paths of their personal projects' }),
   name: Flags.string({ description: 'the name that people read' }),
@@ -22,12 +22,12 @@ export default class UsersSet extends BaseCommand {
   static override args = {
     user: Args.string({ required: true, description: 'the user: username, mail address or number' })
   }
-  static override flags = { ...own, ...attributeFlags }
+  static override flags = { ...OWN_FLAGS, ...attributeFlags }
 
   async run() {
     const { args, flags } = await this.parse(UsersSet)
     this.configure(flags)
-    const change = attributesOf(flags, [...Object.keys(own), ...Object.keys(attributeFlags)])
+    const change = attributesOf(flags, [...Object.keys(OWN_FLAGS), ...Object.keys(attributeFlags)])
     if (Object.keys(change).length === 0) {
       this.error('give at least one attribute to change, such as --email: see gitstead users set --help', { exit: 2 })
     }

@@ -44,8 +44,9 @@ export function List({ title, table, width, body, chosen, active, theme }: ListP
 }
 
 interface Piece {
+  /** Grows while neighbours are joined. */
   text: string
-  tone: Tone
+  readonly tone: Tone
 }
 
 interface Columns {
