@@ -6,5 +6,6 @@ import { jobs } from './0003-jobs.js'
 import { builds } from './0004-builds.js'
 import { hooks } from './0005-hooks.js'
 import { administration } from './0006-administration.js'
+import { runners } from './0009-runners.js'
 
-export const migrations: readonly Migration[] = [accounts, projects, jobs, builds, hooks, administration]
+export const migrations: readonly Migration[] = [accounts, projects, jobs, builds, hooks, administration, runners]
