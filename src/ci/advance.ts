@@ -1,50 +1,49 @@
+// What happens next in a pipeline, from the counts of its stages: however many builds it has, few rows tell.
 import type { BuildWhen } from './config-types.js'
-import { aggregateStatus, type BuildStatus, isComplete, latestBuilds } from './status.js'
+import { type BuildStatus, isComplete, noBuilds, type StatusCounts, statusOfCounts } from './status.js'
 
-export type StageBuild = {
-  id: number
-  name: string
-  stageIndex: number
-  status: BuildStatus
-  when: BuildWhen
-  allowFailure: boolean
+export type StageCounts = {
+  /** Stages run in the order of their positions, which may have gaps. */
+  position: number
+  /** Of the stage's latest builds: a build that was retried is no longer counted. */
+  counts: StatusCounts
 }
 
-export type Advance = {
-  /** Ids of created builds that become pending. */
-  enqueue: number[]
-  /** Ids of created builds that become skipped. */
-  skip: number[]
-  /** The pipeline's status once both are applied. */
-  status: BuildStatus
-}
+/** A stage whose turn has come. Its created builds whose `when` is in `runs` become pending, its other ones skipped. */
+export type StageStart = { position: number; runs: readonly BuildWhen[] }
 
 /** The statuses of all earlier stages that let a build run. A manual build waits as skipped until somebody plays it. */
-const runsAfter: Record<BuildWhen, readonly BuildStatus[]> = {
+const RUNS_AFTER: { readonly [When in BuildWhen]: readonly BuildStatus[] } = {
   on_success: ['success', 'skipped'],
   on_failure: ['failed'],
   always: ['success', 'failed', 'skipped'],
   manual: []
 }
+const WHENS = Object.keys(RUNS_AFTER) as BuildWhen[]
 
 /**
- * What happens next in a pipeline, given all its builds (superseded ones are left out here). To be called after creation
- * and whenever a build has become complete. The result is stable: applied, it leaves nothing more to do.
+ * The first stage that has created builds and waits for nothing any more, or null. To be asked after creation and after
+ * every change of a build, again and again until it is null: a stage whose builds are all skipped lets the next one begin.
  */
-export function advance(builds: readonly StageBuild[]): Advance {
-  const latest = latestBuilds(builds).map(build => ({ ...build }))
-  const enqueue: number[] = []
-  const skip: number[] = []
-  // A stage depends on earlier stages alone, so one ascending walk that sees its own changes reaches the stable state.
-  for (const stage of [...new Set(latest.map(build => build.stageIndex))].sort((a, b) => a - b)) {
-    const earlier = latest.filter(build => build.stageIndex < stage)
-    const prior = earlier.length === 0 ? 'success' : aggregateStatus(earlier)
-    if (!isComplete(prior)) break
-    for (const build of latest.filter(build => build.stageIndex === stage && build.status === 'created')) {
-      const runs = runsAfter[build.when].includes(prior)
-      build.status = runs ? 'pending' : 'skipped'
-      ;(runs ? enqueue : skip).push(build.id)
-    }
+export function stageToStart(stages: readonly StageCounts[]): StageStart | null {
+  const earlier = noBuilds()
+  for (const { position, counts } of [...stages].sort((a, b) => a.position - b.position)) {
+    // Before the first stage there is nothing, which counts as skipped and lets the same builds begin as a success.
+    const prior = statusOfCounts(earlier)
+    if (!isComplete(prior)) return null
+    if (counts.created > 0) return { position, runs: WHENS.filter(when => RUNS_AFTER[when].includes(prior)) }
+    add(earlier, counts)
   }
-  return { enqueue, skip, status: aggregateStatus(latest) }
+  return null
+}
+
+/** The status of a pipeline with these stages. */
+export function pipelineStatus(stages: readonly StageCounts[]): BuildStatus {
+  const all = noBuilds()
+  for (const { counts } of stages) add(all, counts)
+  return statusOfCounts(all)
+}
+
+function add(to: StatusCounts, counts: StatusCounts): void {
+  for (const kind of Object.keys(to) as (keyof StatusCounts)[]) to[kind] += counts[kind]
 }

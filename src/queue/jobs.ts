@@ -10,7 +10,8 @@ export interface Jobs {
   /** A system event that is not a push; `key` makes telling it twice harmless. */
   'event.emitted': { key: string; event: string; payload: Record<string, unknown> }
   'hook.deliver': { deliveryId: number }
-  'build.run': { buildId: number }
+  /** Wakes the built-in runner, once for each build that becomes pending; which one it takes is found out then. */
+  'build.run': Record<string, never>
   'repository.optimise': { projectId: number }
   /** What a removed project leaves behind: builds, files. */
   'project.remove': { projectId: number }
@@ -44,7 +45,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'event.emitted': kind('default'),
   // The delivery counts its own tries over a day: a receiver that is down is no failure of the job.
   'hook.deliver': kind('hooks', { timeout: 60 }),
-  // Ends by the build's own time limit; a build is tried again by claiming it again, never by failing the job.
+  // Ends by the build's own time limit; a build is tried again by claiming it again, by whatever wake-up comes.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),

@@ -67,6 +67,16 @@ export async function enqueuedPayloads(name: JobName): Promise<Set<string>> {
   return new Set(found.map(({ payload }) => payload))
 }
 
+/** How many jobs of a name are ready, or will be until a moment; counts no further than `most`. */
+export async function countWaitingJobs(name: JobName, { until, most }: { until: Date; most: number }): Promise<number> {
+  const found = await row<{ count: number }>(
+    `select count(*) as count from (select id from jobs
+       where queue = ? and state in ('ready', 'delayed') and name = ? and run_at <= ? limit ${Math.trunc(most)}) waiting`,
+    [jobs[name].queue, name, until]
+  )
+  return found?.count ?? 0
+}
+
 /** Counts since the appliance was made. */
 export async function jobStats(): Promise<JobStats> {
   const found = await row<JobStats>(

@@ -6,7 +6,7 @@ import { applyRefChange } from '../areas/refs/ref-effects.js'
 import { forgetUser } from '../areas/removal/deleted-user-references.js'
 import { eraseProject } from '../areas/removal/erase-project.js'
 import { optimiseRepository } from '../areas/repository/optimise.js'
-import { runBuild } from '../areas/runners/run.js'
+import { runNextBuild } from '../areas/runners/built-in.js'
 import type { JobName, Jobs } from '../queue/jobs.js'
 import type { SystemHookEvent } from '../webhooks/events.js'
 import { runScheduled } from './maintenance.js'
@@ -25,7 +25,8 @@ export const handlers: Handlers = {
     Promise.all([applyRefChange(refChangeId), createPipelineOfRefChange(refChangeId)]),
   'event.emitted': ({ key, event, payload }) => tellSystemHooks(key, event as SystemHookEvent, payload),
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
-  'build.run': ({ buildId }, { processId, signal }) => runBuild(buildId, processId, signal),
+  // A job of an earlier version names a build: it wakes like any other.
+  'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'project.remove': ({ projectId }, { signal }) => eraseProject(projectId, signal),
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),

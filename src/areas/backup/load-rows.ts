@@ -67,7 +67,11 @@ export async function settleRows(removedProjects: readonly number[], options: { 
 
 async function removeProjects(ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
-  for (const table of ['builds', 'pipelines', 'ref_changes']) {
+  await execute(
+    `delete from pipeline_stages where pipeline_id in (select id from pipelines where project_id in (${marks(ids)}))`,
+    ids
+  )
+  for (const table of ['builds', 'pipelines', 'ref_changes', 'runner_projects']) {
     await execute(`delete from ${table} where project_id in (${marks(ids)})`, ids)
   }
   await execute(`delete from members where source_type = 'project' and source_id in (${marks(ids)})`, ids)

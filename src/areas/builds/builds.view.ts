@@ -18,6 +18,15 @@ const CommitOfBuild = Type.Object({
   created_at: DateTime
 })
 
+/** The summary of a runner. */
+export const RunnerSummary = Type.Object({
+  id: Type.Integer(),
+  description: Type.String(),
+  active: Type.Boolean(),
+  is_shared: Type.Boolean(),
+  name: Nullable(Type.String())
+})
+
 export const Build = Type.Object({
   id: Type.Integer(),
   status: Type.String(),
@@ -32,7 +41,7 @@ export const Build = Type.Object({
   user: Nullable(User),
   artifacts_file: Nullable(Type.Object({ filename: Type.String(), size: Type.Integer() })),
   commit: Nullable(CommitOfBuild),
-  runner: Nullable(Type.Object({})),
+  runner: Nullable(RunnerSummary),
   pipeline: Type.Object({ id: Type.Integer(), ref: Type.String(), sha: Type.String(), status: Type.String() }),
   download_url: Nullable(Type.String())
 })
@@ -61,8 +70,7 @@ export const viewBuild = ({ build, commit }: BuildReading) => ({
       ? { filename: build.artifacts_filename, size: build.artifacts_size ?? 0 }
       : null,
   commit: commit && viewCommit(commit),
-  // The built-in runner is no record: it belongs to the appliance.
-  runner: null,
+  runner: viewRunner(build),
   pipeline: {
     id: build.pipeline_id,
     ref: build.pipeline_ref,
@@ -81,6 +89,18 @@ const viewCommit = (commit: Commit) => ({
   author_email: commit.authorEmail,
   created_at: commit.committedDate
 })
+
+/** Null before a runner has taken the build, and once the runner is removed. */
+function viewRunner(build: BuildRow) {
+  if (build.runner_id === null) return null
+  return {
+    id: build.runner_id,
+    description: build.runner_description ?? '',
+    active: build.runner_active === 1,
+    is_shared: build.runner_is_shared === 1,
+    name: build.runner_name
+  }
+}
 
 /** Written out: spreading another view into it took as long as the rest of a build. */
 function viewStarter(build: BuildRow) {

@@ -24,13 +24,17 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
     return
   }
   await removeBuilds(projectId, signal)
+  await deleteInBatches(
+    'delete from pipeline_stages where pipeline_id in (select id from pipelines where project_id = ?)',
+    [projectId]
+  )
   await deleteInBatches('delete from pipelines where project_id = ?', [projectId])
   await deleteInBatches('delete from ref_changes where project_id = ?', [projectId])
   await removeRepository(repositoryPath({ id: projectId, storage: removal.storage }))
   await execute('delete from project_removals where project_id = ?', [projectId])
 }
 
-/** Without moving the pipelines on, which would begin the builds of later stages. */
+/** Without moving the pipelines on, which would begin the builds of later stages: pipelines and their counts go as well. */
 async function cancelBuilds(projectId: number): Promise<void> {
   for (let canceled = AT_ONCE; canceled === AT_ONCE; ) {
     const { affectedRows } = await transact(() => {

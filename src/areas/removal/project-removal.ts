@@ -30,6 +30,7 @@ async function removeSome(projects: readonly ProjectSnapshot[], origin: Origin):
     projects.flatMap(project => [project.id, project.storage, project.path_with_namespace, now])
   )
   await execute(`delete from members where source_type = 'project' and source_id in (${marks(ids)})`, ids)
+  await execute(`delete from runner_projects where project_id in (${marks(ids)})`, ids)
   await execute(`delete from projects where id in (${marks(ids)})`, ids)
   await emitEvents(projects.map(project => [`project_destroy:${project.id}`, payloadOf(project)]))
   await auditAll(
