@@ -1,54 +1,56 @@
+// What happens next in a pipeline, from the counts of its stages: however many builds it has, few rows tell.
 import type { BuildWhen } from './config-types.js'
-import { aggregateStatus, type BuildStatus, isComplete, latestBuilds } from './status.js'
+import { type BuildStatus, isComplete, noBuilds, type StatusCounts, statusOfCounts } from './status.js'
 
-export type StageBuild = {
-  id: number
-  name: string
-  stageIndex: number
-  status: BuildStatus
-  when: BuildWhen
-  allowFailure: boolean
+export type StageCounts = {
+  /** Stages run in the order of their positions, which may have gaps. */
+  position: number
+  /** Of the stage's latest builds: a build that was retried is no longer counted. */
+  counts: StatusCounts
 }
 
-export type Advance = {
-  /** Ids of created builds that become pending. */
-  enqueue: number[]
-  /** Ids of created builds that become skipped. */
-  skip: number[]
-  /** The status of the pipeline after both changes. */
-  status: BuildStatus
+/** A stage whose turn has come. Its created builds whose `when` is in `runs` become pending, its other ones skipped. */
+export interface StageStart {
+  readonly position: number
+  readonly runs: readonly BuildWhen[]
 }
 
 /**
  * A build runs when the common status of all earlier stages is one of these. A manual build becomes skipped and waits
  * until somebody plays it.
  */
-const runsAfter: Record<BuildWhen, readonly BuildStatus[]> = {
+const RUNS_AFTER: { readonly [When in BuildWhen]: readonly BuildStatus[] } = {
   on_success: ['success', 'skipped'],
   on_failure: ['failed'],
   always: ['success', 'failed', 'skipped'],
   manual: []
 }
+const WHENS = Object.keys(RUNS_AFTER) as BuildWhen[]
 
 /**
- * The next step of a pipeline, from all its builds; builds that a newer one of the same name replaces are ignored. Call
- * it after the pipeline is created and whenever a build is complete. The result is stable: after it is applied, a
- * second call changes nothing.
+ * The first stage that has created builds and no longer waits for an earlier stage; null when there is none. Call it after
+ * the pipeline is created and after every change of a build, until it returns null: when all builds of a stage are
+ * skipped, the next stage can start as well.
  */
-export function advance(builds: readonly StageBuild[]): Advance {
-  const latest = latestBuilds(builds).map(build => ({ ...build }))
-  const enqueue: number[] = []
-  const skip: number[] = []
-  // A stage depends only on earlier stages, so one ascending walk that sees its own changes reaches the stable state.
-  for (const stage of [...new Set(latest.map(build => build.stageIndex))].sort((a, b) => a - b)) {
-    const earlier = latest.filter(build => build.stageIndex < stage)
-    const prior = earlier.length === 0 ? 'success' : aggregateStatus(earlier)
-    if (!isComplete(prior)) break
-    for (const build of latest.filter(build => build.stageIndex === stage && build.status === 'created')) {
-      const runs = runsAfter[build.when].includes(prior)
-      build.status = runs ? 'pending' : 'skipped'
-      ;(runs ? enqueue : skip).push(build.id)
-    }
+export function stageToStart(stages: readonly StageCounts[]): StageStart | null {
+  const earlier = noBuilds()
+  for (const { position, counts } of [...stages].sort((a, b) => a.position - b.position)) {
+    // Before the first stage there are no builds. Their status is skipped, which lets the same builds run as a success.
+    const prior = statusOfCounts(earlier)
+    if (!isComplete(prior)) return null
+    if (counts.created > 0) return { position, runs: WHENS.filter(when => RUNS_AFTER[when].includes(prior)) }
+    add(earlier, counts)
   }
-  return { enqueue, skip, status: aggregateStatus(latest) }
+  return null
+}
+
+/** The status of a pipeline with these stages. */
+export function pipelineStatus(stages: readonly StageCounts[]): BuildStatus {
+  const all = noBuilds()
+  for (const { counts } of stages) add(all, counts)
+  return statusOfCounts(all)
+}
+
+function add(to: StatusCounts, counts: StatusCounts): void {
+  for (const kind of Object.keys(to) as (keyof StatusCounts)[]) to[kind] += counts[kind]
 }

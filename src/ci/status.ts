@@ -3,6 +3,11 @@
 export const buildStatuses = ['created', 'pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 export type BuildStatus = (typeof buildStatuses)[number]
 
+/** How many builds have each status. Failures that nobody minds are counted as `ignored` instead. */
+export type StatusCounts = { [Kind in BuildStatus | 'ignored']: number }
+
+export type JudgedBuild = { status: BuildStatus; allowFailure: boolean }
+
 const complete: ReadonlySet<BuildStatus> = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
@@ -12,27 +17,42 @@ export function isComplete(status: BuildStatus): boolean {
   return complete.has(status)
 }
 
+/** Counts of no builds at all, to add to. */
+export function noBuilds(): StatusCounts {
+  return { created: 0, pending: 0, running: 0, success: 0, failed: 0, canceled: 0, skipped: 0, ignored: 0 }
+}
+
+/** The counter that a build belongs to: its status, or `ignored` when it failed or was canceled and nobody minds. */
+export function counterOf({ status, allowFailure }: JudgedBuild): keyof StatusCounts {
+  return allowFailure && (status === 'failed' || status === 'canceled') ? 'ignored' : status
+}
+
+export function countBuilds(builds: readonly JudgedBuild[]): StatusCounts {
+  const counts = noBuilds()
+  for (const build of builds) counts[counterOf(build)] += 1
+  return counts
+}
+
 /**
  * One status for several builds, which should be the latest of each name. Without builds it is `skipped`. Ignored
  * failures do not count; if only such builds are left, the status is `success` (with warnings).
  */
-export function aggregateStatus(builds: readonly { status: BuildStatus; allowFailure: boolean }[]): BuildStatus {
-  if (builds.length === 0) return 'skipped'
-  const statuses = new Set(builds.filter(build => !isIgnored(build)).map(build => build.status))
-  const only = (...allowed: BuildStatus[]) => [...statuses].every(status => allowed.includes(status))
-  if (statuses.size === 0) return 'success'
+export function aggregateStatus(builds: readonly JudgedBuild[]): BuildStatus {
+  return statusOfCounts(countBuilds(builds))
+}
+
+/** The same for builds that are known by their counts alone. */
+export function statusOfCounts(counts: StatusCounts): BuildStatus {
+  const found = buildStatuses.filter(status => counts[status] > 0)
+  const only = (...allowed: BuildStatus[]) => found.every(status => allowed.includes(status))
+  if (found.length === 0) return counts.ignored > 0 ? 'success' : 'skipped'
   if (only('skipped')) return 'skipped'
   if (only('created')) return 'created'
   if (only('success', 'skipped')) return 'success'
   if (only('success', 'skipped', 'canceled')) return 'canceled'
   if (only('created', 'skipped', 'pending')) return 'pending'
-  if (statuses.has('running') || statuses.has('pending') || statuses.has('created')) return 'running'
+  if (found.includes('running') || found.includes('pending') || found.includes('created')) return 'running'
   return 'failed'
-}
-
-/** Whether the build failed or was canceled, and `allow_failure` says that this does not matter. */
-export function isIgnored(build: { status: BuildStatus; allowFailure: boolean }): boolean {
-  return build.allowFailure && (build.status === 'failed' || build.status === 'canceled')
 }
 
 /** The builds that count: for each name the one with the highest id; ordered by id. */

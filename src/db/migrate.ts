@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Misconfigured } from '../errors.js'
 import { database } from './connection.js'
-import { translate } from './failure.js'
+import { isAlreadyMade, translate } from './failure.js'
 import { migrations } from './migrations/list.js'
 import { execute, row, rows } from './sql.js'
 
@@ -94,8 +94,15 @@ async function umzug() {
   })
 }
 
+/** A change of a table that an earlier run made before it died is taken as made: MySQL has no `add column if not exists`. */
 async function inOrder(statements: readonly string[]): Promise<void> {
-  for (const statement of statements) await database().sequelize.query(statement)
+  for (const statement of statements) {
+    try {
+      await database().sequelize.query(statement)
+    } catch (error) {
+      if (!isAlreadyMade(error)) throw error
+    }
+  }
 }
 
 async function prepare(): Promise<void> {

@@ -9,6 +9,7 @@ export type Owner =
   | 'projects'
   | 'pipelines'
   | 'builds'
+  | 'runners'
   | 'ref_changes'
   | 'hooks'
   | 'hook_deliveries'
@@ -113,11 +114,16 @@ const LINES = {
     owners: [
       erasedAfter('projects', 'project_id'),
       erasedAfter('pipelines', 'pipeline_id'),
-      forgottenAfter('users', 'user_id')
+      forgottenAfter('users', 'user_id'),
+      keptAfter('runners', 'runner_id')
     ],
     others: ['process_id'],
     restore: { empty: ['token_hash', 'process_id', 'lease_until'] }
   },
+  // Counted again when a restored pipeline changes: its unfinished builds are canceled by then.
+  pipeline_stages: { owners: [erasedAfter('pipelines', 'pipeline_id')], restore: false },
+  runners: { encrypted: ['token_encrypted'] },
+  runner_projects: { owners: [deletedWith('projects', 'project_id'), deletedWith('runners', 'runner_id')] },
   ref_changes: {
     owners: [erasedAfter('projects', 'project_id'), forgottenAfter('users', 'user_id')],
     others: ['old_id', 'new_id'],

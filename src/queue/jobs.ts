@@ -8,7 +8,8 @@ export interface Jobs {
   /** Something happened, and every listener hears it. Because of `id`, hearing it twice is harmless; `at` is an ISO 8601 moment. */
   readonly 'happening.told': { readonly id: string; readonly at: string; readonly happening: { readonly kind: string } }
   readonly 'hook.deliver': { readonly deliveryId: number }
-  readonly 'build.run': { readonly buildId: number }
+  /** Wakes the built-in runner, once for each build that becomes pending. The runner decides which build it takes. */
+  readonly 'build.run': Record<string, never>
   readonly 'repository.optimise': { readonly projectId: number }
   /** Removes what a removed project leaves behind: builds and files. */
   readonly 'project.remove': { readonly projectId: number }
@@ -51,7 +52,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'happening.told': kind('default'),
   // The delivery counts its own tries over a day. A receiver that is down is not a failure of the job.
   'hook.deliver': kind('hooks', { timeout: 60 }),
-  // The build's own time limit ends the job. A build is tried again with a new claim, never by failing the job.
+  // The build's own time limit ends the job. A build is tried again with a new claim, by whatever wake-up comes.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),

@@ -71,6 +71,16 @@ export async function enqueuedPayloads(name: JobName): Promise<Set<string>> {
   return new Set(found.map(({ payload }) => payload))
 }
 
+/** Counts the jobs of a name that are ready, or will be until a moment; at most `most`. */
+export async function countWaitingJobs(name: JobName, { until, most }: { until: Date; most: number }): Promise<number> {
+  const found = await row<{ count: number }>(
+    `select count(*) as count from (select id from jobs
+       where queue = ? and state in ('ready', 'delayed') and name = ? and run_at <= ? limit ${Math.trunc(most)}) waiting`,
+    [jobs[name].queue, name, until]
+  )
+  return found?.count ?? 0
+}
+
 /** Returns the counts since the appliance was installed. */
 export async function jobStats(): Promise<JobStats> {
   const found = await row<JobStats>(

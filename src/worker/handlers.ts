@@ -5,7 +5,7 @@ import { deliverEvent } from '../areas/hooks/deliveries.js'
 import { eraseProject } from '../areas/removal/erase-project.js'
 import { forgetUser } from '../areas/removal/user-deletion.js'
 import { optimiseRepository } from '../areas/repository/optimise.js'
-import { runBuild } from '../areas/runners/run.js'
+import { runNextBuild } from '../areas/runners/built-in.js'
 import type { JobName, Jobs, RetiredJobs } from '../queue/jobs.js'
 import type { SystemHookEvent } from '../webhooks/events.js'
 import { tellListeners } from './listeners.js'
@@ -23,7 +23,8 @@ type Handlers = { [Name in JobName]: (payload: (Jobs & RetiredJobs)[Name], conte
 export const handlers: Handlers = {
   'happening.told': told => tellListeners(told as Told),
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
-  'build.run': ({ buildId }, { processId, signal }) => runBuild(buildId, processId, signal),
+  // A job of an earlier version names a build: it wakes like any other.
+  'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'project.remove': ({ projectId }, { signal }) => eraseProject(projectId, signal),
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),

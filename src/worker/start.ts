@@ -1,6 +1,7 @@
 // One worker process: it runs loops over the queues, renews its lease, finds dead processes and runs the schedule.
-import { reviveBuilds } from '../areas/builds/revive.js'
 import { settleOpenChanges } from '../areas/refs/recovery.js'
+import { builtInRunner, showBuiltInRunner } from '../areas/runners/built-in-runner.js'
+import { addMissingWakeUps } from '../areas/runners/wake-ups.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
@@ -19,7 +20,9 @@ import { Loop } from './loop.js'
 import { startSchedule } from './schedule.js'
 
 const RECOVER_MS = 5000
-const REVIVE_MS = 20_000
+const WAKE_UPS_MS = 20_000
+/** The record of the runner says so often that a worker is there: often enough for one that counts by the hour. */
+const SHOW_RUNNER_MS = 600_000
 /** Milliseconds that jobs have to end by themselves when the worker stops. */
 const GRACE_MS = 5000
 
@@ -38,6 +41,8 @@ export async function startWorker(): Promise<Worker> {
   if (queues.includes('builds')) {
     await checkSandbox()
     await removeStaleFolders()
+    await builtInRunner()
+    await showBuiltInRunner()
   }
   const concurrency = queues.reduce((sum, queue) => sum + config().queue.concurrency[queue], 0)
   const processId = await registerProcess({ queues, concurrency })
@@ -98,9 +103,9 @@ function startChores(
       if ((await reapProcesses(processId)).length > 0) for (const loop of all) loop.wake()
       await settleOpenChanges()
     }),
-    // Its statements read all waiting builds, which may be many.
-    every(REVIVE_MS, 'reviving builds', async () => void (await reviveBuilds()))
+    every(WAKE_UPS_MS, 'adding wake-ups for builds', async () => void (await addMissingWakeUps()))
   ]
+  if (loops.has('builds')) timers.push(every(SHOW_RUNNER_MS, 'showing the runner', showBuiltInRunner))
   return {
     lost,
     stop: async () => {

@@ -134,6 +134,38 @@ t.test('system hooks keep their numbers and their rests, there and back', async 
   await migrateUp()
 })
 
+t.test('builds of an earlier version get counts of their stages, and a place in the queue', async t => {
+  await down()
+  await migrateUp('0006-administration')
+  const builds = [
+    ['a', 0, 'success', 0],
+    ['b', 0, 'failed', 1],
+    ['c', 2, 'pending', 0],
+    ['d', 2, 'created', 0]
+  ] as const
+  for (const [name, stage, status, ignored] of builds) {
+    await execute(
+      `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+         allow_failure, tag_list, plan, created_at, updated_at)
+       values (7, 1, ?, concat('stage ', ?), ?, 'master', false, '', ?, 'on_success', ?, '["x"]', '{}', now(), now())`,
+      [name, stage, stage, status, ignored]
+    )
+  }
+  await migrateUp()
+  t.match(await rows('select * from pipeline_stages order by position'), [
+    { pipeline_id: 7, position: 0, name: 'stage 0', success: 1, failed: 0, ignored: 1, created: 0 },
+    { pipeline_id: 7, position: 2, name: 'stage 2', pending: 1, created: 1, success: 0 }
+  ])
+  t.match(await rows(`select name, tag_list_hash = unhex(md5('["x"]')) as queued from builds order by id`), [
+    { name: 'a', queued: 0 },
+    { name: 'b', queued: 0 },
+    { name: 'c', queued: 1 },
+    { name: 'd', queued: 1 }
+  ])
+  await execute('delete from builds')
+  await execute('delete from pipeline_stages')
+})
+
 t.test('the lock of a dead process is taken over when its lease ends', async t => {
   await migrateDown()
   await execute("update schema_lock set holder = 'gone', expires_at = ?", [new Date(Date.now() + 300)])

@@ -7,8 +7,15 @@ import { listBuilds } from '../../src/areas/builds/builds.queries.js'
 import { runningBuilds } from '../../src/areas/builds/running.queries.js'
 import { deliverEvent } from '../../src/areas/hooks/deliveries.js'
 import { listDeliveries } from '../../src/areas/hooks/deliveries.queries.js'
+import { changePipeline } from '../../src/areas/pipelines/build-changes.js'
 import { listPipelines } from '../../src/areas/pipelines/pipelines.queries.js'
 import { listProjects } from '../../src/areas/projects/projects.queries.js'
+import { builtInRunner } from '../../src/areas/runners/built-in-runner.js'
+import {
+  countOverdueBuilds,
+  findAbandonedBuilds,
+  findWaitingBuilds
+} from '../../src/areas/runners/waiting-builds.queries.js'
 import { listUsers } from '../../src/areas/users/users.queries.js'
 import { execute } from '../../src/db/sql.js'
 import { claimJobs } from '../../src/queue/claim.js'
@@ -64,7 +71,7 @@ t.test('the dashboard', async t => {
 
   t.test('reads running builds only', async t => {
     const step = stepOf(about(/from builds/), 'b')
-    t.equal(step?.key, 'builds_status')
+    t.equal(step?.key, 'builds_queue')
     t.ok((step?.rows ?? Number.POSITIVE_INFINITY) < 100)
   })
 })
@@ -110,6 +117,54 @@ t.test('builds', async t => {
       t.notOk(plan?.steps.some(({ table, Extra }) => table === 'b' && /filesort/.test(Extra ?? '')))
     })
   }
+})
+
+t.test('a runner that asks for a build', async t => {
+  const shared = (await plansOf(async () => findWaitingBuilds(await builtInRunner(), 10))).find(({ statement }) =>
+    /tag_list_hash/.test(statement)
+  )
+  const steps = shared?.steps ?? []
+
+  t.test('takes one step for each project and list of tags', async t => {
+    const step = steps.find(({ table, Extra }) => table === 'builds' && /group-by/.test(Extra ?? ''))
+    t.match(step, { key: 'builds_queue', Extra: /Using index for group-by/ })
+    t.equal(stepOf(shared, 'b')?.key, 'PRIMARY')
+  })
+
+  t.test('looks at running builds alone', async t => {
+    const step = stepOf(shared, 'r')
+    t.equal(step?.key, 'builds_queue')
+    t.ok((step?.rows ?? Number.POSITIVE_INFINITY) < 100)
+  })
+
+  t.test('finds abandoned and overdue builds by the same index', async t => {
+    const plans = await plansOf(async () => {
+      const runner = await builtInRunner()
+      await findAbandonedBuilds(runner, 10)
+      await countOverdueBuilds(runner, new Date(), 10)
+    })
+    const steps = plans.flatMap(plan => plan.steps).filter(({ table }) => table === 'b' || table === 'w')
+    t.same(
+      steps.map(({ key }) => key).filter(key => key !== 'builds_queue' && key !== 'PRIMARY'),
+      []
+    )
+    t.ok(steps.length >= 4)
+  })
+})
+
+t.test('a change of a build', async t => {
+  const plans = await plansOf(() => changePipeline(1, async () => undefined))
+  t.equal(
+    stepOf(
+      plans.find(({ statement }) => /from pipeline_stages/.test(statement)),
+      'pipeline_stages'
+    )?.key,
+    'PRIMARY'
+  )
+  t.notOk(
+    plans.some(({ statement }) => /from builds/.test(statement)),
+    'reads no builds'
+  )
 })
 
 t.test('pipelines', async t => {
@@ -195,6 +250,11 @@ async function fill(): Promise<void> {
        allow_failure, tag_list, plan, created_at, updated_at)
      select seq, 1 + seq % 4, 'test', 'test', 0, concat('b', seq % 50), false, sha1(seq),
        if(seq % 10 = 0, 'failed', 'success'), 'on_success', false, '[]', '{}', ${at}, ${at} from seq_1_to_20000`,
+    `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, tag_list, tag_list_hash, plan, queued_at, created_at, updated_at)
+     select seq, 1 + seq % 4, 'next', 'test', 0, 'b', false, sha1(seq), 'pending', 'on_success', false, '[]',
+       unhex(md5('[]')), '{}', ${at}, ${at}, ${at} from seq_1_to_5000`,
+    `insert into pipeline_stages (pipeline_id, position, name, success) select seq, 0, 'test', 1 from seq_1_to_20000`,
     `insert into jobs (queue, name, payload, state, run_at, created_at)
      select if(seq % 2, 'default', 'hooks'), 'x', '{}', if(seq % 3, 'ready', 'dead'), ${at}, ${at} from seq_1_to_20000`,
     `insert into job_failures (job_id, failed_at) select id, run_at from jobs where state = 'dead'`,
@@ -202,7 +262,7 @@ async function fill(): Promise<void> {
      select date_add(utc_timestamp(), interval -seq minute), 'default', 1, 1 from seq_0_to_20000`,
     `insert into hooks (project_id, url, created_at, updated_at)
      select nullif(seq div 2, 0), 'http://x.example.org/', ${at}, ${at} from seq_1_to_20000`,
-    'analyze table hooks, job_failures, queue_minutes, users, namespaces, projects, members, pipelines, builds, jobs'
+    'analyze table hooks, pipeline_stages, job_failures, queue_minutes, users, namespaces, projects, members, pipelines, builds, jobs'
   ]) {
     await execute(statement)
   }

@@ -53,6 +53,9 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     const builds = await makePipeline({ ...project, owner: user }, CI)
     for (const build of builds) await endBuild(build, { trace: 'done', artifacts: Buffer.from('archive') })
   },
+  pipeline_stages: along,
+  runner_projects: ({ project }) =>
+    execute('insert into runner_projects (runner_id, project_id) values (?, ?)', [1, project.id]),
   ref_changes: along,
   activity_events: ({ project, user }) =>
     execute(

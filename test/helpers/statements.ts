@@ -17,3 +17,20 @@ export async function countStatements(work: () => Promise<unknown>): Promise<num
   }
   return count
 }
+
+/** How many transactions `work` begins: more than it asks for where deadlocks made some begin again. */
+export async function countTransactions(work: () => Promise<unknown>): Promise<number> {
+  const { sequelize } = database()
+  const begin = sequelize.transaction
+  let count = 0
+  sequelize.transaction = ((...given: []) => {
+    count += 1
+    return begin.apply(sequelize, given)
+  }) as typeof begin
+  try {
+    await work()
+  } finally {
+    sequelize.transaction = begin
+  }
+  return count
+}

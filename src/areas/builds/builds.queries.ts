@@ -37,6 +37,11 @@ export interface BuildRow {
   user_microblog: string | null
   user_website_url: string | null
   user_organization: string | null
+  runner_id: number | null
+  runner_description: string | null
+  runner_active: number | null
+  runner_is_shared: number | null
+  runner_name: string | null
 }
 
 const COLUMNS = `b.id, b.name, b.stage, b.ref, b.tag, b.sha, b.status, b.coverage, b.attempt, b.created_at, b.started_at,
@@ -45,8 +50,11 @@ const COLUMNS = `b.id, b.name, b.stage, b.ref, b.tag, b.sha, b.status, b.coverag
   u.name as user_name, u.username as user_username, u.state as user_state, u.created_at as user_created_at,
   u.admin as user_admin, u.bio as user_bio, u.location as user_location, u.messenger as user_messenger,
   u.professional_network as user_professional_network, u.microblog as user_microblog,
-  u.website_url as user_website_url, u.organization as user_organization`
-const JOINS = 'left join pipelines l on l.id = b.pipeline_id left join users u on u.id = b.user_id'
+  u.website_url as user_website_url, u.organization as user_organization, r.id as runner_id,
+  r.description as runner_description, r.active as runner_active, r.is_shared as runner_is_shared,
+  r.name as runner_name`
+const JOINS = `left join pipelines l on l.id = b.pipeline_id left join users u on u.id = b.user_id
+  left join runners r on r.id = b.runner_id`
 
 export function findBuild(projectId: number, id: number): Promise<BuildRow | undefined> {
   return row<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.id = ? and b.project_id = ?`, [id, projectId])

@@ -37,6 +37,18 @@ const PipelineOfBuild = Type.Object(
   { title: 'BuildPipeline', description: 'The pipeline that a build belongs to.' }
 )
 
+/** The summary of a runner. */
+export const RunnerSummary = Type.Object(
+  {
+    id: IdOf('the runner'),
+    description: Text('what the runner is called'),
+    active: Flag('whether it takes builds'),
+    is_shared: Flag('whether it takes builds of all projects'),
+    name: Nullable(Text('the name of its program'))
+  },
+  { title: 'RunnerSummary', description: 'Who runs builds.' }
+)
+
 export const Build = Type.Object(
   {
     id: IdOf('the build'),
@@ -52,7 +64,7 @@ export const Build = Type.Object(
     user: Nullable(described(User, 'the user who started it; null when that user is gone')),
     artifacts_file: Nullable(described(ArtifactsFile, 'its archive; null without one')),
     commit: Nullable(described(CommitOfBuild, 'its commit; null when that is gone from the repository')),
-    runner: Nullable(Type.Object({}, { description: 'the runner that took it; null for the built-in one' })),
+    runner: Nullable(described(RunnerSummary, 'the runner that took it; null before one did')),
     pipeline: described(PipelineOfBuild, 'its pipeline'),
     download_url: Nullable(Text('always null'))
   },
@@ -83,8 +95,7 @@ export const viewBuild = ({ build, commit }: BuildReading) => ({
       ? { filename: build.artifacts_filename, size: build.artifacts_size ?? 0 }
       : null,
   commit: commit && viewCommit(commit),
-  // The built-in runner is no record: it belongs to the appliance.
-  runner: null,
+  runner: viewRunner(build),
   pipeline: {
     id: build.pipeline_id,
     ref: build.pipeline_ref,
@@ -103,6 +114,18 @@ const viewCommit = (commit: Commit) => ({
   author_email: commit.authorEmail,
   created_at: commit.committedDate
 })
+
+/** Null before a runner has taken the build, and once the runner is removed. */
+function viewRunner(build: BuildRow) {
+  if (build.runner_id === null) return null
+  return {
+    id: build.runner_id,
+    description: build.runner_description ?? '',
+    active: build.runner_active === 1,
+    is_shared: build.runner_is_shared === 1,
+    name: build.runner_name
+  }
+}
 
 /** Written out: spreading another view into it took as long as the rest of a build. */
 function viewStarter(build: BuildRow) {

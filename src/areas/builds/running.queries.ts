@@ -19,7 +19,7 @@ export function runningBuilds(): Promise<RunningBuild[]> {
   return rows<RunningBuild>(
     `select b.id, b.project_id, concat(n.path, '/', p.path) as project, b.name, b.stage, b.ref, b.started_at,
        w.hostname, w.pid
-     from builds b force index (builds_status)
+     from builds b force index (builds_queue)
        join projects p on p.id = b.project_id join namespaces n on n.id = p.namespace_id
        left join job_processes w on w.id = b.process_id
      where b.status = 'running' order by b.started_at desc, b.id desc limit 100`

@@ -1,7 +1,6 @@
 // Every maintenance task: a sysadmin or cron runs it by name, and the worker runs it by its schedule.
 
 import type { Task } from '../../queue/task.js'
-import { abandonedBuilds } from '../builds/abandoned-builds.js'
 import { expiredArtifacts } from '../builds/expired-artifacts.js'
 import { expiredSessions } from '../credentials/expired-sessions.js'
 import { expiredTokens } from '../credentials/expired-tokens.js'
@@ -9,6 +8,7 @@ import { oldDeliveries } from '../hooks/old-deliveries.js'
 import { oldRefChanges } from '../refs/old-ref-changes.js'
 import { unfinishedRemovals } from '../removal/unfinished-removals.js'
 import { repositoryUpkeep } from '../repository/upkeep.js'
+import { abandonedBuilds } from '../runners/abandoned-builds.js'
 import { oldAuditEvents, oldJobs, oldQueueMinutes, oldRuns, oldTicks } from './old-records.js'
 import { orphanedFiles } from './orphaned-files.js'
 

@@ -13,7 +13,7 @@ import { findEntry } from '../../git/tree.js'
 import type { Listener } from '../activity/happenings.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
-import { advancePipeline } from './progress.js'
+import { advancePipeline } from './build-changes.js'
 
 const CI_FILES = ['.gitstead-ci.yml', '.gitlab-ci.yml']
 const CI_FILE_LIMIT = 1_048_576
@@ -157,8 +157,8 @@ async function insertSome(pipelineId: number, pipeline: NewPipeline, builds: rea
   const now = new Date()
   await execute(
     `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
-       allow_failure, tag_list, plan, created_at, updated_at)
-     values ${builds.map(() => "(?, ?, ?, ?, ?, ?, ?, ?, ?, 'created', ?, ?, ?, ?, ?, ?)").join(', ')}`,
+       allow_failure, tag_list, tag_list_hash, plan, created_at, updated_at)
+     values ${builds.map(() => "(?, ?, ?, ?, ?, ?, ?, ?, ?, 'created', ?, ?, ?, unhex(md5(?)), ?, ?, ?)").join(', ')}`,
     builds.flatMap(({ name, stage, stageIndex, when, allowFailure, tagList, ...plan }) => [
       pipelineId,
       pipeline.projectId,
@@ -171,6 +171,7 @@ async function insertSome(pipelineId: number, pipeline: NewPipeline, builds: rea
       pipeline.commit.id,
       when,
       allowFailure,
+      JSON.stringify(tagList),
       JSON.stringify(tagList),
       JSON.stringify(plan),
       now,

@@ -8,6 +8,7 @@ import { hooks } from './0005-hooks.js'
 import { administration } from './0006-administration.js'
 import { access } from './0007-access.js'
 import { happenings } from './0008-happenings.js'
+import { runners } from './0009-runners.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -17,5 +18,6 @@ export const migrations: readonly Migration[] = [
   hooks,
   administration,
   access,
-  happenings
+  happenings,
+  runners
 ]

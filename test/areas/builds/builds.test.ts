@@ -156,7 +156,7 @@ t.test('builds', async t => {
         created_at: String
       },
       pipeline: { id: compile.pipelineId, ref: 'master', sha: compile.sha, status: /pending|running/ },
-      runner: null,
+      runner: { id: Number, description: 'built-in runner', active: true, is_shared: true, name: null },
       download_url: null
     })
     t.match(build.user, {

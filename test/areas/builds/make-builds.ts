@@ -2,9 +2,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { storeArtifacts } from '../../../src/areas/builds/artifacts.js'
-import { claimBuild, finishBuild } from '../../../src/areas/builds/claim.js'
+import { finishBuild, newBuildToken, takeBuild } from '../../../src/areas/builds/claim.js'
 import { createPipelineOfRefChange } from '../../../src/areas/pipelines/pipelines.js'
 import { applyRefChange } from '../../../src/areas/refs/ref-effects.js'
+import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { config } from '../../../src/config.js'
 import { row, rows } from '../../../src/db/sql.js'
 import { appendTrace, resetTrace } from '../../../src/storage/traces.js'
@@ -47,9 +48,15 @@ export interface Outcome {
   expireIn?: number
 }
 
+/** Takes a certain build for a worker; null when it is not free. */
+export async function takeByWorker({ id, pipelineId }: TestBuild, processId: number, token = newBuildToken()) {
+  const { id: runnerId } = await builtInRunner()
+  return takeBuild({ buildId: id, pipelineId }, { runnerId, processId, token })
+}
+
 /** Begins a build as a worker does. */
-export async function beginBuild(build: TestBuild) {
-  const claim = await claimBuild(build.id, 1)
+export async function beginBuild(build: TestBuild, processId = 1) {
+  const claim = await takeByWorker(build, processId)
   if (!claim) throw new Error(`build ${build.id} cannot be begun`)
   return claim
 }

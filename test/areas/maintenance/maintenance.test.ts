@@ -350,7 +350,7 @@ t.test('builds', async t => {
     t.match(await row('select artifacts_attempt from builds where id = ?', [young.id]), { artifacts_attempt: null })
   })
 
-  t.test('abandoned_builds gives a build without a job a new one', async t => {
+  t.test('abandoned_builds wakes the built-in runner for a build without a job', async t => {
     const [lost, running] = (await makePipeline(await factory.project(), CI)) as [TestBuild, TestBuild]
     await beginBuild(running)
     await execute("delete from jobs where name = 'build.run'")

@@ -1,8 +1,8 @@
 import { row, rows } from '../../db/sql.js'
 import type { ArtifactsRow } from '../builds/artifacts.js'
 
-/** All that running a build needs to know. */
-export interface DueBuild {
+/** All that describes a build to a runner. */
+export interface DescribedBuild {
   id: number
   pipeline_id: number
   project_id: number
@@ -28,12 +28,14 @@ export interface DueBuild {
   user_email: string | null
 }
 
+/** A build whose artifacts another one begins with. */
 export interface DependencyRow extends ArtifactsRow {
   name: string
+  artifacts_size: number
 }
 
-export function findDueBuild(id: number): Promise<DueBuild | undefined> {
-  return row<DueBuild>(
+export function findDescribedBuild(id: number): Promise<DescribedBuild | undefined> {
+  return row<DescribedBuild>(
     `select b.id, b.pipeline_id, b.project_id, b.name, b.stage, b.stage_index, b.ref, b.tag, b.sha, b.start_when, b.plan,
        l.before_sha, l.source, p.storage, p.name as project_name, p.path as project_path, p.default_branch,
        p.visibility_level, n.path as namespace_path, b.user_id, u.name as user_name, u.username as user_username,
@@ -45,9 +47,10 @@ export function findDueBuild(id: number): Promise<DueBuild | undefined> {
 }
 
 /** The latest builds of earlier stages that have artifacts: all, or those that are named. */
-export async function findDependencies(build: DueBuild, names: string[] | null): Promise<DependencyRow[]> {
+export async function findDependencies(build: DescribedBuild, names: string[] | null): Promise<DependencyRow[]> {
   const found = await rows<DependencyRow>(
-    `select b.id, b.name, b.artifacts_filename, b.artifacts_attempt, b.artifacts_expire_at from builds b
+    `select b.id, b.name, b.artifacts_filename, b.artifacts_size,
+       b.artifacts_attempt, b.artifacts_expire_at from builds b
      where b.pipeline_id = ? and b.stage_index < ? and b.artifacts_filename is not null
        and (b.artifacts_expire_at is null or b.artifacts_expire_at > ?)
        and b.id = (select max(c.id) from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name)

@@ -1,15 +1,18 @@
 // Builds that really run, in the sandbox, on the road of the worker.
 import t from 'tap'
-import { cancelBuild, claimBuild } from '../../../src/areas/builds/claim.js'
-import { runBuild } from '../../../src/areas/runners/run.js'
+import { cancelBuild } from '../../../src/areas/builds/claim.js'
+import { runNextBuild } from '../../../src/areas/runners/built-in.js'
+import { builtInRunner, showBuiltInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { execute, row } from '../../../src/db/sql.js'
 import { prepareHome } from '../../../src/home.js'
-import { registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
+import { reapProcesses, registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
 import { openTrace } from '../../../src/storage/traces.js'
+import { version } from '../../../src/version.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
+import { runJobs } from '../../helpers/jobs.js'
 import { until } from '../../helpers/until.js'
-import { makePipeline, type TestBuild } from '../builds/make-builds.js'
+import { makePipeline, type TestBuild, takeByWorker } from '../builds/make-builds.js'
 
 await testDatabase()
 prepareHome()
@@ -38,25 +41,51 @@ async function traceOf(build: TestBuild, attempt = 1): Promise<string> {
 
 t.test('a build runs to its end, with its trace', async t => {
   const build = await one('echo "$CI_BUILD_NAME of $CI_PROJECT_NAME"; cat .gitstead-ci.yml')
-  await runBuild(build.id, worker, never())
+  await runNextBuild(worker, never())
   t.match(await stateOf(build), { status: 'success', attempt: 1, exit_code: 0 })
   const trace = await traceOf(build)
   t.match(trace, /test of project-/)
   t.match(trace, /Build succeeded/)
-  await runBuild(build.id, worker, never())
-  t.match(await stateOf(build), { status: 'success', attempt: 1 }, 'a second job of it does nothing')
+  await runNextBuild(worker, never())
+  t.match(await stateOf(build), { status: 'success', attempt: 1 }, 'a second wake-up does nothing')
+})
+
+t.test('a build knows its runner', async t => {
+  const { id } = await builtInRunner()
+  const build = await one('echo "$CI_RUNNER_ID, $CI_RUNNER_DESCRIPTION, [$CI_RUNNER_TAGS]"')
+  await runNextBuild(worker, never())
+  t.match(await traceOf(build), `\n${id}, built-in runner, []\n`)
+})
+
+t.test('a job of an earlier version, which names a build, runs the one whose turn it is', async t => {
+  const build = await one('true')
+  await execute("update jobs set payload = ? where name = 'build.run'", [JSON.stringify({ buildId: build.id + 1 })])
+  t.ok((await runJobs()).includes('build.run'))
+  t.match(await stateOf(build), { status: 'success' })
+})
+
+t.test('a worker that is killed leaves its build to the next one', async t => {
+  const build = await one('echo begun; sleep 600')
+  const killed = await registerProcess({ queues: ['builds'], concurrency: 1 })
+  t.match(await takeByWorker(build, killed), { attempt: 1 })
+  await execute('update job_processes set pid_started = 1 where id = ?', [killed])
+  await reapProcesses()
+  const running = runNextBuild(worker, never())
+  await until('it has begun again', async () => /begun\n/.test(await traceOf(build, 2)))
+  await cancelBuild(build.id)
+  await running
 })
 
 t.test('a script that fails fails its build and its pipeline', async t => {
   const build = await one('exit 3')
-  await runBuild(build.id, worker, never())
+  await runNextBuild(worker, never())
   t.match(await stateOf(build), { status: 'failed', exit_code: 3, failure_reason: 'script_failure' })
   t.match(await row('select status from pipelines where id = ?', [build.pipelineId]), { status: 'failed' })
 })
 
 t.test('a build that is canceled while it runs ends', async t => {
   const build = await one('echo begun; sleep 600')
-  const running = runBuild(build.id, worker, never())
+  const running = runNextBuild(worker, never())
   await until('it has begun', async () => /begun\n/.test(await traceOf(build)))
   await cancelBuild(build.id)
   await running
@@ -66,12 +95,12 @@ t.test('a build that is canceled while it runs ends', async t => {
 t.test('a worker that stops leaves its build to the next one, which begins at once', async t => {
   const build = await one('echo begun; test -e /tmp/never || sleep 600')
   const stop = new AbortController()
-  const running = runBuild(build.id, worker, stop.signal)
+  const running = runNextBuild(worker, stop.signal)
   await until('it has begun', async () => /begun\n/.test(await traceOf(build)))
   stop.abort()
   await t.rejects(running)
   t.match(await stateOf(build), { status: 'running', attempt: 0 })
-  const claim = await claimBuild(build.id, worker)
+  const claim = await takeByWorker(build, worker)
   t.match(claim, { attempt: 1 })
   await cancelBuild(build.id)
 })
@@ -79,10 +108,10 @@ t.test('a worker that stops leaves its build to the next one, which begins at on
 t.test('a runner that lost its build to another one changes nothing of it', async t => {
   const build = await one('echo begun; sleep 600')
   const first = await registerProcess({ queues: ['builds'], concurrency: 1 })
-  const running = runBuild(build.id, first, never())
+  const running = runNextBuild(first, never())
   await until('it has begun', async () => /begun\n/.test(await traceOf(build)))
   await unregisterProcess(first)
-  const claim = await claimBuild(build.id, worker)
+  const claim = await takeByWorker(build, worker)
   t.match(claim, { attempt: 2 })
   await running
   t.match(await stateOf(build), { status: 'running', attempt: 2 })
@@ -95,9 +124,23 @@ t.test('a build that cannot be begun is tried again, and fails in the end', asyn
   const build = await one('true')
   await execute("update builds set plan = 'no JSON' where id = ?", [build.id])
   for (let attempt = 1; attempt <= 4; attempt++) {
-    await t.rejects(runBuild(build.id, worker, never()))
+    await t.rejects(runNextBuild(worker, never()))
     t.match(await stateOf(build), { status: 'running', attempt })
   }
-  await runBuild(build.id, worker, never())
+  await runNextBuild(worker, never())
   t.match(await stateOf(build), { status: 'failed', failure_reason: 'runner_system_failure' })
+})
+
+t.test('the record of the built-in runner tells when a worker was there last', async t => {
+  await builtInRunner()
+  const { contacted_at: before } = (await row<{ contacted_at: Date | null }>('select contacted_at from runners')) ?? {}
+  t.equal(before, null)
+  await showBuiltInRunner()
+  t.match(await row('select name, version, platform, architecture, contacted_at from runners'), {
+    name: 'gitstead',
+    version,
+    platform: process.platform,
+    architecture: process.arch,
+    contacted_at: Date
+  })
 })

@@ -1,0 +1,96 @@
+// The variables of a claimed build, from its rows and its commit.
+import { join } from 'node:path'
+import type { CiVariable } from '../../ci/config-types.js'
+import { type BuildVariable, buildVariables, type VariablesInput } from '../../ci/variables.js'
+import { publicUrl } from '../../config.js'
+import { readCommit } from '../../git/commits.js'
+import { version } from '../../version.js'
+import { repositoryPath } from '../projects/repositories.js'
+import type { DescribedBuild } from './job-description.queries.js'
+import type { RunnerRow } from './runners.queries.js'
+
+export interface VariableSources {
+  /** The build's own token. */
+  readonly token: string
+  readonly runner: RunnerRow
+  /** Of the CI file. */
+  readonly configVariables: readonly CiVariable[]
+}
+
+const VISIBILITY = new Map([
+  [0, 'private'],
+  [10, 'internal'],
+  [20, 'public']
+] as const)
+
+export async function variablesOf(build: DescribedBuild, sources: VariableSources): Promise<BuildVariable[]> {
+  return buildVariables({
+    build: buildOf(build, sources.token),
+    commit: await commitOf(build),
+    pipeline: { id: build.pipeline_id, source: build.source },
+    project: projectOf(build),
+    server: { name: 'Gitstead', version, revision: version, url: publicUrl() },
+    runner: {
+      id: sources.runner.id,
+      description: sources.runner.description,
+      tags: JSON.parse(sources.runner.tag_list) as string[]
+    },
+    user: userOf(build),
+    configVariables: sources.configVariables,
+    projectVariables: [],
+    triggerVariables: []
+  })
+}
+
+/** Where a runner clones a project from, with the credentials of a build. */
+export function cloneUrl(path: string, token: string): string {
+  const url = new URL(join('/', `${path}.git`), `${publicUrl()}/`)
+  url.username = 'gitlab-ci-token'
+  url.password = token
+  return url.href
+}
+
+const pathOf = (build: DescribedBuild) => `${build.namespace_path}/${build.project_path}`
+
+const buildOf = (build: DescribedBuild, token: string): VariablesInput['build'] => ({
+  id: build.id,
+  name: build.name,
+  stage: build.stage,
+  ref: build.ref,
+  tag: build.tag === 1,
+  sha: build.sha,
+  beforeSha: build.before_sha,
+  manual: build.start_when === 'manual',
+  token,
+  repositoryUrl: cloneUrl(pathOf(build), token),
+  environment: null
+})
+
+async function commitOf(build: DescribedBuild): Promise<VariablesInput['commit']> {
+  const commit = await readCommit(repositoryPath({ id: build.project_id, storage: build.storage }), build.sha)
+  return {
+    message: commit?.message ?? '',
+    author: commit ? `${commit.authorName} <${commit.authorEmail}>` : '',
+    timestamp: commit?.committedDate.toISOString() ?? ''
+  }
+}
+
+const projectOf = (build: DescribedBuild): VariablesInput['project'] => ({
+  id: build.project_id,
+  path: build.project_path,
+  namespace: build.namespace_path,
+  name: build.project_name,
+  url: `${publicUrl()}/${pathOf(build)}`,
+  visibility: VISIBILITY.get(build.visibility_level as 0 | 10 | 20) ?? 'private',
+  defaultBranch: build.default_branch
+})
+
+function userOf(build: DescribedBuild): VariablesInput['user'] {
+  if (build.user_id === null) return null
+  return {
+    id: build.user_id,
+    email: build.user_email ?? '',
+    login: build.user_username ?? '',
+    name: build.user_name ?? ''
+  }
+}

@@ -1,0 +1,66 @@
+// Which builds a runner may take, in the order in which it should. Nothing is locked here: whoever takes one of them looks
+// again.
+import { row, rows } from '../../db/sql.js'
+import type { FoundBuild } from '../builds/claim.js'
+import type { RunnerRow } from './runners.queries.js'
+
+/**
+ * Of each project and list of tags the oldest pending build: one step in the index for each of them, so that ten thousand
+ * builds of a project cost as much as one (MariaDB steps so only when it groups by the status as well). A project may have
+ * builds that the runner must leave before one that it takes.
+ */
+const OLDEST = `runners me
+  join (select status, project_id, tag_list_hash, min(id) as id from builds where status = 'pending'
+    group by status, project_id, tag_list_hash) oldest
+  join builds b on b.id = oldest.id join projects p on p.id = oldest.project_id`
+
+const BUSY = `left join (select r.project_id, count(*) as builds from builds r join runners s on s.id = r.runner_id
+  where r.status = 'running' and s.is_shared group by r.project_id) busy on busy.project_id = p.id`
+
+const ASSIGNED = 'exists (select 1 from runner_projects a where a.runner_id = me.id and a.project_id = p.id)'
+
+/** What holds for a build `b` of the project `p` that the runner `me` may take. */
+const servedBy = (runner: RunnerRow) => `me.id = ? and me.active and p.builds_enabled and not p.archived
+  and json_contains(me.tag_list, b.tag_list) and (me.run_untagged or b.tag_list <> '[]')
+  and ${runner.is_shared ? `p.shared_runners_enabled and (not me.locked or ${ASSIGNED})` : ASSIGNED}`
+
+/**
+ * Pending builds that a runner may take, at most one of each project and list of tags. For a shared runner those of the
+ * project come first that has the fewest builds on shared runners; else, and among equals, the oldest.
+ */
+export function findWaitingBuilds(runner: RunnerRow, limit: number): Promise<FoundBuild[]> {
+  const [busy, order] = runner.is_shared ? [BUSY, 'coalesce(busy.builds, 0), b.id'] : ['', 'b.id']
+  return rows<FoundBuild>(
+    `select b.id as buildId, b.pipeline_id as pipelineId from ${OLDEST} ${busy} where ${servedBy(runner)}
+     order by ${order} limit ${Math.trunc(limit)}`,
+    [runner.id]
+  )
+}
+
+/** Builds that a runner of workers has begun, and whose worker is gone or has not renewed its lease in time. */
+export function findAbandonedBuilds(runner: RunnerRow, limit: number): Promise<FoundBuild[]> {
+  return rows<FoundBuild>(
+    `select b.id as buildId, b.pipeline_id as pipelineId from builds b
+     where b.status = 'running' and b.runner_id = ?
+       and (b.lease_until < ? or not exists (select 1 from job_processes w where w.id = b.process_id))
+     order by b.id limit ${Math.trunc(limit)}`,
+    [runner.id, new Date()]
+  )
+}
+
+/** How many builds a runner of workers could have taken at a moment, and has not; counts no further than `most`. */
+export async function countOverdueBuilds(runner: RunnerRow, at: Date, most: number): Promise<number> {
+  const limit = `limit ${Math.trunc(most)}`
+  const found = await row<{ count: number }>(
+    `select count(*) as count from (
+       (select b.id from builds b where b.status = 'running' and b.runner_id = ? and b.lease_until < ? ${limit})
+       union all
+       (select w.id from ${OLDEST}
+        join builds w force index (builds_queue) on w.status = 'pending' and w.project_id = oldest.project_id
+          and w.tag_list_hash = oldest.tag_list_hash
+        where ${servedBy(runner)} and w.queued_at < ? ${limit})
+       ${limit}) overdue`,
+    [runner.id, at, runner.id, at]
+  )
+  return found?.count ?? 0
+}

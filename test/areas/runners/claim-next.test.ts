@@ -1,0 +1,255 @@
+// Which build a runner gets.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import t from 'tap'
+import { type BuildClaim, cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
+import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
+import { claimNext } from '../../../src/areas/runners/claim-next.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
+import { registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
+import { testDatabase } from '../../helpers/database.js'
+import { factory, type TestProject } from '../../helpers/factory.js'
+import { countStatements, countTransactions } from '../../helpers/statements.js'
+import { makePipeline, type TestBuild } from '../builds/make-builds.js'
+import { makeRunner } from './make-runners.js'
+
+await testDatabase()
+
+const register = () => registerProcess({ queues: ['builds'], concurrency: 1 })
+const nameOf = async (claim: BuildClaim | null) =>
+  claim && (await row<{ name: string }>('select name from builds where id = ?', [claim.buildId]))?.name
+
+/** A project with a build of each name, all pending, of the tags that stand after the name. */
+async function projectWith(...builds: string[]): Promise<TestProject & { builds: TestBuild[] }> {
+  const project = await factory.project()
+  const jobs = builds.map(build => {
+    const [name, ...tags] = build.split(' ')
+    return `${name}: { script: x, tags: ${JSON.stringify(tags)} }\n`
+  })
+  return { ...project, builds: await makePipeline(project, jobs.join('')) }
+}
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+
+t.beforeEach(async () => {
+  for (const table of ['builds', 'pipelines', 'pipeline_stages', 'job_processes']) await execute(`delete from ${table}`)
+  await execute("update runners set tag_list = '[]', active = true where built_in = 1")
+})
+
+t.test('a shared runner', async t => {
+  t.test('takes the oldest build first, and in the end none', async t => {
+    await projectWith('one', 'two')
+    const runner = await makeRunner({ is_shared: true })
+    t.equal(await nameOf(await claimNext(runner)), 'one')
+    t.equal(await nameOf(await claimNext(runner)), 'two')
+    t.equal(await claimNext(runner), null)
+  })
+
+  t.test('takes a build of the project that has the fewest running', async t => {
+    await projectWith('a1', 'a2', 'a3')
+    await projectWith('b1', 'b2')
+    const runner = await makeRunner({ is_shared: true })
+    const names: unknown[] = []
+    for (let turn = 0; turn < 5; turn++) names.push(await nameOf(await claimNext(runner)))
+    t.same(names, ['a1', 'b1', 'a2', 'b2', 'a3'])
+  })
+
+  t.test('does not count what runs on runners of the project itself', async t => {
+    const own = await projectWith('a1', 'a2')
+    await projectWith('b1')
+    await claimNext(await makeRunner({ projects: [own.id] }))
+    t.equal(await nameOf(await claimNext(await makeRunner({ is_shared: true }))), 'a2')
+  })
+
+  t.test('leaves projects alone that do without it', async t => {
+    const runner = await makeRunner({ is_shared: true })
+    for (const setting of ['shared_runners_enabled = false', 'builds_enabled = false', 'archived = true']) {
+      const project = await projectWith('one')
+      await execute(`update projects set ${setting} where id = ?`, [project.id])
+      t.equal(await claimNext(runner), null, setting)
+    }
+    const removed = await projectWith('one')
+    await execute('delete from projects where id = ?', [removed.id])
+    t.equal(await claimNext(runner), null, 'removed')
+  })
+
+  t.test('that is locked serves the projects it is assigned to', async t => {
+    await projectWith('other')
+    const project = await projectWith('own')
+    const runner = await makeRunner({ is_shared: true, locked: true, projects: [project.id] })
+    t.equal(await nameOf(await claimNext(runner)), 'own')
+    t.equal(await claimNext(runner), null)
+  })
+})
+
+t.test('a specific runner takes the oldest build of its own projects', async t => {
+  const first = await projectWith('a1', 'a2')
+  const second = await projectWith('b1')
+  await projectWith('other')
+  await execute('update projects set shared_runners_enabled = false where id = ?', [second.id])
+  const runner = await makeRunner({ projects: [second.id, first.id], locked: true })
+  const names: unknown[] = []
+  for (let turn = 0; turn < 4; turn++) names.push(await nameOf(await claimNext(runner)))
+  t.same(names, ['a1', 'a2', 'b1', null])
+  t.equal(await claimNext(await makeRunner()), null, 'without projects it has nothing to do')
+})
+
+t.test('a paused runner takes nothing', async t => {
+  const project = await projectWith('one')
+  t.equal(await claimNext(await makeRunner({ active: false, is_shared: true })), null)
+  t.equal(await claimNext(await makeRunner({ active: false, projects: [project.id] })), null)
+})
+
+t.test('tags', async t => {
+  t.test('of a build are all to be on the runner', async t => {
+    await projectWith('both docker arm', 'one docker', 'none')
+    const names = async (tags: string[], run_untagged = true) => {
+      const runner = await makeRunner({ is_shared: true, tags, run_untagged })
+      const claim = await claimNext(runner)
+      if (claim) await execute("update builds set status = 'pending' where id = ?", [claim.buildId])
+      return nameOf(claim)
+    }
+    t.equal(await names([]), 'none')
+    t.equal(await names(['dock', 'docker2']), 'none')
+    t.equal(await names(['docker']), 'one')
+    t.equal(await names(['linux', 'arm', 'docker']), 'both')
+    t.equal(await names(['arm'], false), null, 'untagged builds are not for every runner')
+  })
+
+  t.test('that a runner has not do not keep other builds of the project waiting', async t => {
+    await projectWith('a1 docker', 'a2 docker', 'a3 say"it\\', 'a4')
+    t.equal(await nameOf(await claimNext(await makeRunner({ is_shared: true }))), 'a4')
+    t.equal(await nameOf(await claimNext(await makeRunner({ is_shared: true, tags: ['say"it\\'] }))), 'a3')
+  })
+})
+
+t.test('the same token gives the same claim, as to one whose answer was lost', async t => {
+  await projectWith('one', 'two')
+  const runner = await makeRunner({ is_shared: true })
+  const first = await claimNext(runner, { token: 'a-token' })
+  t.same(await claimNext(runner, { token: 'a-token' }), first)
+  t.match(await rows('select attempt from builds order by id'), [{ attempt: 1 }, { attempt: 0 }])
+})
+
+t.test('the built-in runner', async t => {
+  t.test('has one row, whoever asks first', async t => {
+    await execute('delete from runners')
+    const found = await Promise.all([1, 2, 3, 4].map(builtInRunner))
+    t.equal(new Set(found.map(({ id }) => id)).size, 1)
+    t.match(found[0], { active: 1, is_shared: 1, run_untagged: 1, locked: 0, built_in: 1, tag_list: '[]' })
+  })
+
+  t.test('adopts what ran before it had a row', async t => {
+    await projectWith('one')
+    const worker = await register()
+    const claim = await claimNext(await builtInRunner(), { processId: worker })
+    await execute('update builds set runner_id = null')
+    await execute('delete from runners')
+    const runner = await builtInRunner()
+    t.match(await row('select runner_id from builds'), { runner_id: runner.id })
+    await unregisterProcess(worker)
+    t.match(await claimNext(runner, { processId: await register() }), { buildId: claim?.buildId, attempt: 2 })
+  })
+
+  t.test('takes untagged builds, and tagged ones once it has the tags', async t => {
+    await projectWith('tagged docker', 'plain')
+    t.equal(await nameOf(await claimNext(await builtInRunner(), { processId: await register() })), 'plain')
+    await execute(`update runners set tag_list = '["docker"]' where built_in = 1`)
+    t.equal(await nameOf(await claimNext(await builtInRunner(), { processId: await register() })), 'tagged')
+  })
+
+  t.test('begins a build again whose worker is gone, before others', async t => {
+    await projectWith('one')
+    await projectWith('two', 'three')
+    const runner = await builtInRunner()
+    const [killed, halted] = [await register(), await register()]
+    const first = await claimNext(runner, { processId: killed })
+    const second = await claimNext(runner, { processId: halted })
+    t.equal(await nameOf(first), 'one')
+    await unregisterProcess(killed)
+    await execute('update builds set lease_until = ? where id = ?', [minutesAgo(1), second?.buildId ?? 0])
+    const worker = await register()
+    t.match(await claimNext(runner, { processId: worker }), { buildId: first?.buildId, attempt: 2 })
+    t.match(await claimNext(runner, { processId: worker }), { buildId: second?.buildId, attempt: 2 })
+    t.equal(await nameOf(await claimNext(runner, { processId: worker })), 'three')
+    t.equal(first && (await finishBuild(first, { status: 'success' }, 0)), false, 'the killed one has lost it')
+  })
+
+  t.test('does not take over what an outside runner runs', async t => {
+    await projectWith('one')
+    await claimNext(await makeRunner({ is_shared: true }))
+    await execute('update builds set lease_until = ?', [minutesAgo(10)])
+    t.equal(await claimNext(await builtInRunner(), { processId: await register() }), null)
+  })
+
+  t.test('fails a build whose worker died four times, and goes on to the next', async t => {
+    await projectWith('one')
+    const runner = await builtInRunner()
+    for (let attempt = 1; attempt <= 4; attempt++) {
+      const worker = await register()
+      t.match(await claimNext(runner, { processId: worker }), { attempt })
+      await unregisterProcess(worker)
+    }
+    await projectWith('two')
+    t.equal(await nameOf(await claimNext(runner, { processId: await register() })), 'two')
+    t.match(await row("select status, failure_reason from builds where name = 'one'"), {
+      status: 'failed',
+      failure_reason: 'runner_system_failure'
+    })
+  })
+})
+
+t.test('runners that ask at once get different builds', async t => {
+  await projectWith('a1', 'a2', 'a3', 'a4', 'a5', 'a6')
+  const runner = await makeRunner({ is_shared: true })
+  const claims = await Promise.all(Array.from({ length: 8 }, () => claimNext(runner)))
+  const taken = claims.flatMap(claim => claim?.buildId ?? [])
+  t.equal(new Set(taken).size, 6)
+  t.equal(taken.length, 6, 'each build once, and none is left')
+})
+
+t.test('two processes that claim at once get different builds', async t => {
+  const { builds } = await projectWith(...Array.from({ length: 30 }, (_, at) => `b${at}`))
+  const { id } = await makeRunner({ is_shared: true })
+  const children = [1, 2].map(() => fork(new URL('claim-process.js', import.meta.url), [String(id)]))
+  const told = await Promise.all(children.map(async child => (await once(child, 'message'))[0] as number[]))
+  await Promise.all(children.map(child => child.exitCode ?? once(child, 'exit')))
+  t.same(
+    told.flat().sort((a, b) => a - b),
+    builds.map(build => build.id)
+  )
+})
+
+t.test('ten thousand builds of one project cost little, and do not keep another project waiting', async t => {
+  const crowd = await projectWith('crowd')
+  await execute(
+    `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, tag_list, tag_list_hash, plan, queued_at, created_at, updated_at)
+     select pipeline_id, project_id, concat('crowd ', seq), stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, if(seq % 2, '[]', '["docker"]'), unhex(md5(if(seq % 2, '[]', '["docker"]'))), plan, queued_at,
+       created_at, updated_at from builds, seq_1_to_10000 where project_id = ?`,
+    [crowd.id]
+  )
+  await execute('delete from pipeline_stages')
+  await execute('analyze table builds')
+  const runner = await makeRunner({ is_shared: true })
+  const first = await claimNext(runner)
+  t.equal(await nameOf(first), 'crowd')
+  await projectWith('single')
+  t.equal(await nameOf(await claimNext(runner)), 'single')
+  let begun = 0
+  const statements = await countStatements(async () => {
+    begun = await countTransactions(() => claimNext(runner))
+  })
+  t.same([statements, begun], [1, 1], 'one that looks, one that takes')
+  const times: number[] = []
+  for (let turn = 0; turn < 20; turn++) {
+    const before = performance.now()
+    await claimNext(runner)
+    times.push(performance.now() - before)
+  }
+  const median = times.sort((a, b) => a - b)[10] ?? 0
+  t.comment(`a claim among 10,000 pending builds takes ${median.toFixed(1)} ms`)
+  t.ok(median < 100, `${median} ms`)
+  if (first) await cancelBuild(first.buildId)
+})

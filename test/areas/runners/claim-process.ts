@@ -1,0 +1,20 @@
+// A process of its own that claims builds for a runner until there are none; tells which.
+
+import { claimNext } from '../../../src/areas/runners/claim-next.js'
+import type { RunnerRow } from '../../../src/areas/runners/runners.queries.js'
+import { loadConfig } from '../../../src/config.js'
+import { closeDatabase } from '../../../src/db/connection.js'
+import { row } from '../../../src/db/sql.js'
+
+loadConfig({})
+const runner = await row<RunnerRow>('select * from runners where id = ?', [Number(process.argv[2])])
+if (!runner) throw new Error('no runner')
+const taken: number[] = []
+for (;;) {
+  const claim = await claimNext(runner)
+  if (!claim) break
+  taken.push(claim.buildId)
+}
+await closeDatabase()
+process.send?.(taken)
+process.disconnect?.()

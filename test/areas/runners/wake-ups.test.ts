@@ -1,0 +1,90 @@
+import t from 'tap'
+import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
+import { claimNext } from '../../../src/areas/runners/claim-next.js'
+import { addMissingWakeUps, countMissingWakeUps } from '../../../src/areas/runners/wake-ups.js'
+import { execute, rows } from '../../../src/db/sql.js'
+import { registerProcess } from '../../../src/queue/processes.js'
+import { testDatabase } from '../../helpers/database.js'
+import { factory } from '../../helpers/factory.js'
+import { beginBuild, makePipeline } from '../builds/make-builds.js'
+import { makeRunner } from './make-runners.js'
+
+await testDatabase()
+
+const register = () => registerProcess({ queues: ['builds'], concurrency: 1 })
+const wakeUps = async () => (await rows("select id from jobs where name = 'build.run'")).length
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+const inMinutes = (minutes: number) => minutesAgo(-minutes)
+/** Builds are overdue then, and leases have not ended a minute ago. */
+const afterAMinute = () => new Date(Date.now() + 61_000)
+
+async function pending(ci = 'test: { script: x }\n') {
+  const project = await factory.project()
+  const [build] = await makePipeline(project, ci)
+  if (!build) throw new Error('no build')
+  return { project, build }
+}
+
+t.beforeEach(async () => {
+  for (const table of ['jobs', 'builds', 'pipelines', 'pipeline_stages']) await execute(`delete from ${table}`)
+  await execute("update runners set tag_list = '[]', active = true where built_in = 1")
+})
+
+t.test('a build whose worker is gone and whose wake-up is lost gets one, however many look', async t => {
+  const { build } = await pending()
+  await beginBuild(build, await register())
+  await execute('delete from jobs')
+  await execute('update builds set lease_until = ?', [minutesAgo(2)])
+  t.equal(await countMissingWakeUps(), 1)
+  const added = await Promise.all([addMissingWakeUps(), addMissingWakeUps(), addMissingWakeUps()])
+  t.same(added.sort(), [0, 0, 1])
+  t.equal(await wakeUps(), 1)
+})
+
+t.test('one that waits without a wake-up gets another one, after a minute', async t => {
+  await pending()
+  t.equal(await addMissingWakeUps(inMinutes(2)), 0, 'it has one')
+  await execute("update jobs set state = 'dead'")
+  t.equal(await addMissingWakeUps(), 0, 'it may be on its way')
+  t.equal(await addMissingWakeUps(inMinutes(2)), 1)
+  t.equal(await addMissingWakeUps(inMinutes(2)), 0)
+})
+
+t.test('a wake-up that comes late does not count', async t => {
+  await pending()
+  await execute("update jobs set state = 'delayed', run_at = ?", [inMinutes(30)])
+  t.equal(await addMissingWakeUps(inMinutes(2)), 1)
+})
+
+t.test('wake-ups do not pile up while nobody takes them', async t => {
+  const { build } = await pending()
+  await beginBuild(build, await register())
+  await execute('update builds set lease_until = ?', [minutesAgo(2)])
+  for (let minute = 0; minute < 10; minute++) await addMissingWakeUps(inMinutes(2 * minute))
+  t.equal(await wakeUps(), 1)
+})
+
+t.test('builds that run, or are for other runners, need none', async t => {
+  const { build } = await pending()
+  await beginBuild(build, await register())
+  await pending('test: { script: x, tags: [docker] }\n')
+  const { project } = await pending()
+  await execute('update projects set shared_runners_enabled = false where id = ?', [project.id])
+  const outside = await pending()
+  await claimNext(await makeRunner({ projects: [outside.project.id] }))
+  await execute('delete from jobs')
+  t.equal(await addMissingWakeUps(afterAMinute()), 0)
+  await execute(`update runners set tag_list = '["docker"]' where built_in = 1`)
+  t.equal(await addMissingWakeUps(afterAMinute()), 1, 'until a tag makes one the built-in runner’s')
+  await execute('delete from jobs')
+  await execute('update runners set active = false where built_in = 1')
+  t.equal(await addMissingWakeUps(afterAMinute()), 0, 'not while it is paused')
+})
+
+t.test('not all are added at once', async t => {
+  await pending(Array.from({ length: 150 }, (_, at) => `b${at}: { script: x }\n`).join(''))
+  await execute('delete from jobs')
+  t.equal(await addMissingWakeUps(inMinutes(2)), 100)
+  t.equal(await addMissingWakeUps(inMinutes(2)), 0, 'the rest follows those')
+  t.equal((await builtInRunner()).active, 1)
+})
