@@ -41,8 +41,6 @@ export const projectHookEvents = {
 export type ProjectHookEvent = keyof typeof projectHookEvents
 export type ProjectHookFlag = (typeof projectHookEvents)[ProjectHookEvent]['flag']
 
-export const projectHookFlags: readonly ProjectHookFlag[] = Object.values(projectHookEvents).map(({ flag }) => flag)
-
 /** The value of the event header of a delivery to a project hook. Throws for an event that such hooks never get. */
 export function projectHookHeader(event: string): string {
   if (!Object.hasOwn(projectHookEvents, event)) throw new Error(`no project hook gets the event ${event}`)

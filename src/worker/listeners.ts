@@ -1,6 +1,7 @@
 // Who hears of happenings, and in which words: the one place that knows both sides.
 import { activityFeed } from '../areas/activity/feed.js'
-import type { Listener, Told } from '../areas/activity/happenings.js'
+import type { Told } from '../areas/activity/happenings.js'
+import type { Listener } from '../areas/activity/listeners.js'
 import { recordEntries } from '../areas/activity/record-entries.js'
 import { hookDeliveries } from '../areas/hooks/deliveries.js'
 import { recordEvents } from '../areas/hooks/record-events.js'
@@ -16,15 +17,23 @@ const listeners: readonly Listener[] = [
 ]
 
 /**
- * Lets all listeners hear of a happening at once: one that fails holds up no other. Throws when any failed, so that the job
- * is tried again; those that have done their part do nothing then.
+ * Lets all who listen to a happening hear of it at once: one that fails holds up no other. Throws when any failed, so that
+ * the job is tried again; those that have done their part do nothing then. Throws for a happening that nobody listens to:
+ * a newer version told it, and its job waits for that version.
  */
 export async function tellListeners(told: Told, all: readonly Listener[] = listeners): Promise<void> {
-  const results = await Promise.allSettled(all.map(async listener => listener.hear(told)))
+  const { kind } = told.happening
+  const hearing = all.filter(({ on }) => Object.hasOwn(on, kind))
+  if (hearing.length === 0) throw new Error(`nobody listens to ${kind}`)
+  const results = await Promise.allSettled(hearing.map(listener => hear(listener, told)))
   const failures = results.flatMap((result, at) =>
-    result.status === 'rejected' ? [`${all[at]?.name}: ${describe(result.reason)}`] : []
+    result.status === 'rejected' ? [`${hearing[at]?.name}: ${describe(result.reason)}`] : []
   )
   if (failures.length > 0) throw new Error(failures.join('\n'))
+}
+
+async function hear({ on }: Listener, told: Told): Promise<void> {
+  await (on[told.happening.kind] as ((told: Told) => Promise<unknown>) | undefined)?.(told)
 }
 
 const describe = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))

@@ -203,7 +203,10 @@ t.test('deliveries of a hook', async t => {
 
 t.test('hooks that hear of an event: those of the instance and of its project', async t => {
   const [plan] = await plansOf(() =>
-    deliverEvent('key', { project: { id: 7, event: 'wiki_page', payload: () => ({}) } })
+    deliverEvent('key', {
+      system: { event: 'tag_push', payload: () => ({}) },
+      project: { id: 7, event: 'tag_push', payload: () => ({}) }
+    })
   )
   t.equal(stepOf(plan, 'hooks')?.key, 'hooks_project')
 })

@@ -1,7 +1,8 @@
 // The activity feed: what users did to projects, newest first. One row for each happening that the feed shows.
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
-import { type ByKind, type Listener, makeOf, type Told } from './happenings.js'
+import type { Told } from './happenings.js'
+import { type ByKind, type Listener, listenerBy } from './listeners.js'
 
 /** What the API calls `action_name`. */
 export type FeedAction = 'created' | 'pushed new' | 'pushed to' | 'deleted'
@@ -25,15 +26,11 @@ const ACTIVE_FOR = 3_600_000
 const TITLE_LIMIT = 255
 
 /** `entries` say what the feed shows of each kind. */
-export const activityFeed = (entries: ByKind<FeedEntry>): Listener => ({
-  name: 'activity',
-  hear: async told => {
-    const entry = await makeOf(entries, told)
-    if (!entry) return
+export const activityFeed = (entries: ByKind<FeedEntry>): Listener =>
+  listenerBy('activity', entries, async (entry, told) => {
     await noteActivity(entry.projectId, new Date(told.at))
     if (entry.authorId !== null) await write(told, entry, entry.authorId)
-  }
-})
+  })
 
 async function noteActivity(projectId: number, at: Date): Promise<void> {
   await execute('update projects set last_activity_at = ? where id = ? and last_activity_at < ?', [

@@ -44,26 +44,6 @@ export type ToldOf<Kind extends HappeningKind> = Told & {
   readonly happening: Extract<Stored<Happening>, { readonly kind: Kind }>
 }
 
-/** What is made of each kind of happening; null for a kind of which nothing ever is. A kind without a line does not compile. */
-export type ByKind<Result> = {
-  readonly [Kind in HappeningKind]: ((told: ToldOf<Kind>) => Result | null | Promise<Result | null>) | null
-}
-
-/** Makes of a happening what the table says. Throws for a kind of a newer version: its job waits for that version. */
-export async function makeOf<Result>(table: ByKind<Result>, told: Told): Promise<Result | null> {
-  const { kind } = told.happening
-  if (!Object.hasOwn(table, kind)) throw new Error(`this version knows no happening ${kind}`)
-  const make = table[kind] as ((told: Told) => Result | null | Promise<Result | null>) | null
-  return make ? make(told) : null
-}
-
-export interface Listener {
-  /** For the error of a job that failed. */
-  readonly name: string
-  /** Does its part. Runs again when any listener fails, so a second run must be harmless. */
-  readonly hear: (told: Told) => Promise<void>
-}
-
 /** People wait for what a push brings about; an import of users tells 100,000 happenings at once. */
 const URGENT = { kinds: new Set<HappeningKind>(['ref.changed']), priority: 50 }
 

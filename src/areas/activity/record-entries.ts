@@ -1,6 +1,6 @@
 // What the feed shows of happenings that carry their record.
 import type { FeedEntry } from './feed.js'
-import type { ByKind } from './happenings.js'
+import type { ByKind } from './listeners.js'
 
 export const recordEntries = {
   'user.created': null,

@@ -2,60 +2,46 @@
 import { execute, marks, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
-import {
-  type ProjectHookFlag,
-  projectHookEvents,
-  projectHookFlags,
-  type SystemHookEvent,
-  systemHookFlag
-} from '../../webhooks/events.js'
-import { type ByKind, type Listener, makeOf } from '../activity/happenings.js'
+import { projectHookEvents, systemHookFlag } from '../../webhooks/events.js'
+import { type ByKind, type Listener, listenerBy } from '../activity/listeners.js'
 import type { HookEvent, HookMessage } from './hook-events.js'
 
 /** `events` say what hooks hear of each kind. */
-export const hookDeliveries = (events: ByKind<HookEvent>): Listener => ({
-  name: 'hooks',
-  hear: async told => {
-    const event = await makeOf(events, told)
-    if (event) await deliverEvent(told.id, event)
-  }
-})
+export const hookDeliveries = (events: ByKind<HookEvent>): Listener =>
+  listenerBy('hooks', events, (event, told) => deliverEvent(told.id, event))
 
-type HookRow = { id: number; project_id: number | null } & { [Flag in ProjectHookFlag]: number }
-
-/** By statement and not by model: every push and every event asks, and mostly nobody wants to know. */
-const HEARING = `select id, project_id, ${projectHookFlags.join(', ')} from hooks
-  where project_id is null or project_id = ?`
+interface HookRow {
+  readonly id: number
+  readonly project_id: number | null
+}
 
 /**
  * Makes a delivery for every hook that wants the event; the second time it makes none. `key` is the event's own, however
  * often it is told.
  */
-export async function deliverEvent(key: string, { system, project }: HookEvent): Promise<void> {
-  const hooks = await rows<HookRow>(HEARING, [project?.id ?? null])
-  const deliveries = [
-    ...(await addressed(
-      system,
-      hooks.filter(hook => hook.project_id === null && hearsOf(hook, system))
-    )),
-    ...(await addressed(
-      project,
-      hooks.filter(hook => hook.project_id !== null && wants(hook, project))
-    ))
-  ]
+export async function deliverEvent(key: string, event: HookEvent): Promise<void> {
+  const wanting = await hooksThatWant(event)
+  const ofSystem = wanting.filter(({ project_id }) => project_id === null)
+  const ofProject = wanting.filter(({ project_id }) => project_id !== null)
+  const deliveries = [...(await addressed(event.system, ofSystem)), ...(await addressed(event.project, ofProject))]
   if (deliveries.length === 0) return
   await transact(async () => {
-    for (const { hookId, event, body } of deliveries) await addDelivery(hookId, key, event, body)
+    for (const delivery of deliveries) await addDelivery(delivery.hookId, key, delivery.event, delivery.body)
   })
 }
 
-function hearsOf(hook: HookRow, message: HookMessage<SystemHookEvent> | undefined): boolean {
-  const flag = message ? systemHookFlag(message.event) : null
-  return flag === null || hook[flag] === 1
+/** By statement and not by model: every push and every event asks, and mostly nobody wants to know. */
+function hooksThatWant({ system, project }: HookEvent): Promise<HookRow[]> {
+  const flag = system ? systemHookFlag(system.event) : null
+  const conditions = [
+    ...(system ? [`project_id is null${flag === null ? '' : ` and ${flag}`}`] : []),
+    ...(project ? [`project_id = ? and ${projectHookEvents[project.event].flag}`] : [])
+  ]
+  return rows<HookRow>(
+    `select id, project_id from hooks where ${conditions.join(' or ') || 'false'}`,
+    project ? [project.id] : []
+  )
 }
-
-const wants = (hook: HookRow, message: HookEvent['project']) =>
-  message !== undefined && hook[projectHookEvents[message.event].flag] === 1
 
 async function addressed(message: HookMessage<string> | undefined, hooks: readonly HookRow[]) {
   if (!message || hooks.length === 0) return []

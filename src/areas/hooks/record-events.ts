@@ -1,6 +1,7 @@
 // What system hooks hear of happenings that carry their record.
 import { keyPayload, projectMovePayload, projectPayload, userPayload } from '../../webhooks/system-payloads.js'
-import type { ByKind, Stored } from '../activity/happenings.js'
+import type { Stored } from '../activity/happenings.js'
+import type { ByKind } from '../activity/listeners.js'
 import type { ProjectSnapshot } from '../activity/project-snapshots.js'
 import type { KeySnapshot, UserSnapshot } from '../activity/snapshots.js'
 import type { HookEvent } from './hook-events.js'

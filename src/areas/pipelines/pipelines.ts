@@ -10,7 +10,7 @@ import { readBlob } from '../../git/blob.js'
 import { type Commit, readCommit } from '../../git/commits.js'
 import { resolveCommit, ZERO } from '../../git/refs.js'
 import { findEntry } from '../../git/tree.js'
-import type { Listener } from '../activity/happenings.js'
+import type { Listener } from '../activity/listeners.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
 import { advancePipeline } from './build-changes.js'
@@ -33,9 +33,7 @@ interface NewPipeline {
 
 export const pushPipelines: Listener = {
   name: 'pipelines',
-  hear: async ({ happening }) => {
-    if (happening.kind === 'ref.changed') await createPipelineOfRefChange(happening.refChangeId)
-  }
+  on: { 'ref.changed': ({ happening }) => createPipelineOfRefChange(happening.refChangeId) }
 }
 
 /** Makes the pipeline of a pushed branch or tag; none without a CI file or without a build. The second time it makes none. */

@@ -3,7 +3,7 @@ import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { setHead } from '../../git/repository.js'
 import { enqueue } from '../../queue/enqueue.js'
-import type { Listener } from '../activity/happenings.js'
+import type { Listener } from '../activity/listeners.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { findSettledChange } from './ref-changes.queries.js'
 
@@ -13,9 +13,7 @@ const HOUR = 3_600_000
 
 export const refEffects: Listener = {
   name: 'refs',
-  hear: async ({ happening }) => {
-    if (happening.kind === 'ref.changed') await applyRefChange(happening.refChangeId)
-  }
+  on: { 'ref.changed': ({ happening }) => applyRefChange(happening.refChangeId) }
 }
 
 /** Brings about what the change is to have. A change whose project is gone has nothing left to do. */

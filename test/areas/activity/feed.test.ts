@@ -10,6 +10,7 @@ import { removeProjects } from '../../../src/areas/removal/project-removal.js'
 import { deleteUser } from '../../../src/areas/removal/user-deletion.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { refValue, ZERO } from '../../../src/git/refs.js'
+import { tellListeners } from '../../../src/worker/listeners.js'
 import { git, stream } from '../../git/history.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, originBy, someOrigin, type TestProject } from '../../helpers/factory.js'
@@ -182,7 +183,9 @@ t.test('what is heard when its project or author is gone is not written', async 
   await deleteUser(gone.id, someOrigin)
   const entry: FeedEntry = { projectId: project.id, authorId: gone.id, action: 'created' }
   const hear = (written: FeedEntry, id: string) =>
-    activityFeed({ ...recordEntries, 'project.created': () => written, 'ref.changed': null }).hear({ ...told, id })
+    tellListeners({ ...told, id }, [
+      activityFeed({ ...recordEntries, 'project.created': () => written, 'ref.changed': null })
+    ])
   await hear(entry, 'no-author')
   await hear({ ...entry, authorId: project.owner.id, projectId: 999_999 }, 'no-project')
   t.same(await rows("select id from activity_events where happening_id in ('no-author', 'no-project')"), [])

@@ -112,6 +112,7 @@ t.test('a push of very many refs is settled whole', async t => {
   })
   await settleChanges(project, open, all(moves))
   t.equal(await told(project), 2500)
+  await execute('delete from jobs')
 })
 
 t.test('two pushes at once keep their changes apart', async t => {
