@@ -1,7 +1,7 @@
-// An ability in words: who may do it, and how those who may not are answered. For the OpenAPI document.
+// Describes an ability in words for the OpenAPI document: who may do it, and what answer others get.
 import { GUEST, levelName } from '../lib/levels.js'
 
-/** What the words are about: any line of the abilities table. */
+/** The subject of the words: any line of the abilities table. */
 interface Described {
   readonly on: 'instance' | 'project' | 'group' | 'record'
   readonly least?: number | 'anybody' | 'user' | 'admin'
@@ -16,7 +16,7 @@ interface Described {
   readonly refusal?: string
 }
 
-/** Who may, in sentences. */
+/** Says in sentences who may do it. */
 export function whoMay(ability: Described): string {
   const sentences = [
     membersOf(ability),
@@ -41,7 +41,7 @@ function membersOf({ on, least, by }: Described): string {
   return `The ${by?.join(' or ')} of the record may${members}, and administrators.`
 }
 
-/** Those who are no members: projects and groups that are not private are open to them. */
+/** Says which users who are not members may do it: projects and groups that are not private are open to them. */
 function othersOf({ on, strangers, anonymous, publicBuilds }: Described): string | undefined {
   if (publicBuilds === 'everybody') {
     return 'While `public_builds` of the project is on, so may guests, and all users who can see an internal or public project.'
@@ -54,12 +54,12 @@ function othersOf({ on, strangers, anonymous, publicBuilds }: Described): string
   return clients + (guests ?? '')
 }
 
-/** Whether clients need credentials, may bring them, or need not. */
+/** Tells whether clients need credentials, may use them, or do not need them. */
 export function credentialsFor({ least, anonymous }: Described): 'needed' | 'optional' {
   return least === 'anybody' || anonymous ? 'optional' : 'needed'
 }
 
-/** Whether a client who knows that the record exists may still be refused. */
+/** Tells whether the server may refuse a client who knows that the record exists. */
 export function mayForbid(ability: Described): boolean {
   if (ability.on === 'instance') return ability.least === 'admin'
   if (ability.on === 'record') return ability.refusal === 'forbidden'

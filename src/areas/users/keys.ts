@@ -53,7 +53,7 @@ export async function deleteKey(owner: Owner, id: number, origin: Origin): Promi
     const key = await findKey(owner.id, id)
     if (!key) return undefined
     const { affectedRows } = await execute('delete from ssh_keys where id = ?', [id])
-    // Another request was faster, and has sent the event.
+    // Another request was faster, and has told the happening.
     if (affectedRows === 0) return undefined
     await tell({ kind: 'key.removed', key: keySnapshot(key, owner) })
     await audit(origin, {

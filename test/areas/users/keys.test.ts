@@ -308,7 +308,7 @@ t.test('events and audit of keys', async t => {
   await app.as(root).delete(`/users/${user.id}/keys/${id}`)
   await app.as(user).delete(`/user/keys/${id}`)
 
-  t.test('it is told once', async t => {
+  t.test('each change is one happening', async t => {
     const about = { id, key, username: user.username, created_at }
     for (const kind of ['key.added', 'key.removed'] as const) {
       const told = (await waitingHappenings(kind)).filter(happening => happening.key.id === id)
