@@ -2,11 +2,11 @@
 import type { BuildWhen } from './config-types.js'
 import { type BuildStatus, isComplete, noBuilds, type StatusCounts, statusOfCounts } from './status.js'
 
-export type StageCounts = {
+export interface StageCounts {
   /** Stages run in the order of their positions, which may have gaps. */
-  position: number
+  readonly position: number
   /** Of the stage's latest builds: a build that was retried is no longer counted. */
-  counts: StatusCounts
+  readonly counts: StatusCounts
 }
 
 /** A stage whose turn has come. Its created builds whose `when` is in `runs` become pending, its other ones skipped. */

@@ -3,7 +3,7 @@ import type { CiConfig, CiJob } from './config-types.js'
 import { printable, type Report } from './config-values.js'
 
 // The most expensive pattern takes a few milliseconds for one ref, and every push matches all patterns.
-const expressionLimit = 200
+const EXPRESSION_LIMIT = 200
 const isExpression = (entry: string) => entry.startsWith('/')
 
 /** Reports each job that refers to a stage, job or environment that does not exist or does not fit. */
@@ -11,8 +11,8 @@ export function checkConfig(config: CiConfig, report: Report): void {
   const jobs = new Map(config.jobs.map(job => [job.name, job]))
   const stageOf = new Map(config.stages.map((stage, index) => [stage, index]))
   const expressions = new Set(config.jobs.flatMap(job => [...job.only, ...job.except]).filter(isExpression))
-  if (expressions.size > expressionLimit)
-    report('jobs', `have ${expressions.size} regular expressions in only and except, more than ${expressionLimit}`)
+  if (expressions.size > EXPRESSION_LIMIT)
+    report('jobs', `have ${expressions.size} regular expressions in only and except, more than ${EXPRESSION_LIMIT}`)
   for (const job of config.jobs) {
     const tell = (problem: string) => report(`${printable(job.name)} job:`, problem)
     if (!stageOf.has(job.stage))
@@ -22,7 +22,7 @@ export function checkConfig(config: CiConfig, report: Report): void {
   }
 }
 
-const list = (stages: string[]) => {
+const list = (stages: readonly string[]) => {
   const shown = stages.slice(0, 20).map(printable).join(', ')
   return stages.length > 20 ? `${shown} and more` : shown
 }

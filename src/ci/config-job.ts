@@ -1,6 +1,6 @@
 // Reads one job of a CI file.
 import { readArtifacts, readCache, readEnvironment } from './config-parts.js'
-import { buildWhens, type CiCache, type CiJob, type CiVariable } from './config-types.js'
+import { BUILD_WHENS, type CiCache, type CiJob, type CiVariable } from './config-types.js'
 import {
   checkKeys,
   given,
@@ -16,16 +16,16 @@ import {
 import { patternProblem, refPatternProblem } from './refs.js'
 
 /** The values that a job inherits for keys that it does not have. Variables are merged; other keys are replaced. */
-export type Defaults = {
-  beforeScript: string[]
-  afterScript: string[]
-  image: string | null
-  services: string[]
-  cache: CiCache | null
-  variables: CiVariable[]
+export interface Defaults {
+  readonly beforeScript: readonly string[]
+  readonly afterScript: readonly string[]
+  readonly image: string | null
+  readonly services: readonly string[]
+  readonly cache: CiCache | null
+  readonly variables: readonly CiVariable[]
 }
 
-export const jobKeys = [
+export const JOB_KEYS = [
   'script',
   'before_script',
   'after_script',
@@ -46,7 +46,7 @@ export const jobKeys = [
   'coverage'
 ]
 
-const laterKeys = [
+const LATER_KEYS = [
   'rules',
   'needs',
   'extends',
@@ -83,7 +83,7 @@ export function readDefaults(section: Section): Defaults {
 
 /** The job in its canonical form. A wrong value is reported, and the default of the key replaces it. */
 export function readJob(name: string, section: Section, defaults: Defaults): CiJob {
-  checkKeys(section, jobKeys, laterKeys)
+  checkKeys(section, JOB_KEYS, LATER_KEYS)
   const own = readDefaults(section)
   const inherits = (key: string) => given(section, key) === undefined
   return {
@@ -98,7 +98,7 @@ export function readJob(name: string, section: Section, defaults: Defaults): CiJ
     variables: mergeVariables(defaults.variables, own.variables),
     tags: [...new Set(readList(section, 'tags', { check: nameProblem }))],
     allowFailure: readFlag(section, 'allow_failure'),
-    when: readChoice(section, 'when', buildWhens, 'on_success'),
+    when: readChoice(section, 'when', BUILD_WHENS, 'on_success'),
     only: readList(section, 'only', { check: refPatternProblem }) ?? [],
     except: readList(section, 'except', { check: refPatternProblem }) ?? [],
     environment: readEnvironment(section),
@@ -132,7 +132,7 @@ function readCoverage(section: Section): string | null {
   return source ?? null
 }
 
-function mergeVariables(under: CiVariable[], over: CiVariable[]): CiVariable[] {
+function mergeVariables(under: readonly CiVariable[], over: readonly CiVariable[]): CiVariable[] {
   const merged = new Map([...under, ...over].map(({ key, value }) => [key, value]))
   return [...merged].map(([key, value]) => ({ key, value }))
 }

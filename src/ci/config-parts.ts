@@ -1,16 +1,16 @@
 // Reads the keys whose value is itself a mapping: cache, artifacts, environment.
 import { parseDuration } from '../lib/duration.js'
 import {
-  artifactWhens,
+  ARTIFACT_WHENS,
   type CiArtifacts,
   type CiCache,
   type CiEnvironment,
-  environmentActions
+  ENVIRONMENT_ACTIONS
 } from './config-types.js'
 import {
   checkKeys,
   given,
-  nameLimit,
+  NAME_LIMIT,
   readChoice,
   readFlag,
   readList,
@@ -45,11 +45,11 @@ export function readArtifacts(section: Section): CiArtifacts | null {
     ['reports', 'expose_as', 'public', 'access']
   )
   return {
-    name: readText(artifacts, 'name', nameLimit),
+    name: readText(artifacts, 'name', NAME_LIMIT),
     paths: readList(artifacts, 'paths', { check: pathProblem }) ?? [],
     exclude: readList(artifacts, 'exclude', { check: pathProblem }) ?? [],
     untracked: readFlag(artifacts, 'untracked'),
-    when: readChoice(artifacts, 'when', artifactWhens, 'on_success'),
+    when: readChoice(artifacts, 'when', ARTIFACT_WHENS, 'on_success'),
     expireIn: readExpiry(artifacts)
   }
 }
@@ -75,7 +75,7 @@ function readExpiry(artifacts: Section): number | null {
 export function readEnvironment(section: Section): CiEnvironment | null {
   const value = given(section, 'environment')
   if (typeof value === 'string') {
-    const name = checkedName(section, 'environment', readText(section, 'environment', nameLimit))
+    const name = checkedName(section, 'environment', readText(section, 'environment', NAME_LIMIT))
     return name === null ? null : { name, url: null, action: 'start', onStop: null }
   }
   const environment = readSection(section, 'environment')
@@ -86,10 +86,10 @@ export function readEnvironment(section: Section): CiEnvironment | null {
     ['auto_stop_in', 'deployment_tier', 'kubernetes', 'deployment']
   )
   if (given(environment, 'name') === undefined) reportAt(environment, 'name', 'is missing')
-  const name = checkedName(environment, 'name', readText(environment, 'name', nameLimit))
-  const url = readText(environment, 'url', nameLimit)
-  const action = readChoice(environment, 'action', environmentActions, 'start')
-  const onStop = readText(environment, 'on_stop', nameLimit)
+  const name = checkedName(environment, 'name', readText(environment, 'name', NAME_LIMIT))
+  const url = readText(environment, 'url', NAME_LIMIT)
+  const action = readChoice(environment, 'action', ENVIRONMENT_ACTIONS, 'start')
+  const onStop = readText(environment, 'on_stop', NAME_LIMIT)
   return name === null ? null : { name, url, action, onStop }
 }
 

@@ -7,9 +7,13 @@ import { nearest } from './nearest.js'
 /** Takes a path such as `jobs:rspec:artifacts`, and a problem that continues the sentence, such as `is empty`. */
 export type Report = (path: string, problem: string) => void
 
-export type Section = { path: string; entries: YamlMapping; report: Report }
+export interface Section {
+  readonly path: string
+  readonly entries: YamlMapping
+  readonly report: Report
+}
 
-export const nameLimit = 255
+export const NAME_LIMIT = 255
 
 /** A text of a user for a message: one line of at most 64 characters. */
 export function printable(text: string): string {
@@ -81,11 +85,11 @@ export function readFlag(section: Section, key: string): boolean {
   return false
 }
 
-type ListRules = {
+interface ListRules {
   /** True: a single text counts as a list with that text. */
-  single?: boolean
+  readonly single?: boolean
   /** The problem of an entry, such as `is empty`; undefined when it has none. */
-  check?: (entry: string) => string | undefined
+  readonly check?: (entry: string) => string | undefined
 }
 
 /** A list of texts; undefined when the key is absent. */
@@ -118,7 +122,7 @@ export function readList(section: Section, key: string, rules: ListRules = {}): 
 /** The problem of a text that becomes a name in the database; undefined when it has none. */
 export function nameProblem(text: string): string | undefined {
   if (text.trim() === '') return 'should not be empty'
-  return text.length > nameLimit ? `is longer than ${nameLimit} characters` : undefined
+  return text.length > NAME_LIMIT ? `is longer than ${NAME_LIMIT} characters` : undefined
 }
 
 /** The variables of the mapping `variables`; an empty list means no variables. A number keeps its text as written. */
@@ -133,7 +137,7 @@ export function readVariables(section: Section): CiVariable[] {
     const name = keyText(key)
     const path = pathOf(section, `variables:${printable(name)}`)
     if (!/^\w+$/.test(name)) section.report(path, 'has a name that is not made of letters, digits and _')
-    else if (name.length > nameLimit) section.report(path, `has a name longer than ${nameLimit} characters`)
+    else if (name.length > NAME_LIMIT) section.report(path, `has a name longer than ${NAME_LIMIT} characters`)
     else if (Array.isArray(entry) || entry instanceof Map)
       section.report(path, `should be text, a number or a boolean, not ${kindOf(entry)}`)
     else return [{ key: name, value: entry === null ? '' : keyText(entry) }]

@@ -12,22 +12,24 @@ import {
   reportAt,
   type Section
 } from './config-values.js'
-import { expandedLimit, keyText, loadYaml, type Yaml, type YamlKey, type YamlMapping } from './load-yaml.js'
+import { EXPANDED_LIMIT, keyText, loadYaml, type Yaml, type YamlKey, type YamlMapping } from './load-yaml.js'
 import { nearest } from './nearest.js'
 
 export type * from './config-types.js'
 
 /** Each error is `<path> <problem>`; colons join the parts of the path. */
-export type ParsedConfig = { config: CiConfig; errors: [] } | { config: null; errors: string[] }
+export type ParsedConfig =
+  | { readonly config: CiConfig; readonly errors: readonly [] }
+  | { readonly config: null; readonly errors: readonly string[] }
 
-export const jobLimit = 500
-const stageLimit = 100
-const errorLimit = 50
-const defaultStages = ['build', 'test', 'deploy']
+export const JOB_LIMIT = 500
+const STAGE_LIMIT = 100
+const ERROR_LIMIT = 50
+const DEFAULT_STAGES = ['build', 'test', 'deploy']
 
-const reserved = ['image', 'services', 'stages', 'types', 'before_script', 'after_script', 'variables', 'cache']
+const RESERVED = ['image', 'services', 'stages', 'types', 'before_script', 'after_script', 'variables', 'cache']
 // Not specified: a job may have such a name. Without a script, we take it for the key of a later version.
-const laterKeys = ['include', 'default', 'workflow', 'spec']
+const LATER_KEYS = ['include', 'default', 'workflow', 'spec']
 
 /** Parses, checks and completes a CI file. No text makes it throw; it gives all errors that it finds. */
 export function parseConfig(text: string): ParsedConfig {
@@ -44,8 +46,8 @@ export function parseConfig(text: string): ParsedConfig {
 }
 
 function bounded(errors: string[]): string[] {
-  if (errors.length <= errorLimit) return errors
-  return [...errors.slice(0, errorLimit), `config has ${errors.length - errorLimit} more errors`]
+  if (errors.length <= ERROR_LIMIT) return errors
+  return [...errors.slice(0, ERROR_LIMIT), `config has ${errors.length - ERROR_LIMIT} more errors`]
 }
 
 function readRoot(root: Section): CiConfig | undefined {
@@ -53,8 +55,8 @@ function readRoot(root: Section): CiConfig | undefined {
   const defaults = readDefaults(root)
   const found = visibleJobs(root)
   if (found.length === 0) root.report('jobs', 'should contain at least one visible job')
-  if (found.length > jobLimit) {
-    root.report('jobs', `are ${found.length}, more than ${jobLimit}`)
+  if (found.length > JOB_LIMIT) {
+    root.report('jobs', `are ${found.length}, more than ${JOB_LIMIT}`)
     return undefined
   }
   const jobs = readJobs(root, found, defaults)
@@ -65,15 +67,15 @@ function readStages(root: Section): string[] {
   const key = root.entries.get('stages') == null ? 'types' : 'stages'
   const stages = readList(root, key, { check: nameProblem })
   if (stages?.length === 0 && Array.isArray(root.entries.get(key))) reportAt(root, key, 'should not be empty')
-  const unique = [...new Set(stages ?? defaultStages)]
-  if (unique.length > stageLimit) reportAt(root, key, `are more than ${stageLimit}`)
+  const unique = [...new Set(stages ?? DEFAULT_STAGES)]
+  if (unique.length > STAGE_LIMIT) reportAt(root, key, `are more than ${STAGE_LIMIT}`)
   return unique
 }
 
 function visibleJobs(root: Section): [YamlKey, Yaml][] {
   return [...root.entries].filter(([key, value]) => {
     const name = keyText(key)
-    if (reserved.includes(name)) return false
+    if (RESERVED.includes(name)) return false
     if (!name.startsWith('.')) return true
     if (value === null) root.report(printable(name), 'should not be empty')
     return false
@@ -90,7 +92,7 @@ function readJobs(root: Section, found: [YamlKey, Yaml][], defaults: Defaults): 
     const name = keyText(key)
     const job = readJob(name, { path: `jobs:${printable(name)}`, entries, report: root.report }, defaults)
     size += sizeOf(job)
-    if (size > expandedLimit) {
+    if (size > EXPANDED_LIMIT) {
       root.report('jobs', 'are too large together with what they inherit')
       return undefined
     }
@@ -105,7 +107,7 @@ function jobEntries(root: Section, key: YamlKey, value: Yaml): YamlMapping | und
   const isJob = value instanceof Map && value.has('script')
   const problem = nameProblem(name)
   if (typeof key !== 'string') root.report(path, `has a name that is ${kindOf(key)}${advice(key)}`)
-  else if (laterKeys.includes(name) && !isJob) root.report(name, 'is not supported by this service')
+  else if (LATER_KEYS.includes(name) && !isJob) root.report(name, 'is not supported by this service')
   else if (problem) root.report(path, `has a name that ${problem}`)
   else if (value instanceof Map && value.size > 0) return value
   else root.report(path, `should be a mapping with a script${hint(name)}`)
@@ -113,7 +115,7 @@ function jobEntries(root: Section, key: YamlKey, value: Yaml): YamlMapping | und
 }
 
 function hint(name: string): string {
-  const meant = nearest(name, reserved)
+  const meant = nearest(name, RESERVED)
   return meant === undefined ? '' : ` (did you mean \`${meant}\`?)`
 }
 

@@ -1,9 +1,9 @@
 // Finds the test coverage of a build in its log.
 import { compilePattern, type Match, type Pattern, PatternError, search } from './pattern.js'
 
-const lineLimit = 1000
+const LINE_LIMIT = 1000
 // This many steps take about a second. An ordinary pattern takes one or two steps for each character.
-const stepLimit = 30_000_000
+const STEP_LIMIT = 30_000_000
 
 /**
  * The first number in the last match of the log; if the pattern has groups, in the last group of that match. `source`
@@ -13,11 +13,11 @@ const stepLimit = 30_000_000
 export function findCoverage(log: string, source: string): number | null {
   const pattern = compile(source)
   if (!pattern) return null
-  const steps = { left: stepLimit }
+  const steps = { left: STEP_LIMIT }
   let end = log.length
   while (end >= 0 && steps.left > 0) {
     const start = log.lastIndexOf('\n', end - 1) + 1
-    const line = log.slice(start, Math.min(end, start + lineLimit))
+    const line = log.slice(start, Math.min(end, start + LINE_LIMIT))
     steps.left -= (pattern.program.length * (line.length + 1)) >> 6
     steps.left -= 10
     const match = lastMatch(pattern, line, steps)

@@ -1,7 +1,7 @@
 import { parseConfig } from './config.js'
 
 /** Checks a CI file without creating anything. Gives all errors, each as `<path> <problem>`. */
-export function lintConfig(text: string): { status: 'valid' | 'invalid'; errors: string[] } {
+export function lintConfig(text: string): { status: 'valid' | 'invalid'; errors: readonly string[] } {
   const { errors } = parseConfig(text)
   return { status: errors.length === 0 ? 'valid' : 'invalid', errors }
 }

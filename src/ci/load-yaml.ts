@@ -22,21 +22,25 @@ import {
 } from 'yaml'
 
 /** A number keeps its text as written, so that `VERSION: 1.10` does not become 1.1. */
-export type YamlNumber = { readonly number: string }
+export interface YamlNumber {
+  readonly number: string
+}
 export type YamlKey = string | boolean | null | YamlNumber
 export type YamlMapping = Map<YamlKey, Yaml>
 export type Yaml = YamlKey | Yaml[] | YamlMapping
 
-export type LoadedYaml = { value: Yaml; errors: [] } | { value: null; errors: string[] }
+export type LoadedYaml =
+  | { readonly value: Yaml; readonly errors: readonly [] }
+  | { readonly value: null; readonly errors: readonly string[] }
 
-export const textLimit = 1024 * 1024
+export const TEXT_LIMIT = 1024 * 1024
 /** Characters of the whole document after its aliases are expanded; each node counts as 16 more. */
-export const expandedLimit = 4 * 1024 * 1024
+export const EXPANDED_LIMIT = 4 * 1024 * 1024
 // The slowest known text of this many tokens takes the parser 0.5 s. Deep nesting would overflow its stack only much
 // later than depthLimit.
-const tokenLimit = 200_000
-const depthLimit = 64
-const nodeWeight = 16
+const TOKEN_LIMIT = 200_000
+const DEPTH_LIMIT = 64
+const NODE_WEIGHT = 16
 
 /** The text cannot be loaded; `position` is an offset in the text. */
 class Unreadable extends Error {
@@ -50,13 +54,13 @@ class Unreadable extends Error {
 
 /** Loads one YAML document. No text makes it throw; each error begins with `yaml`. */
 export function loadYaml(text: string): LoadedYaml {
-  if (Buffer.byteLength(text) > textLimit) return refuse(`is larger than ${textLimit} bytes`)
+  if (Buffer.byteLength(text) > TEXT_LIMIT) return refuse(`is larger than ${TEXT_LIMIT} bytes`)
   const lines = new LineCounter()
   try {
     const document = compose(text, lines)
     const first = document.errors[0] ?? document.warnings[0]
     if (first) throw new Unreadable(`is not valid: ${first.message.slice(0, 200)}`, first.pos[0])
-    return { value: convert(document.contents, { anchors: new Map(), left: expandedLimit }), errors: [] }
+    return { value: convert(document.contents, { anchors: new Map(), left: EXPANDED_LIMIT }), errors: [] }
   } catch (error) {
     if (error instanceof Unreadable) return refuse(error.message + place(lines, error.position))
     // Apart from Unreadable, a text can only make the parser's recursion fail.
@@ -100,9 +104,9 @@ function compose(text: string, lines: LineCounter): Document.Parsed {
   for (const lexeme of new Lexer().lex(text)) {
     strays = countStrays(strays, lexeme)
     if (strays > 4) throw new Unreadable(`is not valid: stray \`${lexeme[0]}\``, parser.offset)
-    if (++count > tokenLimit) throw new Unreadable(`is too long: it has more than ${tokenLimit} tokens`)
+    if (++count > TOKEN_LIMIT) throw new Unreadable(`is too long: it has more than ${TOKEN_LIMIT} tokens`)
     take(parser.next(lexeme))
-    if (parser.stack.length > depthLimit) throw new Unreadable('is nested too deeply', parser.offset)
+    if (parser.stack.length > DEPTH_LIMIT) throw new Unreadable('is nested too deeply', parser.offset)
   }
   take(parser.end())
   documents.push(...composer.end(true, text.length))
@@ -117,11 +121,11 @@ const narrowBooleans = new Map([
   [true, /^(?:[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/],
   [false, /^(?:[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/]
 ])
-const dropped = /:(timestamp|binary|set|omap|pairs|merge)$/
+const DROPPED = /:(timestamp|binary|set|omap|pairs|merge)$/
 
 function chooseTags(tags: Tags): Tags {
   return tags.flatMap(tag => {
-    if (typeof tag === 'string' || dropped.test(tag.tag) || ('format' in tag && tag.format === 'TIME')) return []
+    if (typeof tag === 'string' || DROPPED.test(tag.tag) || ('format' in tag && tag.format === 'TIME')) return []
     if (tag.tag.endsWith(':bool') && 'test' in tag && tag.test)
       tag = { ...tag, test: narrowBooleans.get(tag.test.test('true')) } as ScalarTag
     return [tag]
@@ -135,8 +139,8 @@ const options: ParseOptions & DocumentOptions & SchemaOptions = {
   customTags: chooseTags
 }
 
-type Context = {
-  anchors: Map<string, { value: Yaml; weight: number }>
+interface Context {
+  readonly anchors: Map<string, { readonly value: Yaml; readonly weight: number }>
   /** How much of expandedLimit is left. */
   left: number
 }
@@ -155,7 +159,7 @@ function convert(node: ParsedNode | null, context: Context): Yaml {
     return target.value
   }
   const before = context.left
-  spend(context, nodeWeight)
+  spend(context, NODE_WEIGHT)
   const value = convertContent(node, context)
   if (node.anchor) context.anchors.set(node.anchor, { value, weight: before - context.left })
   return value

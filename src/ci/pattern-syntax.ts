@@ -3,24 +3,36 @@
 // that never matches.
 
 export type Node =
-  | { kind: 'character'; test: (character: string) => boolean }
-  | { kind: 'assert'; place: 'start' | 'end' | 'boundary' | 'inside' }
-  | { kind: 'look'; node: Node; negative: boolean }
-  | { kind: 'sequence'; nodes: Node[] }
-  | { kind: 'choice'; nodes: Node[] }
-  | { kind: 'repeat'; node: Node; least: number; most: number; greedy: boolean }
-  | { kind: 'group'; node: Node; slot: number }
+  | { readonly kind: 'character'; readonly test: (character: string) => boolean }
+  | { readonly kind: 'assert'; readonly place: 'start' | 'end' | 'boundary' | 'inside' }
+  | { readonly kind: 'look'; readonly node: Node; readonly negative: boolean }
+  | { readonly kind: 'sequence'; readonly nodes: readonly Node[] }
+  | { readonly kind: 'choice'; readonly nodes: readonly Node[] }
+  | {
+      readonly kind: 'repeat'
+      readonly node: Node
+      readonly least: number
+      readonly most: number
+      readonly greedy: boolean
+    }
+  | { readonly kind: 'group'; readonly node: Node; readonly slot: number }
 
 /** Why a pattern is refused. The message continues a sentence that begins with the pattern: `has an unclosed group`. */
 export class PatternError extends Error {}
 
-export const patternLimit = 255
+export const PATTERN_LIMIT = 255
 
-type Cursor = { text: string; at: number; groups: number; ignoreCase: boolean; looking: boolean }
+interface Cursor {
+  readonly text: string
+  at: number
+  groups: number
+  readonly ignoreCase: boolean
+  looking: boolean
+}
 
 /** Parses the text between the slashes. Throws PatternError. */
 export function parsePattern(text: string, ignoreCase: boolean): { node: Node; groups: number } {
-  if (text.length > patternLimit) throw new PatternError(`is longer than ${patternLimit} characters`)
+  if (text.length > PATTERN_LIMIT) throw new PatternError(`is longer than ${PATTERN_LIMIT} characters`)
   const inline = /^\(\?i\)/.test(text)
   const cursor = { text, at: inline ? 4 : 0, groups: 0, ignoreCase: ignoreCase || inline, looking: false }
   const node = choice(cursor)

@@ -7,32 +7,37 @@ import { type Node, PatternError, parsePattern } from './pattern-syntax.js'
 export { PatternError } from './pattern-syntax.js'
 
 type Instruction =
-  | { op: 'character'; test: (character: string) => boolean }
-  | { op: 'assert'; place: 'start' | 'end' | 'boundary' | 'inside' }
-  | { op: 'look'; program: Instruction[]; negative: boolean }
+  | { readonly op: 'character'; readonly test: (character: string) => boolean }
+  | { readonly op: 'assert'; readonly place: 'start' | 'end' | 'boundary' | 'inside' }
+  | { readonly op: 'look'; readonly program: readonly Instruction[]; readonly negative: boolean }
   /** Tries `first`, then `second`. */
-  | { op: 'split'; first: number; second: number }
-  | { op: 'jump'; to: number }
-  | { op: 'save'; slot: number }
-  | { op: 'match' }
+  | { readonly op: 'split'; readonly first: number; readonly second: number }
+  | { readonly op: 'jump'; readonly to: number }
+  | { readonly op: 'save'; readonly slot: number }
+  | { readonly op: 'match' }
 
-export type Pattern = { readonly program: readonly Instruction[]; readonly groups: number }
+export interface Pattern {
+  readonly program: readonly Instruction[]
+  readonly groups: number
+}
 
 // A pattern of 255 characters needs more instructions only with counted repeats.
-const programLimit = 500
+const PROGRAM_LIMIT = 500
 // Only a look-ahead that is tried again at every position comes near this limit (0.1 s). Beyond it there is no match.
-const stepLimit = 2_000_000
+const STEP_LIMIT = 2_000_000
 
 /** Compiles the text between the slashes. Throws PatternError when the pattern is wrong or too large. */
 export function compilePattern(text: string, ignoreCase = false): Pattern {
   const { node, groups } = parsePattern(text, ignoreCase)
   const program: Instruction[] = []
-  emit({ kind: 'group', node, slot: 0 }, program, { left: programLimit })
+  emit({ kind: 'group', node, slot: 0 }, program, { left: PROGRAM_LIMIT })
   program.push({ op: 'match' })
   return { program, groups }
 }
 
-type Budget = { left: number }
+interface Budget {
+  left: number
+}
 
 function emit(node: Node, program: Instruction[], budget: Budget): void {
   if (--budget.left < 0) throw new PatternError('repeats too much')
@@ -65,7 +70,7 @@ function emit(node: Node, program: Instruction[], budget: Budget): void {
   }
 }
 
-function emitChoice(nodes: Node[], program: Instruction[], budget: Budget): void {
+function emitChoice(nodes: readonly Node[], program: Instruction[], budget: Budget): void {
   const jumps: { op: 'jump'; to: number }[] = []
   for (const node of nodes.slice(0, -1)) {
     const split = { op: 'split' as const, first: program.length + 1, second: 0 }
@@ -101,17 +106,17 @@ function emitRepeat(node: Node & { kind: 'repeat' }, program: Instruction[], bud
   for (let count = node.least; count < node.most; count++) optional(() => emit(node.node, program, budget))
 }
 
-export type Match = {
-  end: number
+export interface Match {
+  readonly end: number
   /** The whole match first, then each group; undefined for a group that took no part. */
-  groups: (string | undefined)[]
+  readonly groups: readonly (string | undefined)[]
 }
 
 /**
  * The leftmost match that begins at `from` or later; undefined when there is none, or when no `steps` are left. Several
  * searches may share their `steps`.
  */
-export function search(pattern: Pattern, text: string, from = 0, steps = { left: stepLimit }): Match | undefined {
+export function search(pattern: Pattern, text: string, from = 0, steps = { left: STEP_LIMIT }): Match | undefined {
   const slots: number[] = new Array((pattern.groups + 1) * 2).fill(-1)
   const visited = new Uint8Array(pattern.program.length * (text.length + 1))
   for (let start = from; start <= text.length; start++) {
@@ -130,16 +135,16 @@ export function matches(pattern: Pattern, text: string): boolean {
   return search(pattern, text) !== undefined
 }
 
-type Search = {
-  program: readonly Instruction[]
-  text: string
-  slots: number[]
-  visited: Uint8Array
-  steps: { left: number }
+interface Search {
+  readonly program: readonly Instruction[]
+  readonly text: string
+  readonly slots: number[]
+  readonly visited: Uint8Array
+  readonly steps: Budget
 }
 
 /** Either a place where the search continues, or a slot to reset after everything behind it has failed. */
-type Pending = { at: number; position: number } | { slot: number; value: number }
+type Pending = { readonly at: number; readonly position: number } | { readonly slot: number; readonly value: number }
 
 function run(search: Search, start: number): boolean {
   const stack: Pending[] = [{ at: 0, position: start }]
@@ -189,7 +194,7 @@ function follow(search: Search, stack: Pending[], from: number, start: number): 
   }
 }
 
-function looksLike({ text, slots, steps }: Search, program: Instruction[], position: number): boolean {
+function looksLike({ text, slots, steps }: Search, program: readonly Instruction[], position: number): boolean {
   const visited = new Uint8Array(program.length * (text.length + 1))
   steps.left -= visited.length >> 6
   return run({ program, text, slots: [...slots], visited, steps }, position)

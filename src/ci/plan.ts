@@ -3,39 +3,39 @@
 import type { BuildWhen, CiArtifacts, CiCache, CiConfig, CiEnvironment, CiJob, CiVariable } from './config-types.js'
 import { type RefContext, selector } from './refs.js'
 
-export type PlanContext = RefContext & {
+export interface PlanContext extends RefContext {
   /** The message of the last commit of the ref. */
-  commitMessage: string
+  readonly commitMessage: string
   /** Whether `[ci skip]` in the message counts: it does for a push, but not when somebody asks for a pipeline. */
-  honourSkip: boolean
+  readonly honourSkip: boolean
 }
 
-export type BuildOptions = {
+export interface BuildOptions {
   /** The commands of before_script and script, which run in one shell. */
-  script: string[]
-  afterScript: string[]
-  artifacts: CiArtifacts | null
+  readonly script: readonly string[]
+  readonly afterScript: readonly string[]
+  readonly artifacts: CiArtifacts | null
   /** The names of jobs whose artifacts the build needs; null means all jobs of earlier stages. */
-  dependencies: string[] | null
-  image: string | null
-  services: string[]
-  cache: CiCache | null
+  readonly dependencies: readonly string[] | null
+  readonly image: string | null
+  readonly services: readonly string[]
+  readonly cache: CiCache | null
 }
 
-export type PlannedBuild = {
-  name: string
-  stage: string
+export interface PlannedBuild {
+  readonly name: string
+  readonly stage: string
   /** The index of the stage in the `stages` of the plan. */
-  stageIndex: number
-  when: BuildWhen
-  allowFailure: boolean
-  tagList: string[]
+  readonly stageIndex: number
+  readonly when: BuildWhen
+  readonly allowFailure: boolean
+  readonly tagList: readonly string[]
   /** Name and URL are as written: their variables are not expanded yet. */
-  environment: CiEnvironment | null
+  readonly environment: CiEnvironment | null
   /** A regular expression without slashes. */
-  coverage: string | null
-  options: BuildOptions
-  variables: CiVariable[]
+  readonly coverage: string | null
+  readonly options: BuildOptions
+  readonly variables: readonly CiVariable[]
 }
 
 /**
@@ -43,9 +43,9 @@ export type PlannedBuild = {
  * the file. `empty` means that no job is selected.
  */
 export type Plan =
-  | { kind: 'builds'; stages: string[]; builds: PlannedBuild[] }
-  | { kind: 'skipped' }
-  | { kind: 'empty' }
+  | { readonly kind: 'builds'; readonly stages: readonly string[]; readonly builds: readonly PlannedBuild[] }
+  | { readonly kind: 'skipped' }
+  | { readonly kind: 'empty' }
 
 /** The pipeline that the configuration gives for one ref and source. */
 export function planPipeline(config: CiConfig, context: PlanContext): Plan {

@@ -1,14 +1,14 @@
 // Decides by `only` and `except` to which refs and kinds of pipeline a job belongs.
 import { compilePattern, matches, PatternError } from './pattern.js'
 
-export const refLimit = 255
+export const REF_LIMIT = 255
 
-export type RefContext = {
-  ref: string
-  tag: boolean
-  source: 'push' | 'api' | 'trigger'
+export interface RefContext {
+  readonly ref: string
+  readonly tag: boolean
+  readonly source: 'push' | 'api' | 'trigger'
   /** `group/project`. */
-  projectPath: string
+  readonly projectPath: string
 }
 
 /** The problem of an entry of only or except, such as `is empty`; undefined when it has none. */
@@ -51,7 +51,7 @@ export function matchesRef(entry: string, context: RefContext): boolean {
   if (path !== undefined && path !== context.projectPath) return false
   if (pattern === context.ref || matchesKeyword(pattern, context)) return true
   const expression = regularExpression(pattern)
-  if (!expression || context.ref.length > refLimit) return false
+  if (!expression || context.ref.length > REF_LIMIT) return false
   return matches(compilePattern(expression.source, expression.ignoreCase), context.ref)
 }
 
@@ -74,7 +74,10 @@ function split(entry: string): { pattern: string; path?: string } {
   return { pattern: entry.slice(0, at), path: entry.slice(at + 1) }
 }
 
-type Expression = { source: string; ignoreCase: boolean }
+interface Expression {
+  readonly source: string
+  readonly ignoreCase: boolean
+}
 
 function regularExpression(pattern: string): Expression | undefined {
   const [, source, flag] = /^\/(.+)\/(i?)$/s.exec(pattern) ?? []

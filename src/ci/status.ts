@@ -1,20 +1,23 @@
 // Calculates the status of a set of builds: of a stage, of all earlier stages, or of a pipeline.
 
-export const buildStatuses = ['created', 'pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
-export type BuildStatus = (typeof buildStatuses)[number]
+export const BUILD_STATUSES = ['created', 'pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
+export type BuildStatus = (typeof BUILD_STATUSES)[number]
 
 /** How many builds have each status. Failures that nobody minds are counted as `ignored` instead. */
 export type StatusCounts = { [Kind in BuildStatus | 'ignored']: number }
 
-export type JudgedBuild = { status: BuildStatus; allowFailure: boolean }
+export interface JudgedBuild {
+  readonly status: BuildStatus
+  readonly allowFailure: boolean
+}
 
-const complete: ReadonlySet<BuildStatus> = new Set(['success', 'failed', 'canceled', 'skipped'])
+const COMPLETE: ReadonlySet<BuildStatus> = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
  * Whether nothing more happens by itself. Skipped counts too, although somebody may still play or retry such a build.
  */
 export function isComplete(status: BuildStatus): boolean {
-  return complete.has(status)
+  return COMPLETE.has(status)
 }
 
 /** Counts of no builds at all, to add to. */
@@ -43,7 +46,7 @@ export function aggregateStatus(builds: readonly JudgedBuild[]): BuildStatus {
 
 /** The same for builds that are known by their counts alone. */
 export function statusOfCounts(counts: StatusCounts): BuildStatus {
-  const found = buildStatuses.filter(status => counts[status] > 0)
+  const found = BUILD_STATUSES.filter(status => counts[status] > 0)
   const only = (...allowed: BuildStatus[]) => found.every(status => allowed.includes(status))
   if (found.length === 0) return counts.ignored > 0 ? 'success' : 'skipped'
   if (only('skipped')) return 'skipped'

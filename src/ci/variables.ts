@@ -2,53 +2,58 @@
 // precedence.
 import type { CiVariable, EnvironmentAction } from './config-types.js'
 
-export type BuildVariable = {
-  key: string
-  value: string
+export interface BuildVariable {
+  readonly key: string
+  readonly value: string
   /** False for a value that must not be shown: a token, or a secret of a user. */
-  public: boolean
+  readonly public: boolean
 }
 
-export type VariablesInput = {
-  build: {
-    id: number
-    name: string
-    stage: string
-    ref: string
-    tag: boolean
-    sha: string
+export interface VariablesInput {
+  readonly build: {
+    readonly id: number
+    readonly name: string
+    readonly stage: string
+    readonly ref: string
+    readonly tag: boolean
+    readonly sha: string
     /** Null becomes 40 zeros. */
-    beforeSha: string | null
-    manual: boolean
+    readonly beforeSha: string | null
+    readonly manual: boolean
     /** The token of this build. */
-    token: string
+    readonly token: string
     /** The URL to clone from, with credentials. */
-    repositoryUrl: string
+    readonly repositoryUrl: string
     /** The environment, with its name expanded; null when the build has none. */
-    environment: { name: string; slug: string; url: string | null; action: EnvironmentAction } | null
-    refProtected?: boolean
+    readonly environment: {
+      readonly name: string
+      readonly slug: string
+      readonly url: string | null
+      readonly action: EnvironmentAction
+    } | null
+    readonly refProtected?: boolean
   }
-  commit: { message: string; author: string; timestamp: string }
-  pipeline: { id: number; source: 'push' | 'api' | 'trigger' }
-  project: {
-    id: number
+  readonly commit: { readonly message: string; readonly author: string; readonly timestamp: string }
+  readonly pipeline: { readonly id: number; readonly source: 'push' | 'api' | 'trigger' }
+  readonly project: {
+    readonly id: number
     /** The last part of the path of the project. */
-    path: string
+    readonly path: string
     /** The path of the user or group that owns the project. */
-    namespace: string
-    name: string
-    url: string
-    visibility: 'private' | 'internal' | 'public'
-    defaultBranch: string | null
+    readonly namespace: string
+    readonly name: string
+    readonly url: string
+    readonly visibility: 'private' | 'internal' | 'public'
+    readonly defaultBranch: string | null
   }
-  server: { name: string; version: string; revision: string; url: string }
-  runner: { id: number; description: string; tags: string[] } | null
+  readonly server: { readonly name: string; readonly version: string; readonly revision: string; readonly url: string }
+  readonly runner: { readonly id: number; readonly description: string; readonly tags: readonly string[] } | null
   /** The user who started the build; null when a trigger token did. */
-  user: { id: number; email: string; login: string; name: string } | null
+  readonly user: { readonly id: number; readonly email: string; readonly login: string; readonly name: string } | null
   /** The variables of the CI file, as planned. */
-  configVariables: readonly CiVariable[]
-  projectVariables: readonly CiVariable[]
-  triggerVariables: readonly CiVariable[]
+  readonly configVariables: readonly CiVariable[]
+  readonly projectVariables: readonly CiVariable[]
+  readonly triggerVariables: readonly CiVariable[]
 }
 
 /**

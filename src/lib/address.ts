@@ -31,7 +31,7 @@ export function parseRanges(texts: readonly string[]): Range[] {
  * count as the IPv4 address inside them. Other tunnels (6to4, Teredo, IPv4-translated and -compatible) are refused
  * whatever address they contain, because nothing public has needed them for years.
  */
-export function isForbiddenTarget(address: string, allow: Range[]): boolean {
+export function isForbiddenTarget(address: string, allow: readonly Range[]): boolean {
   if (isIP(address) === 0) return true
   const parsed = parse(address)
   const reached = reachedAddress(parsed)

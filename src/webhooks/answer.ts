@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http'
 
 /** We read at most this many bytes of an answer. Bytes that are not kept are thrown away. */
-const readLimit = 1024 * 1024
-const mostHeaders = 50
-const longestHeader = 1000
+const READ_LIMIT = 1024 * 1024
+const MOST_HEADERS = 50
+const LONGEST_HEADER = 1000
 
 /**
  * Reads the body and puts its first `limit` bytes into `kept`. When the answer breaks off before its end, this rejects,
@@ -15,7 +15,7 @@ export async function readBody(response: IncomingMessage, limit: number, kept: B
   for await (const chunk of response as AsyncIterable<Buffer>) {
     if (read < limit) kept.push(chunk.subarray(0, limit - read))
     read += chunk.length
-    if (read >= readLimit) break
+    if (read >= READ_LIMIT) break
   }
 }
 
@@ -32,11 +32,11 @@ export function boundedText(text: string, limit: number): string {
 /** The first headers of an answer: names in lower case, long values cut, and repeated headers joined by a comma. */
 export function boundedHeaders(response: IncomingMessage): Record<string, string> {
   const headers = new Map<string, string>()
-  for (let index = 0; index + 1 < response.rawHeaders.length && headers.size < mostHeaders; index += 2) {
-    const name = (response.rawHeaders[index] ?? '').toLowerCase().slice(0, longestHeader)
+  for (let index = 0; index + 1 < response.rawHeaders.length && headers.size < MOST_HEADERS; index += 2) {
+    const name = (response.rawHeaders[index] ?? '').toLowerCase().slice(0, LONGEST_HEADER)
     const value = response.rawHeaders[index + 1] ?? ''
     const before = headers.get(name)
-    headers.set(name, (before === undefined ? value : `${before}, ${value}`).slice(0, longestHeader))
+    headers.set(name, (before === undefined ? value : `${before}, ${value}`).slice(0, LONGEST_HEADER))
   }
   return Object.fromEntries(headers)
 }

@@ -11,62 +11,71 @@ import {
 } from './payloads.js'
 
 interface Timed {
-  startedAt: Date | null
-  finishedAt: Date | null
+  readonly startedAt: Date | null
+  readonly finishedAt: Date | null
 }
 
 export interface PayloadBuild extends Timed {
-  id: number
-  name: string
-  stage: string
-  status: string
-  ref: string
-  tag: boolean
-  beforeSha: string
-  sha: string
+  readonly id: number
+  readonly name: string
+  readonly stage: string
+  readonly status: string
+  readonly ref: string
+  readonly tag: boolean
+  readonly beforeSha: string
+  readonly sha: string
   /** Seconds; null before the build has started. */
-  duration: number | null
-  allowFailure: boolean
+  readonly duration: number | null
+  readonly allowFailure: boolean
   /** The user who started the build; null when nobody did, such as for a trigger. */
-  user: PayloadUser | null
-  project: PayloadProject
+  readonly user: PayloadUser | null
+  readonly project: PayloadProject
   /** The names of namespace and project for people, such as `Some Group / Some Project`. */
-  projectName: string
-  pipeline: Timed & { id: number; status: string; duration: number | null }
-  commit: { message: string | null; authorName: string | null; authorEmail: string | null }
+  readonly projectName: string
+  readonly pipeline: Timed & { readonly id: number; readonly status: string; readonly duration: number | null }
+  readonly commit: {
+    readonly message: string | null
+    readonly authorName: string | null
+    readonly authorEmail: string | null
+  }
 }
 
 export interface PayloadPipeline {
-  id: number
-  ref: string
-  tag: boolean
-  sha: string
-  beforeSha: string
-  status: string
+  readonly id: number
+  readonly ref: string
+  readonly tag: boolean
+  readonly sha: string
+  readonly beforeSha: string
+  readonly status: string
   /** The names of the stages, in order. */
-  stages: string[]
-  createdAt: Date
-  finishedAt: Date | null
-  duration: number | null
-  user: PayloadUser | null
-  project: PayloadProject
-  commit: PayloadCommit
-  builds: PayloadPipelineBuild[]
+  readonly stages: readonly string[]
+  readonly createdAt: Date
+  readonly finishedAt: Date | null
+  readonly duration: number | null
+  readonly user: PayloadUser | null
+  readonly project: PayloadProject
+  readonly commit: PayloadCommit
+  readonly builds: readonly PayloadPipelineBuild[]
 }
 
 export interface PayloadPipelineBuild extends Timed {
-  id: number
-  stage: string
-  name: string
-  status: string
-  createdAt: Date
+  readonly id: number
+  readonly stage: string
+  readonly name: string
+  readonly status: string
+  readonly createdAt: Date
   /** When the build runs, such as `on_success`. */
-  when: string
-  manual: boolean
-  user: PayloadUser | null
-  runner: { id: number; description: string; active: boolean; isShared: boolean } | null
+  readonly when: string
+  readonly manual: boolean
+  readonly user: PayloadUser | null
+  readonly runner: {
+    readonly id: number
+    readonly description: string
+    readonly active: boolean
+    readonly isShared: boolean
+  } | null
   /** Null when the build has no artifacts. */
-  artifactsFile: { filename: string; size: number } | null
+  readonly artifactsFile: { readonly filename: string; readonly size: number } | null
 }
 
 export function buildPayload(build: PayloadBuild) {

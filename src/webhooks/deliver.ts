@@ -13,37 +13,40 @@ import { allowedRanges, checkedLookup, checkLiteral } from './target.js'
 import { checkHookUrl } from './url.js'
 
 /** Bytes of the largest payload that is sent. */
-const bodyLimit = 25 * 1024 * 1024
+const BODY_LIMIT = 25 * 1024 * 1024
 
 export interface HookRequest {
-  url: string
+  readonly url: string
   /** The JSON text. Exactly these bytes are sent and signed. */
-  body: string | Buffer
+  readonly body: string | Buffer
   /** The value of X-Gitstead-Event, such as `System Hook`. */
-  event: string
-  token: string | null
-  verifyTls: boolean
+  readonly event: string
+  readonly token: string | null
+  readonly verifyTls: boolean
   /** The `webhook-id`: the same in every try, so that a receiver can ignore a delivery that it already has. */
-  id: string
-  timestamp: Date
+  readonly id: string
+  readonly timestamp: Date
 }
 
 export interface DeliveryResult {
   /** Whether the whole answer came in time, with a status of 200 to 299. */
-  delivered: boolean
+  readonly delivered: boolean
   /** The status of the answer; null when no answer came. */
-  status: number | null
+  readonly status: number | null
   /** One line without secrets, or null. */
-  error: string | null
-  requestHeaders: Record<string, string>
-  responseHeaders: Record<string, string>
+  readonly error: string | null
+  readonly requestHeaders: Record<string, string>
+  readonly responseHeaders: Record<string, string>
   /** At most `hooks.response_limit` bytes of UTF-8. */
-  responseBody: string
-  durationMs: number
+  readonly responseBody: string
+  readonly durationMs: number
 }
 
 /** The result so far. It is filled during the exchange, so that an exchange that is cut keeps what it has. */
-type Progress = Pick<DeliveryResult, 'status' | 'requestHeaders' | 'responseHeaders' | 'responseBody'>
+/** Filled while the request runs. */
+type Progress = {
+  -readonly [Field in 'status' | 'requestHeaders' | 'responseHeaders' | 'responseBody']: DeliveryResult[Field]
+}
 
 class Unsendable extends Error {}
 
@@ -68,7 +71,11 @@ export async function deliverHook(request: HookRequest): Promise<DeliveryResult>
   return { delivered: error === null, ...progress, error, durationMs: Math.round(performance.now() - started) }
 }
 
-async function exchange(request: HookRequest, progress: Progress, limits: { allow: Range[]; signal: AbortSignal }) {
+async function exchange(
+  request: HookRequest,
+  progress: Progress,
+  limits: { readonly allow: readonly Range[]; readonly signal: AbortSignal }
+) {
   const { url, body } = sendable(request)
   const headers = hookHeaders({ ...request, body }, url)
   progress.requestHeaders = withoutSecretHeaders(headers)
@@ -95,15 +102,15 @@ function sendable(request: HookRequest): { url: URL; body: Buffer } {
   const problem = checkHookUrl(request.url)
   if (problem) throw new Unsendable(`the URL ${problem}`)
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.from(request.body)
-  if (body.length > bodyLimit) throw new Unsendable(`the payload is larger than ${bodyLimit} bytes`)
+  if (body.length > BODY_LIMIT) throw new Unsendable(`the payload is larger than ${BODY_LIMIT} bytes`)
   return { url: new URL(request.url), body }
 }
 
 interface Opening {
-  headers: { [name: string]: string }
-  verifyTls: boolean
-  allow: Range[]
-  signal: AbortSignal
+  readonly headers: { readonly [name: string]: string }
+  readonly verifyTls: boolean
+  readonly allow: readonly Range[]
+  readonly signal: AbortSignal
 }
 
 /** Starts the request. Throws RefusedTarget, and ERR_INVALID_CHAR for a header that would break its line. */

@@ -1,9 +1,9 @@
 // Names the events that hooks get: system events, the kinds of project hooks, and the flags that select them.
 
 /** The value of the event header of every delivery to a system hook. */
-export const systemHookHeader = 'System Hook'
+export const SYSTEM_HOOK_HEADER = 'System Hook'
 
-export const systemHookEvents = [
+export const SYSTEM_HOOK_EVENTS = [
   'project_create',
   'project_destroy',
   'project_rename',
@@ -24,10 +24,10 @@ export const systemHookEvents = [
   'tag_push'
 ] as const
 
-export type SystemHookEvent = (typeof systemHookEvents)[number]
+export type SystemHookEvent = (typeof SYSTEM_HOOK_EVENTS)[number]
 
 /** The kinds of project hooks: for each, the flag that selects it and the value of its event header. */
-export const projectHookEvents = {
+export const PROJECT_HOOK_EVENTS = {
   push: { flag: 'push_events', header: 'Push Hook' },
   tag_push: { flag: 'tag_push_events', header: 'Tag Push Hook' },
   issue: { flag: 'issues_events', header: 'Issue Hook' },
@@ -38,19 +38,19 @@ export const projectHookEvents = {
   wiki_page: { flag: 'wiki_page_events', header: 'Wiki Page Hook' }
 } as const
 
-export type ProjectHookEvent = keyof typeof projectHookEvents
-export type ProjectHookFlag = (typeof projectHookEvents)[ProjectHookEvent]['flag']
+export type ProjectHookEvent = keyof typeof PROJECT_HOOK_EVENTS
+export type ProjectHookFlag = (typeof PROJECT_HOOK_EVENTS)[ProjectHookEvent]['flag']
 
 /** The value of the event header of a delivery to a project hook. Throws for an event that such hooks never get. */
 export function projectHookHeader(event: string): string {
-  if (!Object.hasOwn(projectHookEvents, event)) throw new Error(`no project hook gets the event ${event}`)
-  return projectHookEvents[event as ProjectHookEvent].header
+  if (!Object.hasOwn(PROJECT_HOOK_EVENTS, event)) throw new Error(`no project hook gets the event ${event}`)
+  return PROJECT_HOOK_EVENTS[event as ProjectHookEvent].header
 }
 
 /**
  * The header of events of confidential issues. Only hooks with a separate flag get them; the API cannot set that flag.
  */
-export const confidentialIssueHeader = 'Confidential Issue Hook'
+export const CONFIDENTIAL_ISSUE_HEADER = 'Confidential Issue Hook'
 
 /** The flag that a system hook needs for this event, or null when the event goes to every system hook. */
 export function systemHookFlag(event: SystemHookEvent): 'push_events' | 'tag_push_events' | null {

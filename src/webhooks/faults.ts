@@ -1,15 +1,15 @@
 // Turns an error on the way to a receiver into one line for the owner of the hook.
 import { RefusedTarget } from './target.js'
 
-const closed = 'the receiver closed the connection before its answer was complete'
+const CLOSED = 'the receiver closed the connection before its answer was complete'
 
 const texts: Record<string, string> = {
   ENOTFOUND: 'the host name has no address',
   ENODATA: 'the host name has no address',
   EAI_AGAIN: 'the host name cannot be resolved at the moment',
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: closed,
-  EPIPE: closed,
+  ECONNRESET: CLOSED,
+  EPIPE: CLOSED,
   ETIMEDOUT: 'the host does not answer',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network of the host cannot be reached',

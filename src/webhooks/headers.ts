@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { root } from '../config.js'
 import { sign, unixSeconds } from './sign.js'
 
-const redacted = '[redacted]'
+const REDACTED = '[redacted]'
 /** The signature is secret too: with the payload, somebody could find a weak token by guessing. */
-const secretHeaders = new Set(['X-Gitstead-Token', 'X-Gitlab-Token', 'Authorization', 'webhook-signature'])
+const SECRET_HEADERS = new Set(['X-Gitstead-Token', 'X-Gitlab-Token', 'Authorization', 'webhook-signature'])
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
 /** The parts of a request that its headers depend on; `body` has the bytes that are sent. */
 export interface Signed {
-  event: string
-  token: string | null
-  id: string
-  timestamp: Date
-  body: Buffer
+  readonly event: string
+  readonly token: string | null
+  readonly id: string
+  readonly timestamp: Date
+  readonly body: Buffer
 }
 
 /** Every header except Host. A user and password in the URL become basic authentication. */
@@ -44,7 +44,7 @@ export function hookHeaders(request: Signed, url: URL): Record<string, string> {
 /** The headers, with the values of secret headers replaced. */
 export function withoutSecretHeaders(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, secretHeaders.has(name) ? redacted : value])
+    Object.entries(headers).map(([name, value]) => [name, SECRET_HEADERS.has(name) ? REDACTED : value])
   )
 }
 
@@ -57,7 +57,7 @@ export function secretsOf(token: string | null, url: URL): string[] {
 
 /** A text with the secrets replaced. */
 export function withoutSecrets(text: string, secrets: string[]): string {
-  return secrets.reduce((kept, secret) => kept.replaceAll(secret, redacted), text)
+  return secrets.reduce((kept, secret) => kept.replaceAll(secret, REDACTED), text)
 }
 
 /** The headers with the secrets replaced in their values. */

@@ -2,42 +2,42 @@
 // builders write out every field of a payload.
 
 export interface PayloadProject {
-  id: number
-  name: string
+  readonly id: number
+  readonly name: string
   /** The path with its namespace, such as `group/project`. */
-  pathWithNamespace: string
+  readonly pathWithNamespace: string
   /** The name of the namespace, not its path. */
-  namespace: string
-  description: string | null
-  webUrl: string
-  avatarUrl: string | null
-  gitSshUrl: string
-  gitHttpUrl: string
-  visibilityLevel: number
-  defaultBranch: string | null
+  readonly namespace: string
+  readonly description: string | null
+  readonly webUrl: string
+  readonly avatarUrl: string | null
+  readonly gitSshUrl: string
+  readonly gitHttpUrl: string
+  readonly visibilityLevel: number
+  readonly defaultBranch: string | null
 }
 
 export interface PayloadUser {
-  id: number
-  name: string
-  username: string
-  email: string
-  avatarUrl: string | null
+  readonly id: number
+  readonly name: string
+  readonly username: string
+  readonly email: string
+  readonly avatarUrl: string | null
 }
 
 export interface PayloadCommit {
-  id: string
-  message: string
-  timestamp: Date
-  url: string
-  author: { name: string; email: string }
+  readonly id: string
+  readonly message: string
+  readonly timestamp: Date
+  readonly url: string
+  readonly author: { readonly name: string; readonly email: string }
 }
 
 /** A commit of a push, with the paths that it changes. */
 export interface PayloadPushCommit extends PayloadCommit {
-  added: readonly string[]
-  modified: readonly string[]
-  removed: readonly string[]
+  readonly added: readonly string[]
+  readonly modified: readonly string[]
+  readonly removed: readonly string[]
 }
 
 /** An ISO 8601 date-time in UTC. */

@@ -8,34 +8,34 @@ import {
   repository
 } from './payloads.js'
 
-const commitLimit = 20
-const textBeginning = 200
+const COMMIT_LIMIT = 20
+const TEXT_BEGINNING = 200
 
 export interface PayloadPush {
   /** The full name, such as `refs/heads/master`. */
-  ref: string
+  readonly ref: string
   /** 40 zeros when the ref is new. */
-  before: string
+  readonly before: string
   /** 40 zeros when the ref is deleted. */
-  after: string
+  readonly after: string
   /** The commit that the ref points to, also when it is an annotated tag. */
-  checkoutSha: string | null
+  readonly checkoutSha: string | null
   /** The text of an annotated tag; null for other refs. */
-  message: string | null
-  user: PayloadUser
-  project: PayloadProject
+  readonly message: string | null
+  readonly user: PayloadUser
+  readonly project: PayloadProject
 }
 
 /** The commits of a push for project hooks, oldest first: at least the last 20 of them; and the number of all. */
 export interface PayloadPushedCommits {
-  commits: PayloadPushCommit[]
-  totalCommitsCount: number
+  readonly commits: readonly PayloadPushCommit[]
+  readonly totalCommitsCount: number
 }
 
 /** The payload for project hooks, with the last commits. A deletion has no commits. */
 export function pushPayload(push: PayloadPush, { commits, totalCommitsCount }: PayloadPushedCommits) {
   if (isDeletion(push)) return systemPushPayload(push)
-  return { ...head(push), ...tail(push, commits.slice(-commitLimit).map(pushedCommit), totalCommitsCount) }
+  return { ...head(push), ...tail(push, commits.slice(-COMMIT_LIMIT).map(pushedCommit), totalCommitsCount) }
 }
 
 /**
@@ -58,7 +58,7 @@ export function shortPushPayload(payload: PushPayload, limit: number): PushPaylo
   const commits = payload.commits.map(entry => ({ ...entry, added: [], modified: [], removed: [] }))
   const withoutPaths = { ...payload, commits }
   if (fits(withoutPaths)) return withoutPaths
-  const beginning = (text: string) => text.slice(0, textBeginning)
+  const beginning = (text: string) => text.slice(0, TEXT_BEGINNING)
   const withoutTexts = {
     ...payload,
     message: payload.message === null ? null : beginning(payload.message),

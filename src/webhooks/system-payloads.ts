@@ -3,40 +3,40 @@ import { levelName, visibilityName } from '../lib/levels.js'
 import { dateTime } from './payloads.js'
 
 interface Dated {
-  createdAt: Date
-  updatedAt: Date
+  readonly createdAt: Date
+  readonly updatedAt: Date
 }
 
 /** A project in the form of system events. */
 export interface PayloadSystemProject extends Dated {
-  id: number
-  name: string
-  path: string
-  pathWithNamespace: string
-  visibilityLevel: number
+  readonly id: number
+  readonly name: string
+  readonly path: string
+  readonly pathWithNamespace: string
+  readonly visibilityLevel: number
   /** For a personal project, its user. For a project of a group, the name of the group with an empty email. */
-  owner: { name: string; email: string }
+  readonly owner: { readonly name: string; readonly email: string }
 }
 
 export interface PayloadSystemUser extends Dated {
-  id: number
-  name: string
-  username: string
-  email: string
+  readonly id: number
+  readonly name: string
+  readonly username: string
+  readonly email: string
 }
 
 /** A membership. The dates are those of the membership. */
 export interface PayloadMember extends Dated {
-  accessLevel: number
-  user: Omit<PayloadSystemUser, keyof Dated>
-  project: Pick<PayloadSystemProject, 'id' | 'name' | 'path' | 'pathWithNamespace' | 'visibilityLevel'>
+  readonly accessLevel: number
+  readonly user: Omit<PayloadSystemUser, keyof Dated>
+  readonly project: Pick<PayloadSystemProject, 'id' | 'name' | 'path' | 'pathWithNamespace' | 'visibilityLevel'>
 }
 
 export interface PayloadKey extends Dated {
-  id: number
+  readonly id: number
   /** The public key as its owner gave it. */
-  key: string
-  username: string
+  readonly key: string
+  readonly username: string
 }
 
 export function projectPayload(event: 'project_create' | 'project_destroy', project: PayloadSystemProject) {

@@ -15,10 +15,10 @@ export class RefusedTarget extends Error {
   }
 }
 
-const parsed = new WeakMap<readonly string[], Range[]>()
+const parsed = new WeakMap<readonly string[], readonly Range[]>()
 
 /** The ranges of `hooks.allow`. Throws Misconfigured when one of the texts is not a range. */
-export function allowedRanges(): Range[] {
+export function allowedRanges(): readonly Range[] {
   const texts = config().hooks.allow
   const known = parsed.get(texts)
   if (known) return known
@@ -32,7 +32,7 @@ export function allowedRanges(): Range[] {
 }
 
 /** Throws RefusedTarget when the host is itself a refused address: connections to an address need no lookup. */
-export function checkLiteral(host: string, allow: Range[]): void {
+export function checkLiteral(host: string, allow: readonly Range[]): void {
   if (isIP(host) !== 0 && isForbiddenTarget(host, allow)) throw new RefusedTarget(host)
 }
 
@@ -40,7 +40,7 @@ export function checkLiteral(host: string, allow: Range[]): void {
  * A `lookup` function for a connection. It gives only the permitted addresses of a name, and fails with RefusedTarget
  * when the name has no such address. `signal` ends the wait for a free place, but not a lookup that has begun.
  */
-export function checkedLookup(allow: Range[], signal: AbortSignal): LookupFunction {
+export function checkedLookup(allow: readonly Range[], signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
     resolveName(hostname, { ...options, all: true }, signal).then(
       found => {
@@ -58,14 +58,14 @@ export function checkedLookup(allow: Range[], signal: AbortSignal): LookupFuncti
 // getaddrinfo blocks one of the four threads that also serve the file system. It blocks as long as a name server wants
 // and cannot be canceled. So lookups use at most two threads: slow name servers, hostile or broken, cannot block the
 // rest.
-const places = 2
+const PLACES = 2
 const waiting: (() => void)[] = []
 let busy = 0
 
-type Options = Parameters<LookupFunction>[1] & { all: true }
+type Options = Parameters<LookupFunction>[1] & { readonly all: true }
 
 async function resolveName(hostname: string, options: Options, signal: AbortSignal): Promise<LookupAddress[]> {
-  if (busy >= places) await new Promise<void>(resolve => waiting.push(resolve))
+  if (busy >= PLACES) await new Promise<void>(resolve => waiting.push(resolve))
   else busy++
   try {
     signal.throwIfAborted()

@@ -1,10 +1,10 @@
 // Checks the form of a hook's URL. Each delivery checks where it leads, because names and settings change.
 
-const longest = 2000
+const LONGEST = 2000
 
 /** Why a hook cannot have this URL, or null when it can. */
 export function checkHookUrl(url: string): string | null {
-  if (url.length > longest) return `is longer than ${longest} characters`
+  if (url.length > LONGEST) return `is longer than ${LONGEST} characters`
   // The URL parser silently drops or encodes these characters. Then the stored URL would differ from the one we call.
   if (/[\p{Cc}\s\\]/u.test(url)) return 'has spaces, backslashes or control characters'
   if (!/^https?:\/\//i.test(url)) return 'is not an http or https URL'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { parseConfig } from '../../src/ci/config.js'
-import { textLimit } from '../../src/ci/load-yaml.js'
+import { TEXT_LIMIT } from '../../src/ci/load-yaml.js'
 
 t.test('the error for text that is not YAML names the place', async t => {
   const cases: [text: string, error: RegExp][] = [
@@ -29,8 +29,8 @@ t.test('a text that would cost too much is refused', async t => {
   const jobs = many(500, i => `j${i}: {script: x}\n`)
   t.strictSame(parseConfig(jobs).errors, [])
   const cases: Record<string, [text: string, error: RegExp]> = {
-    'large text': [`# ${'x'.repeat(textLimit)}`, /^yaml is larger than 1048576 bytes/],
-    'large text of few characters': [`# ${'€'.repeat(textLimit / 3)}`, /^yaml is larger/],
+    'large text': [`# ${'x'.repeat(TEXT_LIMIT)}`, /^yaml is larger than 1048576 bytes/],
+    'large text of few characters': [`# ${'€'.repeat(TEXT_LIMIT / 3)}`, /^yaml is larger/],
     'aliases of aliases': [
       many(
         12,

@@ -5,8 +5,8 @@ import type { BuildWhen } from '../../src/ci/config-types.js'
 import { type PlanContext, planPipeline } from '../../src/ci/plan.js'
 import {
   aggregateStatus,
+  BUILD_STATUSES,
   type BuildStatus,
-  buildStatuses,
   countBuilds,
   isComplete,
   type JudgedBuild,
@@ -35,7 +35,7 @@ function expectedStatus(builds: JudgedBuild[]): BuildStatus {
 }
 
 t.test('aggregateStatus is right for every set of up to four builds', async t => {
-  const kinds = buildStatuses.flatMap(status => [true, false].map(allowFailure => ({ status, allowFailure })))
+  const kinds = BUILD_STATUSES.flatMap(status => [true, false].map(allowFailure => ({ status, allowFailure })))
   let sets = 0
   const walk = (builds: JudgedBuild[], from: number) => {
     sets++
@@ -46,7 +46,7 @@ t.test('aggregateStatus is right for every set of up to four builds', async t =>
   }
   walk([], 0)
   t.equal(sets, 3060)
-  t.strictSame(buildStatuses.filter(isComplete), ['success', 'failed', 'canceled', 'skipped'])
+  t.strictSame(BUILD_STATUSES.filter(isComplete), ['success', 'failed', 'canceled', 'skipped'])
 })
 
 t.test('latestBuilds gives the newest build of each name', async t => {
@@ -63,6 +63,9 @@ interface StageBuild extends JudgedBuild {
   readonly stageIndex: number
   readonly when: BuildWhen
 }
+
+/** A build that moves on while the test runs. */
+type MovingBuild = { -readonly [Field in keyof StageBuild]: StageBuild[Field] }
 
 interface Advance {
   readonly enqueue: number[]
@@ -157,7 +160,7 @@ t.test('random pipelines keep all rules until they end', async t => {
   }
   const pick = <T>(choices: readonly T[]) => choices[next(choices.length)] as T
   const problems: string[] = []
-  const step = (builds: StageBuild[]) => {
+  const step = (builds: MovingBuild[]) => {
     const { enqueue, skip, status } = advance(builds)
     const expected = expectedAdvance(builds)
     if (JSON.stringify(expected) !== JSON.stringify({ enqueue, skip, status }))
@@ -179,7 +182,7 @@ t.test('random pipelines keep all rules until they end', async t => {
     if (again.enqueue.length + again.skip.length > 0) problems.push('not stable')
   }
   for (let round = 0; round < 2000; round++) {
-    const builds: StageBuild[] = Array.from({ length: 1 + next(8) }, (_, id) => ({
+    const builds: MovingBuild[] = Array.from({ length: 1 + next(8) }, (_, id) => ({
       id,
       name: `job ${id}`,
       stageIndex: next(4),

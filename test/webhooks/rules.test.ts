@@ -1,6 +1,11 @@
 // Tests the pure parts: signatures, URLs, the schedule of retries and the table of events.
 import t from 'tap'
-import { projectHookEvents, projectHookHeader, systemHookEvents, systemHookFlag } from '../../src/webhooks/events.js'
+import {
+  PROJECT_HOOK_EVENTS,
+  projectHookHeader,
+  SYSTEM_HOOK_EVENTS,
+  systemHookFlag
+} from '../../src/webhooks/events.js'
 import { nextDelay } from '../../src/webhooks/retry.js'
 import { sign, unixSeconds } from '../../src/webhooks/sign.js'
 import { checkHookUrl } from '../../src/webhooks/url.js'
@@ -91,7 +96,7 @@ t.test('the waits between tries grow, end, and take about a day', async t => {
 
 t.test('events have their flags and headers', async t => {
   t.strictSame(
-    systemHookEvents.filter(event => systemHookFlag(event) !== null),
+    SYSTEM_HOOK_EVENTS.filter(event => systemHookFlag(event) !== null),
     ['push', 'tag_push']
   )
   t.equal(systemHookFlag('push'), 'push_events')
@@ -99,5 +104,5 @@ t.test('events have their flags and headers', async t => {
   t.equal(projectHookHeader('tag_push'), 'Tag Push Hook')
   t.throws(() => projectHookHeader('user_create'), { message: /no project hook gets the event user_create/ })
   t.throws(() => projectHookHeader('toString'))
-  t.strictSame(projectHookEvents.merge_request, { flag: 'merge_requests_events', header: 'Merge Request Hook' })
+  t.strictSame(PROJECT_HOOK_EVENTS.merge_request, { flag: 'merge_requests_events', header: 'Merge Request Hook' })
 })

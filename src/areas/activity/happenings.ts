@@ -40,7 +40,7 @@ export interface Told {
   readonly happening: Stored<Happening>
 }
 
-export type ToldOf<Kind extends HappeningKind> = Told & {
+export interface ToldOf<Kind extends HappeningKind> extends Told {
   readonly happening: Extract<Stored<Happening>, { readonly kind: Kind }>
 }
 

@@ -7,7 +7,7 @@ import { readArtifactsOf, readArtifactsOfRef, readBuild, readBuilds, readTraceOf
 import { BuildListQuery, BuildParams, CommitParams, JobQuery, RefParams } from './builds.schema.js'
 import { Build, viewBuild } from './builds.view.js'
 
-const tags = ['Builds']
+const TAGS = ['Builds']
 const archive = { 200: Bytes('application/zip', 'The archive of artifacts.') }
 
 const sendArchive = (reply: FastifyReply, archive: { size: number; stream: Readable; filename: string }) =>
@@ -27,7 +27,7 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: list,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'List the builds of a project',
         description: 'The newest first.',
         params: ProjectParams,
@@ -43,7 +43,7 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: read,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'List the builds of a commit',
         description: 'Of all pipelines of the commit, the newest first.',
         params: CommitParams,
@@ -56,7 +56,7 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/projects/:id/builds/:build_id',
-    { config: read, schema: { tags, summary: 'Get a build', params: BuildParams, response: { 200: Build } } },
+    { config: read, schema: { tags: TAGS, summary: 'Get a build', params: BuildParams, response: { 200: Build } } },
     async ({ project, params }) => viewBuild(await readBuild(project, params.build_id))
   )
 
@@ -65,7 +65,7 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: read,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Get the trace of a build',
         description: 'What its scripts have printed so far.',
         params: BuildParams,
@@ -83,7 +83,7 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: read,
       schema: {
-        tags,
+        tags: TAGS,
         operationId: 'downloadProjectBuildArtifacts',
         summary: 'Download the artifacts of a build',
         params: BuildParams,
@@ -98,7 +98,7 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: read,
       schema: {
-        tags,
+        tags: TAGS,
         operationId: 'downloadProjectRefArtifacts',
         summary: 'Download the artifacts of the last successful build of a branch or tag',
         description: 'Of the newest successful pipeline of the ref, the build with the given name.',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { buildStatuses } from '../../ci/status.js'
+import { BUILD_STATUSES } from '../../ci/status.js'
 import { IdOf, Paging, projectParam, Text } from '../../lib/schema.js'
 import { BuildStatus } from '../pipelines/pipelines.view.js'
 
@@ -17,7 +17,7 @@ export const BuildListQuery = Type.Object({
   ...Paging,
   scope: Type.Optional(
     Type.Array(BuildStatus, {
-      maxItems: buildStatuses.length,
+      maxItems: BUILD_STATUSES.length,
       description: 'only builds of these statuses'
     })
   )

@@ -5,20 +5,20 @@ import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { decrypt } from '../../secrets.js'
 import { type DeliveryResult, deliverHook } from '../../webhooks/deliver.js'
-import { projectHookHeader, systemHookHeader } from '../../webhooks/events.js'
+import { projectHookHeader, SYSTEM_HOOK_HEADER } from '../../webhooks/events.js'
 import { nextDelay } from '../../webhooks/retry.js'
 import { isAskedFor } from './delivery-keys.js'
 import { noteHealth, restingUntil } from './hook-health.js'
 
 interface DeliveryRow {
-  id: number
-  hook_id: number
-  event_key: string
-  event: string
-  payload: string
-  state: string
-  attempts: number
-  created_at: Date
+  readonly id: number
+  readonly hook_id: number
+  readonly event_key: string
+  readonly event: string
+  readonly payload: string
+  readonly state: string
+  readonly attempts: number
+  readonly created_at: Date
 }
 
 /** A delivery that has waited this long for a hook that rests is dead, or a dead receiver's would pile up for ever. */
@@ -43,7 +43,7 @@ export async function deliver(deliveryId: number): Promise<void> {
   const result = await deliverHook({
     url: hook.url,
     body: delivery.payload,
-    event: hook.projectId === null ? systemHookHeader : projectHookHeader(delivery.event),
+    event: hook.projectId === null ? SYSTEM_HOOK_HEADER : projectHookHeader(delivery.event),
     token: hook.tokenEncrypted ? decrypt(hook.tokenEncrypted) : null,
     verifyTls: hook.enableSslVerification,
     id: `${delivery.event_key}.${delivery.id}`,

@@ -4,34 +4,34 @@ import { NotFound } from '../../errors.js'
 import { DELIVERY_STATES, type DeliveryListQuery } from './deliveries.schema.js'
 
 export interface DeliveryRow {
-  id: number
-  hook_id: number
-  event_key: string
-  event: string
-  state: (typeof DELIVERY_STATES)[number]
-  attempts: number
-  created_at: Date
-  finished_at: Date | null
+  readonly id: number
+  readonly hook_id: number
+  readonly event_key: string
+  readonly event: string
+  readonly state: (typeof DELIVERY_STATES)[number]
+  readonly attempts: number
+  readonly created_at: Date
+  readonly finished_at: Date | null
   /** Of the last try; null before the first one. */
-  last_started_at: Date | null
-  last_duration_ms: number | null
-  last_status: number | null
-  last_error: string | null
+  readonly last_started_at: Date | null
+  readonly last_duration_ms: number | null
+  readonly last_status: number | null
+  readonly last_error: string | null
 }
 
 export interface DeliveryDetailsRow extends DeliveryRow {
-  payload: string
+  readonly payload: string
 }
 
 export interface AttemptRow {
-  attempt: number
-  started_at: Date
-  duration_ms: number
-  status: number | null
-  error: string | null
-  request_headers: string
-  response_headers: string
-  response_body: string
+  readonly attempt: number
+  readonly started_at: Date
+  readonly duration_ms: number
+  readonly status: number | null
+  readonly error: string | null
+  readonly request_headers: string
+  readonly response_headers: string
+  readonly response_body: string
 }
 
 const COLUMNS = `d.id, d.hook_id, d.event_key, d.event, d.state, d.attempts, d.created_at, d.finished_at,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { IdOf, Paging } from '../../lib/schema.js'
-import { systemHookEvents } from '../../webhooks/events.js'
+import { SYSTEM_HOOK_EVENTS } from '../../webhooks/events.js'
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead', 'canceled'] as const
 
@@ -12,7 +12,7 @@ export const DeliveryListQuery = Type.Object({
     Type.Enum([...DELIVERY_STATES], { title: 'HookDeliveryState', description: 'only deliveries of that state' })
   ),
   event: Type.Optional(
-    Type.Enum([...systemHookEvents], { title: 'SystemHookEvent', description: 'only deliveries of that event' })
+    Type.Enum([...SYSTEM_HOOK_EVENTS], { title: 'SystemHookEvent', description: 'only deliveries of that event' })
   )
 })
 export type DeliveryListQuery = Static<typeof DeliveryListQuery>

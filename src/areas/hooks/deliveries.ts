@@ -2,7 +2,7 @@
 import { execute, marks, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
-import { projectHookEvents, systemHookFlag } from '../../webhooks/events.js'
+import { PROJECT_HOOK_EVENTS, systemHookFlag } from '../../webhooks/events.js'
 import { type ByKind, type Listener, listenerBy } from '../activity/listeners.js'
 import type { HookEvent, HookMessage } from './hook-events.js'
 
@@ -35,7 +35,7 @@ function hooksThatWant({ system, project }: HookEvent): Promise<HookRow[]> {
   const flag = system ? systemHookFlag(system.event) : null
   const conditions = [
     ...(system ? [`project_id is null${flag === null ? '' : ` and ${flag}`}`] : []),
-    ...(project ? [`project_id = ? and ${projectHookEvents[project.event].flag}`] : [])
+    ...(project ? [`project_id = ? and ${PROJECT_HOOK_EVENTS[project.event].flag}`] : [])
   ]
   return rows<HookRow>(
     `select id, project_id from hooks where ${conditions.join(' or ') || 'false'}`,

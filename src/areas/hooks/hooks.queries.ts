@@ -2,12 +2,12 @@ import { row, rows } from '../../db/sql.js'
 
 /** How a hook's receiver does, and what waits for it or was lost. */
 export interface HookHealth {
-  id: number
+  readonly id: number
   /** Tries that failed since the last one that did not. */
-  failures: number
-  resting_until: Date | null
-  pending: number
-  dead: number
+  readonly failures: number
+  readonly resting_until: Date | null
+  readonly pending: number
+  readonly dead: number
 }
 
 const count = (state: string) =>

@@ -1,6 +1,6 @@
 // "Pipeline".
 import { Type } from 'typebox'
-import { buildStatuses } from '../../ci/status.js'
+import { BUILD_STATUSES } from '../../ci/status.js'
 import { described, Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import { viewUserBasic } from '../users/users.record.js'
 import { UserBasic } from '../users/users.view.js'
@@ -8,7 +8,7 @@ import type { PipelineRow } from './pipelines.queries.js'
 
 export const BuildStatus = Type.Unsafe<string>({
   type: 'string',
-  enum: [...buildStatuses],
+  enum: [...BUILD_STATUSES],
   title: 'BuildStatus'
 })
 

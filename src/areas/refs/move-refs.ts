@@ -6,7 +6,9 @@ import { repositoryPath, type StoredProject } from '../projects/repositories.js'
 import { refusals } from './push-policy.js'
 import { abandonChanges, openChanges, type RefMove, settleChanges } from './ref-changes.js'
 
-type MovableProject = StoredProject & { readonly default_branch: string | null }
+interface MovableProject extends StoredProject {
+  readonly default_branch: string | null
+}
 
 /**
  * Moves refs from exactly their old values, all or none. Throws RefMoved when one has another value by now, BadRequest

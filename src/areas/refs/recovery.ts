@@ -10,14 +10,14 @@ import { repositoryPath } from '../projects/repositories.js'
 import { type OpenChange, settle } from './ref-changes.js'
 
 interface OpenRow {
-  id: number
-  project_id: number
-  ref: string
-  old_id: string
-  new_id: string
-  process: string
-  created_at: Date
-  storage: string | null
+  readonly id: number
+  readonly project_id: number
+  readonly ref: string
+  readonly old_id: string
+  readonly new_id: string
+  readonly process: string
+  readonly created_at: Date
+  readonly storage: string | null
 }
 
 /** A git process of another machine, which cannot be looked for, may still finish for this long. */

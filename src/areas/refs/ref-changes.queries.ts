@@ -2,24 +2,24 @@ import { row } from '../../db/sql.js'
 
 /** A ref change that has happened, with all that its effects tell. */
 export interface ChangeRow {
-  id: number
-  project_id: number
-  ref: string
-  old_id: string
-  new_id: string
-  user_id: number | null
-  storage: string
-  project_name: string
-  project_path: string
-  description: string | null
-  visibility_level: number
-  default_branch: string | null
-  builds_enabled: number
-  namespace_name: string
-  namespace_path: string
-  user_name: string | null
-  user_username: string | null
-  user_email: string | null
+  readonly id: number
+  readonly project_id: number
+  readonly ref: string
+  readonly old_id: string
+  readonly new_id: string
+  readonly user_id: number | null
+  readonly storage: string
+  readonly project_name: string
+  readonly project_path: string
+  readonly description: string | null
+  readonly visibility_level: number
+  readonly default_branch: string | null
+  readonly builds_enabled: number
+  readonly namespace_name: string
+  readonly namespace_path: string
+  readonly user_name: string | null
+  readonly user_username: string | null
+  readonly user_email: string | null
 }
 
 const SELECT = `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.user_id, p.storage, p.name as project_name,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { loadConfig, publicUrl, root } from '../../../src/config.js'
-import { systemHookEvents } from '../../../src/webhooks/events.js'
+import { SYSTEM_HOOK_EVENTS } from '../../../src/webhooks/events.js'
 import { type Operation, operations, operationsOf } from '../../../src/webhooks/operations.js'
 import { routesOf } from '../../access/route-list.js'
 import { environment } from '../../git/history.js'
@@ -306,8 +306,8 @@ t.test('docs/hooks.md tells the same', async t => {
   t.test('of events, with all their fields', async t => {
     const rows = tableBelow('The events')
     const told = Object.fromEntries(rows.map(([event = '', , fields = '']) => [codes(event)[0], codes(fields)]))
-    const emitted: string[] = systemHookEvents.filter(event => operationsOf(event).length > 0)
-    const others: string[] = systemHookEvents.filter(event => operationsOf(event).length === 0)
+    const emitted: string[] = SYSTEM_HOOK_EVENTS.filter(event => operationsOf(event).length > 0)
+    const others: string[] = SYSTEM_HOOK_EVENTS.filter(event => operationsOf(event).length === 0)
     t.same(Object.keys(told).sort(), emitted.sort())
     for (const [event, fields] of Object.entries(told)) {
       t.same([...(fields as string[])].sort(), Object.keys(samples.get(event) ?? {}).sort(), event)

@@ -11,7 +11,7 @@ export default class HooksEvents extends BaseCommand {
 
   async run() {
     await this.parse(HooksEvents)
-    const [{ systemHookEvents, systemHookFlag }, { operationsOf }, { table }] = await Promise.all([
+    const [{ SYSTEM_HOOK_EVENTS: systemHookEvents, systemHookFlag }, { operationsOf }, { table }] = await Promise.all([
       import('../../../webhooks/events.js'),
       import('../../../webhooks/operations.js'),
       import('../../table.js')
