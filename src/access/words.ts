@@ -16,53 +16,54 @@ interface Described {
   readonly refusal?: string
 }
 
+const WHEN_OFF = { forbidden: 'Answers 403', missing: 'Answers 404', empty: 'Answers an empty list' }
+
 /** Says in sentences who may do it. */
 export function whoMay(ability: Described): string {
+  const { writes, feature, whenOff = 'forbidden', scopes } = ability
   const sentences = [
     membersOf(ability),
     othersOf(ability),
-    ability.writes && 'Archived projects refuse it.',
-    ability.feature &&
-      `${WHEN_OFF[ability.whenOff ?? 'forbidden']} while \`${ability.feature}\` of the project is off.`,
-    ability.scopes?.includes('read_user') && 'A token of the scope `read_user` is enough.'
+    publicBuildsOf(ability),
+    writes && 'Archived projects refuse it.',
+    feature && `${WHEN_OFF[whenOff]} while \`${feature}\` is off.`,
+    scopes?.includes('read_user') && 'A token of the scope `read_user` is enough.'
   ]
   return sentences.filter(Boolean).join(' ')
 }
 
-const WHEN_OFF = { forbidden: 'Answers 403', missing: 'Answers 404', empty: 'Answers an empty list' }
-
 function membersOf({ on, least, by }: Described): string {
-  if (least === 'anybody') return 'Everybody may, with or without credentials.'
-  if (least === 'user') return 'Every signed-in user may.'
-  if (least === 'admin') return 'Only administrators may.'
-  const level = typeof least === 'number' ? levelName(least) : undefined
-  if (on !== 'record') return `Members of the ${on} may from the level ${level} on.`
-  const members = level ? `, members of its project from the level ${level} on` : ''
-  return `The ${by?.join(' or ')} of the record may${members}, and administrators.`
+  if (least === 'anybody') return 'For everybody, with or without credentials.'
+  if (least === 'user') return 'For signed-in users.'
+  if (least === 'admin') return 'For administrators.'
+  const level = typeof least !== 'number' || least === GUEST ? '' : ` with the level ${levelName(least)} or higher`
+  if (on !== 'record') return `For members of the ${on}${level}.`
+  const members = least === undefined ? '' : `, members of its project${level}`
+  return `For the ${by?.join(' or ')} of the record${members}, and administrators.`
 }
 
-/** Says which users who are not members may do it: projects and groups that are not private are open to them. */
+/** Says which clients who are not members may do it: projects and groups that are not private are open to them. */
 function othersOf({ on, strangers, anonymous, publicBuilds }: Described): string | undefined {
-  if (publicBuilds === 'everybody') {
-    return 'While `public_builds` of the project is on, so may guests, and all users who can see an internal or public project.'
-  }
-  const guests = publicBuilds && ' Guests of a private project may while `public_builds` is on.'
-  if (!strangers) return guests
-  const clients = anonymous
-    ? `On a public ${on} everybody may, on an internal one every user who is not external.`
-    : `On a public ${on} every signed-in user may, on an internal one every user who is not external.`
-  return clients + (guests ?? '')
+  if (!strangers || publicBuilds === 'everybody') return undefined
+  return anonymous
+    ? `A public ${on} is open to everybody, an internal one to signed-in users who are not external.`
+    : `A public ${on} is open to all signed-in users, an internal one to those who are not external.`
 }
 
-/** Tells whether clients need credentials, may use them, or do not need them. */
+function publicBuildsOf({ publicBuilds }: Described): string | undefined {
+  if (publicBuilds === 'guests') return 'Guests of a private project need `public_builds` of the project to be on.'
+  if (publicBuilds === undefined) return undefined
+  return 'While `public_builds` of the project is on, also for guests and for all users who can see the project.'
+}
+
+/** Whether clients need credentials. */
 export function credentialsFor({ least, anonymous }: Described): 'needed' | 'optional' {
   return least === 'anybody' || anonymous ? 'optional' : 'needed'
 }
 
-/** Tells whether the server may refuse a client who knows that the record exists. */
-export function mayForbid(ability: Described): boolean {
-  if (ability.on === 'instance') return ability.least === 'admin'
-  if (ability.on === 'record') return ability.refusal === 'forbidden'
-  if (ability.writes || (ability.feature !== undefined && (ability.whenOff ?? 'forbidden') === 'forbidden')) return true
-  return ability.least !== GUEST
+/** Whether a client who knows that the record exists may still be refused. */
+export function mayForbid({ on, least, writes, feature, whenOff = 'forbidden', refusal }: Described): boolean {
+  if (on === 'instance') return least === 'admin'
+  if (on === 'record') return refusal === 'forbidden'
+  return writes === true || (feature !== undefined && whenOff === 'forbidden') || least !== GUEST
 }

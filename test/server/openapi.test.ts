@@ -128,11 +128,14 @@ t.test('every operation says who may call it, and fails as it is described', asy
   t.same(find('createSession')?.security, [], 'no credentials')
   t.same(find('getProject')?.security, optional, 'credentials of those who have them')
   t.equal(find('createProject')?.security, undefined, 'the credentials of the document')
-  t.match(find('listAuditEvents')?.description, /Only administrators may\./)
-  t.match(find('createProjectFile')?.description, /from the level Developer on/)
+  t.match(find('listAuditEvents')?.description, /^The newest first\.\n\nFor administrators\.$/)
+  t.match(
+    find('createProjectFile')?.description,
+    /^For members of the project with the level Developer or higher\. Archived projects refuse it\.$/
+  )
   const statuses = (id: string) => Object.keys(find(id)?.responses ?? {})
   t.same(statuses('createSession'), ['201', '400', '401', '403', '413', '429'])
-  t.same(statuses('getProject'), ['200', '401', '404'])
+  t.same(statuses('getProject'), ['200', '400', '401', '404'])
   t.same(statuses('createUser'), ['201', '400', '401', '403', '409', '413'])
   t.same(
     lacking(({ parameters = [], responses }) => !parameters.some(it => it.in === 'path') || responses['404']),

@@ -43,8 +43,7 @@ const retryAfter = { 'Retry-After': { description: 'seconds to wait', schema: { 
 
 export const errorResponses = {
   NotModified: answer('The record already is as asked.'),
-  BadRequest: answer('A parameter is missing or wrong.', 'ParameterError'),
-  Invalid: answer(
+  BadRequest: answer(
     'A parameter is missing or wrong, or the record cannot take a value.',
     'ValidationError',
     'ParameterError'
@@ -77,12 +76,8 @@ const NAMES = {
 /** A failure that an operation may name. */
 export type ErrorStatus = keyof typeof NAMES
 
-/** The response of a failure. With a body its values may be right one by one, and still be wrong for the record. */
-export const errorResponse = (status: ErrorStatus, hasBody: boolean) => ({
-  $ref: `#/components/responses/${status === 400 && hasBody ? 'Invalid' : NAMES[status]}`
-})
-
-export const isErrorStatus = (status: string): boolean => Object.hasOwn(NAMES, status)
+/** The response of a failure. */
+export const errorResponse = (status: ErrorStatus) => ({ $ref: `#/components/responses/${NAMES[status]}` })
 
 const header = (type: string, description: string) => ({ description, schema: { type } })
 
@@ -96,3 +91,7 @@ export const pageHeaders = {
   'X-Next-Page': header('string', 'the next page; empty on the last one'),
   'X-Prev-Page': header('string', 'the page before; empty on the first one')
 }
+
+export const pageHeaderRefs = Object.fromEntries(
+  Object.keys(pageHeaders).map(name => [name, { $ref: `#/components/headers/${name}` }])
+)

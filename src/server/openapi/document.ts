@@ -1,16 +1,25 @@
 // The last step of the document: what @fastify/swagger made of the routes, with components in place of repetitions.
-import { type ErrorStatus, errorResponse, errorResponses, errorSchemas, isErrorStatus, pageHeaders } from './answers.js'
+import { errorResponse, errorResponses, errorSchemas, pageHeaderRefs, pageHeaders } from './answers.js'
 import { type Components, referTo, type Schema } from './components.js'
+import type { Facts } from './operation.js'
 
 // The document is finished in place: its records are written to.
 interface Content {
   [type: string]: { schema: Schema }
 }
 
+interface Response {
+  description?: string
+  headers?: object
+  content?: Content
+  $ref?: string
+}
+
 interface Operation {
+  'x-facts'?: Facts
   parameters?: { name: string; in: string; description?: string; schema: Schema }[]
   requestBody?: { required: boolean; content: Content }
-  responses: { [status: string]: { headers?: object; content?: Content; $ref?: string } }
+  responses: { [status: string]: Response }
 }
 
 export interface Document {
@@ -35,7 +44,9 @@ function usedBy(operations: readonly Operation[]) {
   )
 }
 
-function finishOperation({ parameters = [], requestBody, responses }: Operation, components: Components): void {
+function finishOperation(operation: Operation, components: Components): void {
+  const { parameters = [], requestBody, responses, 'x-facts': facts } = operation
+  delete operation['x-facts']
   for (const parameter of parameters) {
     // Twice: pages show that of the parameter, generators take that of the schema.
     parameter.schema = { ...referTo(components, parameter.schema), description: parameter.description }
@@ -47,20 +58,19 @@ function finishOperation({ parameters = [], requestBody, responses }: Operation,
     requestBody.required = (required as string[]).length > 0
     referContent(requestBody.content, components)
   }
-  for (const [status, response] of Object.entries(responses)) {
-    if (isErrorStatus(status))
-      responses[status] = errorResponse(Number(status) as ErrorStatus, requestBody !== undefined)
-    else finishResponse(response, components)
+  for (const response of Object.values(responses)) finishResponse(response, facts?.paged === true, components)
+  for (const status of facts?.failures ?? []) responses[status] = errorResponse(status)
+}
+
+function finishResponse(response: Response, paged: boolean, components: Components): void {
+  const media = Object.values(response.content ?? {})
+  if (media.some(({ schema }) => schema.type === 'array')) {
+    response.description = paged ? 'A page of the list.' : 'The whole list.'
   }
+  if (paged) response.headers = pageHeaderRefs
+  referContent(response.content, components)
 }
 
-function finishResponse(response: Operation['responses'][string], components: Components): void {
-  if (response.content) referContent(response.content, components)
-  if (!response.headers) return
-  const names = Object.keys(response.headers)
-  response.headers = Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
-}
-
-function referContent(content: Content, components: Components): void {
+function referContent(content: Content = {}, components: Components): void {
   for (const media of Object.values(content)) media.schema = referTo(components, media.schema)
 }

@@ -4,7 +4,7 @@ import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { abilities } from '../../access/abilities.js'
 import { credentialsFor, mayForbid, whoMay } from '../../access/words.js'
 import { security } from './about.js'
-import { type ErrorStatus, pageHeaders } from './answers.js'
+import type { ErrorStatus } from './answers.js'
 import { operationIdOf } from './operation-id.js'
 
 declare module 'fastify' {
@@ -22,45 +22,33 @@ interface Route {
   readonly schema: FastifySchema
 }
 
+/** What only the server knows of an operation; document.ts takes it out again. */
+export interface Facts {
+  readonly failures: readonly ErrorStatus[]
+  /** Whether it is a list in pages: one that takes their number. */
+  readonly paged: boolean
+}
+
 /** The schema of the route with all that the document tells of it. */
-export function describeOperation({ method, path, config, schema }: Route): FastifySchema {
+export function describeOperation(route: Route): FastifySchema & { 'x-facts': Facts } {
+  const { method, path, config, schema } = route
   const ability = config.can && abilities[config.can]
-  const list = Object.values(responsesOf(schema)).some(({ type }) => type === 'array')
-  const access = ability ? whoMay(ability) : 'Everybody may; credentials are not looked at.'
+  const { properties = {} } = (schema.querystring ?? {}) as { properties?: object }
+  const results = Object.values((schema.response ?? {}) as { [status: string]: { type?: string } })
+  const list = results.some(({ type }) => type === 'array')
+  const access = ability ? whoMay(ability) : 'For everybody; credentials are ignored.'
   return {
     ...schema,
     operationId: schema.operationId ?? operationIdOf({ method, path, list }),
     description: [schema.description, access].filter(Boolean).join('\n\n'),
     ...(ability ? credentialsFor(ability) === 'optional' && { security: [{}, ...security] } : { security: [] }),
-    response: {
-      ...describeResults(schema),
-      ...Object.fromEntries(failuresOf({ method, path, config, schema }).map(status => [status, { type: 'null' }]))
-    }
+    'x-facts': { failures: failuresOf(route), paged: 'per_page' in properties }
   }
-}
-
-interface Response {
-  readonly type?: string
-}
-
-const responsesOf = ({ response }: FastifySchema) => (response ?? {}) as { readonly [status: string]: Response }
-
-/** A list in pages is one that takes their number. */
-function describeResults(schema: FastifySchema) {
-  const { properties = {} } = (schema.querystring ?? {}) as { properties?: object }
-  const paged = 'per_page' in properties
-  const list = { 'x-response-description': paged ? 'A page of the list.' : 'The whole list.' }
-  const describe = (response: Response) => ({
-    ...response,
-    ...(response.type === 'array' && list),
-    ...(paged && { headers: pageHeaders })
-  })
-  return Object.fromEntries(Object.entries(responsesOf(schema)).map(([status, it]) => [status, describe(it)]))
 }
 
 function failuresOf({ path, config, schema }: Route): ErrorStatus[] {
   const found = new Set<ErrorStatus>(schema.errors)
-  if (schema.body || schema.querystring) found.add(400)
+  if (schema.body || schema.querystring || schema.params) found.add(400)
   if (schema.body) found.add(413)
   if (path.includes(':')) found.add(404)
   if ('rateLimit' in config) found.add(429)
