@@ -3,6 +3,7 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { buildApp } from '../../src/server/app.js'
 import { testDatabase } from './database.js'
+import { documentedAnswers } from './documented.js'
 import { factory, type TestUser } from './factory.js'
 import { runJobs } from './jobs.js'
 
@@ -40,18 +41,38 @@ export async function testApp(t: Test): Promise<TestApp> {
   const fastify = await buildApp()
   await fastify.ready()
   t.teardown(() => fastify.close())
+  const check = documentedAnswers(fastify)
+  const ask = async (options: InjectOptions & Asked) => {
+    const answer = await fastify.inject(options)
+    check(options, answer)
+    return answer
+  }
   return {
     fastify,
     make: factory,
-    as: (user, headers = {}) => asker(fastify, { 'private-token': user.privateToken, ...headers }),
-    nobody: asker(fastify, {}),
+    as: (user, headers = {}) => asker(ask, { 'private-token': user.privateToken, ...headers }),
+    nobody: asker(ask, {}),
     runJobs
   }
 }
 
-function asker(fastify: FastifyInstance, headers: Record<string, string>): Asker {
+interface Asked {
+  readonly method: string
+  readonly url: string
+  readonly headers: Record<string, string>
+}
+
+function asker(
+  ask: (options: InjectOptions & Asked) => Promise<LightMyRequestResponse>,
+  headers: Record<string, string>
+): Asker {
   const inject = (options: InjectOptions) =>
-    fastify.inject({ ...options, headers: { ...headers, ...(options.headers as Record<string, string>) } })
+    ask({
+      ...options,
+      method: options.method ?? 'GET',
+      url: String(options.url),
+      headers: { ...headers, ...(options.headers as Record<string, string>) }
+    })
   const url = (path: string) => (path.startsWith('/api/') || path.startsWith('/-/') ? path : `/api/v3${path}`)
   const withQuery = (path: string, query: Query = {}) => {
     const pairs = Object.entries(query).flatMap(([key, value]) =>

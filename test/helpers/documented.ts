@@ -1,0 +1,66 @@
+// Holds what tests are answered to the OpenAPI document: the status, and the body of a failure.
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+
+interface Document {
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } }
+}
+
+interface Operation {
+  readonly responses: { readonly [status: string]: { readonly $ref?: string } }
+}
+
+/** What any operation may answer: the page that describes the API says so once. */
+const ANYWHERE = new Set([500, 503])
+
+/** A check of the answers of one application, which throws for what its document does not tell. */
+export function documentedAnswers(app: FastifyInstance) {
+  let check: ((request: Request, answer: LightMyRequestResponse) => void) | undefined
+  return (request: Request, answer: LightMyRequestResponse) => {
+    if (!request.url.startsWith('/api/v3/')) return
+    // Only when something is asked: many tests never do.
+    check ??= checkOf(app.swagger() as unknown as Document)
+    check(request, answer)
+  }
+}
+
+interface Request {
+  readonly method: string
+  readonly url: string
+  readonly headers: { readonly [name: string]: unknown }
+}
+
+function checkOf(document: Document) {
+  const find = finderOf(document)
+  const ajv = new Ajv({ strict: false, validateFormats: false }).addSchema({ ...document, $id: 'api' })
+  const bodies = new Map<string, ValidateFunction>()
+  return (
+    { method, url, headers }: Request,
+    { statusCode, headers: { 'content-type': type }, body }: LightMyRequestResponse
+  ) => {
+    const operation = find(method, url)
+    // Acting as another user fails alike everywhere, so that no operation names it.
+    if (!operation || ANYWHERE.has(statusCode) || /sudo/i.test(`${url} ${Object.keys(headers)}`)) return
+    const response = operation.responses[statusCode]
+    if (!response) throw new Error(`the document does not tell that ${method} ${url} answers ${statusCode}: ${body}`)
+    if (!response.$ref || !String(type).startsWith('application/json')) return
+    const ref = `api${response.$ref}/content/application~1json/schema`
+    const fits = bodies.get(ref) ?? ajv.compile({ $ref: ref })
+    bodies.set(ref, fits)
+    if (!fits(JSON.parse(body))) throw new Error(`${method} ${url} answers ${statusCode} unlike the document: ${body}`)
+  }
+}
+
+/** Finds the operation of a URL: of several paths that match, that with the fewest parameters. */
+function finderOf({ paths }: Document) {
+  const parameters = (path: string) => path.split('{').length
+  const patterns = Object.keys(paths)
+    .sort((a, b) => parameters(a) - parameters(b))
+    .map(path => ({ path, pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`) }))
+  return (method: string, url: string): Operation | undefined => {
+    const [asked = ''] = url.split('?', 1)
+    const verb = method.toLowerCase()
+    const found = patterns.find(({ path, pattern }) => paths[path]?.[verb] && pattern.test(asked))
+    return found && paths[found.path]?.[verb]
+  }
+}
