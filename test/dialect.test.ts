@@ -29,6 +29,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'runner/shell Reading': 'its state changes with each chunk',
   'server/openapi/document Content': 'the document is finished in place',
   'server/openapi/document Document': 'the document is finished in place',
+  'server/openapi/document Response': 'the document is finished in place',
   'server/openapi/document Operation': 'the document is finished in place',
   'server/plugins/access FastifyRequest': 'a hook sets the project and the group',
   'server/plugins/authenticate FastifyRequest': 'a hook sets the actor'
