@@ -1,4 +1,5 @@
-// How long `gitstead up` takes until it is ready: on an empty home and on one that is made; and the least of commands.
+// Measures how long `gitstead up` takes until it is ready, on an empty home and on an existing one, and how long the
+// smallest command takes.
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

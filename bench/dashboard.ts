@@ -1,5 +1,5 @@
-// The dashboard with 100k jobs in the database: how long a frame takes to draw, at 200x60 with every pane full, and how
-// long the statements take that it is drawn from.
+// Measures the dashboard with 100k jobs in the database: how long it takes to draw a frame of 200x60 with every pane
+// full, and how long the statements for its data take.
 import { EventEmitter } from 'node:events'
 import { jobOverview } from '../src/areas/jobs/job-overview.js'
 import { viewJob } from '../src/areas/jobs/jobs.view.js'
@@ -14,18 +14,18 @@ import { percentile, report } from './lib/figure.js'
 
 const JOBS = 100_000
 const FRAMES = 300
-/** Drawn before those that count: the first ones run while the program is still being compiled. */
+/** Frames that are drawn before the measurement: during the first ones the program is still being compiled. */
 const WARM = 30
 const LOOKS = 100
 
-/** Jobs of every state, failures among them, and an hour of rates. */
+/** Inserts ready and dead jobs, failures, and the figures of an hour. */
 async function seed(): Promise<void> {
   for (const queue of ['default', 'builds', 'hooks', 'mail', 'maintenance']) await pauseQueue(queue)
   const now = new Date()
   await execute(
     `insert into jobs (queue, name, payload, state, run_at, error, created_at)
-     select elt(1 + seq mod 4, 'default', 'builds', 'hooks', 'mail'), 'event.emitted',
-       concat('{"key":"k', seq, '","event":"project_create","payload":{}}'), if(seq mod 10, 'ready', 'dead'),
+     select elt(1 + seq mod 4, 'default', 'builds', 'hooks', 'mail'), 'happening.told',
+       concat('{"id":"k', seq, '","at":"2026-01-02T03:04:05.678Z","happening":{"kind":"user.created"}}'), if(seq mod 10, 'ready', 'dead'),
        ? - interval seq second, if(seq mod 10, null, concat('Error: no answer to ', seq)), ?
      from seq_1_to_${JOBS}`,
     [now, now]
@@ -85,7 +85,7 @@ async function measureFrames(): Promise<void> {
         detail: { found: null, lines: [] },
         away: null,
         readOnly: false,
-        // Every age is another one in every frame.
+        // With another time in each frame, every age differs.
         now: Date.now() + number * 1000,
         theme: 'color'
       })

@@ -1,4 +1,4 @@
-// Commits by the files API, one after the other on one branch, with the appliance's worker busy with their effects.
+// Measures commits by the files API, one after the other on one branch, while the worker handles their effects.
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { percentile, report } from './lib/figure.js'
 import { cpuOf } from './lib/processes.js'

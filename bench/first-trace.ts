@@ -1,4 +1,4 @@
-// From the moment that a push is accepted to the first line of its build's trace.
+// Measures the time from the moment that a push is accepted to the first line of its build's trace.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,12 +14,12 @@ const CI_FILE = 'job:\n  script:\n    - echo hello\n'
 
 interface Moments {
   readonly accepted: number
-  /** The trace's first line, and the first one that the script itself wrote. */
+  /** The times of the first line of the trace, and of the first line that the script itself wrote. */
   readonly first: number
   readonly script: number
 }
 
-/** Looks at the trace's file every millisecond. */
+/** Reads the file of the trace every millisecond. */
 async function watchTrace(home: string, build: number): Promise<{ first: number; script: number }> {
   const path = join(home, 'traces', String(Math.floor(build / 1000)), `${build}-1.log`)
   let first = 0
@@ -62,7 +62,7 @@ async function measure(appliance: Prepared): Promise<void> {
   const url = `${appliance.url}/${project.path_with_namespace}.git`
   const all: Moments[] = []
   for (let build = 1; build <= PUSHES; build++) all.push(await pushOnce(appliance, clone, url, build))
-  // The first one warms everything up.
+  // The first push warms everything up.
   const warm = all.slice(1)
   const first = warm.map(moments => moments.first - moments.accepted)
   const script = warm.map(moments => moments.script - moments.accepted)

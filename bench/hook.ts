@@ -1,4 +1,5 @@
-// From the request that commits a file to the first byte at a system hook's receiver: the commit itself is in it.
+// Measures the time from a request that commits a file to the first byte at the receiver of a system hook. The commit
+// itself is part of that time.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +13,7 @@ const COMMITS = 300
 async function measure(appliance: Prepared): Promise<void> {
   const project = await createProject(appliance, 'hooked')
   await commitFile(appliance, project, 'first', 'first\n')
-  // Or its push would be told to the hook too, and stand for that of the next commit.
+  // Wait for the effects of the first commit. Otherwise the hook would get its push and count it for the next commit.
   while (await row("select 1 as busy from jobs where queue = 'default' limit 1")) await sleep(20)
   let arrived: () => void = () => undefined
   const server = createServer((request, response) => {

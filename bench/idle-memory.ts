@@ -1,4 +1,4 @@
-// What the appliance keeps resident when nobody asks it for anything: right after its start, and a minute later.
+// Measures the resident memory of an idle appliance: right after its start, and a minute later.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startAppliance } from './lib/appliance.js'
 import { report, round } from './lib/figure.js'

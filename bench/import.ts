@@ -1,5 +1,5 @@
-// `users import` beside a running appliance, against the hashing of as many passwords on all cores and nothing else: in
-// turns. What the command takes to start counts as well.
+// Measures `users import` beside a running appliance, compared in turns with only hashing as many passwords on all
+// cores. The start of the command counts too.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// GET /projects/:id, by its owner's token and by nobody, against a bare Fastify route with the same prepared statement:
-// each in a process of its own, loaded in turns.
+// Measures GET /projects/:id with the owner's token and without one, compared with a bare Fastify route that uses the
+// same prepared statement. Each runs in its own process, and the load changes between them in turns.
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { median, report } from './lib/figure.js'
 import { burst, get, stopLoad } from './lib/load.js'
@@ -16,7 +16,7 @@ interface Side {
   readonly request: string
 }
 
-/** Rates and microseconds of processor for each request, by round. */
+/** The median of the rates, and of the microseconds of processor for each request, of all rounds for each side. */
 async function inTurns(sides: Record<string, Side>) {
   const result = Object.fromEntries(
     Object.keys(sides).map(name => [name, { rates: [] as number[], cpu: [] as number[] }])

@@ -1,4 +1,5 @@
-// The queue with the appliance's own worker: jobs that do next to nothing, and the time from enqueue to start.
+// Measures the queue with the appliance's own worker: the rate of jobs that do almost nothing, and the time from
+// enqueue to start.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { row, rows } from '../src/db/sql.js'
 import { pauseQueue, resumeQueue } from '../src/queue/administer.js'
@@ -11,12 +12,24 @@ import { ask } from './lib/rest.js'
 const JOBS = 20_000
 const ROUNDS = 3
 const SINGLE = 500
+const MOMENT = '2026-01-02T03:04:05.678Z'
+const HAPPENING = {
+  kind: 'user.created',
+  user: {
+    id: 1,
+    username: 'nobody',
+    name: 'Nobody',
+    email: 'nobody@example.org',
+    created_at: MOMENT,
+    updated_at: MOMENT
+  }
+}
 
 async function drained(): Promise<void> {
   while (await row("select 1 as busy from jobs where queue = 'default' limit 1")) await sleep(5)
 }
 
-/** An event that no hook wants: the handler asks for the hooks and is done. */
+/** Each job is a happening that no hook wants: its handler asks for the hooks and ends. */
 async function measureThroughput({ parts }: Prepared): Promise<void> {
   const rates: number[] = []
   const cpu: number[] = []
@@ -24,11 +37,11 @@ async function measureThroughput({ parts }: Prepared): Promise<void> {
     await drained()
     await pauseQueue('default')
     const payloads = Array.from({ length: JOBS }, (_, number) => ({
-      key: `bench:${round}:${number}`,
-      event: 'user_create',
-      payload: { name: 'nobody' }
+      id: `bench:${round}:${number}`,
+      at: new Date().toISOString(),
+      happening: HAPPENING
     }))
-    await enqueueAll('event.emitted', payloads)
+    await enqueueAll('happening.told', payloads)
     const [started, before] = [performance.now(), cpuOf(parts.worker)]
     await resumeQueue('default')
     await drained()
@@ -46,8 +59,8 @@ async function measureThroughput({ parts }: Prepared): Promise<void> {
 }
 
 /**
- * From enqueue to the row that the handler writes: a little more than enqueue to start. The hook's deliveries stay in
- * their paused queue.
+ * Measures the time from enqueue to the row that the handler writes, which is a little more than from enqueue to start.
+ * The deliveries of the hook stay in their paused queue.
  */
 async function measureLatency(appliance: Prepared): Promise<void> {
   await pauseQueue('hooks')
@@ -57,7 +70,7 @@ async function measureLatency(appliance: Prepared): Promise<void> {
   for (let number = 0; number < SINGLE; number++) {
     const key = `single:${number}`
     enqueuedAt.set(key, Date.now())
-    await enqueue('event.emitted', { key, event: 'user_create', payload: {} })
+    await enqueue('happening.told', { id: key, at: new Date().toISOString(), happening: HAPPENING })
     await sleep(2 + (number % 11))
   }
   await drained()

@@ -1,4 +1,4 @@
-// Tree, file, blob and commit by API on a repository of 80,000 commits.
+// Measures reads of trees, files, blobs and commits by the API on a repository of 80,000 commits.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { repositoryPath } from '../src/areas/projects/repositories.js'
@@ -14,13 +14,15 @@ import { createProject } from './lib/rest.js'
 const LIMIT = 1500
 const all = Array.from({ length: FILE_COUNT }, (_, index) => pathOfFile(index))
 
-/** Pushes the history and waits until its upkeep is done, which a quiet appliance does ten seconds later. */
+/**
+ * Pushes the history and waits for its upkeep, which an idle appliance does ten seconds later. Gives the project's id.
+ */
 async function pushed(appliance: Prepared, source: string): Promise<number> {
   const project = await createProject(appliance, 'history')
   await pushTo(appliance, project, source)
   const graph = join(repositoryPath({ id: project.id, storage: 'default' }), 'objects/info/commit-graphs')
   for (let tries = 0; !existsSync(graph); tries++) {
-    if (tries === 1200) throw new Error('the commit graph did not come')
+    if (tries === 1200) throw new Error('the commit graph was not written within two minutes')
     await execute("update jobs set run_at = ? where name = 'repository.optimise' and state = 'delayed'", [new Date()])
     await new Promise(resolve => setTimeout(resolve, 100))
   }
@@ -48,7 +50,7 @@ async function measureRead(appliance: Prepared, name: string, paths: readonly st
   })
 }
 
-/** Every path once and never before: nothing of what is asked is known yet, but for folders seen on the way. */
+/** Reads every path for the first time: no object is in a cache yet, except folders that earlier reads went through. */
 async function measureFirstReads(appliance: Prepared, name: string, paths: readonly string[]): Promise<void> {
   const { port, admin } = appliance
   const { perSecond, p50, p99, count } = await burst({

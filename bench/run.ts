@@ -1,5 +1,5 @@
-// `npm run bench [NAME...] [-- --markdown]`: the programs of this folder one after the other. A line of JSON for each
-// figure; with --markdown the table of README.md instead.
+// `npm run bench [NAME...] [-- --markdown]` runs the programs of this folder one after the other. It prints one line of
+// JSON for each figure, or with --markdown the table of README.md.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -25,7 +25,7 @@ const named = process.argv.slice(2).filter(word => !word.startsWith('--'))
 const markdown = process.argv.includes('--markdown')
 const unknown = named.find(name => !PROGRAMS.includes(name))
 if (unknown !== undefined) {
-  process.stderr.write(`bench: there is no ${unknown}; there are ${PROGRAMS.join(', ')}\n`)
+  process.stderr.write(`bench: ${unknown} does not exist: choose from ${PROGRAMS.join(', ')}\n`)
   process.exit(2)
 }
 
@@ -49,7 +49,7 @@ async function runProgram(name: string): Promise<Line[]> {
   })
   const [code] = await once(child, 'close')
   if (code !== 0) {
-    process.stderr.write(`bench: ${name} ended with ${code}\n`)
+    process.stderr.write(`bench: ${name} failed with exit code ${code}\n`)
     process.exitCode = 1
   }
   return text

@@ -1,4 +1,4 @@
-// Clone and push over HTTP against git's own http-backend on the same repositories, in turns.
+// Measures clone and push over HTTP, compared in turns with git's own http-backend on the same repositories.
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -25,14 +25,16 @@ interface Bench {
 type Side = 'ours' | 'git'
 const SIDES: readonly Side[] = ['ours', 'git']
 
-/** The URL of a project's repository, served by us or by git itself. */
+/** The URL of a project's repository, at our server or at git's own. */
 function urlOf({ appliance, backend }: Bench, side: Side, project: ProjectRecord): string {
   if (side === 'ours') return `${appliance.url}/${project.path_with_namespace}.git`
   const path = repositoryPath({ id: project.id, storage: 'default' })
   return `http://127.0.0.1:${backend.port}/${relative(join(appliance.home, 'repositories'), path)}`
 }
 
-/** 50 MB that no compression makes smaller, in 200 files: so many that git keeps them as one pack. */
+/**
+ * Makes a repository of 50 MB that no compression makes smaller, in 200 files: so many that git keeps them in one pack.
+ */
 async function randomRepository(folder: string): Promise<string> {
   const path = join(folder, 'random.git')
   await runGit(['init', '--quiet', '--bare', '--initial-branch=master', path])
@@ -65,12 +67,12 @@ function tell(name: string, times: Record<Side, number[]>): void {
   })
 }
 
-/** The effects of one push are not to slow the next. */
+/** Waits until all jobs are done, so that the effects of one push do not slow down the next. */
 async function quiet(): Promise<void> {
   while (await row("select 1 as busy from jobs where queue <> 'maintenance' limit 1")) await sleep(20)
 }
 
-/** Pushes into a new project each time; the last ones of ours stay, to be cloned. */
+/** Measures pushes, each into a new project. Gives our last project, which is cloned later. */
 async function measurePush(bench: Bench, name: string, source: string, rounds: number): Promise<ProjectRecord> {
   const { appliance } = bench
   const access = authorization(appliance.admin.username, appliance.admin.token)

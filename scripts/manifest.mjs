@@ -1,4 +1,4 @@
-// Writes oclif.manifest.json: with it no command is loaded but the one that runs (121 ms to start against 149).
+// Writes oclif.manifest.json. With it, oclif loads only the command that runs (a start takes 121 ms instead of 149).
 import { rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Config } from '@oclif/core'

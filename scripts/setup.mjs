@@ -1,12 +1,11 @@
 // All the set-up of a fresh clone: Debian packages, node modules, the build. What is done already is skipped.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const development = process.argv.includes('--development')
 const quiet = process.argv.includes('--quiet')
 
 /** Commands that the appliance needs, with the Debian packages that bring them. */
@@ -16,8 +15,8 @@ process.chdir(root)
 checkNode()
 installPackages()
 installModules()
-if (development) buildTap()
-build()
+// Two at once take turns.
+run('flock', ['scripts/build.mjs', process.execPath, 'scripts/build.mjs'])
 
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
@@ -54,41 +53,6 @@ function installModules() {
   say('installing node modules')
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
   writeFileSync(stamp, lock)
-}
-
-/** tap assembles itself from its plugins, as .taprc names them. */
-function buildTap() {
-  const stamp = 'node_modules/.gitstead-tap'
-  const wanted = hash('package-lock.json') + hash('.taprc')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
-  run('node_modules/.bin/tap', ['build'])
-  writeFileSync(stamp, wanted)
-}
-
-function build() {
-  const stamp = 'dist/.built'
-  const inputs = ['src', 'test', 'bench', 'tsconfig.json', 'package.json', 'package-lock.json']
-  if (existsSync(stamp) && newest(inputs) <= statSync(stamp).mtimeMs) return
-  const started = Date.now()
-  // From nothing, so that a file that is gone leaves no program behind.
-  rmSync('dist', { recursive: true, force: true })
-  rmSync('oclif.manifest.json', { force: true })
-  run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'])
-  run(process.execPath, ['scripts/manifest.mjs'])
-  mkdirSync('dist', { recursive: true })
-  writeFileSync(stamp, '')
-  say(`built in ${((Date.now() - started) / 1000).toFixed(1)} s`)
-}
-
-function newest(paths) {
-  let latest = 0
-  for (const path of paths.filter(existsSync)) {
-    const { mtimeMs } = statSync(path)
-    latest = Math.max(latest, mtimeMs)
-    if (!statSync(path).isDirectory()) continue
-    latest = Math.max(latest, newest(readdirSync(path).map(name => join(path, name))))
-  }
-  return latest
 }
 
 function run(command, args) {

@@ -1,57 +1,95 @@
-// The whole test run: format, lint, types, then every test against one real database server. Arguments name test files
-// or folders; the last line counts assertions.
+// The test run: types, then every test against real databases. Arguments name test files or folders; without them the
+// whole run also checks format and lint. The last line counts assertions.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { once } from 'node:events'
+import { createWriteStream, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+
+/** Tests that start processes take longest: they begin first, so that none of them is left for one core at the end. */
+const FIRST = ['cli', 'scenarios', 'chaos', 'worker', 'queue', 'areas/backup'].map(name => `dist/test/${name}/`)
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
 
-const setup = spawnSync(process.execPath, ['scripts/setup.mjs', '--development'], { stdio: 'inherit' })
+const setup = spawnSync(process.execPath, ['scripts/setup.mjs'], { stdio: 'inherit' })
 if (setup.status !== 0) end(0, 1)
 
 const named = process.argv.slice(2)
-if (named.length === 0) {
-  const check = spawnSync('node_modules/.bin/biome', ['check', '.'], { stdio: ['ignore', 'inherit', 'inherit'] })
-  if (check.status !== 0) end(0, 1)
-}
-
-const files = (named.length > 0 ? named : ['test']).flatMap(testFiles)
+const whole = named.length === 0
+const files = (whole ? ['test'] : named).flatMap(testFiles).sort((one, other) => turn(one) - turn(other))
 if (files.length === 0) {
   process.stderr.write('no test has this name\n')
   end(0, 1)
 }
 
-const home = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
-process.env.GITSTEAD_HOME = home
-const { startTestServer } = await import('../dist/test/helpers/database-server.js')
-const server = await startTestServer(home)
-process.env.GITSTEAD_TEST_SERVER = server.url
+// A named test begins at once, with a core of its own beside the check of types; the whole run waits for all checks.
+const checks = [check('npm', ['run', '--silent', 'types', '--', ...(whole ? [] : ['--singleThreaded'])])]
+if (whole) checks.push(check('node_modules/.bin/biome', ['check', '.']))
+if (whole && !(await passed(checks))) end(0, 1)
 
-mkdirSync('.tap', { recursive: true })
-const results = '.tap/results.tap'
-rmSync(results, { force: true })
-const args = ['run', '--reporter=terse', `--output-file=${results}`, ...files]
-const tap = spawn('node_modules/.bin/tap', args, { stdio: ['ignore', 'inherit', 'inherit'] })
-const code = await new Promise(resolve => tap.once('exit', resolve))
-await server.stop()
-rmSync(home, { recursive: true, force: true })
+const { code, lines } = await runTests()
+if (code !== 0) tellFailures(lines)
+// The last comments tell how many assertions there were, and how many of them failed.
+const counts = lines.findLast(line => line.startsWith('# { total: ')) ?? ''
+const count = kind => Number(new RegExp(` ${kind}: (\\d+)`).exec(counts)?.[1] ?? 0)
+const right = (await passed(checks)) && code === 0
+end(count('pass'), Math.max(count('fail'), right ? 0 : 1))
 
-const counts = /# \{ total: (\d+)(?:, pass: (\d+))?(?:, fail: (\d+))?(?:, skip: (\d+))?/.exec(
-  readFileSync(results, 'utf8')
-)
-if (code !== 0) tellFailures(readFileSync(results, 'utf8'))
-const passed = Number(counts?.[2] ?? 0)
-const failed = Number(counts?.[3] ?? 0)
-end(passed, code === 0 ? failed : Math.max(failed, 1))
+/** Runs the files, and prints a line for each; gives the exit code and all that they said. */
+async function runTests() {
+  const home = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
+  const server = await startServer(home)
+  mkdirSync('.tap', { recursive: true })
+  const output = createWriteStream('.tap/results.tap')
+  const tests = spawn(process.execPath, ['scripts/run-tests.mjs', ...files], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const lines = []
+  for await (const line of createInterface(tests.stdout)) {
+    output.write(`${line}\n`)
+    lines.push(line)
+    if (/^(not )?ok /.test(line)) process.stdout.write(`${line}\n`)
+  }
+  const code = tests.exitCode ?? (await once(tests, 'exit'))[0]
+  output.end()
+  await server?.stop()
+  rmSync(home, { recursive: true, force: true })
+  return { code, lines }
+}
 
-/** Each assertion that failed, under the names of its tests: the reporter tells nothing of them to a pipe. */
-function tellFailures(tap) {
+/** One database server for all files. A file that runs alone starts its own, if it needs one. */
+async function startServer(home) {
+  if (files.length === 1) return undefined
+  const { startTestServer } = await import('../dist/test/helpers/database-server.js')
+  const server = await startTestServer(home)
+  process.env.GITSTEAD_TEST_SERVER = server.url
+  return server
+}
+
+function check(command, args) {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', text => {
+      said += text
+    })
+  }
+  return new Promise(resolve => child.once('close', code => resolve({ code, said })))
+}
+
+/** Whether all checks passed; tells what the others found. */
+async function passed(checks) {
+  const failed = (await Promise.all(checks)).filter(({ code }) => code !== 0)
+  for (const { said } of failed) process.stdout.write(said)
+  return failed.length === 0
+}
+
+/** Each assertion that failed, under the names of its tests. */
+function tellFailures(lines) {
   const names = []
   let inside = false
-  for (const line of tap.split('\n')) {
+  for (const line of lines) {
     const depth = line.search(/\S/) / 4
     const name = /^ *# Subtest: (.*)/.exec(line)?.[1]
     if (name !== undefined) names.splice(depth, Number.POSITIVE_INFINITY, name)
@@ -72,6 +110,11 @@ function testFiles(path) {
     if (statSync(inner).isDirectory()) return testFiles(inner)
     return name.endsWith('.test.js') ? [inner] : []
   })
+}
+
+function turn(file) {
+  const at = FIRST.findIndex(folder => file.startsWith(folder))
+  return at === -1 ? FIRST.length : at
 }
 
 function end(passed, failed) {

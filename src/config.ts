@@ -1,4 +1,4 @@
-// The only reader of config/ and of the environment: defaults < HOME/config.yaml < environment < flags.
+// The only reader of config/ and of the environment. Priority: defaults < HOME/config.yaml < environment < flags.
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -19,9 +19,9 @@ import {
   type ValuesOf
 } from './lib/rules.js'
 
-const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of small letters, digits, - and _')
+const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of lower-case letters, digits, - and _')
 
-const settings = {
+const SETTINGS = {
   host: text(/^\S+$/, 'an address'),
   port: integer(0, 65535),
   url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
@@ -65,54 +65,54 @@ const settings = {
   session: { expire: integer(60) }
 }
 
-export type Config = ValuesOf<typeof settings> & {
-  /** The folder that holds everything the appliance keeps. */
+export interface Config extends ValuesOf<typeof SETTINGS> {
+  /** The folder of everything that the appliance stores. */
   readonly home: string
-  /** The root of the program's own files, where config/ and docs lie. */
+  /** The root folder of the program's own files, with config/ and docs. */
   readonly root: string
 }
 
-type Tree = { [key: string]: unknown }
+type Tree = { readonly [key: string]: unknown }
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The program's own folder: the one above dist/. */
+/** The folder of the program: the one above dist/. */
 export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 
 let current: Config | undefined
 
-/** The frozen configuration of this process; read from the environment alone when no command has loaded it. */
+/** Returns the frozen configuration of this process. When no command has loaded it, this loads it without flags. */
 export function config(): Config {
   current ??= loadConfig({})
   return current
 }
 
 /**
- * Reads, checks and freezes the configuration. `flags` are those of the command, keyed as in the file (`port`), with
- * `home` beside them. Throws Misconfigured with the path of the first wrong key.
+ * Reads, checks and freezes the configuration. `flags` are the flags of the command, with the keys of the file (`port`)
+ * and `home`. Throws Misconfigured with the path of the first wrong key.
  */
 export function loadConfig(flags: Tree): Config {
   const { home, layers } = layersOf(flags)
   const merged = mergeAll(layers)
-  const [problem] = problemsIn(merged, settings)
+  const [problem] = problemsIn(merged, SETTINGS)
   if (problem) throw new Misconfigured(`configuration: ${problem.text}`)
-  current = freeze({ ...(merged as ValuesOf<typeof settings>), home, root })
+  current = freeze({ ...(merged as ValuesOf<typeof SETTINGS>), home, root })
   return current
 }
 
-/** Where a value comes from. */
+/** The source of a value. */
 export type ConfigSource = 'default' | 'file' | 'environment' | 'flag'
 
 export interface ConfigReport {
   readonly home: string
-  /** The file that lies over the defaults, whether it is there or not. */
+  /** The file that overrides the defaults. It may be missing. */
   readonly file: string
   readonly settings: readonly { readonly key: string; readonly value: unknown; readonly origin: ConfigSource }[]
   readonly problems: readonly (Problem & { readonly origin: ConfigSource })[]
 }
 
 /**
- * What `loadConfig` would load, with the source of each value and all that is wrong. A `file` that is named lies over
- * the defaults alone. Throws Misconfigured for a file that cannot be read as keys and values.
+ * Returns what `loadConfig` would load, with the source of each value and all problems. With `file`, only this file
+ * overrides the defaults. Throws Misconfigured when a file cannot be read as keys and values.
  */
 export function reportConfig(flags: Tree, file?: string): ConfigReport {
   const { home, layers } = layersOf(flags)
@@ -122,8 +122,8 @@ export function reportConfig(flags: Tree, file?: string): ConfigReport {
   return {
     home,
     file: file ?? join(home, 'config.yaml'),
-    settings: pathsIn(settings).map(key => ({ key, value: valueAt(merged, key), origin: originOf(key) })),
-    problems: problemsIn(merged, settings).map(problem => ({ ...problem, origin: originOf(problem.path) }))
+    settings: pathsIn(SETTINGS).map(key => ({ key, value: valueAt(merged, key), origin: originOf(key) })),
+    problems: problemsIn(merged, SETTINGS).map(problem => ({ ...problem, origin: originOf(problem.path) }))
   }
 }
 
@@ -132,7 +132,7 @@ interface Layer {
   readonly tree: Tree
 }
 
-/** The lowest first. */
+/** Returns the layers, the one with the lowest priority first. */
 function layersOf(flags: Tree): { home: string; layers: Layer[] } {
   const { home: flag, ...rest } = flags
   const home = resolve(typeof flag === 'string' ? flag : (process.env.GITSTEAD_HOME ?? defaultHome()))
@@ -157,7 +157,7 @@ function valueAt(tree: unknown, path: string): unknown {
   return path.split('.').reduce((node, key) => (isTree(node) && Object.hasOwn(node, key) ? node[key] : undefined), tree)
 }
 
-/** The URL that users reach the service by, without a slash at its end. */
+/** Returns the URL under which users reach the service, without a slash at its end. */
 export function publicUrl(): string {
   const known = config()
   if (address.of !== known) {
@@ -168,7 +168,7 @@ export function publicUrl(): string {
   return address.text
 }
 
-// Every view writes some URLs, so it is put together once.
+// Every view writes some URLs, so this URL is built only once.
 let address: { of: Config | undefined; text: string } = { of: undefined, text: '' }
 
 function defaultHome(): string {
@@ -193,7 +193,7 @@ function defined(tree: Tree): Tree {
 }
 
 function merge(under: Tree, over: Tree): Tree {
-  const merged: Tree = { ...under }
+  const merged: Record<string, unknown> = { ...under }
   for (const [key, value] of Object.entries(over)) {
     const below = merged[key]
     merged[key] = isTree(below) && isTree(value) ? merge(below, value) : value
@@ -201,9 +201,9 @@ function merge(under: Tree, over: Tree): Tree {
   return merged
 }
 
-/** The settings that environment variables name, in the types of their defaults. */
+/** Returns the settings from environment variables, with the types of their defaults. */
 function fromEnvironment(defaults: Tree, environment: NodeJS.ProcessEnv, prefix = 'GITSTEAD'): Tree {
-  const tree: Tree = {}
+  const tree: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(defaults)) {
     const variable = `${prefix}_${key.toUpperCase()}`
     if (isTree(value)) {

@@ -1,39 +1,39 @@
-// The failures that the product can name. They know nothing of HTTP or exit codes: the front doors translate them.
+// The failures that the product can name. They know nothing about HTTP or exit codes; server and CLI translate them.
 
-/** The base of every failure that is the asker's business; anything else that is thrown is a fault of the program. */
+/** The base of every failure that concerns the caller. Any other error is a fault of the program. */
 export class Failure extends Error {
   override name = this.constructor.name
 }
 
-/** The asker is nobody, or the credentials are wrong. */
+/** The caller has no credentials, or wrong ones. */
 export class Unauthorized extends Failure {
   constructor(readonly text = '401 Unauthorized') {
     super(text)
   }
 }
 
-/** The asker is known and may not. `reason` follows the fixed text. */
+/** The caller is known but may not do this. `reason` comes after the fixed text. */
 export class Forbidden extends Failure {
   constructor(readonly reason?: string) {
     super(reason ? `403 Forbidden - ${reason}` : '403 Forbidden')
   }
 }
 
-/** A record is missing, or the asker may not know that it exists. `what` is its name in the API, such as `Project`. */
+/** A record is missing, or the caller may not know that it exists. `what` is its name in the API, such as `Project`. */
 export class NotFound extends Failure {
   constructor(readonly what?: string) {
     super(what === undefined ? '404 Not found' : `404 ${what} Not Found`)
   }
 }
 
-/** The same for builds, their traces and artifacts, whose text has no name. */
+/** The same failure for builds, their traces and artifacts. Its text names no record. */
 export class NothingThere extends Failure {
   constructor() {
     super('404 Not Found')
   }
 }
 
-/** Values that a record cannot take: attribute -> texts. */
+/** Values that a record cannot have: maps each attribute to its texts. */
 export class Invalid extends Failure {
   readonly errors: Record<string, string[]>
 
@@ -48,17 +48,17 @@ export class Invalid extends Failure {
   }
 }
 
-/** A value that another record has already. */
+/** A value that another record already has. */
 export class Taken extends Invalid {
   constructor(attribute: string) {
     super(attribute, 'has already been taken')
   }
 }
 
-/** Parameters that are missing or of a wrong kind, before any record is looked at. */
+/** Parameters that are missing or have a wrong type. They are checked before any record is read. */
 export class BadParameters extends Failure {
   constructor(
-    /** Such as `title is missing`; several are joined with a comma. */
+    /** For example `title is missing`; several texts are joined with a comma. */
     readonly error: string,
     text?: string
   ) {
@@ -70,10 +70,10 @@ export class BadParameters extends Failure {
   }
 }
 
-/** A request that makes no sense, with one text for the asker. */
+/** A request that makes no sense, with one text for the caller. */
 export class BadRequest extends Failure {}
 
-/** The user owns as many projects as allowed. */
+/** The user already owns as many projects as allowed. */
 export class ProjectLimit extends Failure {
   constructor(limit: number) {
     super(
@@ -84,16 +84,16 @@ export class ProjectLimit extends Failure {
   }
 }
 
-/** A duplicate, or a record that has moved on. */
+/** A duplicate, or a record that has changed in the meantime. */
 export class Conflict extends Failure {}
 
-/** A conflict found while a user is changed, which the requirement answers with 404 ("Errors"). */
+/** A conflict during the update of a user. The requirement answers it with 404 ("Errors"). */
 export class UpdateConflict extends Conflict {}
 
-/** Somebody else does the same right now, and it is not to be done twice at once. */
+/** The same work already runs, and it must not run twice at the same time. */
 export class AlreadyRunning extends Failure {}
 
-/** Well-formed, and still not possible. */
+/** The request is well-formed but not possible. */
 export class Unprocessable extends Failure {}
 
 /** The record's state does not allow the action. */
@@ -103,7 +103,7 @@ export class NotAllowed extends Failure {
   }
 }
 
-/** The record already is as asked. */
+/** The record already has the requested state. */
 export class NotModified extends Failure {}
 
 /** More bytes than a limit allows. */
@@ -113,14 +113,14 @@ export class TooLarge extends Failure {
   }
 }
 
-/** Asked too often; `retryAfter` in seconds. */
+/** The client has asked too often; `retryAfter` is in seconds. */
 export class TooManyRequests extends Failure {
   constructor(readonly retryAfter: number) {
     super('429 Too Many Requests')
   }
 }
 
-/** Something that the product needs is away and expected back; `retryAfter` in seconds. */
+/** Something that the product needs is unavailable for now; `retryAfter` is in seconds. */
 export class Unavailable extends Failure {
   constructor(
     text: string,
@@ -130,5 +130,5 @@ export class Unavailable extends Failure {
   }
 }
 
-/** A wrong setting or a machine that lacks something: one line for the sysadmin, with the remedy. */
+/** A wrong setting, or a machine that lacks something. The text is one line for the sysadmin, with the remedy. */
 export class Misconfigured extends Failure {}

@@ -1,15 +1,16 @@
-// Structured logs: one JSON object a line on stderr. Nothing secret is ever handed to it; what could be is redacted.
+// Structured logs: one JSON object per line on stderr. The code never logs secrets; fields with the name of a secret
+// are redacted.
 import { format } from 'node:util'
 import { destination, type Logger, pino } from 'pino'
 import { config } from './config.js'
 
 const SECRET = ['password', 'token', 'private_token', 'access_token', 'secret', 'authorization', 'cookie']
-const paths = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
+const PATHS = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 
 let current: Logger | undefined
 let processName = 'command'
 
-/** The process's logger, at the level of the configuration. */
+/** Returns the logger of this process, with the level of the configuration. */
 export function log(): Logger {
   current ??= pino(
     {
@@ -18,24 +19,27 @@ export function log(): Logger {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: label => ({ level: label }) },
       serializers: { error: describeError },
-      redact: { paths, censor: '[redacted]' }
+      redact: { paths: PATHS, censor: '[redacted]' }
     },
     destination({ fd: 2, sync: true })
   )
   return current
 }
 
-/** By name: a database error carries its statement with all values, which may be tokens and addresses. */
+/**
+ * Picks the fields of an error by name. A database error also contains its statement with all values, which may be
+ * tokens and addresses.
+ */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack } = error
   return { name, message, code: (error as NodeJS.ErrnoException).code, stack }
 }
 
-/** Names this process in its logs: server, worker, up. Call it before the first line. */
+/** Sets the name of this process in its logs: server, worker, up. Call it before the first log line. */
 export function nameProcess(name: string): void {
   processName = name
   process.title = `gitstead ${name}`
-  // Sequelize and Node.js itself warn on the console; stderr holds JSON lines only.
+  // Sequelize and Node.js itself print warnings on the console, but stderr must contain only JSON lines.
   console.warn = (...said: unknown[]) => log().warn(format(...said))
 }

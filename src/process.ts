@@ -1,4 +1,4 @@
-// What every process of the appliance does around its work: wait for the database, tell its parent, stop cleanly.
+// The frame of every process of the appliance: it waits for the database, reports to its parent and stops cleanly.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig } from './config.js'
 import { Failure, Misconfigured, Unavailable } from './errors.js'
@@ -6,7 +6,7 @@ import { log, nameProcess } from './log.js'
 
 interface Running {
   readonly port?: number
-  /** Resolves when the process must not go on. */
+  /** Resolves when the process must stop. */
   readonly lost?: Promise<void>
   stop(): Promise<void>
 }
@@ -14,7 +14,7 @@ interface Running {
 const STOP_MS = 18_000
 const DATABASE_WAIT_MS = 60_000
 
-/** Runs a process until it is told to stop, by a signal or by the end of its parent. Sets the exit code. */
+/** Runs a process until a signal or the end of its parent stops it. Sets the exit code. */
 export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
   nameProcess(name)
   let running: Running | undefined
@@ -24,7 +24,8 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
     await running?.stop()
     process.exit(process.exitCode ?? 0)
   })
-  // Before anything else: a parent that is killed while its child starts must not leave one that holds the port.
+  // This comes first: when the parent is killed during the start of its child, no child that holds the port may be
+  // left.
   process.on('disconnect', () => void stop())
   if (process.connected === false) return stop()
   try {
@@ -36,18 +37,20 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop())
   void running.lost?.then(() => {
     process.exitCode = 1
-    log().error('this process has lost its lease and starts again')
+    log().error('this process lost its lease and restarts')
     void stop()
   })
   process.on('uncaughtException', error => {
-    log().fatal({ error }, 'a fault of the program')
+    log().fatal({ error }, 'the program has a fault')
     process.exitCode = 1
     void stop()
   })
   process.send?.({ ready: running.port === undefined ? {} : { port: running.port } })
 }
 
-/** The database may start beside this process, or come back later than it. */
+/**
+ * Starts the process and retries while the database is unavailable: the database may start at the same time or later.
+ */
 async function whenDatabaseAnswers(start: () => Promise<Running>): Promise<Running> {
   const limit = Date.now() + DATABASE_WAIT_MS
   for (;;) {
@@ -65,7 +68,7 @@ function fail(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error)
   if (process.send) {
     if (!known) log().fatal({ error }, 'the process could not start')
-    // Only what the sysadmin has to mend ends the appliance; the rest is tried again.
+    // Only a problem that the sysadmin must fix ends the appliance. After other errors the parent tries again.
     const message = error instanceof Misconfigured ? { fatal: text } : {}
     process.send(message, () => process.exit(1))
     return

@@ -1,4 +1,4 @@
-// HOME/secrets.json: made at the first start, readable by the owner alone, never logged.
+// HOME/secrets.json. The first start creates it. Only the owner can read it, and it is never logged.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,15 +7,18 @@ import { config } from './config.js'
 import { Misconfigured } from './errors.js'
 
 export interface Secrets {
-  /** Of the embedded database's only account. */
+  /** The password of the embedded database's only account. */
   readonly database_password: string
-  /** Base64 of the 32 bytes that encrypt what must be shown again. */
+  /** The 32 bytes, in base64, of the key that encrypts secrets which must be shown again. */
   readonly encryption_key: string
 }
 
 const cached = new Map<string, Secrets>()
 
-/** The home's secrets; made when there are none. Two processes that start at once get the same ones. */
+/**
+ * Returns the home's secrets, and creates them when there are none. Two processes that start at the same time get the
+ * same secrets.
+ */
 export function secrets(): Secrets {
   const path = join(config().home, 'secrets.json')
   const known = cached.get(path)
@@ -51,7 +54,7 @@ function makeSecrets(path: string): Secrets {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
   try {
-    // A link fails when somebody else was first: then theirs are the secrets.
+    // The link fails when another process was first; then its secrets count.
     linkSync(draft, path)
     return made
   } catch {
@@ -61,17 +64,17 @@ function makeSecrets(path: string): Secrets {
   }
 }
 
-/** SHA-256 of a token: what the database keeps of it, and what lookups compare. */
+/** Returns the SHA-256 of a token. The database stores this hash, and lookups compare it. */
 export function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** A new token of 20 URL-safe characters, 120 bits. */
+/** Returns a new token of 20 URL-safe characters, 120 bits. */
 export function newToken(): string {
   return randomBytes(15).toString('base64url')
 }
 
-/** AES-256-GCM; the result holds nonce, tag and text. */
+/** Encrypts a text with AES-256-GCM. The result contains nonce, tag and encrypted text. */
 export function encrypt(text: string): Buffer {
   const nonce = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', Buffer.from(secrets().encryption_key, 'base64'), nonce)
@@ -79,10 +82,13 @@ export function encrypt(text: string): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), body])
 }
 
-/** What was opened lately: a list of 20 projects shows 20 tokens, and opening them took an eighth of its time. */
+/**
+ * Texts that were decrypted lately: a list of 20 projects shows 20 tokens, and decrypting them took an eighth of its
+ * time.
+ */
 const opened = new LRUCache<string, string>({ max: 10_000 })
 
-/** Throws when the box was made with another key. */
+/** Decrypts the result of `encrypt`. Throws when it was made with another key. */
 export function decrypt(box: Buffer): string {
   const name = box.toString('latin1')
   const known = opened.get(name)

@@ -1,4 +1,4 @@
-// The version of the program, from its package.
+// The version of the program, as in its package.json.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './config.js'

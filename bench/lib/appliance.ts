@@ -1,4 +1,4 @@
-// A real appliance on a home of its own: `bin/gitstead up`, killed with all it started when the program ends.
+// Runs a real appliance on a temporary home with `bin/gitstead up`. All its processes are killed when the program ends.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ export interface Appliance {
   readonly home: string
   readonly url: string
   readonly port: number
-  /** Milliseconds from the start of the command to its line. */
+  /** Milliseconds from the start of the command to its `ready` line. */
   readonly readyAfter: number
   readonly parts: Parts
   stop(): Promise<void>
@@ -35,7 +35,7 @@ export interface ApplianceOptions {
 
 const program = join(root, 'bin/gitstead')
 
-/** The environment without settings of whoever runs the benchmark. */
+/** The environment, without the GITSTEAD_ variables of the user who runs the benchmark. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GITSTEAD_')))
 }
@@ -66,12 +66,12 @@ export async function startAppliance(options: ApplianceOptions = {}): Promise<Ap
   }
 }
 
-/** An appliance with an administrator, whose database this process may use by the product's own modules. */
+/** An appliance with an administrator. This process may use its database with the product's own modules. */
 export interface Prepared extends Appliance {
   readonly admin: { readonly id: number; readonly username: string; readonly token: string }
 }
 
-/** Starts an appliance, gives it to `work`, and takes it down with its home whatever happens. */
+/** Starts an appliance, runs `work` with it, and always stops it and removes its home. */
 export async function withAppliance(options: ApplianceOptions, work: (appliance: Prepared) => Promise<void>) {
   const appliance = await startAppliance(options)
   for (const name of Object.keys(process.env)) if (name.startsWith('GITSTEAD_')) delete process.env[name]
@@ -122,14 +122,14 @@ function partsOf(supervisor: number): Parts {
   }
 }
 
-/** At once: the children would outlive a supervisor that is killed, but for the database. */
+/** Kills all processes at once: except for the database, the children would survive a killed supervisor. */
 function killAll(child: ChildProcess): void {
   const pid = child.pid ?? 0
   for (const each of [...childrenOf(pid), pid]) {
     try {
       process.kill(each, 'SIGKILL')
     } catch {
-      // Gone already.
+      // The process has already ended.
     }
   }
 }

@@ -1,15 +1,21 @@
-// What the read of a project is held against: Fastify with nothing but one route, on a pool of its own, with the very
-// statement of the product and a serialiser for its row.
+// The program that the read of a project is compared with: Fastify with only one route, with its own pool of
+// connections, the same statement as the product, and a serialiser for its row.
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
-import mysql from 'mysql2'
-import { PROJECT_BY_ID } from '../../src/areas/projects/projects.queries.js'
+import mysql, { type ExecuteValues } from 'mysql2'
+import { actorOf } from '../../src/access/actor.js'
+import { projectById } from '../../src/areas/projects/projects.queries.js'
 import { loadConfig } from '../../src/config.js'
 import { databaseSocket } from '../../src/db/embedded.js'
 import { EMBEDDED_NAME } from '../../src/db/embedded-folder.js'
 import { secrets } from '../../src/secrets.js'
 
-const [home = '', asker = '0'] = process.argv.slice(2)
+const [home = '', userId = '0'] = process.argv.slice(2)
+/** The administrator who asks the product, too. */
+const asker = actorOf(
+  { id: Number(userId), username: '', name: '', email: '', admin: true, external: false },
+  'private'
+)
 loadConfig({ home })
 
 const pool = mysql.createPool({
@@ -24,11 +30,12 @@ const pool = mysql.createPool({
 type Row = Record<string, unknown>
 
 const read = (id: number) =>
-  new Promise<Row>((resolve, reject) =>
-    pool.execute(PROJECT_BY_ID, [Number(asker), id], (error, rows) =>
+  new Promise<Row>((resolve, reject) => {
+    const { sql, values } = projectById(id, asker)
+    pool.execute(sql, [...values] as ExecuteValues, (error, rows) =>
       error ? reject(error) : resolve((rows as Row[])[0] ?? {})
     )
-  )
+  })
 
 const sample = await read(Number(process.argv[4]))
 const properties = Object.fromEntries(

@@ -1,17 +1,17 @@
-// Whatever ends a program, its processes and folders go with it.
+// Ends the processes and removes the folders of a program whenever it ends, for any reason.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const chores = new Set<() => void>()
 
-/** Calls `chore` when the program ends; the result takes that back. It must not wait for anything. */
+/** Calls `chore` when the program ends. `chore` must be synchronous. The result is a function that cancels the call. */
 export function atExit(chore: () => void): () => void {
   chores.add(chore)
   return () => chores.delete(chore)
 }
 
-/** A folder that goes when the program ends. */
+/** Makes a temporary folder, which is removed when the program ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-bench-'))
   atExit(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -19,7 +19,7 @@ export function temporaryFolder(): string {
 }
 
 process.on('exit', () => {
-  // The last first: processes before the folders that they write to.
+  // The last chore runs first, so that processes end before the folders that they write to are removed.
   for (const chore of [...chores].reverse()) chore()
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))

@@ -1,24 +1,24 @@
-// What a program of this folder tells: one JSON line for each figure.
+// Reports the figures of a benchmark: one line of JSON for each.
 
 export interface Figure {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** What the figure is held against; null where it is only told. */
+  /** The limit of the figure; null when it has none. */
   readonly limit: number | null
   readonly better: 'higher' | 'lower'
-  /** The other side of a ratio, measured in turns with ours in the same run. */
+  /** For a ratio, the other side, which is measured in turns with ours in the same run. */
   readonly comparison?: string
   readonly detail?: { readonly [key: string]: unknown }
 }
 
-/** Whether a figure keeps its limit; null where it has none. */
+/** Whether a figure keeps its limit; null when it has none. */
 export function isMet({ value, limit, better }: Figure): boolean | null {
   if (limit === null) return null
   return better === 'higher' ? value >= limit : value <= limit
 }
 
-/** Writes the figure's line on stdout. */
+/** Writes the line of a figure to stdout. */
 export function report(figure: Figure): void {
   const { name, value, unit, limit, comparison, detail, better } = figure
   const line = { name, value: round(value), unit, limit, better, met: isMet(figure), comparison, ...rounded(detail) }
@@ -30,13 +30,13 @@ const rounded = (detail: Figure['detail'] = {}) =>
     Object.entries(detail).map(([name, value]) => [name, typeof value === 'number' ? round(value) : value])
   )
 
-/** Three figures that count: more are noise. */
+/** Rounds to three significant digits: more digits are noise. */
 export function round(value: number): number {
   if (!Number.isFinite(value)) return value
   return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3))
 }
 
-/** The value that `share` (0.5, 0.99) of the values do not exceed. */
+/** The smallest of the values that a `share` of all values (such as 0.5 or 0.99) does not exceed. */
 export function percentile(values: ArrayLike<number>, share: number): number {
   const sorted = Float64Array.from(values).sort()
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN

@@ -1,4 +1,4 @@
-// git as a client, without the settings of whoever runs the benchmark.
+// Runs git as a client, without the settings of the user who runs the benchmark.
 import { spawn } from 'node:child_process'
 
 const environment = {
@@ -13,7 +13,7 @@ const environment = {
   GIT_COMMITTER_EMAIL: 'bench@example.org'
 }
 
-/** Runs git to its end; gives what it printed. Throws with its complaint when it fails. */
+/** Runs git and waits for its end; gives its output. Throws an error with its messages when it fails. */
 export function runGit(args: readonly string[], input: string | Buffer = ''): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('git', args, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -26,13 +26,13 @@ export function runGit(args: readonly string[], input: string | Buffer = ''): Pr
       if (code === 0) resolve(output.trim())
       else reject(new Error(`git ${args.join(' ')}: ${complaint.trim().slice(-500)}`))
     })
-    // A git that fails at once does not read its input; its exit tells why.
+    // If git fails at once, it does not read its input. We get the reason when it ends.
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
   })
 }
 
-/** The header that a client with a token sends, at once and not when asked for it. */
+/** The arguments that make git send credentials with the first request, without being asked for them. */
 export function authorization(username: string, token: string): string[] {
   const basic = Buffer.from(`${username}:${token}`).toString('base64')
   return ['-c', `http.extraHeader=Authorization: Basic ${basic}`]

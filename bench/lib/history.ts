@@ -1,5 +1,5 @@
-// The big repository: 80,000 commits over 4,000 files in deep folders, with merges and tags. Made once by git
-// fast-import and kept among the system's temporary files.
+// Makes the big repository: 80,000 commits on 4,000 files in deep folders, with merges and tags. git fast-import makes
+// it once; it stays among the temporary files of the system.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ const COMMITS = 80_000
 const FILES = 4000
 const LINES = 24
 
-/** The path of file `index`: 400 in one folder, the rest four folders deep. */
+/** The path of file number `index`: 400 files are in one folder, the others are four folders deep. */
 export function pathOfFile(index: number): string {
   if (index < 400) return `docs/page-${index}.md`
   const at = index - 400
@@ -21,11 +21,11 @@ export function pathOfFile(index: number): string {
   return `src/area-${area}/module-${module}/file-${Math.floor(at / 180)}.ts`
 }
 
-/** Folders of about 20 files, as most are. */
+/** Folders with about 20 files, like most of the folders. */
 export const FOLDERS = Array.from({ length: 180 }, (_, at) => `src/area-${at % 20}/module-${Math.floor(at / 20)}`)
 export const FILE_COUNT = FILES
 
-/** The folder of the repository; made by the first call on a machine, which takes about half a minute. */
+/** The folder of the repository. The first call on a machine makes the repository, which takes about half a minute. */
 export async function bigRepository(): Promise<string> {
   const cache = join(tmpdir(), 'gitstead-bench-cache')
   const path = join(cache, 'history-1.git')
@@ -80,7 +80,7 @@ function commitText(number: number, revisions: Uint16Array[]): string {
 /** The first 40 commits add a hundred files each; later ones change one or two, some files much more than others. */
 function filesOf(number: number, topic: boolean): number[] {
   if (number <= 40) return Array.from({ length: 100 }, (_, at) => (number - 1) * 100 + at)
-  // A file of its own, so that merges never meet.
+  // A topic changes another file than master does, so that merges never conflict.
   if (topic) return [number % FILES]
   const spread = (number * 2_654_435_761) % 2 ** 32
   const first = number % 3 === 0 ? spread % 200 : spread % FILES

@@ -1,5 +1,5 @@
-// Load from a process of its own, so that the server has a core for itself. Kept small on purpose: an existing tool may
-// not be on the machine.
+// Makes load from a separate process, so that the server has a core for itself. We wrote a small generator ourselves,
+// because an existing tool may not be on the machine.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -9,11 +9,11 @@ import { cpuOf } from './processes.js'
 
 export interface Burst {
   readonly port: number
-  /** Whole requests as they go over the wire; sent in turn. */
+  /** Whole requests, as bytes on the wire. They are sent in turn. */
   readonly requests: readonly string[]
   readonly connections: number
   readonly milliseconds: number
-  /** Ends after this many requests, if that is sooner. */
+  /** The burst ends earlier when it has sent this many requests. */
   readonly most?: number
 }
 
@@ -30,7 +30,7 @@ export interface BurstResult {
 const program = fileURLToPath(new URL('./load-process.js', import.meta.url))
 let generator: ChildProcess | undefined
 
-/** Sends requests for some time over connections that wait for each answer. Throws when one is not answered by 2xx. */
+/** Sends requests for some time; each connection waits for its answers. Throws when an answer is not 2xx. */
 export async function burst(what: Burst): Promise<BurstResult> {
   if (!generator) {
     const child = fork(program)
@@ -45,13 +45,13 @@ export async function burst(what: Burst): Promise<BurstResult> {
   return result
 }
 
-/** Ends the generator, which would keep the program alive. */
+/** Stops the generator; otherwise it would keep the program alive. */
 export function stopLoad(): void {
   generator?.disconnect()
   generator = undefined
 }
 
-/** A GET as it goes over the wire. */
+/** The text of a GET request. */
 export function get(path: string, token?: string): string {
   return `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${token ? `private-token: ${token}\r\n` : ''}\r\n`
 }
@@ -59,12 +59,12 @@ export function get(path: string, token?: string): string {
 export interface RateOptions extends Omit<Burst, 'milliseconds'> {
   readonly rounds?: number
   readonly milliseconds?: number
-  /** Processes whose processor time for each request is told. */
+  /** The processes whose processor time per request is reported. */
   readonly server: number
   readonly database: number
 }
 
-/** The median rate of several bursts, after one that is not counted; with the processor time that each request took. */
+/** The median rate of several bursts, after a first one that does not count, and the processor time per request. */
 export async function rate({ rounds = 5, milliseconds = 1500, server, database, ...rest }: RateOptions) {
   await burst({ ...rest, milliseconds })
   const before = [cpuOf(server), cpuOf(database)] as const

@@ -1,11 +1,11 @@
-// What the kernel says of processes.
+// Reads from /proc what the kernel knows about processes.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const TICKS = 100
 
 interface Stat {
   readonly parent: number
-  /** Seconds of processor, with those of children that have ended. */
+  /** Seconds of processor, including those of children that have ended. */
   readonly cpu: number
 }
 
@@ -23,7 +23,7 @@ function statOf(pid: number): Stat | undefined {
   }
 }
 
-/** The children of a process that run now. */
+/** The running children of a process. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
@@ -31,7 +31,7 @@ export function childrenOf(pid: number): number[] {
     .filter(child => statOf(child)?.parent === pid)
 }
 
-/** The command line of a process, or of one that renamed itself its name. */
+/** The command line of a process, or its new name if it has renamed itself. */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
@@ -40,13 +40,13 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** Seconds of processor that a process and all below it have used. */
+/** Seconds of processor that a process and all its descendants have used. */
 export function cpuOf(pid: number): number {
   const own = statOf(pid)?.cpu ?? 0
   return childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), own)
 }
 
-/** Resident megabytes of a process, and its share of them where pages are shared with others. */
+/** The resident memory of a process in megabytes: in full (rss), and with shared pages counted by their share (pss). */
 export function memoryOf(pid: number): { rss: number; pss: number } {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
   const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1024

@@ -1,4 +1,4 @@
-// A program of this folder that serves on a port of its own, in a process of its own.
+// Runs a program of this folder as a server, in its own process and on its own port.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ export interface Served {
   stop(): void
 }
 
-/** Starts `name` (without its ending) and waits for its port. */
+/** Starts the program `name` (without the extension) and waits for its port. */
 export async function serve(name: string, args: readonly string[]): Promise<Served> {
   const child: ChildProcess = fork(fileURLToPath(new URL(`./${name}.js`, import.meta.url)), args, {
     env: { ...process.env, NODE_ENV: 'production' }

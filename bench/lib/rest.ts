@@ -1,10 +1,10 @@
-// The API as a client of the appliance sees it.
+// Uses the API like a client of the appliance.
 import { Agent, request as httpRequest } from 'node:http'
 import type { Prepared } from './appliance.js'
 
 const agent = new Agent({ keepAlive: true })
 
-/** Asks the API as the administrator and gives the parsed answer. Throws for anything but 2xx. */
+/** Sends a request as the administrator and gives the parsed answer. Throws when the status is not 2xx. */
 export function ask<T>(appliance: Prepared, method: string, path: string, body?: object): Promise<T> {
   const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
   const headers = {

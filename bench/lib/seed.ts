@@ -1,11 +1,11 @@
-// Many rows, made by the database itself from its sequence engine: 100k projects in some seconds.
+// Makes many rows with the sequence engine of the database: 100k projects in some seconds.
 import { execute, row } from '../../src/db/sql.js'
 import { encrypt, newToken } from '../../src/secrets.js'
 
 export const USERS = 1000
 export const PROJECTS = 100_000
 
-/** A thousand users with a namespace each, and 100k projects in these. Gives the first id of each kind. */
+/** Makes a thousand users, each with a namespace, and 100k projects in these. Gives the first id of each kind. */
 export async function seedProjects(): Promise<{ firstUser: number; firstProject: number }> {
   const now = new Date()
   const firstUser = (await highest('users')) + 1
@@ -22,7 +22,8 @@ export async function seedProjects(): Promise<{ firstUser: number; firstProject:
      select ? + seq, 'user', ? + seq, concat('seeded-', seq), concat('seeded-', seq), ?, ? from seq_0_to_${USERS - 1}`,
     [firstNamespace, firstUser, now, now]
   )
-  // One box for all: each is opened for whoever may see it, whatever stands in it.
+  // All projects have the same encrypted token. A list decrypts the token of every project that may show it, so the
+  // value does not matter.
   const token = encrypt(newToken())
   for (let at = 0; at < PROJECTS; at += 10_000) {
     await execute(
@@ -49,7 +50,7 @@ export async function seedMemberships(userId: number, firstProject: number, coun
   )
 }
 
-/** Pipelines of four builds each, in one project, of the given commits in turn. */
+/** Makes pipelines with four builds each in one project, for the given commits in turn. */
 export async function seedBuilds(project: number, user: number, pipelines: number, shas: readonly string[]) {
   const now = new Date()
   const first = (await highest('pipelines')) + 1
@@ -76,7 +77,7 @@ async function highest(table: 'users' | 'namespaces' | 'projects' | 'pipelines')
   return (await row<{ id: number }>(`select coalesce(max(id), 0) as id from ${table}`))?.id ?? 0
 }
 
-/** Prepared statements that the server has executed; background work of the appliance is among them. */
+/** How many prepared statements the database has executed. This includes background work of the appliance. */
 export async function statementCount(): Promise<number> {
   const found = await row<{ value: string }>(
     "select variable_value as value from information_schema.global_status where variable_name = 'COM_STMT_EXECUTE'"

@@ -1,4 +1,4 @@
-// The figures as README.md shows them.
+// Prints the figures as the table of README.md.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
@@ -16,7 +16,7 @@ export interface Line {
 
 const SHOWN = new Set(['name', 'value', 'unit', 'limit', 'better', 'met', 'comparison'])
 
-/** The machine and the versions that figures depend on, in one line. */
+/** One line with the machine and the versions that the figures depend on. */
 export function machine(): string {
   const version = (command: string) => /\d+(?:\.\d+)+/.exec(execFileSync(command, ['--version']).toString())?.[0]
   const system = /^PRETTY_NAME="(.+)"$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1]

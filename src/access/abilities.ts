@@ -1,41 +1,87 @@
-// The whole permission table. An action that is not here cannot be done.
-import { DEVELOPER, GUEST, type Level, REPORTER } from './levels.js'
+// The whole permission table ("Permissions"). An action that is not here cannot be done.
+import { DEVELOPER, GUEST, type Level, REPORTER } from '../lib/levels.js'
+import type { Scope } from './scopes.js'
 
-export interface ProjectAbility {
-  readonly on: 'project'
-  /** The least level of a member. */
+/** The switches of a project that turn a part of it off. */
+export const FEATURES = [
+  'issues_enabled',
+  'merge_requests_enabled',
+  'builds_enabled',
+  'wiki_enabled',
+  'snippets_enabled'
+] as const
+export type Feature = (typeof FEATURES)[number]
+
+interface Common {
+  /** A token needs one of these scopes; `api` by default. */
+  readonly scopes?: readonly Scope[]
+}
+
+interface Levelled extends Common {
+  /** The lowest level that a member needs. */
   readonly least: Level
-  /** Whoever can see a project that is not private may as well. */
+  /** Signed-in users who see the project or group without being members may do it too. */
   readonly strangers?: true
-  /** Nobody in particular may as well, on a public project. */
+  /** Clients without credentials may do it too, if the project or group is public. */
   readonly anonymous?: true
+}
+
+export interface ProjectAbility extends Levelled {
+  readonly on: 'project'
   /**
-   * What public builds open: to guests of a private project, who may not otherwise; or to guests and strangers alike,
-   * who then may not without.
+   * The effect of public_builds. `guests`: guests of a private project may do it only with public builds. `everybody`:
+   * guests and strangers may both do it only with public builds.
    */
   readonly publicBuilds?: 'guests' | 'everybody'
-  /** Not on an archived project. */
+  /** An archived project refuses it. */
   readonly writes?: true
-  /** Only while this is switched on. */
-  readonly feature?: 'builds_enabled'
+  /** The switch that turns it off, and what a route then answers: 403, 404, or an empty list. */
+  readonly feature?: Feature
+  readonly whenOff?: 'forbidden' | 'missing' | 'empty'
+  /**
+   * The action that is checked before the parameters are: "Error conventions" names the areas whose routes answer 404
+   * and 403 before 400. All other routes check the parameters first.
+   */
+  readonly before?: string
 }
 
-export interface GlobalAbility {
+export interface GroupAbility extends Levelled {
+  readonly on: 'group'
+}
+
+export interface InstanceAbility extends Common {
   readonly on: 'instance'
-  /** Everybody, those who are signed in, or administrators. */
+  /** Everybody, signed-in users, or administrators. */
   readonly least: 'anybody' | 'user' | 'admin'
-  /** Personal access tokens of the scope read_user may as well. */
-  readonly readUser?: true
 }
 
-export type Ability = ProjectAbility | GlobalAbility
+/** A rule about one record, for signed-in users. Administrators may always do it. */
+export interface RecordAbility extends Common {
+  readonly on: 'record'
+  /** The users of the record who may do it. */
+  readonly by: readonly ('owner' | 'author' | 'assignee')[]
+  /** Members of the record's project with at least this level may do it too. */
+  readonly least?: Level
+  /** The answer to others: Forbidden, NotFound or Unauthorized. */
+  readonly refusal: 'forbidden' | 'missing' | 'unauthorized'
+}
+
+export type Ability = ProjectAbility | GroupAbility | InstanceAbility | RecordAbility
+
+const READ_USER = ['api', 'read_user'] as const
 
 export const abilities = {
-  'user.read': { on: 'instance', least: 'user', readUser: true },
+  'user.read': { on: 'instance', least: 'user', scopes: READ_USER },
+  // The keys and addresses of other users.
+  'user.read_account': { on: 'instance', least: 'admin', scopes: READ_USER },
   'user.administer': { on: 'instance', least: 'admin' },
-  // One's own account: keys, addresses, tokens.
-  'account.read': { on: 'instance', least: 'user', readUser: true },
+  // The keys and addresses of one's own account.
+  'account.read': { on: 'instance', least: 'user', scopes: READ_USER },
   'account.write': { on: 'instance', least: 'user' },
+  'token.list': { on: 'instance', least: 'user' },
+  'token.create': { on: 'instance', least: 'user' },
+  'token.read': { on: 'record', by: ['owner'], refusal: 'missing' },
+  'token.revoke': { on: 'record', by: ['owner'], refusal: 'missing' },
   'hook.administer': { on: 'instance', least: 'admin' },
   'settings.administer': { on: 'instance', least: 'admin' },
   'broadcast.administer': { on: 'instance', least: 'admin' },
@@ -43,14 +89,22 @@ export const abilities = {
   'template.read': { on: 'instance', least: 'anybody' },
   'job.read': { on: 'instance', least: 'admin' },
   'job.administer': { on: 'instance', least: 'admin' },
+  'group.read': { on: 'group', least: GUEST, strangers: true },
   'project.list': { on: 'instance', least: 'user' },
   'project.list_visible': { on: 'instance', least: 'anybody' },
   'project.list_all': { on: 'instance', least: 'admin' },
   'project.create': { on: 'instance', least: 'user' },
   'project.read': { on: 'project', least: GUEST, strangers: true, anonymous: true },
-  'repository.read': { on: 'project', least: REPORTER, strangers: true, anonymous: true },
-  // Not specified for nobody: commits need a user even on public projects.
-  'commit.read': { on: 'project', least: REPORTER, strangers: true },
+  'repository.read': {
+    on: 'project',
+    least: REPORTER,
+    strangers: true,
+    anonymous: true,
+    before: 'repository.read'
+  },
+  // Commits need a user even on public projects ("Endpoints usable without credentials").
+  'commit.read': { on: 'project', least: REPORTER, strangers: true, before: 'commit.read' },
+  'file.read': { on: 'project', least: REPORTER, strangers: true, anonymous: true },
   'repository.write': { on: 'project', least: DEVELOPER, writes: true },
   'pipeline.read': {
     on: 'project',
@@ -76,3 +130,11 @@ export const abilities = {
 } as const satisfies { [action: string]: Ability }
 
 export type Action = keyof typeof abilities
+
+/** The line of an action in the table. */
+export const abilityOf = (action: Action): Ability => abilities[action]
+
+/** The actions that are about one kind of thing. */
+export type ActionOn<Kind extends Ability['on']> = {
+  [Name in Action]: (typeof abilities)[Name]['on'] extends Kind ? Name : never
+}[Action]

@@ -1,5 +1,6 @@
-// Who asks, and by what right.
+// The client who makes a request, and its rights.
 import { Unauthorized } from '../errors.js'
+import { EVERYTHING, type Scope } from './scopes.js'
 
 export interface ActorUser {
   readonly id: number
@@ -16,37 +17,58 @@ export interface Actor {
   readonly by: 'private' | 'personal' | 'session' | 'password' | 'build' | 'command' | null
   /** The administrator who acts as `user`. */
   readonly sudoer: ActorUser | null
+  /** What the credentials may be used for. */
+  readonly scopes: readonly Scope[]
 }
 
-export const nobody: Actor = { user: null, by: null, sudoer: null }
+export const nobody: Actor = { user: null, by: null, sudoer: null, scopes: [] }
 
-/** The user who asks, where a route is about what is their own. Throws Unauthorized for nobody. */
+/** The actor of credentials that allow everything that their user may do. */
+export const actorOf = (user: ActorUser, by: NonNullable<Actor['by']>): Actor => ({
+  user,
+  by,
+  sudoer: null,
+  scopes: EVERYTHING
+})
+
+/** The user who asks, for routes about the user's own records. Throws Unauthorized for nobody. */
 export function askerOf({ user }: Actor): ActorUser {
   if (!user) throw new Unauthorized()
   return user
 }
 
-/** Who makes a change, and from where: what the audit keeps. */
+/** Who makes a change, and from where. The audit keeps it. */
 export interface Origin {
-  /** The person behind it: the administrator where one acts as somebody else; null for a command or the schedule. */
+  /** The person behind the change: with sudo, the administrator. Null for a command or the schedule. */
   readonly user: ActorUser | null
-  /** The username, or the account of the system that ran a command. */
+  /** The username, or the system account that ran a command. */
   readonly name: string
-  /** Whom an administrator acts as. */
+  /**
+   * The user in whose name the change is made: with sudo, the user whom the administrator acts as; otherwise `user`.
+   */
+  readonly asker: ActorUser | null
+  /** The username of the user whom an administrator acts as. */
   readonly actingAs: string | null
   readonly via: NonNullable<Actor['by']> | 'schedule' | 'nobody'
-  /** Of the client; the host's name for a command. */
+  /** The address of the client; the host name for a command. */
   readonly address: string | null
 }
 
-/** Where a change by this asker comes from. */
+/** The origin of a change that this actor makes. */
 export function originOf({ user, by, sudoer }: Actor, address: string | null): Origin {
   const person = sudoer ?? user
   return {
     user: person,
+    asker: user,
     name: person?.username ?? 'nobody',
     actingAs: sudoer ? (user?.username ?? null) : null,
     via: by ?? 'nobody',
     address
   }
+}
+
+/** The user in whose name a change is made. Throws Unauthorized for a command or the schedule, which have no user. */
+export function requireAsker({ asker }: Origin): ActorUser {
+  if (!asker) throw new Unauthorized()
+  return asker
 }

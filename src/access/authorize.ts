@@ -1,27 +1,48 @@
-// The one place that chooses between 401 (nobody), 404 (may not know that it exists) and 403.
+// Only this file chooses between 401 (no credentials), 404 (the asker may not know that the subject exists) and 403.
 import { Forbidden, NotFound, Unauthorized } from '../errors.js'
-import { type Ability, type Action, abilities, type ProjectAbility } from './abilities.js'
+import { GUEST, INTERNAL, OWNER, PUBLIC } from '../lib/levels.js'
+import {
+  type Action,
+  type ActionOn,
+  abilityOf,
+  type Feature,
+  type GroupAbility,
+  type ProjectAbility
+} from './abilities.js'
 import type { Actor } from './actor.js'
-import { GUEST, INTERNAL, OWNER, PRIVATE, PUBLIC } from './levels.js'
+import { EVERYTHING } from './scopes.js'
 
-/** What access to a project depends on. */
-export interface ProjectAccess {
+interface Visible {
   readonly visibility_level: number
-  readonly archived: boolean | number
-  readonly public_builds: boolean | number
-  readonly builds_enabled: boolean | number
-  /** Of the namespace: a user who owns the project. */
-  readonly namespace_owner_id: number | null
-  /** Of the asker's own membership; null for none. */
+  /** The asker's effective level (membership.ts); null when the asker has none. */
   readonly access_level: number | null
 }
 
-/** The asker's effective level in a project, 0 for none. Administrators have everything of an owner. */
-export function levelIn(project: ProjectAccess, actor: Actor): number {
-  const { user } = actor
+/** The facts on which access to a project depends. */
+export interface ProjectAccess extends Visible, Readonly<Record<Feature, boolean | number>> {
+  readonly archived: boolean | number
+  readonly public_builds: boolean | number
+  /** The user in whose namespace the project lies; null for a group's project. */
+  readonly namespace_owner_id: number | null
+}
+
+/** The facts on which access to a group depends. */
+export interface GroupAccess extends Visible {
+  /** Whether the asker can see at least one of the group's projects. */
+  readonly sees_project: boolean | number
+}
+
+/** The asker's effective level in a project, 0 for none. Administrators count as owners. */
+export function levelIn(project: ProjectAccess, { user }: Actor): number {
   if (!user) return 0
   if (user.admin || project.namespace_owner_id === user.id) return OWNER
   return project.access_level ?? 0
+}
+
+/** The asker's level in a group, 0 for none. Administrators count as owners. */
+export function levelInGroup(group: GroupAccess, { user }: Actor): number {
+  if (!user) return 0
+  return user.admin ? OWNER : (group.access_level ?? 0)
 }
 
 /** Whether the asker may know that the project exists. */
@@ -29,43 +50,83 @@ export function canSee(project: ProjectAccess, actor: Actor): boolean {
   return levelIn(project, actor) >= GUEST || isOpenTo(project, actor)
 }
 
-/** Whether the action is open to the asker, with no error. */
-export function may(actor: Actor, action: Action, project: ProjectAccess): boolean {
-  const ability: Ability = abilities[action]
-  return ability.on === 'project' && canSee(project, actor) && allows(ability, actor, project)
+/** Whether the asker may know that the group exists. */
+export function canSeeGroup(group: GroupAccess, actor: Actor): boolean {
+  return levelInGroup(group, actor) >= GUEST || isOpenTo(group, actor) || Boolean(group.sees_project)
 }
 
 /**
- * Throws Unauthorized, NotFound or Forbidden unless the actor may do the action, on the project where it is about one;
- * `undefined` is a project that was not found.
+ * Returns true where `authorizeProject` would not throw; a part of the project that is switched off is always false.
  */
-export function authorize(actor: Actor, action: Action, project?: ProjectAccess): void {
-  const ability: Ability = abilities[action]
-  if (ability.on === 'instance') {
-    if (ability.least === 'anybody') return
-    if (!actor.user) throw new Unauthorized()
-    if (ability.least === 'admin' && !actor.user.admin) throw new Forbidden()
-    return
-  }
-  if (!actor.user && !ability.anonymous) throw new Unauthorized()
+export function may(actor: Actor, action: ActionOn<'project'>, project: ProjectAccess): boolean {
+  const ability = abilityOf(action) as ProjectAbility
+  return canSee(project, actor) && !isOff(ability, project) && allows(ability, actor, project)
+}
+
+/** Throws Unauthorized unless a token with the actor's scopes opens routes of this action; `undefined` needs `api`. */
+export function requireScope({ scopes }: Actor, action: Action | undefined): void {
+  const accepted = (action && abilityOf(action).scopes) ?? EVERYTHING
+  if (!accepted.some(scope => scopes.includes(scope))) throw new Unauthorized()
+}
+
+/** Throws Unauthorized when the action needs a user and the client shows no credentials. */
+export function requireUser({ user }: Actor, action: Action): void {
+  if (user) return
+  const ability = abilityOf(action)
+  const open = ability.on === 'instance' ? ability.least === 'anybody' : 'anonymous' in ability && ability.anonymous
+  if (!open) throw new Unauthorized()
+}
+
+/** Throws Unauthorized or Forbidden unless the actor may do an action that is about no project, group or record. */
+export function authorize(actor: Actor, action: ActionOn<'instance'>): void {
+  requireUser(actor, action)
+  const ability = abilityOf(action)
+  if (ability.least === 'admin' && !actor.user?.admin) throw new Forbidden()
+}
+
+/**
+ * Throws Unauthorized, NotFound or Forbidden unless the actor may do the action on the project; `undefined` is a
+ * project that was not found.
+ */
+export function authorizeProject(actor: Actor, action: ActionOn<'project'>, project: ProjectAccess | undefined): void {
+  requireUser(actor, action)
+  const ability = abilityOf(action) as ProjectAbility
   if (!project || !canSee(project, actor)) throw new NotFound('Project')
+  if (isOff(ability, project)) {
+    if (ability.whenOff === 'empty') return
+    throw ability.whenOff === 'missing' ? new NotFound() : new Forbidden()
+  }
   if (!allows(ability, actor, project)) throw new Forbidden()
 }
 
+/** Tells whether a list is empty because its part of the project is switched off. Call it after `authorizeProject`. */
+export function answersEmpty(action: ActionOn<'project'>, project: ProjectAccess): boolean {
+  const ability = abilityOf(action) as ProjectAbility
+  return ability.whenOff === 'empty' && isOff(ability, project)
+}
+
+/** Throws Unauthorized, NotFound or Forbidden unless the actor may do the action on the group. */
+export function authorizeGroup(actor: Actor, action: ActionOn<'group'>, group: GroupAccess | undefined): void {
+  requireUser(actor, action)
+  const ability = abilityOf(action) as GroupAbility
+  if (!group || !canSeeGroup(group, actor)) throw new NotFound('Group')
+  if (levelInGroup(group, actor) < ability.least && !ability.strangers) throw new Forbidden()
+}
+
+const isOff = ({ feature }: ProjectAbility, project: ProjectAccess) => feature !== undefined && !project[feature]
+
 function allows(ability: ProjectAbility, actor: Actor, project: ProjectAccess): boolean {
-  if (ability.feature && !project[ability.feature]) return false
   if (ability.writes && project.archived) return false
   if (levelIn(project, actor) >= ability.least) return true
   const publicBuilds = ability.publicBuilds !== undefined && Boolean(project.public_builds)
-  // A guest of a private project is no stranger, and may less than one of an open project.
+  // A guest of a private project is not a stranger, and may do less there than strangers may on an open project.
   if (publicBuilds && levelIn(project, actor) >= GUEST) return true
   if (!ability.strangers || !isOpenTo(project, actor)) return false
   if (!actor.user && !ability.anonymous) return false
   return publicBuilds || ability.publicBuilds !== 'everybody'
 }
 
-function isOpenTo(project: ProjectAccess, actor: Actor): boolean {
-  if (project.visibility_level === PRIVATE) return false
-  if (project.visibility_level === PUBLIC) return true
-  return project.visibility_level === INTERNAL && actor.user !== null && !actor.user.external
+function isOpenTo({ visibility_level: level }: Visible, { user }: Actor): boolean {
+  if (level === PUBLIC) return true
+  return level === INTERNAL && user !== null && !user.external
 }

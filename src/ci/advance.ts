@@ -2,15 +2,18 @@
 import type { BuildWhen } from './config-types.js'
 import { type BuildStatus, isComplete, noBuilds, type StatusCounts, statusOfCounts } from './status.js'
 
-export type StageCounts = {
+export interface StageCounts {
   /** Stages run in the order of their positions, which may have gaps. */
-  position: number
+  readonly position: number
   /** Of the stage's latest builds: a build that was retried is no longer counted. */
-  counts: StatusCounts
+  readonly counts: StatusCounts
 }
 
 /** A stage whose turn has come. Its created builds whose `when` is in `runs` become pending, its other ones skipped. */
-export type StageStart = { position: number; runs: readonly BuildWhen[] }
+export interface StageStart {
+  readonly position: number
+  readonly runs: readonly BuildWhen[]
+}
 
 /** The statuses of all earlier stages that let a build run. A manual build waits as skipped until somebody plays it. */
 const RUNS_AFTER: { readonly [When in BuildWhen]: readonly BuildStatus[] } = {

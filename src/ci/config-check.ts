@@ -1,12 +1,12 @@
-// What can only be judged with all jobs at hand: stages, dependencies, environments that another job stops.
+// Checks what needs all jobs together: stages, dependencies, and environments that another job stops.
 import type { CiConfig, CiJob } from './config-types.js'
 import { printable, type Report } from './config-values.js'
 
-// The costliest pattern takes a few milliseconds for one ref, and all of them are matched on every push.
+// The most expensive pattern takes a few milliseconds for one ref, and every push matches all patterns.
 const expressionLimit = 200
 const isExpression = (entry: string) => entry.startsWith('/')
 
-/** Reports each job that refers to what does not exist or cannot work. */
+/** Reports each job that refers to a stage, job or environment that does not exist or does not fit. */
 export function checkConfig(config: CiConfig, report: Report): void {
   const jobs = new Map(config.jobs.map(job => [job.name, job]))
   const stageOf = new Map(config.stages.map((stage, index) => [stage, index]))

@@ -1,4 +1,4 @@
-// One job of a CI file.
+// Reads one job of a CI file.
 import { readArtifacts, readCache, readEnvironment } from './config-parts.js'
 import { buildWhens, type CiCache, type CiJob, type CiVariable } from './config-types.js'
 import {
@@ -15,7 +15,7 @@ import {
 } from './config-values.js'
 import { patternProblem, refPatternProblem } from './refs.js'
 
-/** What a job inherits when it does not name the key; variables are merged, all else is replaced as a whole. */
+/** The values that a job inherits for keys that it does not have. Variables are merged; other keys are replaced. */
 export type Defaults = {
   beforeScript: string[]
   afterScript: string[]
@@ -69,7 +69,7 @@ const laterKeys = [
   'dast_configuration'
 ]
 
-/** The keys that a job shares with the root of the file. */
+/** Reads the keys that both a job and the root of the file may have. */
 export function readDefaults(section: Section): Defaults {
   return {
     beforeScript: readList(section, 'before_script', { single: true }) ?? [],
@@ -81,7 +81,7 @@ export function readDefaults(section: Section): Defaults {
   }
 }
 
-/** The job in its canonical form. What is wrong is reported and replaced by the key's default. */
+/** The job in its canonical form. A wrong value is reported, and the default of the key replaces it. */
 export function readJob(name: string, section: Section, defaults: Defaults): CiJob {
   checkKeys(section, jobKeys, laterKeys)
   const own = readDefaults(section)

@@ -1,4 +1,4 @@
-// The keys whose value is a mapping of its own: cache, artifacts, environment.
+// Reads the keys whose value is itself a mapping: cache, artifacts, environment.
 import { parseDuration } from '../lib/duration.js'
 import {
   artifactWhens,
@@ -25,7 +25,7 @@ const isEmptyList = (section: Section, key: string) => {
   return Array.isArray(value) && value.length === 0
 }
 
-/** Undefined if it is not given, null if it is switched off by an empty value. */
+/** The cache; undefined when the key is absent, null when an empty value switches it off. */
 export function readCache(section: Section): CiCache | null | undefined {
   if (given(section, 'cache') === undefined) return undefined
   if (isEmptyList(section, 'cache')) return null
@@ -54,7 +54,7 @@ export function readArtifacts(section: Section): CiArtifacts | null {
   }
 }
 
-/** Artifacts are gathered below the project's directory and unpacked below another: no path may lead out of it. */
+/** Artifacts are collected below the project's directory and unpacked below another, so no path may lead out of it. */
 function pathProblem(path: string): string | undefined {
   if (path.trim() === '') return 'should not be empty'
   if (path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path)) return 'should be relative to the project directory'
@@ -95,6 +95,6 @@ export function readEnvironment(section: Section): CiEnvironment | null {
 
 function checkedName(section: Section, key: string, name: string | null): string | null {
   if (name === null || /^[A-Za-z0-9_\-/${}. ]+$/.test(name)) return name
-  reportAt(section, key, 'should hold only letters, digits, spaces and - _ / $ { } .')
+  reportAt(section, key, 'should contain only letters, digits, spaces and - _ / $ { } .')
   return null
 }

@@ -1,4 +1,4 @@
-// The one form that a CI file is brought to: every list an array, defaults and inheritance applied, nothing optional.
+// The canonical form of a CI file: every list is an array, defaults and inheritance are applied, nothing is optional.
 // All of it can be written as JSON.
 
 export const buildWhens = ['on_success', 'on_failure', 'always', 'manual'] as const
@@ -20,16 +20,16 @@ export type CiArtifacts = {
   exclude: string[]
   untracked: boolean
   when: ArtifactWhen
-  /** Seconds after the upload; null is never. */
+  /** Seconds after the upload; null means never. */
   expireIn: number | null
 }
 
 export type CiEnvironment = {
-  /** As written: its variables are not expanded. */
+  /** The name as it is written, with its variables not expanded. */
   name: string
   url: string | null
   action: EnvironmentAction
-  /** The name of the job that stops it. */
+  /** The name of the job that stops this environment. */
   onStop: string | null
 }
 
@@ -41,7 +41,7 @@ export type CiJob = {
   afterScript: string[]
   image: string | null
   services: string[]
-  /** The global ones with the job's own over them. */
+  /** The global variables; the job's own variables replace those of the same name. */
   variables: CiVariable[]
   cache: CiCache | null
   tags: string[]
@@ -51,11 +51,11 @@ export type CiJob = {
   except: string[]
   environment: CiEnvironment | null
   artifacts: CiArtifacts | null
-  /** Null is all jobs of earlier stages. */
+  /** The names of jobs; null means all jobs of earlier stages. */
   dependencies: string[] | null
   /** A regular expression without its slashes. */
   coverage: string | null
 }
 
-/** `stages` in the order of execution, `jobs` in that of the file. */
+/** `stages` are in the order of execution, `jobs` in the order of the file. */
 export type CiConfig = { stages: string[]; jobs: CiJob[] }

@@ -1,23 +1,23 @@
-// Typed reading of one mapping of a CI file. Each reader reports what is wrong and gives a harmless value instead, so that
-// one pass finds all errors.
+// Reads typed values from one mapping of a CI file. Each reader reports a wrong value and gives a harmless one instead,
+// so that one pass finds all errors.
 import type { CiVariable } from './config-types.js'
 import { keyText, type Yaml, type YamlMapping } from './load-yaml.js'
 import { nearest } from './nearest.js'
 
-/** Takes a path such as `jobs:rspec:artifacts` and a problem that reads on from it. */
+/** Takes a path such as `jobs:rspec:artifacts`, and a problem that continues the sentence, such as `is empty`. */
 export type Report = (path: string, problem: string) => void
 
 export type Section = { path: string; entries: YamlMapping; report: Report }
 
 export const nameLimit = 255
 
-/** Text of a user for a message: one line, bounded. */
+/** A text of a user for a message: one line of at most 64 characters. */
 export function printable(text: string): string {
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
   return line.length > 64 ? `${line.slice(0, 63)}…` : line
 }
 
-/** A key that is absent and one that is left empty are the same. */
+/** The value of a key; undefined when the key is absent or empty. */
 export function given(section: Section, key: string): Yaml | undefined {
   return section.entries.get(key) ?? undefined
 }
@@ -30,7 +30,7 @@ export function reportAt(section: Section, key: string, problem: string): void {
   section.report(pathOf(section, key), problem)
 }
 
-/** A mapping below `section`; undefined if it is not given or, reported, not a mapping. */
+/** A mapping below `section`; undefined when the key is absent. Reports a value that is not a mapping. */
 export function readSection(section: Section, key: string): Section | undefined {
   const value = given(section, key)
   if (value === undefined) return undefined
@@ -39,7 +39,7 @@ export function readSection(section: Section, key: string): Section | undefined 
   return undefined
 }
 
-/** Reports every key that is not known. `later` are keys of later versions of the format. */
+/** Reports every unknown key. `later` are keys of later versions of the format. */
 export function checkKeys(section: Section, known: readonly string[], later: readonly string[]): void {
   for (const key of section.entries.keys()) {
     const name = keyText(key)
@@ -82,13 +82,13 @@ export function readFlag(section: Section, key: string): boolean {
 }
 
 type ListRules = {
-  /** One text stands for a list of it. */
+  /** True: a single text counts as a list with that text. */
   single?: boolean
-  /** What is wrong with an entry, in words that follow it. */
+  /** The problem of an entry, such as `is empty`; undefined when it has none. */
   check?: (entry: string) => string | undefined
 }
 
-/** A list of text; undefined if it is not given. */
+/** A list of texts; undefined when the key is absent. */
 export function readList(section: Section, key: string, rules: ListRules = {}): string[] | undefined {
   const value = given(section, key)
   if (value === undefined) return undefined
@@ -115,13 +115,13 @@ export function readList(section: Section, key: string, rules: ListRules = {}): 
   return texts
 }
 
-/** Entries that become names in the database. */
+/** The problem of a text that becomes a name in the database; undefined when it has none. */
 export function nameProblem(text: string): string | undefined {
   if (text.trim() === '') return 'should not be empty'
   return text.length > nameLimit ? `is longer than ${nameLimit} characters` : undefined
 }
 
-/** The mapping `variables`; an empty list stands for none. Numbers keep the text that they are written as. */
+/** The variables of the mapping `variables`; an empty list means no variables. A number keeps its text as written. */
 export function readVariables(section: Section): CiVariable[] {
   const value = given(section, 'variables')
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return []
@@ -141,7 +141,7 @@ export function readVariables(section: Section): CiVariable[] {
   })
 }
 
-/** How a message names the value. */
+/** The kind of a value in words, for a message. */
 export function kindOf(value: Yaml): string {
   if (value === null) return 'empty'
   if (Array.isArray(value)) return 'a list'
@@ -150,8 +150,8 @@ export function kindOf(value: Yaml): string {
   return typeof value === 'boolean' ? 'a boolean' : 'a number'
 }
 
-/** Plain `- true` and `- echo a: b` are no text in YAML, which surprises. */
+/** A hint for a message. In YAML, `- true` and `- echo a: b` are not texts, which surprises people. */
 export function advice(value: Yaml): string {
   if (value === null || typeof value === 'string' || Array.isArray(value)) return ''
-  return value instanceof Map ? '; text that holds `: ` needs quotes' : ': put it in quotes'
+  return value instanceof Map ? '; text that contains `: ` needs quotes' : ': put it in quotes'
 }

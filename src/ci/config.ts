@@ -1,4 +1,4 @@
-// A CI file to its canonical form. Whatever the text holds, the answer is a configuration or a list of what is wrong.
+// Turns a CI file into its canonical form. For any text, the result is either a configuration or a list of errors.
 import { checkConfig } from './config-check.js'
 import { type Defaults, readDefaults, readJob } from './config-job.js'
 import type { CiConfig, CiJob } from './config-types.js'
@@ -17,7 +17,7 @@ import { nearest } from './nearest.js'
 
 export type * from './config-types.js'
 
-/** Each error is `<path> <problem>`, the path joined by colons. */
+/** Each error is `<path> <problem>`; colons join the parts of the path. */
 export type ParsedConfig = { config: CiConfig; errors: [] } | { config: null; errors: string[] }
 
 export const jobLimit = 500
@@ -26,10 +26,10 @@ const errorLimit = 50
 const defaultStages = ['build', 'test', 'deploy']
 
 const reserved = ['image', 'services', 'stages', 'types', 'before_script', 'after_script', 'variables', 'cache']
-// Not specified: a job may bear such a name; without a script the key of later versions is meant.
+// Not specified: a job may have such a name. Without a script, we take it for the key of a later version.
 const laterKeys = ['include', 'default', 'workflow', 'spec']
 
-/** Parses, checks and completes a CI file. Never throws on what the text holds; all errors found are given. */
+/** Parses, checks and completes a CI file. No text makes it throw; it gives all errors that it finds. */
 export function parseConfig(text: string): ParsedConfig {
   const loaded = loadYaml(text)
   if (loaded.errors.length > 0) return { config: null, errors: loaded.errors }
@@ -52,7 +52,7 @@ function readRoot(root: Section): CiConfig | undefined {
   const stages = readStages(root)
   const defaults = readDefaults(root)
   const found = visibleJobs(root)
-  if (found.length === 0) root.report('jobs', 'should hold at least one visible job')
+  if (found.length === 0) root.report('jobs', 'should contain at least one visible job')
   if (found.length > jobLimit) {
     root.report('jobs', `are ${found.length}, more than ${jobLimit}`)
     return undefined
@@ -80,7 +80,7 @@ function visibleJobs(root: Section): [YamlKey, Yaml][] {
   })
 }
 
-/** Undefined when the jobs, each with what it inherits, are too large to be kept. */
+/** All jobs; undefined when they are too large to be stored, with all that they inherit. */
 function readJobs(root: Section, found: [YamlKey, Yaml][], defaults: Defaults): CiJob[] | undefined {
   const jobs: CiJob[] = []
   let size = 0
@@ -91,7 +91,7 @@ function readJobs(root: Section, found: [YamlKey, Yaml][], defaults: Defaults): 
     const job = readJob(name, { path: `jobs:${printable(name)}`, entries, report: root.report }, defaults)
     size += sizeOf(job)
     if (size > expandedLimit) {
-      root.report('jobs', 'are too large with what they inherit')
+      root.report('jobs', 'are too large together with what they inherit')
       return undefined
     }
     jobs.push(job)

@@ -1,13 +1,14 @@
-// The share of code that a build's tests reached, as its log says.
+// Finds the test coverage of a build in its log.
 import { compilePattern, type Match, type Pattern, PatternError, search } from './pattern.js'
 
 const lineLimit = 1000
-// About a second at the worst. An ordinary pattern takes one or two steps for each character.
+// This many steps take about a second. An ordinary pattern takes one or two steps for each character.
 const stepLimit = 30_000_000
 
 /**
- * The number in the last match of the log: in its last group, if the pattern has one. `source` is the text between the
- * slashes. Lines are searched one by one, each up to 1000 characters. Null if there is none or the pattern is not valid.
+ * The first number in the last match of the log; if the pattern has groups, in the last group of that match. `source`
+ * is the text between the slashes. Each line is searched by itself, up to 1000 characters. Null when there is no number
+ * or the pattern is not valid.
  */
 export function findCoverage(log: string, source: string): number | null {
   const pattern = compile(source)
@@ -31,7 +32,7 @@ function compile(source: string): Pattern | undefined {
   try {
     return compilePattern(source)
   } catch (error) {
-    // The project's own setting is older than any check of it, and its fault must not fail the build.
+    // The pattern of a project setting may be older than our checks. A wrong one must not fail the build.
     if (error instanceof PatternError) return undefined
     throw error
   }

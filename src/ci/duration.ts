@@ -1,4 +1,4 @@
-// The time that a pipeline took.
+// Calculates how long a pipeline ran.
 
 /** Whole seconds during which at least one of the intervals ran; overlaps count once. */
 export function busySeconds(intervals: readonly { startedAt: Date; finishedAt: Date }[]): number {

@@ -1,6 +1,6 @@
 import { parseConfig } from './config.js'
 
-/** Judges a CI file without making anything. Errors are all that were found, each `<path> <problem>`. */
+/** Checks a CI file without creating anything. Gives all errors, each as `<path> <problem>`. */
 export function lintConfig(text: string): { status: 'valid' | 'invalid'; errors: string[] } {
   const { errors } = parseConfig(text)
   return { status: errors.length === 0 ? 'valid' : 'invalid', errors }

@@ -1,5 +1,6 @@
-// YAML 1.1 to plain values, for text that anybody may send. The parser's own `toJS` is not used: its cost is not bounded
-// by the text (aliases, merges), and a linear search for double keys makes a 1 MiB mapping take minutes.
+// Loads YAML 1.1 as plain values, from text that anybody may send. We do not use the parser's own `toJS`: its cost is
+// not bounded by the length of the text (aliases, merges), and its linear search for double keys takes minutes for a
+// mapping of 1 MiB.
 import {
   Composer,
   type Document,
@@ -20,7 +21,7 @@ import {
   type YAMLMap
 } from 'yaml'
 
-/** A number keeps the text it was written as, so that `VERSION: 1.10` does not become 1.1. */
+/** A number keeps its text as written, so that `VERSION: 1.10` does not become 1.1. */
 export type YamlNumber = { readonly number: string }
 export type YamlKey = string | boolean | null | YamlNumber
 export type YamlMapping = Map<YamlKey, Yaml>
@@ -29,14 +30,15 @@ export type Yaml = YamlKey | Yaml[] | YamlMapping
 export type LoadedYaml = { value: Yaml; errors: [] } | { value: null; errors: string[] }
 
 export const textLimit = 1024 * 1024
-/** Characters of the whole document once its aliases are expanded, each node counted as 16 more. */
+/** Characters of the whole document after its aliases are expanded; each node counts as 16 more. */
 export const expandedLimit = 4 * 1024 * 1024
-// The parser's slowest known text of this many tokens takes 0.5 s; deep nesting overflows its stack late.
+// The slowest known text of this many tokens takes the parser 0.5 s. Deep nesting would overflow its stack only much
+// later than depthLimit.
 const tokenLimit = 200_000
 const depthLimit = 64
 const nodeWeight = 16
 
-/** The text cannot be loaded; `position` is an offset into it. */
+/** The text cannot be loaded; `position` is an offset in the text. */
 class Unreadable extends Error {
   constructor(
     message: string,
@@ -46,7 +48,7 @@ class Unreadable extends Error {
   }
 }
 
-/** Loads one YAML document. Never throws on what the text holds; each error begins with `yaml`. */
+/** Loads one YAML document. No text makes it throw; each error begins with `yaml`. */
 export function loadYaml(text: string): LoadedYaml {
   if (Buffer.byteLength(text) > textLimit) return refuse(`is larger than ${textLimit} bytes`)
   const lines = new LineCounter()
@@ -57,7 +59,7 @@ export function loadYaml(text: string): LoadedYaml {
     return { value: convert(document.contents, { anchors: new Map(), left: expandedLimit }), errors: [] }
   } catch (error) {
     if (error instanceof Unreadable) return refuse(error.message + place(lines, error.position))
-    // The parser's recursion is the only other way to fail that the text decides.
+    // Apart from Unreadable, a text can only make the parser's recursion fail.
     if (error instanceof RangeError) return refuse('is nested too deeply')
     throw error
   }
@@ -72,15 +74,15 @@ function place(lines: LineCounter, position: number | undefined): string {
 }
 
 /**
- * Commas, anchors, tags and directives that follow each other with only space between. The parser makes an error of
- * each, 200,000 of which take it two seconds.
+ * Counts commas, anchors, tags and directives that follow each other with only space between. The parser makes an error
+ * for each of them; 200,000 errors take it two seconds.
  */
 function countStrays(before: number, lexeme: string): number {
   if (lexeme.trim() === '') return before
   return ',&!%'.includes(lexeme.charAt(0)) ? before + 1 : 0
 }
 
-/** The document tree. The parser is driven by hand to stop early at depth, size and the first broken token. */
+/** The document tree. We feed the parser step by step, to stop early: at a depth, at a size, and at the first error. */
 function compose(text: string, lines: LineCounter): Document.Parsed {
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
@@ -91,7 +93,7 @@ function compose(text: string, lines: LineCounter): Document.Parsed {
       if (token.type === 'error') throw new Unreadable(`is not valid: ${token.message.slice(0, 200)}`, token.offset)
       documents.push(...composer.next(token))
     }
-    if (documents.length > 1) throw new Unreadable('should hold one document')
+    if (documents.length > 1) throw new Unreadable('should contain one document')
   }
   let count = 0
   let strays = 0
@@ -105,12 +107,12 @@ function compose(text: string, lines: LineCounter): Document.Parsed {
   take(parser.end())
   documents.push(...composer.end(true, text.length))
   const [document] = documents
-  if (!document || documents.length > 1) throw new Unreadable('should hold one document')
+  if (!document || documents.length > 1) throw new Unreadable('should contain one document')
   return document
 }
 
-// Dropped from YAML 1.1: dates and base-60 numbers (`12:30` as 750 would surprise), binary, sets and ordered maps. `y`
-// and `n` are text, as in the era's parser. Merge keys are handled below.
+// We drop these parts of YAML 1.1: dates, numbers to base 60 (people do not expect that `12:30` is 750), binary, sets
+// and ordered maps. `y` and `n` are texts, as in the parsers of the time of API v3. Merge keys are handled below.
 const narrowBooleans = new Map([
   [true, /^(?:[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/],
   [false, /^(?:[Nn]o|NO|[Ff]alse|FALSE|[Oo]ff|OFF)$/]
@@ -135,7 +137,7 @@ const options: ParseOptions & DocumentOptions & SchemaOptions = {
 
 type Context = {
   anchors: Map<string, { value: Yaml; weight: number }>
-  /** What is left of expandedLimit. */
+  /** How much of expandedLimit is left. */
   left: number
 }
 
@@ -163,15 +165,15 @@ function convertContent(node: ParsedNode, context: Context): Yaml {
   if (isScalar(node)) return scalar(node, context)
   if (isSeq(node)) return node.items.map(item => convert(item as ParsedNode | null, context))
   if (isMap(node)) return mapping(node as YAMLMap<ParsedNode, ParsedNode | null>, context)
-  throw new Unreadable('holds an unknown kind of node')
+  throw new Unreadable('contains an unknown kind of node')
 }
 
 function scalar(node: Scalar, context: Context): YamlKey {
   const { value } = node
   if (typeof value === 'number') return { number: node.source ?? String(value) }
   if (typeof value === 'boolean' || value === null) return value
-  if (typeof value !== 'string') throw new Unreadable('holds an unknown kind of value', node.range?.[0])
-  if (value.includes('\0')) throw new Unreadable('holds a NUL character', node.range?.[0])
+  if (typeof value !== 'string') throw new Unreadable('contains an unknown kind of value', node.range?.[0])
+  if (value.includes('\0')) throw new Unreadable('contains a NUL character', node.range?.[0])
   spend(context, value.length)
   return value
 }
@@ -203,7 +205,9 @@ function mergeSources(value: Yaml, position: number): YamlMapping[] {
   })
 }
 
-/** Own keys win wherever they stand; of several merged mappings the earlier one wins. */
+/**
+ * A mapping with merged ones below it. Its own keys win, at any position; of several merged mappings, the first wins.
+ */
 function overlay(own: YamlMapping, merged: YamlMapping[]): YamlMapping {
   const result: YamlMapping = new Map(own)
   for (const source of merged) {
@@ -212,7 +216,7 @@ function overlay(own: YamlMapping, merged: YamlMapping[]): YamlMapping {
   return result
 }
 
-/** How a key reads in a message or as the name of a variable. */
+/** The text of a key, for a message or as the name of a variable. */
 export function keyText(key: YamlKey): string {
   if (typeof key === 'object' && key !== null) return key.number
   return String(key)

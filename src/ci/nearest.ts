@@ -1,4 +1,6 @@
-/** The name that differs from `word` by the fewest edits, if that is few enough to be a slip of the hand. */
+/**
+ * The name that differs from `word` by the fewest edits; undefined when it differs by more than a typing error would.
+ */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   if (word.length > 40) return undefined
   const limit = word.length < 5 ? 1 : 2
@@ -15,7 +17,7 @@ export function nearest(word: string, names: readonly string[]): string | undefi
   return best
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours. */
+/** How many insertions, deletions, replacements and swaps of neighbours turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, index) => index)

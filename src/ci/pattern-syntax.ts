@@ -1,5 +1,6 @@
-// The syntax of regular expressions in a CI file. Patterns of the era are Ruby's, of which JavaScript takes most, and
-// quietly misreads some (`\A` as the letter A): what is not understood here is an error, not a pattern that never matches.
+// Parses the regular expressions of a CI file. Such patterns are written for Ruby. JavaScript understands most of them,
+// but silently misreads some (`\A` as the letter A). Here, a part that is not understood is an error, not a pattern
+// that never matches.
 
 export type Node =
   | { kind: 'character'; test: (character: string) => boolean }
@@ -10,7 +11,7 @@ export type Node =
   | { kind: 'repeat'; node: Node; least: number; most: number; greedy: boolean }
   | { kind: 'group'; node: Node; slot: number }
 
-/** Why a pattern is not accepted, in words that follow its name: `has an unclosed group`. */
+/** Why a pattern is refused. The message continues a sentence that begins with the pattern: `has an unclosed group`. */
 export class PatternError extends Error {}
 
 export const patternLimit = 255
@@ -43,9 +44,9 @@ function quantified(cursor: Cursor): Node {
   const node = atom(cursor)
   const counts = quantifier(cursor)
   if (!counts) return node
-  if (node.kind === 'assert' || node.kind === 'look') throw new PatternError('repeats what has no length')
+  if (node.kind === 'assert' || node.kind === 'look') throw new PatternError('repeats something without a length')
   const [least, most] = counts
-  if (most < least) throw new PatternError('has a repeat whose limits are the wrong way round')
+  if (most < least) throw new PatternError('has a repeat with its limits in the wrong order')
   const greedy = !take(cursor, '?')
   if (quantifier(cursor)) throw new PatternError('repeats a repeat (put the first in a group)')
   return { kind: 'repeat', node, least, most, greedy }
@@ -103,7 +104,7 @@ function closed(cursor: Cursor, inner: (cursor: Cursor) => Node): Node {
   return node
 }
 
-/** The class as written is left to the language's own engine, which is given one character at a time. */
+/** Reads a class. JavaScript's own engine tests it later, with one character at a time. */
 function characterClass(cursor: Cursor): Node {
   const written = /^\[\^?(?:[^\]\\]|\\.)+\]/s.exec(cursor.text.slice(cursor.at))?.[0]
   if (written === undefined) throw new PatternError('has a `[` without its `]`, or with nothing in it')
@@ -128,7 +129,7 @@ const anchors: Record<string, 'start' | 'end' | 'boundary' | 'inside'> = {
 
 function escaped(cursor: Cursor): Node {
   const letter = cursor.text[cursor.at + 1]
-  if (letter === undefined) throw new PatternError('ends in a lone `\\`')
+  if (letter === undefined) throw new PatternError('ends with a single `\\`')
   cursor.at += 2
   const place = anchors[letter]
   if (place) return { kind: 'assert', place }

@@ -1,6 +1,7 @@
-// Regular expressions written by users, matched in time that is bounded by pattern times text. The language's own engine
-// backtracks without bound: `(a+)+$` against thirty characters can hold the process for minutes, and refusing what looks
-// dangerous would refuse `^v\d+(\.\d+)*$` too. A search here visits each pair of instruction and position once.
+// Matches regular expressions of users in a time that is bounded by the length of the pattern times that of the text.
+// JavaScript's own engine backtracks without a bound: `(a+)+$` can block the process for minutes with thirty
+// characters. To refuse patterns that look dangerous would also refuse `^v\d+(\.\d+)*$`. A search here visits each pair
+// of an instruction and a position only once.
 import { type Node, PatternError, parsePattern } from './pattern-syntax.js'
 
 export { PatternError } from './pattern-syntax.js'
@@ -17,12 +18,12 @@ type Instruction =
 
 export type Pattern = { readonly program: readonly Instruction[]; readonly groups: number }
 
-// A pattern of 255 characters needs this many only by counted repeats.
+// A pattern of 255 characters needs more instructions only with counted repeats.
 const programLimit = 500
-// Only a look-ahead that is tried again at every position can come near it (0.1 s); then there is no match.
+// Only a look-ahead that is tried again at every position comes near this limit (0.1 s). Beyond it there is no match.
 const stepLimit = 2_000_000
 
-/** Compiles the text between the slashes. Throws PatternError, whose text follows the pattern's name. */
+/** Compiles the text between the slashes. Throws PatternError when the pattern is wrong or too large. */
 export function compilePattern(text: string, ignoreCase = false): Pattern {
   const { node, groups } = parsePattern(text, ignoreCase)
   const program: Instruction[] = []
@@ -102,11 +103,14 @@ function emitRepeat(node: Node & { kind: 'repeat' }, program: Instruction[], bud
 
 export type Match = {
   end: number
-  /** The whole first; undefined where a group took no part. */
+  /** The whole match first, then each group; undefined for a group that took no part. */
   groups: (string | undefined)[]
 }
 
-/** The leftmost match that begins at `from` or later. Once `steps` are used up, which searches may share, there is none. */
+/**
+ * The leftmost match that begins at `from` or later; undefined when there is none, or when no `steps` are left. Several
+ * searches may share their `steps`.
+ */
 export function search(pattern: Pattern, text: string, from = 0, steps = { left: stepLimit }): Match | undefined {
   const slots: number[] = new Array((pattern.groups + 1) * 2).fill(-1)
   const visited = new Uint8Array(pattern.program.length * (text.length + 1))
@@ -121,7 +125,7 @@ export function search(pattern: Pattern, text: string, from = 0, steps = { left:
   return undefined
 }
 
-/** Whether the pattern is found anywhere in the text. */
+/** Whether the text contains a match of the pattern. */
 export function matches(pattern: Pattern, text: string): boolean {
   return search(pattern, text) !== undefined
 }
@@ -134,7 +138,7 @@ type Search = {
   steps: { left: number }
 }
 
-/** Either a place to go on from, or a slot to set back once everything after it has failed. */
+/** Either a place where the search continues, or a slot to reset after everything behind it has failed. */
 type Pending = { at: number; position: number } | { slot: number; value: number }
 
 function run(search: Search, start: number): boolean {
@@ -146,7 +150,7 @@ function run(search: Search, start: number): boolean {
   return false
 }
 
-/** Goes along one path until it fails or matches, leaving the other branches on the stack. */
+/** Follows one path until it fails or matches; leaves the other branches on the stack. */
 function follow(search: Search, stack: Pending[], from: number, start: number): boolean {
   const { program, text, slots, visited } = search
   let at = from
@@ -154,7 +158,7 @@ function follow(search: Search, stack: Pending[], from: number, start: number): 
   for (;;) {
     const instruction = program[at]
     const key = at * (text.length + 1) + position
-    // A state that has failed once fails again: nothing that is matched here depends on how it was reached.
+    // A state that has failed once fails again, because no match depends on the way to that state.
     if (!instruction || visited[key] || --search.steps.left < 0) return false
     visited[key] = 1
     at++

@@ -1,21 +1,21 @@
-// From a configuration and one event to the builds of a pipeline. What is planned is frozen: later changes of the file
-// never reach it, so everything a build needs is copied here.
+// Plans the builds of a pipeline from a configuration and one event. A plan is final: later changes of the file never
+// reach it, so it contains a copy of everything that a build needs.
 import type { BuildWhen, CiArtifacts, CiCache, CiConfig, CiEnvironment, CiJob, CiVariable } from './config-types.js'
 import { type RefContext, selector } from './refs.js'
 
 export type PlanContext = RefContext & {
-  /** Of the commit at the tip. */
+  /** The message of the last commit of the ref. */
   commitMessage: string
-  /** Whether `[ci skip]` in the message counts: on a push, not when somebody asks for a pipeline. */
+  /** Whether `[ci skip]` in the message counts: it does for a push, but not when somebody asks for a pipeline. */
   honourSkip: boolean
 }
 
 export type BuildOptions = {
-  /** The commands of before_script and script, run in one shell. */
+  /** The commands of before_script and script, which run in one shell. */
   script: string[]
   afterScript: string[]
   artifacts: CiArtifacts | null
-  /** Names of jobs whose artifacts are wanted; null is all of earlier stages. */
+  /** The names of jobs whose artifacts the build needs; null means all jobs of earlier stages. */
   dependencies: string[] | null
   image: string | null
   services: string[]
@@ -25,12 +25,12 @@ export type BuildOptions = {
 export type PlannedBuild = {
   name: string
   stage: string
-  /** The stage's place in the plan's `stages`. */
+  /** The index of the stage in the `stages` of the plan. */
   stageIndex: number
   when: BuildWhen
   allowFailure: boolean
   tagList: string[]
-  /** Name and url are as written, with variables not yet expanded. */
+  /** Name and URL are as written: their variables are not expanded yet. */
   environment: CiEnvironment | null
   /** A regular expression without slashes. */
   coverage: string | null
@@ -38,7 +38,10 @@ export type PlannedBuild = {
   variables: CiVariable[]
 }
 
-/** `stages` are all that the file names, `builds` ordered by stage, then as in the file. `empty`: no job is selected. */
+/**
+ * `stages` are all stages of the file. `builds` are in the order of their stages, and within a stage in the order of
+ * the file. `empty` means that no job is selected.
+ */
 export type Plan =
   | { kind: 'builds'; stages: string[]; builds: PlannedBuild[] }
   | { kind: 'skipped' }
@@ -54,7 +57,7 @@ export function planPipeline(config: CiConfig, context: PlanContext): Plan {
   return builds.length === 0 ? { kind: 'empty' } : { kind: 'builds', stages: config.stages, builds }
 }
 
-/** Whether a commit message holds `[ci skip]` or `[skip ci]`, in any letter case. */
+/** Whether a commit message contains `[ci skip]` or `[skip ci]`, in upper or lower case. */
 export function asksToSkip(commitMessage: string): boolean {
   return /\[(?:ci skip|skip ci)\]/i.test(commitMessage)
 }

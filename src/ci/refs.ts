@@ -1,4 +1,4 @@
-// `only` and `except`: which refs and kinds of pipeline a job belongs to.
+// Decides by `only` and `except` to which refs and kinds of pipeline a job belongs.
 import { compilePattern, matches, PatternError } from './pattern.js'
 
 export const refLimit = 255
@@ -11,14 +11,14 @@ export type RefContext = {
   projectPath: string
 }
 
-/** What is wrong with an entry of only or except, in words that follow its text; undefined if nothing is. */
+/** The problem of an entry of only or except, such as `is empty`; undefined when it has none. */
 export function refPatternProblem(text: string): string | undefined {
   const expression = regularExpression(split(text).pattern)
   if (!expression) return text === '' ? 'is empty' : undefined
   return patternProblem(expression.source, expression.ignoreCase)
 }
 
-/** The same for the text between the slashes of a regular expression. */
+/** The problem of the text between the slashes of a regular expression; undefined when it has none. */
 export function patternProblem(source: string, ignoreCase = false): string | undefined {
   try {
     compilePattern(source, ignoreCase)
@@ -30,8 +30,8 @@ export function patternProblem(source: string, ignoreCase = false): string | und
 }
 
 /**
- * Gives the answer to whether a job with these lists belongs to the pipeline. Entries must have been found valid; each is
- * matched once however many jobs repeat it.
+ * Gives a function that says whether a job with these lists belongs to the pipeline. All entries must be valid. Each
+ * entry is matched only once, even when many jobs repeat it.
  */
 export function selector(
   context: RefContext
@@ -55,7 +55,7 @@ export function matchesRef(entry: string, context: RefContext): boolean {
   return matches(compilePattern(expression.source, expression.ignoreCase), context.ref)
 }
 
-/** The words of the era and, of the later ones, those whose sources exist here. */
+/** Matches the keywords of the time of API v3, and those later keywords whose sources exist here. */
 function matchesKeyword(pattern: string, context: RefContext): boolean {
   if (pattern === 'branches') return !context.tag
   if (pattern === 'tags') return context.tag
@@ -64,7 +64,10 @@ function matchesKeyword(pattern: string, context: RefContext): boolean {
   return pattern === 'api' && context.source === 'api'
 }
 
-/** At the first `@`, except that an expression that ends in its slash is one as a whole: no project's path does so. */
+/**
+ * Splits an entry at its first `@`. An expression that ends with its slash is not split, because no path of a project
+ * ends with a slash.
+ */
 function split(entry: string): { pattern: string; path?: string } {
   const at = entry.indexOf('@')
   if (at < 0 || (entry.startsWith('/') && entry.endsWith('/'))) return { pattern: entry }

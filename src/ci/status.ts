@@ -1,4 +1,4 @@
-// The status of a set of builds: of a stage, of all earlier stages, of a pipeline.
+// Calculates the status of a set of builds: of a stage, of all earlier stages, or of a pipeline.
 
 export const buildStatuses = ['created', 'pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 export type BuildStatus = (typeof buildStatuses)[number]
@@ -6,11 +6,16 @@ export type BuildStatus = (typeof buildStatuses)[number]
 /** How many builds have each status. Failures that nobody minds are counted as `ignored` instead. */
 export type StatusCounts = { [Kind in BuildStatus | 'ignored']: number }
 
-export type JudgedBuild = { status: BuildStatus; allowFailure: boolean }
+export interface JudgedBuild {
+  readonly status: BuildStatus
+  readonly allowFailure: boolean
+}
 
 const complete: ReadonlySet<BuildStatus> = new Set(['success', 'failed', 'canceled', 'skipped'])
 
-/** Whether nothing more happens by itself. Skipped counts, though a manual or re-armed build may leave it. */
+/**
+ * Whether nothing more happens by itself. Skipped counts too, although somebody may still play or retry such a build.
+ */
 export function isComplete(status: BuildStatus): boolean {
   return complete.has(status)
 }
@@ -32,8 +37,8 @@ export function countBuilds(builds: readonly JudgedBuild[]): StatusCounts {
 }
 
 /**
- * One status for the builds given, which should be the latest of each name. No builds at all give `skipped`. Ignored
- * failures are dropped first; if nothing else is left the set is a success (with warnings).
+ * One status for several builds, which should be the latest of each name. Without builds it is `skipped`. Ignored
+ * failures do not count; if only such builds are left, the status is `success` (with warnings).
  */
 export function aggregateStatus(builds: readonly JudgedBuild[]): BuildStatus {
   return statusOfCounts(countBuilds(builds))
@@ -53,7 +58,7 @@ export function statusOfCounts(counts: StatusCounts): BuildStatus {
   return 'failed'
 }
 
-/** The builds that count: of each name the one with the highest id, ordered by id. */
+/** The builds that count: for each name the one with the highest id; ordered by id. */
 export function latestBuilds<T extends { id: number; name: string }>(builds: readonly T[]): T[] {
   const latest = new Map<string, T>()
   for (const build of builds) {

@@ -1,10 +1,11 @@
-// The variables of one build: names of both eras of the runner's protocol, in one order of precedence.
+// Makes the variables of one build, with the old and the new names of the runner's protocol, in one order of
+// precedence.
 import type { CiVariable, EnvironmentAction } from './config-types.js'
 
 export type BuildVariable = {
   key: string
   value: string
-  /** False for what must not be shown: tokens, and what users keep secret. */
+  /** False for a value that must not be shown: a token, or a secret of a user. */
   public: boolean
 }
 
@@ -16,14 +17,14 @@ export type VariablesInput = {
     ref: string
     tag: boolean
     sha: string
-    /** Null is written as zeros. */
+    /** Null becomes 40 zeros. */
     beforeSha: string | null
     manual: boolean
-    /** The build's own token. */
+    /** The token of this build. */
     token: string
-    /** Where to clone from, with credentials. */
+    /** The URL to clone from, with credentials. */
     repositoryUrl: string
-    /** Null if the build deploys to no environment; the name is expanded. */
+    /** The environment, with its name expanded; null when the build has none. */
     environment: { name: string; slug: string; url: string | null; action: EnvironmentAction } | null
     refProtected?: boolean
   }
@@ -31,9 +32,9 @@ export type VariablesInput = {
   pipeline: { id: number; source: 'push' | 'api' | 'trigger' }
   project: {
     id: number
-    /** The last part of its address. */
+    /** The last part of the path of the project. */
     path: string
-    /** The path of its user or group. */
+    /** The path of the user or group that owns the project. */
     namespace: string
     name: string
     url: string
@@ -42,17 +43,17 @@ export type VariablesInput = {
   }
   server: { name: string; version: string; revision: string; url: string }
   runner: { id: number; description: string; tags: string[] } | null
-  /** Who started the build; nobody if it was a trigger's token. */
+  /** The user who started the build; null when a trigger token did. */
   user: { id: number; email: string; login: string; name: string } | null
-  /** Of the CI file, as planned. */
+  /** The variables of the CI file, as planned. */
   configVariables: readonly CiVariable[]
   projectVariables: readonly CiVariable[]
   triggerVariables: readonly CiVariable[]
 }
 
 /**
- * The variables that a build is given, each key once, in the order in which a value may refer to those before it.
- * A later source wins: predefined, CI file, user, project, trigger, and the environment's name last.
+ * All variables of a build, each key once. A value may refer to variables before it. A later source wins: predefined,
+ * CI file, user, project, trigger, and last the environment.
  */
 export function buildVariables(input: VariablesInput): BuildVariable[] {
   const list = new Map<string, BuildVariable>()
@@ -72,7 +73,7 @@ export function buildVariables(input: VariablesInput): BuildVariable[] {
 
 type Values = Record<string, string | number | boolean | null | undefined>
 
-/** Entries whose value is null, undefined or false are left out: such a variable is not set at all. */
+/** The values as variables. Null, undefined and false are left out: such a variable is not set at all. */
 function entries(values: Values): CiVariable[] {
   return Object.entries(values).flatMap(([key, value]) =>
     value === null || value === undefined || value === false ? [] : [{ key, value: String(value) }]
@@ -84,7 +85,7 @@ function predefined(input: VariablesInput): CiVariable[] {
   const address = new URL(server.url)
   const protocol = address.protocol.replace(':', '')
   return [
-    // GITLAB_CI and GITLAB_USER_* are the names by which scripts written for stock runners know where they are.
+    // Scripts for stock runners look at GITLAB_CI and GITLAB_USER_* to find out where they run.
     ...entries({ CI: true, GITLAB_CI: true, GITSTEAD_CI: true }),
     ...buildEntries(input),
     ...commitEntries(input),
@@ -185,7 +186,7 @@ function environmentVariables({ build: { environment } }: VariablesInput): CiVar
   })
 }
 
-/** Lower case, what is not a letter of a to z or a digit as `-`, at most 63 characters, no `-` at either end. */
+/** The text in lower case, with `-` for all but a-z and 0-9, at most 63 characters, without `-` at both ends. */
 export function slugify(text: string): string {
   return text
     .toLowerCase()
@@ -194,7 +195,7 @@ export function slugify(text: string): string {
     .replace(/^-+|-+$/g, '')
 }
 
-/** Replaces `$X`, `${X}` and `%X%` once; a name that is not known becomes nothing. */
+/** Replaces `$X`, `${X}` and `%X%` once. An unknown name becomes an empty text. */
 export function expand(text: string, variables: readonly CiVariable[]): string {
   const values = new Map(variables.map(({ key, value }) => [key, value]))
   return text.replace(

@@ -1,5 +1,5 @@
-// The whole appliance in the foreground: database, server, worker. This process stays small: it loads neither models
-// nor routes, and its children migrate and listen by themselves.
+// Runs the whole appliance in the foreground: database, server and worker. This process stays small: it loads neither
+// models nor routes. The server and the worker are child processes, which migrate and listen by themselves.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,16 +11,16 @@ import { log } from '../log.js'
 import { Child } from './children.js'
 
 export interface Appliance {
-  /** The URL that it listens at, once all answer; rejects with Misconfigured or the first fault of a child. */
+  /** Resolves to the URL of the server once all answer. Rejects with Misconfigured or with a child's first fault. */
   readonly ready: Promise<string>
-  /** Also before it is ready. */
+  /** May be called before the appliance is ready. */
   stop(): Promise<void>
 }
 
-/** Small heaps: what the appliance keeps in memory is bounded, and idle processes should be small. */
+/** Keeps the heaps small: the appliance keeps little in memory, and an idle process should take little. */
 const NODE_FLAGS = ['--max-semi-space-size=8', '--enable-source-maps']
 
-/** Starts everything. Throws Misconfigured where the home cannot be used. */
+/** Starts everything. Throws Misconfigured when this user cannot use the home. */
 export function startAppliance(): Appliance {
   prepareHome()
   const server = child('server', 'dist/src/server/process.js')
@@ -52,7 +52,7 @@ function child(name: string, module: string): Child {
   return new Child({ name, module: join(root, module), environment, nodeFlags: NODE_FLAGS })
 }
 
-/** The embedded database, started again when it dies. */
+/** Runs the embedded database, and starts it again when it dies. */
 class WatchedDatabase {
   private running: EmbeddedDatabase | undefined
   private stopping = false
@@ -86,12 +86,12 @@ class WatchedDatabase {
   }
 }
 
-/** Two appliances on one home would undo each other's work. */
+/** Throws Misconfigured when another appliance runs on the home: two of them would undo each other's work. */
 async function refuseSecond(): Promise<void> {
   const { up, transient, owner } = await embeddedState()
   if (!up || transient || owner === null || !isGitstead(owner)) return
   throw new Misconfigured(
-    `another gitstead up (process ${owner}) runs on ${config().home}: stop it, or name another --home`
+    `another gitstead up (process ${owner}) runs on ${config().home}: stop it, or use another --home`
   )
 }
 

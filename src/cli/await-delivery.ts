@@ -1,13 +1,14 @@
-// Waits for a worker to try a delivery: a command has none of its own.
+// Waits until a worker tries a delivery, because a command runs no worker itself.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DeliveryDetailsRow, findDelivery } from '../areas/hooks/deliveries.queries.js'
 import { Unavailable } from '../errors.js'
 import { pausedQueues } from '../queue/administer.js'
 import { processMetrics } from '../queue/metrics.js'
 
+/** Milliseconds between two looks. */
 const PAUSE = 100
 
-/** The delivery once its first try is written down. Throws Unavailable when that has not come in so many seconds. */
+/** The delivery after its first try. Throws Unavailable when no worker tries it within `seconds`. */
 export async function firstTry(deliveryId: number, seconds: number): Promise<DeliveryDetailsRow> {
   const limit = Date.now() + seconds * 1000
   for (;;) {
@@ -20,8 +21,8 @@ export async function firstTry(deliveryId: number, seconds: number): Promise<Del
 
 async function whyNot(deliveryId: number, seconds: number): Promise<string> {
   const late = `delivery ${deliveryId} was not tried within ${seconds} s`
-  if ((await pausedQueues()).includes('hooks')) return `${late}: the queue is paused: gitstead jobs resume hooks`
+  if ((await pausedQueues()).includes('hooks')) return `${late}: the queue is paused, run gitstead jobs resume hooks`
   const workers = (await processMetrics()).filter(({ queues }) => queues.includes('hooks'))
-  if (workers.length === 0) return `${late}: no worker runs; it is sent when one does`
+  if (workers.length === 0) return `${late}: no worker runs; the next worker that starts sends it`
   return `${late}: the workers are busy, see gitstead jobs stats`
 }

@@ -1,4 +1,4 @@
-// What all commands share: --home and --json, and the exit codes of named failures.
+// The base of all commands: the flags --home and --json, and the exit code of each named failure.
 import { Command, Flags, type Interfaces } from '@oclif/core'
 import { loadConfig } from '../config.js'
 import * as errors from '../errors.js'
@@ -12,13 +12,13 @@ export abstract class BaseCommand extends Command {
   static override enableJsonFlag = true
   static override baseFlags = {
     home: Flags.directory({
-      description: 'the folder that holds everything the appliance keeps',
+      description: 'the folder where the appliance keeps all its files',
       env: 'GITSTEAD_HOME',
       helpGroup: 'GLOBAL'
     })
   }
 
-  /** Loads the configuration with this command's flags over it. */
+  /** Loads the configuration; the flags of this command win over it. Throws Misconfigured. */
   protected configure(flags: { home?: string; host?: string; port?: number }): void {
     loadConfig({ home: flags.home, host: flags.host, port: flags.port })
   }
@@ -33,10 +33,10 @@ export abstract class BaseCommand extends Command {
 }
 
 function plainMessage(error: Error): string {
-  // The form for the API is "400 (Bad request) ...".
+  // `message` is made for the API, such as "400 (Bad request) ...". `error` is the plain text.
   const failure = error instanceof errors.BadParameters ? error.error : error.message
   const text = error instanceof errors.Failure ? failure.replace(/^4\d\d /, '') : error.message
-  // oclif lays its messages out over several lines and points to the help at their end.
+  // oclif spreads its messages over several lines and ends them with a hint to the help.
   return text
     .replace(/\s*See more help with --help\s*$/, '')
     .replace(/\s+/g, ' ')

@@ -1,7 +1,7 @@
-// `gitstead server` and `gitstead worker` are the very processes that `gitstead up` forks.
+// `gitstead server` and `gitstead worker` run the same processes that `gitstead up` forks.
 import { config } from '../config.js'
 
-/** Goes on as a server or worker; resolves when it has started, and the process lives on. */
+/** Turns this process into a server or a worker. Resolves when it has started; the process then keeps running. */
 export async function becomeProcess(name: 'server' | 'worker'): Promise<void> {
   const { home, host, port } = config()
   Object.assign(process.env, { GITSTEAD_HOME: home, GITSTEAD_HOST: host, GITSTEAD_PORT: String(port) })

@@ -1,14 +1,17 @@
-// The flags of a broadcast message, and what they mean.
+// The flags that describe a broadcast message, and the attributes that they stand for.
 import { Flags } from '@oclif/core'
 import { BadParameters } from '../errors.js'
 import { parseMoment } from '../lib/moment.js'
 import { readDuration } from './duration.js'
 
 export const broadcastFlags = {
-  'starts-at': Flags.string({ description: 'a date, or a date and time, in UTC where no zone is written' }),
-  'ends-at': Flags.string({ description: 'the same for its end', exclusive: ['ends-in'] }),
-  'ends-in': Flags.string({ description: 'how long it is shown, from --starts-at or else from now: 30m, 2h, 3d' }),
-  color: Flags.string({ description: 'background, as #RGB or #RRGGBB' }),
+  'starts-at': Flags.string({ description: 'start: a date, or a date and time (in UTC unless it has a zone)' }),
+  'ends-at': Flags.string({
+    description: 'end: a date, or a date and time (in UTC unless it has a zone)',
+    exclusive: ['ends-in']
+  }),
+  'ends-in': Flags.string({ description: 'end: a duration after --starts-at, or after now, such as 30m, 2h or 3d' }),
+  color: Flags.string({ description: 'colour of the background, as #RGB or #RRGGBB' }),
   font: Flags.string({ description: 'colour of the text, as #RGB or #RRGGBB' })
 }
 
@@ -20,14 +23,17 @@ interface Given {
   readonly font?: string
 }
 
-/** The attributes of a new message: one of an hour, unless the flags say otherwise. Throws BadParameters. */
+/**
+ * The attributes of a new message. It starts now and ends an hour later unless the flags say otherwise. Throws
+ * BadParameters when a flag cannot be read.
+ */
 export function newBroadcastOf(flags: Given) {
   const starts = flags['starts-at'] ?? new Date().toISOString()
   const endless = flags['ends-at'] === undefined && flags['ends-in'] === undefined
   return broadcastOf({ ...flags, 'starts-at': starts, ...(endless ? { 'ends-in': '1h' } : {}) })
 }
 
-/** The attributes that the flags give. Throws BadParameters. */
+/** The attributes that the given flags set. Throws BadParameters when a flag cannot be read. */
 export function broadcastOf(flags: Given) {
   const starts = timeOf('--starts-at', flags['starts-at'])
   const ends = timeOf('--ends-at', flags['ends-at']) ?? endAfter(flags['ends-in'], starts)

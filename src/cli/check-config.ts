@@ -1,12 +1,15 @@
-// All that is wrong with a configuration, where a process of the appliance would name the first thing and end.
+// Finds every problem of a configuration. A process of the appliance reports only the first one and ends.
 import { existsSync } from 'node:fs'
 import { type ConfigReport, reportConfig } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { parseRanges } from '../lib/address.js'
 
-/** Throws Misconfigured for a named file that is not there, or is none of keys and values. */
+/**
+ * The configuration with all its problems. A given `file` replaces the home's config.yaml and the environment. Throws
+ * Misconfigured when the file does not exist or does not hold keys and values.
+ */
 export function checkConfig(flags: { home?: string }, file?: string): ConfigReport {
-  if (file !== undefined && !existsSync(file)) throw new Misconfigured(`configuration: ${file} is not there`)
+  if (file !== undefined && !existsSync(file)) throw new Misconfigured(`configuration: ${file} does not exist`)
   const report = reportConfig({ home: flags.home }, file)
   const allow = report.settings.find(({ key }) => key === 'hooks.allow')
   const known = report.problems.some(({ path }) => path === 'hooks.allow')
@@ -16,7 +19,7 @@ export function checkConfig(flags: { home?: string }, file?: string): ConfigRepo
   return { ...report, problems: [...report.problems, problem] }
 }
 
-/** Which of the ranges is none; the processes that read them tell it when they start. */
+/** Why a text is not a range of addresses, or null. The processes that use the ranges find this out as they start. */
 function problemOfRanges(texts: readonly string[]): string | null {
   try {
     parseRanges(texts)

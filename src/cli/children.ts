@@ -1,11 +1,12 @@
-// One child of the appliance: started, watched, started again when it dies, with a pause that grows.
+// Runs one child process of the appliance: starts it, watches it, and starts it again when it dies. The pause before
+// each new start grows.
 import { type ChildProcess, fork } from 'node:child_process'
 import { log } from '../log.js'
 
 export interface ChildMessage {
-  ready?: { port?: number }
-  /** A fault of the configuration: starting again would not help. */
-  fatal?: string
+  readonly ready?: { readonly port?: number }
+  /** A fault that another start would not cure, such as a wrong configuration. */
+  readonly fatal?: string
 }
 
 export interface ChildOptions {
@@ -16,10 +17,13 @@ export interface ChildOptions {
 }
 
 const LONGEST_PAUSE = 10_000
-/** A process that lived this long died of something new. */
+/** When a process ran at least this long, the pause begins small again: it died of another cause than the last time. */
 const HEALTHY_MS = 60_000
 const STOP_MS = 20_000
-/** Ends before the first readiness that are put up with: a database that comes late, a port that is freed late. */
+/**
+ * The start fails when the child ends this often before it is ready. Fewer early ends are harmless: the database may
+ * start late, or another process may free the port late.
+ */
 const FAILURES = 4
 
 export class Child {
@@ -30,7 +34,7 @@ export class Child {
   private failures = 0
   private timer: NodeJS.Timeout | undefined
 
-  /** A port that was any free one stays the same when the child is started again. */
+  /** Where the configuration asks for any free port, the child gets the same port again at its next start. */
   private port: number | undefined
 
   constructor(private readonly options: ChildOptions) {}
@@ -39,7 +43,7 @@ export class Child {
     return this.process?.pid
   }
 
-  /** Starts the child; resolves when it is ready for the first time, rejects when it cannot be. */
+  /** Starts the child. Resolves when it is ready for the first time, and rejects when it cannot become ready. */
   start(): Promise<ChildMessage['ready']> {
     return new Promise((resolve, reject) => this.launch(resolve, reject))
   }
@@ -79,7 +83,7 @@ export class Child {
       if (!this.settled && ++this.failures === FAILURES) {
         this.settled = true
         this.stopping = true
-        return reject(new Error(`the ${name} ended ${FAILURES} times before it was ready: see its log above`))
+        return reject(new Error(`the ${name} ended ${FAILURES} times before it was ready: read its log above`))
       }
       if (Date.now() - started > HEALTHY_MS) this.pause = 100
       log().error({ child: name, code, signal, again_in_ms: this.pause }, 'a process of the appliance died')

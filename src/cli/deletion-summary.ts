@@ -3,27 +3,31 @@ import { fields } from './table.js'
 
 const LISTED = 50
 
-/** What would become of a user's things, for people. */
-export function summaryOf(username: string, { only_owner_of: groups, last_admin, goes, stays }: UserDeletion): string {
-  const { projects, ...counts } = goes
+const NAMES: { readonly [name: string]: string } = {
+  projects: 'projects elsewhere',
+  audit_events: 'audit events (with the name)'
+}
+
+const spoken = (name: string) => NAMES[name] ?? name.replaceAll('_', ' ')
+const counts = (record: UserDeletion['goes'] | UserDeletion['stays']) =>
+  Object.entries(record).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
+
+/** For people: which records of a user would be deleted, which would stay, and why the deletion would be refused. */
+export function summaryOf(username: string, deletion: UserDeletion): string {
+  const { only_owner_of: groups, last_admin: lastAdmin, goes, stays } = deletion
+  const { projects } = goes
   const more = projects.length > LISTED ? [`  and ${projects.length - LISTED} more`] : []
   const lines = [
     `would delete user ${username}`,
     `projects: ${projects.length}`,
     ...projects.slice(0, LISTED).map(path => `  ${path}`),
     ...more,
-    fields({ ...counts }),
+    fields(Object.fromEntries(counts(goes))),
     '',
-    'would stay, without the name:',
-    fields({
-      'projects elsewhere': stays.projects,
-      pipelines: stays.pipelines,
-      builds: stays.builds,
-      pushes: stays.pushes,
-      'audit events (with it)': stays.audit_events
-    })
+    'would stay, without the name of the user:',
+    fields(Object.fromEntries(counts(stays).map(([name, count]) => [spoken(name), count])))
   ]
-  return [...lines, ...refusalsOf(username, groups, last_admin)].join('\n')
+  return [...lines, ...refusalsOf(username, groups, lastAdmin)].join('\n')
 }
 
 function refusalsOf(username: string, groups: readonly string[], lastAdmin: boolean): string[] {

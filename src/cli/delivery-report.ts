@@ -1,10 +1,10 @@
-// A delivery with its tries, for people.
+// A delivery of a hook with its tries, as text for people.
 import type { DeliveryDetails } from '../areas/hooks/deliveries.view.js'
 import { type Cell, fields } from './table.js'
 
 const LONGEST_BODY = 2000
 
-/** Everything of a delivery; the bodies of answers are cut. */
+/** The lines that show a whole delivery. Long bodies of answers are cut. */
 export function deliveryReport({ tries, payload, last_attempt: _last, ...rest }: DeliveryDetails): string {
   const parts = [fields(rest as { [name: string]: Cell }), `payload: ${JSON.stringify(payload)}`]
   for (const attempt of tries) {

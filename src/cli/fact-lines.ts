@@ -1,16 +1,17 @@
+import { bytesText } from '../lib/bytes.js'
 import type { FolderSize } from './folder-size.js'
 import type { ApplianceFacts } from './read-facts.js'
 
-/** The facts of an appliance, as people read them. */
+/** The facts about an appliance as `name: text` for people. */
 export function factLines({ versions, machine, home, urls, database, counts, folders }: ApplianceFacts) {
   const { users, jobs } = counts
   return {
     gitstead: versions.gitstead,
     node: versions.node,
     git: versions.git,
-    database: `${versions.database}, ${database.kind}, ${size(database.bytes)}`,
+    database: `${versions.database}, ${database.kind}, ${bytesText(database.bytes)}`,
     system: versions.system,
-    machine: `${machine.processors} processors, ${size(machine.memory)} memory`,
+    machine: `${machine.processors} processors, ${bytesText(machine.memory)} memory`,
     home,
     url: urls.public,
     'listens at': urls.server,
@@ -25,10 +26,4 @@ export function factLines({ versions, machine, home, urls, database, counts, fol
 }
 
 const folder = ({ bytes, files, complete }: FolderSize) =>
-  `${complete ? '' : 'more than '}${size(bytes)} in ${files} files${complete ? '' : ' (--seconds counts longer)'}`
-
-function size(bytes: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
-  const step = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1)
-  return `${step === 0 ? bytes : (bytes / 1024 ** step).toFixed(1)} ${units[step]}`
-}
+  `${complete ? '' : 'more than '}${bytesText(bytes)} in ${files} files${complete ? '' : ' (raise --seconds to count all)'}`

@@ -1,20 +1,21 @@
-// The size of a folder, in a time that has a bound: there may be millions of files in it.
+// Measures the size of a folder within a time limit, because it may hold millions of files.
 import type { Dirent } from 'node:fs'
 import { lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 
+/** The walk through the folder adds to it. */
 export interface FolderSize {
-  /** What the files take of the disk. */
+  /** The room that the files take on the disk. */
   bytes: number
   files: number
-  /** false where the time was over before the end: then there is at least this much. */
+  /** False when the time ran out: the folder then holds at least this much. */
   complete: boolean
 }
 
-/** Files counted at once. */
+/** How many files are looked at in parallel. */
 const ABREAST = 64
 
-/** Adds up what lies below a folder until `deadline` (as Date.now() has it); one that is not there holds nothing. */
+/** Adds up all files below a folder until `deadline` (milliseconds, as Date.now()). A missing folder is empty. */
 export async function folderSize(folder: string, deadline: number): Promise<FolderSize> {
   const size: FolderSize = { bytes: 0, files: 0, complete: true }
   const waiting = [folder]
@@ -27,6 +28,7 @@ export async function folderSize(folder: string, deadline: number): Promise<Fold
 
 interface Walk {
   readonly size: FolderSize
+  /** The folders that are not read yet. */
   readonly waiting: string[]
   readonly deadline: number
 }
@@ -48,7 +50,7 @@ async function addFolder(folder: string, { size, waiting, deadline }: Walk): Pro
 }
 
 async function addFiles(size: FolderSize, paths: readonly string[]): Promise<void> {
-  // A file that goes away while it is counted is no failure: the appliance runs.
+  // The appliance may delete a file while we count: that is not an error.
   const found = await Promise.all(paths.map(path => lstat(path).catch(() => undefined)))
   for (const file of found) {
     if (!file) continue

@@ -3,7 +3,7 @@ import { table } from './table.js'
 
 const LONGEST_PAYLOAD = 60
 
-/** Jobs as people read them in a list: payloads are cut. */
+/** A table of jobs for people. Long payloads are cut. */
 export const jobTable = (jobs: readonly JobRow[]): string =>
   table(jobs, [
     ['ID', job => job.id],

@@ -1,10 +1,10 @@
-// The command line: everything else is loaded by the command that needs it.
+// Starts the command line. Each command loads what it needs by itself.
 import { flush, handle, run } from '@oclif/core'
 import { root } from '../config.js'
 
 const [first, ...rest] = process.argv.slice(2)
 
-// Whoever has read enough and leaves, as `head` does, takes nothing more: then there is nothing to wait for.
+// A reader such as `head` may close the pipe early. It takes no more output, so we do not wait until all is written.
 const readerLeft = new Promise<void>(resolve => process.stdout.once('error', () => resolve()))
 const allWritten = () => Promise.race([flush(), readerLeft])
 
@@ -16,9 +16,9 @@ try {
   await fail(error as Error & { oclif?: { exit?: number } })
 }
 
-/** Commands name their own failures; what is left is a command that does not exist. */
+/** Commands report their own failures. Only a command that does not exist is reported here. */
 async function fail(error: Error & { oclif?: { exit?: number } }): Promise<void> {
   if (!/^command .* not found/.test(error.message)) return handle(error)
-  process.stderr.write(`gitstead: ${error.message}: see gitstead help\n`)
+  process.stderr.write(`gitstead: ${error.message}: run gitstead help for a list\n`)
   process.exit(2)
 }

@@ -1,9 +1,10 @@
-// Who runs a command, for the audit: the account of the system, as commands ask for no other.
+// Tells the audit who runs a command: the account of the operating system, because a command asks for no other name.
 import { hostname, userInfo } from 'node:os'
 import type { Origin } from '../access/actor.js'
 
 export const commandOrigin = (): Origin => ({
   user: null,
+  asker: null,
   name: accountName(),
   actingAs: null,
   via: 'command',
@@ -14,7 +15,7 @@ function accountName(): string {
   try {
     return userInfo().username
   } catch {
-    // An id without an account, as containers have.
+    // In a container a user id may have no account.
     return `uid ${process.getuid?.() ?? 'unknown'}`
   }
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { BadParameters } from '../errors.js'
 
+/** Reading stops after this many characters: a secret is shorter. */
 const LIMIT = 4096
 
 export interface SecretSource {
@@ -8,13 +9,16 @@ export interface SecretSource {
   readonly file?: string
 }
 
-/** The first line of standard input or of a file. Throws BadParameters where neither is named or it is empty. */
+/**
+ * Reads a password from the first line of standard input or of a file. Throws BadParameters when the line is empty, the
+ * file cannot be read, or the flags name not exactly one of the two.
+ */
 export const readPassword = (source: SecretSource) => readSecret('password', source)
 
-/** The same for a secret of another kind, whose flags are --KIND-stdin and --KIND-file. */
+/** Reads a secret of any kind, as `readPassword` does; its flags are --KIND-stdin and --KIND-file. */
 export async function readSecret(kind: string, { stdin = false, file }: SecretSource): Promise<string> {
   if (stdin === (file !== undefined)) {
-    const text = `name one source of the ${kind}: --${kind}-stdin or --${kind}-file`
+    const text = `give exactly one source of the ${kind}: --${kind}-stdin or --${kind}-file`
     throw new BadParameters(text, text)
   }
   const secret = await readFirstLine(kind, file)
@@ -22,7 +26,7 @@ export async function readSecret(kind: string, { stdin = false, file }: SecretSo
   return secret
 }
 
-/** The first line of a file, or of standard input where none is named; empty where there is none. */
+/** The first line of `file`, or of standard input when `file` is undefined; empty when the source is empty. */
 export async function readFirstLine(kind: string, file: string | undefined): Promise<string> {
   const text = file === undefined ? await readStdin() : await readSecretFile(kind, file)
   return text.split(/\r?\n/, 1)[0] ?? ''

@@ -1,9 +1,10 @@
-// One line on stderr that is written over and over: only a terminal gets it, so that logs of cron stay empty.
+// Shows progress in one line on stderr and overwrites it each time. It writes only to a terminal, so that the logs of
+// cron stay empty.
 
 export interface ProgressLine {
-  /** `done` of `total`; a total of 0 shows the label alone. `more` stands behind the bar. */
+  /** Shows `done` of `total` as a bar, and `more` after it. When `total` is 0, it shows the label without a bar. */
   show(label: string, done: number, total: number, more?: string): void
-  /** Takes the line away. */
+  /** Clears the line. */
   end(): void
 }
 
@@ -32,12 +33,4 @@ export function progressLine(stream: NodeJS.WriteStream = process.stderr): Progr
 function bar(done: number, total: number): string {
   const filled = Math.min(WIDTH, Math.floor((done / total) * WIDTH))
   return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]`
-}
-
-/** Bytes for people: `1.4 GiB`. */
-export function bytesText(bytes: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
-  const at = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
-  const value = bytes / 1024 ** at
-  return `${at === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[at]}`
 }

@@ -1,4 +1,4 @@
-// What `gitstead info` tells of an appliance and the machine that it runs on.
+// Reads what `gitstead info` prints about an appliance and its machine.
 import { readFileSync } from 'node:fs'
 import { arch, availableParallelism, release, totalmem, type as typeOfSystem } from 'node:os'
 import { join } from 'node:path'
@@ -10,16 +10,22 @@ import { type FolderSize, folderSize } from './folder-size.js'
 import { serverAddress } from './read-status.js'
 
 export interface ApplianceFacts {
-  versions: { gitstead: string; node: string; git: string; database: string; system: string }
-  machine: { processors: number; memory: number }
-  home: string
-  urls: { public: string; server: string; api: string }
-  database: { kind: 'embedded' | 'outside'; bytes: number }
-  counts: ApplianceCounts
-  folders: { repositories: FolderSize; artifacts: FolderSize; traces: FolderSize }
+  readonly versions: {
+    readonly gitstead: string
+    readonly node: string
+    readonly git: string
+    readonly database: string
+    readonly system: string
+  }
+  readonly machine: { readonly processors: number; readonly memory: number }
+  readonly home: string
+  readonly urls: { readonly public: string; readonly server: string; readonly api: string }
+  readonly database: { readonly kind: 'embedded' | 'outside'; readonly bytes: number }
+  readonly counts: ApplianceCounts
+  readonly folders: { readonly repositories: FolderSize; readonly artifacts: FolderSize; readonly traces: FolderSize }
 }
 
-/** Asks everything at once; the folders are counted for at most `seconds`. Throws Unavailable without a database. */
+/** Reads all facts in parallel; counts folders for at most `seconds`. Throws Unavailable when no database answers. */
 export async function readFacts(seconds: number): Promise<ApplianceFacts> {
   const { home } = config()
   const deadline = Date.now() + seconds * 1000

@@ -1,4 +1,4 @@
-// What `gitstead status` tells. It looks and starts nothing.
+// Reads what `gitstead status` prints. It starts nothing and changes nothing.
 import { readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
@@ -10,14 +10,14 @@ import { type JobStats, jobStats, type ProcessMetrics, processMetrics } from '..
 import { version } from '../version.js'
 
 export interface ApplianceStatus {
-  ok: boolean
-  version: string
-  home: string
-  server: { url: string; up: boolean }
-  /** `schema` is `current` or `old`; null while the database is away. */
-  database: { up: boolean; schema: 'current' | 'old' | null }
-  workers: ProcessMetrics[]
-  jobs: JobStats | null
+  readonly ok: boolean
+  readonly version: string
+  readonly home: string
+  readonly server: { readonly url: string; readonly up: boolean }
+  /** `schema` is null while the database does not answer. */
+  readonly database: { readonly up: boolean; readonly schema: 'current' | 'old' | null }
+  readonly workers: readonly ProcessMetrics[]
+  readonly jobs: JobStats | null
 }
 
 export async function readStatus(): Promise<ApplianceStatus> {
@@ -35,13 +35,13 @@ export async function readStatus(): Promise<ApplianceStatus> {
   }
 }
 
-/** The URL that the home's server answers at. */
+/** The URL of the home's server. */
 export function serverUrl(): string {
   const { host, port } = serverAddress()
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Where the home's server last listened: its port may have come by a flag. */
+/** The address where the home's server listened last. A flag may have set another port than the configuration has. */
 export function serverAddress(): { host: string; port: number } {
   try {
     return JSON.parse(readFileSync(join(config().home, 'run/server.json'), 'utf8')) as { host: string; port: number }
@@ -50,7 +50,10 @@ export function serverAddress(): { host: string; port: number } {
   }
 }
 
-/** Whether it does. Not by fetch: that never settles when a stranger at the port hangs up without a word. */
+/**
+ * Whether the server answers at its URL. This does not use fetch: when another program listens at the port and hangs up
+ * without an answer, fetch never settles.
+ */
 export function serverAnswers(): Promise<boolean> {
   return new Promise(resolve => {
     const request = get(`${serverUrl()}/-/health`, response => {
@@ -65,7 +68,7 @@ export function serverAnswers(): Promise<boolean> {
 
 async function readDatabase() {
   const away = { up: false, schema: null, workers: [], jobs: null }
-  // Without an appliance there is nothing to ask: reading must not make a home.
+  // While the appliance is down there is nothing to ask. We do not start a database here: reading must not make a home.
   if (config().database.url === null && !(await embeddedState()).up) return away
   try {
     const states = await migrationStates()

@@ -1,14 +1,17 @@
-// A text of several kilobytes, from a file or standard input.
+// Reads a text of several kilobytes from a file or from standard input.
 import { createReadStream } from 'node:fs'
 import { BadParameters } from '../errors.js'
 
-/** More than any text that a command reads so. */
+/** Characters. Every text that a command reads this way is shorter. */
 const LIMIT = 65_536
 
-/** All of `file`, or of standard input without one. Throws BadParameters where there is nothing to read it from. */
+/**
+ * The whole text of `file`, or of standard input when `file` is undefined. Throws BadParameters when the text is empty
+ * or too long, when the file cannot be read, or when standard input is a terminal.
+ */
 export async function readText(what: string, file: string | undefined): Promise<string> {
   if (file === undefined && process.stdin.isTTY) {
-    throw problem(`give the ${what} on standard input, or name a file by --file`)
+    throw problem(`give the ${what} on standard input, or name its file with --file`)
   }
   let text = ''
   try {

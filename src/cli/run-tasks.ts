@@ -1,4 +1,4 @@
-// `maintenance run`: several tasks in a row, each under its own lock, ended cleanly by a signal.
+// Runs the tasks of `maintenance run` one after another, each under its own lock. A signal ends the run cleanly.
 import { runTask, taskNamed } from '../areas/maintenance/maintenance.js'
 import type { MaintenanceRun } from '../areas/maintenance/maintenance.view.js'
 import { tasks } from '../areas/maintenance/maintenance-tasks.js'
@@ -13,13 +13,16 @@ interface Options {
   readonly onRunning: (text: string) => void
 }
 
-/** Runs tasks by name and gives the records. Throws NotFound before the first one where a name is none of a task. */
+/**
+ * Runs the named tasks and gives their records, with the names of the tasks that another process runs already. Throws
+ * NotFound before the first run when no task has one of the names.
+ */
 export async function runTasks(names: readonly string[] | 'all', { onRun, onRunning, ...options }: Options) {
   const wanted = names === 'all' ? tasks.map(({ name }) => name) : names.map(name => taskNamed(name).name)
   const stop = new AbortController()
   const signals = ['SIGINT', 'SIGTERM'] as const
   const end = (signal: NodeJS.Signals) => stop.abort(new Failure(`ended by ${signal}`))
-  // Once: who asks a second time does not want to wait.
+  // We listen once: a second signal ends the process at once, for a person who does not want to wait.
   for (const signal of signals) process.once(signal, end)
   const runs: MaintenanceRun[] = []
   const running: string[] = []
@@ -41,7 +44,7 @@ export async function runTasks(names: readonly string[] | 'all', { onRun, onRunn
   } finally {
     for (const signal of signals) process.off(signal, end)
   }
-  // Between two runs, no record tells of it.
+  // A signal between two runs is in no record, so we report it here.
   if (stop.signal.aborted && runs.every(({ state }) => state !== 'failed')) throw stop.signal.reason
   return { runs, running_already: running }
 }

@@ -1,9 +1,9 @@
-// Records as aligned columns, for people. Scripts read --json.
+// Prints records as aligned columns for people. Scripts read --json.
 
 export type Cell = string | number | boolean | Date | null
 export type Column<Row> = readonly [heading: string, cell: (row: Row) => Cell]
 
-/** The lines of a table with its headings; one line that says so when there are no records. */
+/** The lines of a table with its headings; the word `none` when there are no rows. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   if (rows.length === 0) return 'none'
   const lines = [columns.map(([heading]) => heading), ...rows.map(row => columns.map(([, cell]) => textOf(cell(row))))]
@@ -25,7 +25,7 @@ function textOf(value: Cell): string {
   return printable(String(value))
 }
 
-/** What a user wrote may not move the cursor of a sysadmin's terminal. */
+/** Replaces control characters: a text of a user must not move the cursor of a sysadmin's terminal. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?')
 
 /** A record as `name: value` lines. */

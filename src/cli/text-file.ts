@@ -1,7 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { BadParameters } from '../errors.js'
 
-/** The text of a file, or of standard input for `-`. Throws BadParameters where it cannot be read or is too large. */
+/**
+ * The text of a file, or of standard input for `-`; at most `limit` bytes. Throws BadParameters when it cannot be read
+ * or is larger.
+ */
 export async function readTextFile(flag: string, file: string, limit: number): Promise<string> {
   const text = file === '-' ? await readStdin(limit) : await readNamed(flag, file, limit)
   if (text.length > limit) throw refusal(`${flag} ${file} is larger than ${limit} bytes`)
@@ -10,7 +13,7 @@ export async function readTextFile(flag: string, file: string, limit: number): P
 
 async function readNamed(flag: string, file: string, limit: number): Promise<string> {
   try {
-    // A large file is not read to find out.
+    // We check the size first, so that we never read a large file.
     if ((await stat(file)).size > limit) throw refusal(`${flag} ${file} is larger than ${limit} bytes`)
     return await readFile(file, 'utf8')
   } catch (error) {

@@ -1,26 +1,26 @@
-// The CSV file of `users import`, read as a stream: its size does not matter.
+// Reads the CSV file of `users import` as a stream, so that its size does not matter.
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { type CsvError, parse } from 'csv-parse'
 import { IMPORT_COLUMNS, type ImportLine, REQUIRED_COLUMNS } from '../areas/users/user-import.js'
 import { BadParameters } from '../errors.js'
 
-/** Bytes of a line: a quote that is never closed must not collect the whole file. */
+/** Bytes of a line. Without this limit, a quote that is never closed would collect the whole file in memory. */
 const LONGEST_LINE = 65_536
 
 export interface UserFile {
   readonly lines: AsyncIterable<ImportLine>
-  /** Bytes that were read, and of how many; null where nobody knows. */
-  readonly progress: () => { read: number; size: number | null }
+  /** How many bytes were read so far, and how many the file has; null when the size is unknown. */
+  readonly progress: () => { readonly read: number; readonly size: number | null }
 }
 
 interface CsvRecord {
   readonly values: readonly string[]
-  /** The line that it begins on. */
+  /** The line on which the record begins. */
   readonly line: number
 }
 
-/** From here on the file cannot be understood. */
+/** The file cannot be understood from this line on. */
 class Broken extends Error {
   constructor(
     readonly line: number,
@@ -30,7 +30,10 @@ class Broken extends Error {
   }
 }
 
-/** Opens a file, or standard input for `-`, and reads its header. Throws BadParameters. */
+/**
+ * Opens a file, or standard input for `-`, and reads its header. Throws BadParameters when the file cannot be read or
+ * its header is wrong.
+ */
 export async function openUserFile(file: string): Promise<UserFile> {
   const { stream, size } = await openStream(file)
   let read = 0
@@ -52,7 +55,7 @@ async function openStream(file: string): Promise<{ stream: Readable; size: numbe
   }
 }
 
-/** All records that come before a fault are given, which the parser's own iterator would drop. Throws Broken. */
+/** Yields every record before a fault and then throws Broken. The parser's own iterator would drop these records. */
 async function* readRecords(stream: Readable): AsyncGenerator<CsvRecord> {
   const queue: CsvRecord[] = []
   let end = 0
@@ -63,7 +66,7 @@ async function* readRecords(stream: Readable): AsyncGenerator<CsvRecord> {
     skip_empty_lines: true,
     max_record_size: LONGEST_LINE,
     on_record: (values: string[], { lines }) => {
-      // The parser counts to the end of a record, people look for its beginning.
+      // The parser gives the last line of a record, but people look for its first line.
       queue.push({ values, line: lines - values.reduce((sum, value) => sum + value.split('\n').length - 1, 0) })
       end = lines
       return null
@@ -83,7 +86,7 @@ async function* readRecords(stream: Readable): AsyncGenerator<CsvRecord> {
 function problemOf({ code }: CsvError): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is not closed'
   if (code === 'CSV_MAX_RECORD_SIZE') return `a line is longer than ${LONGEST_LINE} bytes, or a quote is not closed`
-  return 'this is no CSV'
+  return 'this is not CSV'
 }
 
 async function readHeader(records: AsyncGenerator<CsvRecord>, file: string): Promise<string[]> {
@@ -95,7 +98,7 @@ async function readHeader(records: AsyncGenerator<CsvRecord>, file: string): Pro
   const unknown = columns.find(name => !IMPORT_COLUMNS.includes(name))
   if (unknown !== undefined) {
     const name = unknown.slice(0, 60).replace(/[\p{Cc}\p{Cf}]/gu, '?')
-    throw wrongFile(file, `has an unknown column ${name}: known are ${IMPORT_COLUMNS.join(', ')}`)
+    throw wrongFile(file, `has an unknown column ${name}: the known columns are ${IMPORT_COLUMNS.join(', ')}`)
   }
   const missing = REQUIRED_COLUMNS.find(name => !columns.includes(name))
   if (missing !== undefined) throw wrongFile(file, `has no column ${missing}`)
@@ -109,7 +112,7 @@ async function* readLines(records: AsyncGenerator<CsvRecord>, columns: readonly 
     for await (const record of records) yield lineOf(record, columns)
   } catch (error) {
     if (!(error instanceof Broken)) throw error
-    yield { line: error.line, error: `${error.message}: the rest of the file was not read` }
+    yield { line: error.line, error: `${error.message}: the rest of the file is skipped` }
   }
 }
 

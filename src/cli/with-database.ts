@@ -1,4 +1,4 @@
-// Commands work whether the appliance runs or not: where it is down, its database runs for the command alone.
+// Commands work whether the appliance runs or not. While it is down, a command starts the database for its own run.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
@@ -8,8 +8,9 @@ import { closeGitProcesses } from '../git/processes.js'
 import { closeWake } from '../queue/wake.js'
 
 /**
- * Runs `work` with a database that answers. The embedded one is started when it is down, with its schema brought up to
- * date, and stopped again; that of another command is waited for, as it ends with that command.
+ * Runs `work` with a database that answers. When the embedded database is down, this starts it, brings its schema up to
+ * date, and stops it afterwards. When another command runs the embedded database, this waits until that command stops
+ * it. Throws Unavailable when the database does not answer.
  */
 export async function withDatabase<T>(work: () => Promise<T>, options: { anySchema?: boolean } = {}): Promise<T> {
   const own = config().database.url === null ? await startIfDown() : undefined

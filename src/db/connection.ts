@@ -1,4 +1,5 @@
-// The process's two pools on one database: Sequelize's for models, mysql2's own for prepared statements.
+// The two connection pools of this process, on one database: Sequelize's for models, mysql2's own for prepared
+// statements.
 import mysql, { type Connection, type ConnectionOptions, type Pool, type PoolOptions } from 'mysql2'
 import { Sequelize } from 'sequelize'
 import { config } from '../config.js'
@@ -13,19 +14,20 @@ interface Database {
   readonly pool: Pool
 }
 
-// A server keeps 16,382 statements in all by default, and lists of values (`in (?, ?)`) make many of them.
+// By default a server keeps 16,382 prepared statements in total, and lists of values (`in (?, ?)`) create many of them.
 const STATEMENTS = 100
 
 let current: Database | undefined
 
-// Plain SQL in the same dialect everywhere: what the embedded database is started with, an outside one is told. MySQL cuts
-// what group_concat gives at 1,024 bytes, MariaDB at 1 MiB: JSON that is put together so must not be cut.
+// Every session gets the same SQL dialect: an outside database gets the settings that the embedded one starts with.
+// MySQL cuts the result of group_concat at 1,024 bytes, MariaDB at 1 MiB. JSON that group_concat builds must not be
+// cut.
 const SESSION = [
   'set session transaction isolation level read committed',
   "set session time_zone = '+00:00', group_concat_max_len = 1048576, sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY'"
 ]
 
-/** `database.url` as the driver wants it; `?socket=PATH` reaches a server by its unix socket. */
+/** Returns `database.url` in the form of the driver. `?socket=PATH` reaches a server by its unix socket. */
 function address(): PoolOptions {
   const { url } = config().database
   if (url === null) {
@@ -46,7 +48,7 @@ function address(): PoolOptions {
   }
 }
 
-/** Opens the pools; no connection is made before the first statement. Calling it again gives the same ones. */
+/** Opens the pools, which connect at the first statement. A second call returns the same pools. */
 export function database(): Database {
   current ??= open()
   return current
@@ -79,7 +81,7 @@ function open(): Database {
     enableKeepAlive: true,
     maxPreparedStatements: STATEMENTS
   })
-  // The pool sends these before it hands a new connection out, as one connection answers in order.
+  // The pool sends these before it gives a new connection to anybody, and a connection answers in order.
   pool.on('connection', connection => {
     for (const statement of SESSION) connection.query(statement, () => undefined)
   })
@@ -90,16 +92,16 @@ async function prepareSession(connection: Connection): Promise<void> {
   for (const statement of SESSION) await connection.promise().query(statement)
 }
 
-/** A connection outside of the pools, for what holds one for long; the caller destroys it. */
+/** Opens a connection outside of the pools, for code that holds one for a long time. The caller must destroy it. */
 export async function openConnection(options: ConnectionOptions = {}): Promise<Connection> {
   const connection = mysql.createConnection({ ...address(), connectTimeout: 5000, timezone: 'Z', ...options })
-  // Whatever happens to it is the answer to its next statement.
+  // An error of the connection shows up in the answer to its next statement.
   connection.on('error', () => undefined)
   await prepareSession(connection)
   return connection
 }
 
-/** Ends both pools; statements under way are finished first. */
+/** Closes both pools, after the running statements have finished. */
 export async function closeDatabase(): Promise<void> {
   const open = current
   current = undefined

@@ -1,4 +1,5 @@
-// The data folder of the private MariaDB, made by its own bootstrap: the package mariadb-server-core has no other way.
+// The data folder of the private MariaDB. MariaDB's own bootstrap makes it, because the package mariadb-server-core has
+// no other way.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
@@ -8,6 +9,7 @@ import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { secrets } from '../secrets.js'
 
+/** The name of the database on the embedded server. */
 export const EMBEDDED_NAME = 'gitstead'
 const SHARE = '/usr/share/mysql'
 const SYSTEM_TABLES = [
@@ -17,15 +19,18 @@ const SYSTEM_TABLES = [
   'maria_add_gis_sp_bootstrap.sql'
 ]
 const DRAFT = 'mysql.new-'
+/** The advice in messages about a missing or broken MariaDB. */
 export const REMEDY = 'install the Debian package mariadb-server-core, or set database.url'
 
+/** Returns the path of the data folder. */
 export const dataFolder = () => join(config().home, 'mysql')
-/** What MariaDB says; the caller closes it. */
+/** Opens the log file of MariaDB. The caller must close it. */
 export const openLog = () => openSync(join(config().home, 'run/mysql.log'), 'a', 0o600)
 
 /**
- * Built beside its place and renamed into it, so that a half-made one is never taken for a database. Of two processes
- * that do this at once the second finds the place taken, and uses what is there.
+ * Makes the data folder. It builds the folder beside its place and renames it, so that nobody takes a half-made folder
+ * for a database. When two processes do this at the same time, the second one finds the folder of the first and uses
+ * it.
  */
 export function makeDataFolder(): void {
   removeDrafts()
@@ -44,7 +49,7 @@ export function makeDataFolder(): void {
   }
 }
 
-/** What was left by processes that died while they built it. */
+/** Removes the drafts of processes that died while they built them. */
 function removeDrafts(): void {
   for (const name of readdirSync(config().home)) {
     if (!name.startsWith(DRAFT)) continue
@@ -71,7 +76,10 @@ function fillDataFolder(folder: string, tmp: string): void {
   }
 }
 
-/** The bootstrap leaves root without a password on several hosts; one account with a password remains. */
+/**
+ * Returns SQL for the accounts. The bootstrap creates root without a password on several hosts; only one account, with
+ * a password, remains.
+ */
 function ownAccount(): string {
   const sha1 = (input: string | Buffer) => createHash('sha1').update(input).digest()
   const hash = `*${sha1(sha1(secrets().database_password)).toString('hex').toUpperCase()}`
@@ -83,11 +91,12 @@ function ownAccount(): string {
   ].join('\n')
 }
 
-/** The options of every start, of the bootstrap too. */
+/** Returns the options of every start, also of the bootstrap. */
 export const commonOptions = (folder: string, tmp: string) => [
   '--no-defaults',
   `--datadir=${folder}`,
-  // Its own: a server that starts deletes all temporary tables that it finds, those of a neighbour too.
+  // Each server has its own folder: a server that starts deletes all temporary tables in it, also those of another
+  // server.
   `--tmpdir=${tmp}`,
   '--skip-networking',
   `--lc-messages-dir=${SHARE}/english`,

@@ -1,5 +1,5 @@
-// A private MariaDB in HOME/mysql, on a unix socket without network. A kernel lock (flock) is held by the database
-// process itself, so that it can never outlive or precede its owner's death by mistake.
+// A private MariaDB in HOME/mysql, on a unix socket without network. The database process itself holds a kernel lock
+// (flock), so the lock exists exactly as long as the process that uses the data.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { closeSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
@@ -14,17 +14,19 @@ const SILENT_TRIES = 5
 
 export interface EmbeddedDatabase {
   readonly pid: number
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>
   stop(): Promise<void>
 }
 
+/** Returns the path of the embedded server's unix socket. */
 export const databaseSocket = () => socketPath('mysql.sock')
 const noteFile = () => join(config().home, 'run/database.json')
 
 /**
- * Starts the home's database, made first when there is none, and answers when it takes connections. Waits up to 20 s
- * for one that another process is about to stop. `transient` marks a database that lives for one command.
+ * Starts the home's database, and makes it first when there is none. Resolves when the database accepts connections.
+ * Waits up to 20 s for a database that another process is about to stop. `transient` marks a database that lives for
+ * one command.
  */
 export async function startEmbedded(options: { transient?: boolean } = {}): Promise<EmbeddedDatabase> {
   prepareHome()
@@ -38,11 +40,14 @@ export async function startEmbedded(options: { transient?: boolean } = {}): Prom
     }
     child.kill('SIGKILL')
     await ended
-    if (attempt === 3) throw new Unavailable('the embedded database hung while it started, three times')
+    if (attempt === 3) throw new Unavailable('the embedded database hung during its start, three times in a row')
   }
 }
 
-/** It dies with this process, at once: one that hangs in its start is deaf to any other signal, and keeps the lock. */
+/**
+ * Starts the server so that the kernel kills it together with this process: a server that hangs in its start ignores
+ * all other signals and keeps the lock.
+ */
 function launch(): { child: ChildProcess; ended: Promise<void> } {
   const log = openLog()
   const lock = ['flock', '--no-fork', '--wait', '20', lockFile()]
@@ -58,7 +63,10 @@ function launch(): { child: ChildProcess; ended: Promise<void> } {
   return { child, ended }
 }
 
-/** Whether the home's database takes connections now, and for whom it was started. */
+/**
+ * Tells whether the home's database accepts connections now, which process started it, and whether it lives for one
+ * command only.
+ */
 export async function embeddedState(): Promise<{ up: boolean; transient: boolean; owner: number | null }> {
   const up = (await greeting()) === 'greets'
   try {
@@ -77,8 +85,8 @@ async function stop(child: ChildProcess, ended: Promise<void>): Promise<void> {
 }
 
 /**
- * Whether it answers now; false for one that hangs. MariaDB 10.11 loses a wake-up between two threads of its start once
- * in some thousand: it listens by then, so its recovery is over, and never greets anybody.
+ * Returns true when the server accepts connections, and false when it hangs. MariaDB 10.11 loses a wake-up between two
+ * threads once in some thousand starts. It then listens, so its recovery is over, but it never greets a client.
  */
 async function ready(child: ChildProcess): Promise<boolean> {
   const limit = Date.now() + 60_000
@@ -96,7 +104,10 @@ async function ready(child: ChildProcess): Promise<boolean> {
   throw new Unavailable('the embedded database did not answer within 60 s')
 }
 
-/** flock has handed over to the server once the process runs under its name: before that another one may answer. */
+/**
+ * Returns true when the process runs under the name of the server, which means that flock has started it. Before that,
+ * another server may answer on the socket.
+ */
 function ownsLock(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('mariadbd')
@@ -105,7 +116,10 @@ function ownsLock(pid: number): boolean {
   }
 }
 
-/** A server that takes connections greets whoever connects; `silent` when one listens and says nothing for a second. */
+/**
+ * Asks the socket for a greeting, which a server sends to each client when it accepts connections. `silent`: a server
+ * listens but says nothing for a second. `away`: no server answers.
+ */
 function greeting(): Promise<'greets' | 'silent' | 'away'> {
   return new Promise(resolve => {
     const socket = createConnection(databaseSocket())
@@ -130,7 +144,7 @@ function requireServer(): void {
   }
 }
 
-/** Sized for an appliance: 57 MB resident when idle. */
+/** Returns the command line of the server. It has the size for an appliance: 57 MB resident when idle. */
 const server = () => [
   'mariadbd',
   ...commonOptions(dataFolder(), join(config().home, 'tmp')),

@@ -1,4 +1,4 @@
-// What the database says, in the product's words.
+// Translates errors of the database into the errors of the product.
 import { Misconfigured, Unavailable } from '../errors.js'
 
 const AWAY = new Set([
@@ -18,51 +18,54 @@ const AWAY = new Set([
 ])
 
 interface DriverError {
-  code?: string
-  errno?: number
-  syscall?: string
-  message?: string
-  name?: string
-  parent?: DriverError
-  original?: DriverError
+  readonly code?: string
+  readonly errno?: number
+  readonly syscall?: string
+  readonly message?: string
+  readonly name?: string
+  readonly parent?: DriverError
+  readonly original?: DriverError
 }
 
-/** The driver's own error inside what Sequelize made of it. */
+/** Returns the driver's own error, which Sequelize wraps. */
 const driverError = (error: unknown): DriverError => {
   const outer = (error ?? {}) as DriverError
   return outer.parent ?? outer.original ?? outer
 }
 
-/** The database is not there, or went away in the middle of a statement. */
+/** Returns true when the database cannot be reached, or when the connection broke during a statement. */
 export function isDatabaseAway(error: unknown): boolean {
   const { code, message, syscall } = driverError(error)
   if (code !== undefined && AWAY.has(code)) return true
-  // The server's socket is not there; of a file, this would be a fault of the program.
+  // The server's socket does not exist. The same code about a file would be a fault of the program.
   if (code === 'ENOENT' && syscall === 'connect') return true
   if ((error as DriverError)?.name?.startsWith('SequelizeConnection')) return true
   return /closed state|Connection lost|Pool is closed|connection is in closed/i.test(message ?? '')
 }
 
-/** A deadlock, a lock timeout or a cluster's refusal: the transaction can run again. */
+/** Returns true for a deadlock, a lock timeout or a refusal by a cluster: the transaction may run again. */
 export function isRetriable(error: unknown): boolean {
   const { errno } = driverError(error)
   return errno === 1213 || errno === 1205 || errno === 1047 || errno === 1180
 }
 
-/** A column or key that `alter table` adds is there, or one that it drops is not. */
+/** Whether a column or key that `alter table` adds exists already, or one that it drops does not exist. */
 export function isAlreadyMade(error: unknown): boolean {
   const { errno } = driverError(error)
   return errno === 1060 || errno === 1061 || errno === 1091
 }
 
-/** The unique key that a write ran into, or undefined. */
+/** Returns the unique key that a write violated, or undefined. */
 export function duplicateKey(error: unknown): string | undefined {
   const { errno, message } = driverError(error)
   if (errno !== 1062) return undefined
   return /for key '(?:[^'.]*\.)?([^']+)'/.exec(message ?? '')?.[1] ?? 'unknown'
 }
 
-/** The error to throw instead: Unavailable where the database is away, Misconfigured where it refuses, else the same. */
+/**
+ * Returns the error to throw instead: Unavailable when the database cannot be reached, Misconfigured when it refuses
+ * the account or the name, otherwise the same error.
+ */
 export function translate(error: unknown): unknown {
   if (driverError(error).errno === 1045) {
     return new Misconfigured('the database refuses the account: check secrets.json, or the password in database.url')

@@ -1,4 +1,4 @@
-// Rows into tables, many by one statement: the other side of snapshot.ts.
+// Loads rows into tables, many rows with one statement. It is the counterpart of snapshot.ts.
 import type { Connection } from 'mysql2'
 import { openConnection } from './connection.js'
 import { translate } from './failure.js'
@@ -7,20 +7,20 @@ import type { TableRow, TableShape } from './snapshot.js'
 type LoadedTable = Pick<TableShape, 'name' | 'columns' | 'next'>
 
 export interface Loader {
-  /** Puts rows in place of what a table has; gives how many. */
+  /** Replaces all rows of a table. Returns the number of new rows. */
   load(table: LoadedTable, rows: AsyncIterable<TableRow>): Promise<number>
 }
 
 const ROWS = 1000
 const CHARACTERS = 1_000_000
 
-/** A connection that takes rows as they were. Throws Unavailable where the database is away. */
+/** Runs `work` with a connection that stores rows unchanged. Throws Unavailable when the database cannot be reached. */
 export async function withLoader<T>(work: (loader: Loader) => Promise<T>): Promise<T> {
   let connection: Connection | undefined
   try {
     const open = await openConnection()
     connection = open
-    // A row whose number is 0 keeps it.
+    // A row with the number 0 keeps this number.
     await open.promise().query("set session sql_mode = concat(@@sql_mode, ',NO_AUTO_VALUE_ON_ZERO')")
     return await work({ load: (table, rows) => load(open, table, rows) })
   } catch (error) {
@@ -33,7 +33,7 @@ export async function withLoader<T>(work: (loader: Loader) => Promise<T>): Promi
 async function load(connection: Connection, table: LoadedTable, rows: AsyncIterable<TableRow>): Promise<number> {
   const { name, columns, next } = table
   const send = (sql: string, values: unknown[] = []) => connection.promise().query(sql, values)
-  // Some migrations bring rows along.
+  // Some migrations insert rows of their own.
   await send(`delete from \`${name}\``)
   const insert = `insert into \`${name}\` (${columns.map(column => `\`${column.name}\``).join(', ')}) values ?`
   const isBinary = columns.map(column => column.binary)

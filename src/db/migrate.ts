@@ -1,5 +1,5 @@
-// Schema changes, by umzug. A leased row keeps two from running at once, and needs no server-wide lock, so that a
-// cluster's endpoint serves as well.
+// Changes the schema, with umzug. A row with a lease stops two processes from migrating at the same time. It needs no
+// server-wide lock, so it also works on the endpoint of a cluster.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Misconfigured } from '../errors.js'
@@ -9,16 +9,16 @@ import { migrations } from './migrations/list.js'
 import { execute, row, rows } from './sql.js'
 
 export interface MigrationState {
-  name: string
-  applied_at: Date | null
+  readonly name: string
+  readonly applied_at: Date | null
 }
 
-/** Seconds after which a process that died while it migrated holds up nobody any more. */
+/** Seconds. After this time a process that died while it migrated no longer blocks others. */
 const LEASE = 15
 
 /**
- * Brings the schema to this version, or up to the migration `last`; gives the names of what was applied. Waits while
- * another process does it.
+ * Migrates the schema to this version, or up to the migration `last`. Returns the names of the applied migrations.
+ * Waits while another process migrates. Throws Misconfigured when a newer version made the schema.
  */
 export async function migrateUp(last?: string): Promise<string[]> {
   await prepare()
@@ -29,7 +29,10 @@ export async function migrateUp(last?: string): Promise<string[]> {
   })
 }
 
-/** Takes the newest `steps` migrations back; gives their names. Throws Misconfigured on a schema made by a newer version. */
+/**
+ * Rolls back the newest `steps` migrations. Returns their names. Throws Misconfigured when a newer version made the
+ * schema.
+ */
 export async function migrateDown(steps = 1): Promise<string[]> {
   await migrationStates()
   return underLock(async () => {
@@ -38,13 +41,15 @@ export async function migrateDown(steps = 1): Promise<string[]> {
   })
 }
 
-/** Every migration with the time at which it was applied. Throws Misconfigured on a schema made by a newer version. */
+/**
+ * Returns every migration with the time when it was applied. Throws Misconfigured when a newer version made the schema.
+ */
 export async function migrationStates(): Promise<MigrationState[]> {
   await prepare()
   return storedMigrationStates()
 }
 
-/** The same for those who only look: a database without any schema stays so. */
+/** Returns the same as migrationStates, but only reads: it creates no tables in a database without a schema. */
 export async function storedMigrationStates(): Promise<MigrationState[]> {
   const applied = new Map((await knownRows()).map(({ name, applied_at }) => [name, applied_at]))
   return migrations.map(({ name }) => ({ name, applied_at: applied.get(name) ?? null }))
@@ -52,28 +57,22 @@ export async function storedMigrationStates(): Promise<MigrationState[]> {
 
 const pending = async () => (await migrationStates()).filter(({ applied_at }) => applied_at === null)
 
-/** The tables that the migrations make: others in the same database are somebody else's. */
-export function ownTables(): Set<string> {
-  const made = migrations.flatMap(({ up }) => up.map(sql => /^\s*create table if not exists (\w+)/.exec(sql)?.[1]))
-  return new Set(made.filter(name => name !== undefined))
-}
-
-/** Whether every migration of this version is applied. */
+/** Returns true when every migration of this version is applied. */
 export const schemaIsCurrent = async () => (await pending()).length === 0
 
-/** Throws Misconfigured unless the schema is the one that this version works with. */
+/** Throws Misconfigured unless this version can work with the schema. */
 export async function requireSchema(): Promise<void> {
   const missing = await pending()
   if (missing.length > 0)
     throw new Misconfigured('the database schema is older than the program: run gitstead db migrate')
 }
 
-/** Throws Unavailable while the database does not answer. */
+/** Throws Unavailable when the database does not answer. */
 export async function requireDatabase(): Promise<void> {
   await row('select 1 from schema_migrations limit 1')
 }
 
-/** Loaded when there is something to do: 70 ms that most starts can do without. */
+/** Imports umzug only when there is something to do: it takes 70 ms, and most starts do not need it. */
 async function umzug() {
   const { Umzug } = await import('umzug')
   return new Umzug({
@@ -119,7 +118,7 @@ async function prepare(): Promise<void> {
   }
 }
 
-/** What was applied, all of it known to this version. Throws Misconfigured on a schema made by a newer one. */
+/** Returns the rows of the applied migrations. Throws Misconfigured when this version does not know one of them. */
 async function knownRows() {
   const table = await row(
     "select 1 from information_schema.tables where table_schema = database() and table_name = 'schema_migrations'"

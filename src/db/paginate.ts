@@ -1,22 +1,22 @@
-// Pages of lists ("Limits"): 20 items unless asked, 100 at the most.
+// Pages of lists ("Limits"): 20 items by default, at most 100.
 import { LRUCache } from 'lru-cache'
 import { BadParameters } from '../errors.js'
 import { row, type Value } from './sql.js'
 
 export interface PageRequest {
-  page?: number
-  per_page?: number
+  readonly page?: number
+  readonly per_page?: number
 }
 
 export interface Window {
   readonly page: number
   readonly perPage: number
-  /** `limit N offset M`: whole numbers, so that they can stand in the statement itself. */
+  /** `limit N offset M`. Both are whole numbers, so they can be part of the statement itself. */
   readonly sql: string
 }
 
 export interface Page<T> {
-  readonly items: T[]
+  readonly items: readonly T[]
   readonly total: number
   readonly page: number
   readonly perPage: number
@@ -24,10 +24,13 @@ export interface Page<T> {
 
 const DEFAULT = 20
 const MAXIMUM = 100
-/** Pages beyond this are empty: an offset that large is a mistake or an attack. */
+/** Pages after this offset are empty: such a large offset is a mistake or an attack. */
 const DEEPEST = 10_000_000
 
-/** The part of a list that a request asks for. Throws BadParameters for a page that is not a positive number. */
+/**
+ * Returns the part of a list that a request asks for. A page below 1 means page 1, and per_page 0 means the default.
+ * Throws BadParameters when per_page is negative.
+ */
 export function window({ page = 1, per_page: perPage = DEFAULT }: PageRequest): Window {
   if (perPage < 0) throw new BadParameters('per_page is invalid')
   const at = Math.max(page, 1)
@@ -36,12 +39,15 @@ export function window({ page = 1, per_page: perPage = DEFAULT }: PageRequest): 
   return { page: at, perPage: size, sql: `limit ${size} offset ${offset}` }
 }
 
-// A count of 50k rows takes 6 ms, a page of 20 takes 0.1 ms: totals that are large are remembered for some seconds,
-// small ones are exact at every call.
+// A count of 50k rows takes 6 ms, a page of 20 takes 0.1 ms. So large totals are cached for 5 seconds; small totals are
+// exact at every call.
 const LARGE = 1000
 const totals = new LRUCache<string, number>({ max: 500, ttl: 5000 })
 
-/** The number of rows that `sql` (`select count(*) as total ...`) counts. */
+/**
+ * Returns the number of rows that `sql` (`select count(*) as total ...`) counts. A total from 1,000 may be 5 seconds
+ * old.
+ */
 export async function countTotal(sql: string, values: readonly Value[]): Promise<number> {
   const key = `${sql}\n${JSON.stringify(values)}`
   const known = totals.get(key)

@@ -1,15 +1,17 @@
-// The transaction that the code at hand is in, apart from what opens one: the connection asks for it as well.
+// Holds the transaction of the running code. It is apart from transact.ts, because the connection needs it as well.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Transaction } from 'sequelize'
 
 export interface Scope {
-  transaction?: Transaction
+  readonly transaction?: Transaction
+  /** Filled until the transaction ends. */
   readonly afterCommit: (() => void)[]
 }
 
+/** The scope of the running code; every transaction has one. */
 export const scopes = new AsyncLocalStorage<Scope>()
 
-/** What Sequelize asks for the current transaction: the interface of a continuation-local namespace. */
+/** Sequelize asks this object for the current transaction. It has the interface of a continuation-local namespace. */
 export const transactionNamespace = {
   get: (key: string) => (key === 'transaction' ? scopes.getStore()?.transaction : undefined),
   set: () => undefined,
@@ -17,5 +19,5 @@ export const transactionNamespace = {
   bind: <T>(fn: T) => fn
 }
 
-/** The transaction that the caller is in, if any. */
+/** Returns the transaction of the caller, or undefined. */
 export const currentTransaction = () => scopes.getStore()?.transaction

@@ -1,15 +1,15 @@
-// All rows as they were at one moment, read while others write: one transaction that sees the state of its start. Values
-// are kept as the text that the server writes, so that what is loaded again is the same to the last digit.
+// Reads all rows as they were at one moment, while others write: one transaction sees the state of its start. Values
+// stay in the text that the server writes, so that a row that is loaded again is the same to the last digit.
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { Connection, QueryOptions, RowDataPacket, TypeCastField } from 'mysql2'
 import { openConnection } from './connection.js'
 import { translate } from './failure.js'
-import { ownTables } from './migrate.js'
+import { TABLES } from './ownership.js'
 
 export interface ColumnShape {
   readonly name: string
-  /** Its values are bytes: base64 in a row. */
+  /** True when the values are bytes; a row then contains base64. */
   readonly binary: boolean
 }
 
@@ -18,25 +18,28 @@ export interface TableShape {
   readonly columns: readonly ColumnShape[]
   /** The columns of the primary key. */
   readonly key: readonly string[]
-  /** The next number, as rows that are gone may have had the highest ones; null where the database gives none. */
+  /**
+   * The next automatic number, because deleted rows may have had the highest numbers. Null when the table has no
+   * automatic numbers.
+   */
   readonly next: number | null
 }
 
-/** Values by the order of the columns, in the server's own text, or base64. */
+/** The values in the order of the columns, in the server's own text or in base64. */
 export type TableRow = readonly (string | null)[]
 
 export interface Snapshot {
   readonly takenAt: Date
-  /** The tables of the product, by name. */
+  /** Returns the tables of the product, sorted by name. */
   tables(): Promise<TableShape[]>
-  /** Streams a table by its primary key; memory is bounded by the stream's own buffer. */
+  /** Streams the rows of a table in the order of its primary key. The buffer of the stream limits the memory. */
   stream(table: TableShape): AsyncIterable<TableRow>
   rows<T>(sql: string, values?: readonly unknown[]): Promise<T[]>
 }
 
 const BYTES = /^(binary|varbinary|tinyblob|blob|mediumblob|longblob|bit)$/
 
-/** Gives `work` the database as it is at this moment. Throws Unavailable where it is away. */
+/** Gives `work` the database as it is at this moment. Throws Unavailable when the database cannot be reached. */
 export async function withSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   let connection: Connection | undefined
   try {
@@ -66,7 +69,7 @@ async function ask<T>(connection: Connection, sql: string, values: readonly unkn
 }
 
 async function readTables(connection: Connection): Promise<TableShape[]> {
-  // MySQL answers from statistics that may be a day old; MariaDB knows no such setting.
+  // MySQL answers from statistics that may be a day old. MariaDB does not have this setting.
   await ask(connection, 'set session information_schema_stats_expiry = 0').catch(() => undefined)
   const tables = await ask<{ name: string; next: number | null }>(
     connection,
@@ -83,7 +86,7 @@ async function readTables(connection: Connection): Promise<TableShape[]> {
     `select table_name as 'of', column_name as name from information_schema.statistics
      where table_schema = database() and index_name = 'PRIMARY' order by table_name, seq_in_index`
   )
-  const own = ownTables()
+  const own = new Set<string>(TABLES)
   return tables
     .filter(({ name }) => own.has(name))
     .map(({ name, next }) => ({
@@ -109,7 +112,7 @@ async function* streamTable(connection: Connection, { name, columns, key }: Tabl
   try {
     yield* stream as AsyncIterable<TableRow>
   } finally {
-    // Left before its end, the answer's rest would stand before the next one's.
+    // When the reader stops early, the connection must go: the rest of this answer would come before the next answer.
     if (!stream.readableEnded) connection.destroy()
     else if (!stream.closed) await once(stream, 'close')
   }

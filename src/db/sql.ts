@@ -1,5 +1,5 @@
-// Prepared statements, in the current transaction where there is one. Measured on one core: a row 20k/s, against 2.2k/s
-// by a model with two includes.
+// Prepared statements, in the current transaction if there is one. Measured on one core: 20k/s for one row, compared
+// with 2.2k/s for a model with two includes.
 import type { ExecuteValues, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2'
 import { database } from './connection.js'
 import { isDatabaseAway, translate } from './failure.js'
@@ -9,23 +9,23 @@ export type Value = string | number | boolean | bigint | Date | Buffer | null
 
 type Executor = Pick<PoolConnection, 'execute'>
 
-/** What Sequelize keeps in a transaction, besides what its types tell. */
+/** The fields of Sequelize's transaction that its types do not declare. */
 interface Held {
   readonly connection: Executor
   readonly finished?: string
 }
 
-/** All rows of a SELECT. Throws Unavailable where the database is away. */
+/** Returns all rows of a SELECT. Throws Unavailable when the database cannot be reached. */
 export async function rows<T>(sql: string, values: readonly Value[] = []): Promise<T[]> {
   return (await send<RowDataPacket[]>(sql, values)) as T[]
 }
 
-/** The first row of a SELECT. */
+/** Returns the first row of a SELECT, or undefined. */
 export async function row<T>(sql: string, values: readonly Value[] = []): Promise<T | undefined> {
   return (await rows<T>(sql, values))[0]
 }
 
-/** An INSERT, UPDATE or DELETE. */
+/** Runs an INSERT, UPDATE or DELETE. Throws Unavailable when the database cannot be reached. */
 export function execute(sql: string, values: readonly Value[] = []): Promise<ResultSetHeader> {
   return send<ResultSetHeader>(sql, values)
 }
@@ -33,8 +33,8 @@ export function execute(sql: string, values: readonly Value[] = []): Promise<Res
 const BATCH = 1000
 
 /**
- * Deletes what `sql` (`delete from ... where ...`) names, in batches, so that no statement locks much for long. `onBatch`
- * hears how many each took, and may throw to stop.
+ * Deletes the rows of `sql` (`delete from ... where ...`) in batches, so that no statement holds many locks for long.
+ * Returns how many. `onBatch` gets the number of each batch, and may throw to stop the work.
  */
 export async function deleteInBatches(
   sql: string,
@@ -50,12 +50,15 @@ export async function deleteInBatches(
   }
 }
 
-/** `?, ?, ?` for `in (...)`; never empty, as `in ()` is not SQL: no row has the null that stands there then. */
+/**
+ * Returns `?, ?, ?` for `in (...)`. For an empty list it returns `null`, because `in ()` is not valid SQL and no row
+ * equals null.
+ */
 export const marks = (list: readonly unknown[]) => (list.length > 0 ? list.map(() => '?').join(', ') : 'null')
 
 /**
- * The same values with the last one repeated, up to a power of two: for `in (...)` of a hot statement, which would be
- * prepared anew for every length.
+ * Returns the list with the last value repeated until the length is a power of two. Use it for `in (...)` of a hot
+ * statement; otherwise the server would prepare the statement again for every length.
  */
 export function padded<T>(list: readonly T[]): T[] {
   const last = list.at(-1)
@@ -70,7 +73,7 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, va
   try {
     return await on<T>(database().pool, sql, values)
   } catch (error) {
-    // A pooled connection may be one that the server closed while it was idle; a read can simply be asked again.
+    // The server may have closed an idle connection of the pool. A read is safe to repeat.
     if (!isDatabaseAway(error) || !/^\s*select/i.test(sql)) throw translate(error)
   }
   try {
@@ -80,9 +83,13 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, va
   }
 }
 
-/** After its end a transaction's connection is another one's: a statement that was not awaited must not land there. */
+/**
+ * Throws after the end of the transaction: its connection may then belong to another caller, and a statement that
+ * nobody awaited must not run there.
+ */
 function connectionOf({ connection, finished }: Held): Executor {
-  if (finished) throw new Error('a statement came after the end of its transaction: await all that transact starts')
+  if (finished)
+    throw new Error('a statement came after the end of its transaction: await everything that starts inside transact')
   return connection
 }
 

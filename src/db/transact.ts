@@ -1,4 +1,5 @@
-// One transaction per piece of work, found by whoever needs it through AsyncLocalStorage: nobody passes it along.
+// One transaction for each piece of work. The code inside finds it through AsyncLocalStorage, so nobody passes it
+// along.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transaction } from 'sequelize'
 import { database } from './connection.js'
@@ -8,8 +9,9 @@ import { currentTransaction, type Scope, scopes } from './scope.js'
 const TRIES = 6
 
 /**
- * Runs `fn` in a transaction, or joins the caller's. Deadlocks and lock timeouts run it again, so it must be safe to run
- * twice and must await all it starts. Throws Unavailable where the database is away.
+ * Runs `fn` in a transaction, or joins the transaction of the caller. After a deadlock or a lock timeout it runs `fn`
+ * again, so `fn` must be safe to run twice, and it must await everything that it starts. Throws Unavailable when the
+ * database cannot be reached.
  */
 export async function transact<T>(fn: () => Promise<T>): Promise<T> {
   if (currentTransaction()) return fn()
@@ -23,7 +25,7 @@ export async function transact<T>(fn: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Calls `fn` once the current transaction has committed; at once when there is none. */
+/** Calls `fn` after the current transaction has committed, or at once when there is no transaction. */
 export function afterCommit(fn: () => void): void {
   const scope = scopes.getStore()
   if (scope?.transaction) scope.afterCommit.push(fn)
@@ -45,7 +47,10 @@ async function once<T>(fn: () => Promise<T>): Promise<T> {
   return result
 }
 
-/** Where the connection is gone there is nothing to roll back, and Sequelize would complain on the console. */
+/**
+ * Rolls back. When the connection is gone there is nothing to roll back, and Sequelize would print an error on the
+ * console.
+ */
 function undo(transaction: Transaction, error: unknown): Promise<void> {
   if (!isDatabaseAway(error)) return transaction.rollback()
   return (transaction as Transaction & { forceCleanup(): Promise<void> }).forceCleanup()

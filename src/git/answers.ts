@@ -1,17 +1,23 @@
-// The answers of `git cat-file --batch-command` as they arrive: a line, and after it the content where one was asked for.
+// Parses the answers of `git cat-file --batch-command` as they arrive. An answer is one line, followed by the content
+// of the object when the question asked for it.
 
-export type Answer = { id: string; type: string; size: number; content: Buffer | null }
-
-export type AnswerReader = {
-  /** Takes the next bytes; `isContent` tells whether the answer that begins now has content after its line. */
-  take: (chunk: Buffer) => void
+export interface Answer {
+  readonly id: string
+  readonly type: string
+  readonly size: number
+  readonly content: Buffer | null
 }
 
-const lineLimit = 4096
+export interface AnswerReader {
+  /** Takes the next bytes. `isContent` says whether the answer that begins now has content after its line. */
+  readonly take: (chunk: Buffer) => void
+}
+
+const LINE_LIMIT = 4096
 
 /**
- * Cuts the stream into answers and hands each to `give`; null means that there is no such object. Throws when the stream
- * makes no sense.
+ * Cuts the stream into answers and passes each one to `give`; null means that no such object exists. Throws when the
+ * stream is not a valid sequence of answers.
  */
 export function readAnswers(isContent: () => boolean, give: (answer: Answer | null) => void): AnswerReader {
   let line: Buffer = Buffer.alloc(0)
@@ -25,7 +31,7 @@ export function readAnswers(isContent: () => boolean, give: (answer: Answer | nu
     if (body.filled === body.bytes.length) {
       const { answer, bytes } = body
       body = undefined
-      give({ ...answer, content: bytes.subarray(0, -1) }) // the last byte is the newline after the content
+      give({ ...answer, content: bytes.subarray(0, -1) }) // the last byte is the newline that follows the content
     }
     return from + part.length
   }
@@ -34,7 +40,7 @@ export function readAnswers(isContent: () => boolean, give: (answer: Answer | nu
     const end = chunk.indexOf(10, from)
     const part = chunk.subarray(from, end === -1 ? chunk.length : end)
     line = line.length === 0 ? part : Buffer.concat([line, part])
-    if (line.length > lineLimit) throw new Error('an endless line')
+    if (line.length > LINE_LIMIT) throw new Error('an answer line is too long')
     if (end === -1) return chunk.length
     const answer = parseLine(line.toString('latin1'))
     line = Buffer.alloc(0)

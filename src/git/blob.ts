@@ -1,13 +1,16 @@
-// The content of files.
+// Reads the content of files.
 import { Readable } from 'node:stream'
 import { TooLarge } from '../errors.js'
 import { remember } from './cache.js'
-import { isObjectId, largeObject, objectInfo, readObject } from './reader.js'
+import { isObjectId, LARGE_OBJECT, objectInfo, readObject } from './reader.js'
 import { outputOf, startGit } from './run.js'
 
-const cachedSize = 256 * 1024
+const CACHED_SIZE = 256 * 1024
 
-/** The content of a blob, or null. Shared: do not change it. Throws TooLarge above `maxSize` bytes. */
+/**
+ * Returns the content of a blob, or null when no blob has this id. Callers share the buffer and must not change it.
+ * Throws TooLarge when the blob is larger than `maxSize` bytes.
+ */
 export async function readBlob(repository: string, id: string, maxSize: number): Promise<Buffer | null> {
   const size = await blobSize(repository, id)
   if (size === null) return null
@@ -16,11 +19,11 @@ export async function readBlob(repository: string, id: string, maxSize: number):
     const object = await readObject(repository, id, maxSize)
     return object && { value: ownMemory(object.content), size: object.content.length }
   }
-  if (size <= cachedSize) return await remember(repository, `blob ${id}`, read)
+  if (size <= CACHED_SIZE) return await remember(repository, `blob ${id}`, read)
   return (await read())?.value ?? null
 }
 
-/** The size of a blob in bytes, or null. */
+/** Returns the size of a blob in bytes, or null when no blob has this id. */
 export function blobSize(repository: string, id: string): Promise<number | null> {
   return remember(repository, `size ${id}`, async () => {
     const about = isObjectId(id) ? await objectInfo(repository, id) : null
@@ -28,7 +31,7 @@ export function blobSize(repository: string, id: string): Promise<number | null>
   })
 }
 
-/** Out of the shared slab, which a small buffer would keep alive. */
+/** Copies a small buffer out of Node's shared slab; otherwise the cached buffer would keep the whole slab in memory. */
 function ownMemory(content: Buffer): Buffer {
   if (content.length >= Buffer.poolSize >>> 1) return content
   const copy = Buffer.allocUnsafeSlow(content.length)
@@ -37,14 +40,14 @@ function ownMemory(content: Buffer): Buffer {
 }
 
 /**
- * A blob of any size as a stream, or null. A large one comes from a process of its own, which ends when the stream is
- * destroyed: always read it to its end or destroy it.
+ * Returns a blob of any size as a stream, or null when no blob has this id. A large blob comes from its own process,
+ * which ends when the stream is destroyed. The caller must always read the stream to its end or destroy it.
  */
 export async function openBlob(repository: string, id: string): Promise<{ size: number; stream: Readable } | null> {
   const size = await blobSize(repository, id)
   if (size === null) return null
-  if (size <= largeObject) {
-    const content = await readBlob(repository, id, largeObject)
+  if (size <= LARGE_OBJECT) {
+    const content = await readBlob(repository, id, LARGE_OBJECT)
     return content && { size, stream: Readable.from([content], { objectMode: false }) }
   }
   const args = ['cat-file', 'blob', id]

@@ -1,9 +1,12 @@
-// Parsed objects and other facts that never change, kept within one limit of bytes. Keyed by repository as well as by id:
-// that an object exists in one repository says nothing about another.
+// Keeps parsed objects and other facts that never change, up to one limit of bytes. The key contains the repository as
+// well as the id: an object that exists in one repository may not exist in another.
 import { LRUCache } from 'lru-cache'
 import { config } from '../config.js'
 
-type Entry = { value: unknown; size: number }
+interface Entry {
+  readonly value: unknown
+  readonly size: number
+}
 
 let kept: LRUCache<string, Entry> | undefined
 const underway = new Map<string, Promise<unknown>>()
@@ -15,8 +18,9 @@ function store(): LRUCache<string, Entry> {
 }
 
 /**
- * The fact `key` of a repository, loaded once even when many ask at the same time. `load` gives the value and the bytes
- * it takes, or null for what may still come to be, which is not kept.
+ * Returns the fact `key` of a repository. It is loaded once, even when many callers ask at the same time. `load`
+ * returns the value and the bytes that it takes. It returns null for something that may exist later; the cache does not
+ * keep that.
  */
 export async function remember<T>(
   repository: string,
@@ -30,7 +34,7 @@ export async function remember<T>(
   if (already) return (await already) as T | null
   const promise = load()
     .then(loaded => {
-      // Each entry costs its key and a little administration too.
+      // Each entry also costs its key and about 200 bytes of administration.
       if (loaded) store().set(full, { value: loaded.value, size: loaded.size + full.length + 200 })
       return loaded === null ? null : loaded.value
     })
@@ -39,7 +43,7 @@ export async function remember<T>(
   return await promise
 }
 
-/** Drops all that is known of a repository. */
+/** Drops everything that the cache knows about a repository. */
 export function forget(repository: string): void {
   const prefix = `${repository}\0`
   for (const key of store().keys()) if (key.startsWith(prefix)) store().delete(key)

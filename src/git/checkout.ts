@@ -1,30 +1,31 @@
-// The work tree of one build.
+// Makes the work tree of one build.
 import { readdir } from 'node:fs/promises'
 import { isObjectId } from './reader.js'
 import { isRefName } from './refs.js'
 import { runGit } from './run.js'
 
-export type Checkout = {
-  sha: string
-  /** The short name of the branch or tag, given to git as a ref beside the detached HEAD. */
-  ref: string
-  tag: boolean
-  /** Commits of history; 0 is all. */
-  depth: number
+export interface Checkout {
+  readonly sha: string
+  /** The short name of the branch or tag. Git gets it as a ref beside the detached HEAD. */
+  readonly ref: string
+  readonly tag: boolean
+  /** Number of commits of history; 0 means all. */
+  readonly depth: number
   /** An empty folder outside the repository. */
-  into: string
-  /** Seconds for each of the three steps. */
-  timeout: number
-  signal?: AbortSignal
+  readonly into: string
+  /** Time limit in seconds for each of the three steps. */
+  readonly timeout: number
+  readonly signal?: AbortSignal
 }
 
-// A constant: git hands it to a shell. Any commit may be asked for, since a branch may have moved on since the push.
-const uploader =
+// This is a constant, because git passes it to a shell. It allows any commit, since the branch may have moved on after
+// the push.
+const UPLOADER =
   "git -c safe.directory='*' -c uploadpack.allowAnySHA1InWant=true -c pack.threads=1 -c pack.windowMemory=64m upload-pack"
 
 /**
- * Checks one commit out: detached HEAD, no remote, no hooks, no filters, no submodules, no lfs. Throws GitFailure, also
- * when the time is over; the folder is then to be removed.
+ * Checks out one commit: detached HEAD, no remote, no hooks, no filters, no submodules, no lfs. Throws GitFailure, also
+ * when the time limit is over; the caller must then remove the folder.
  */
 export async function checkoutCommit(repository: string, checkout: Checkout): Promise<void> {
   const { sha, ref, tag, depth, into, timeout, signal } = checkout
@@ -42,7 +43,7 @@ export async function checkoutCommit(repository: string, checkout: Checkout): Pr
       '--no-write-fetch-head',
       '--no-recurse-submodules',
       ...(depth > 0 ? [`--depth=${depth}`] : []),
-      `--upload-pack=${uploader}`,
+      `--upload-pack=${UPLOADER}`,
       '--end-of-options',
       repository,
       refspec

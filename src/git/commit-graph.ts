@@ -1,54 +1,60 @@
-// The commit-graph files of a repository: parents and trees of commits without reading them, and for each commit a
-// Bloom filter of the paths that it changed. Layers never change; the list of them does.
+// Reads the commit-graph files of a repository. They give the parents and trees of commits without reading the commits,
+// and for each commit a Bloom filter of the paths that it changed. A layer never changes, but the list of layers does.
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { config } from '../config.js'
 import { remember } from './cache.js'
 
-/** A commit by its place in the whole graph. */
+/** The position of a commit in the whole graph. */
 export type Position = number
 
 export interface CommitGraph {
-  /** How many commits it has. */
+  /** Number of commits in the graph. */
   readonly size: number
-  /** The place of a commit, or undefined when the graph does not have it. */
+  /** Returns the position of a commit, or undefined when the graph does not contain it. */
   find(id: string): Position | undefined
   idOf(at: Position): string
   treeOf(at: Position): string
   parentsOf(at: Position): Position[]
-  /** False when the commit certainly changed none of `keys` against its first parent; a filter can say no more. */
+  /**
+   * Returns false when the commit certainly changed none of `keys` compared with its first parent. True means
+   * "perhaps".
+   */
   mayHaveChanged(at: Position, keys: readonly PathKey[]): boolean
 }
 
-/** A path as the filters hash it. */
+/** The two hashes of a path that the filters use. */
 export interface PathKey {
   readonly first: number
   readonly second: number
 }
 
 interface Layer {
-  /** Of its first commit. */
+  /** The position of the layer's first commit. */
   readonly base: number
   readonly count: number
   readonly fanout: Uint32Array
   readonly ids: Buffer
   readonly commits: Buffer
   readonly edges: Buffer
-  readonly filters: { ends: Buffer; bits: Buffer; hashes: number } | null
+  readonly filters: { readonly ends: Buffer; readonly bits: Buffer; readonly hashes: number } | null
 }
 
-const noParent = 0x70000000
-const moreParents = 0x80000000
-const idBytes = 20
-const commitBytes = 36
-const filterHeader = 12
+const NO_PARENT = 0x70000000
+const MORE_PARENTS = 0x80000000
+const ID_BYTES = 20
+const COMMIT_BYTES = 36
+const FILTER_HEADER = 12
 
-/** Which layers there are is looked up this often, in milliseconds: an older list is as true, only shorter. */
-const freshness = 2000
-const lists = new LRUCache<string, Promise<CommitGraph | null>>({ max: 200, ttl: freshness })
+/**
+ * The list of layers is read again after this many milliseconds. An older list is also correct, it only lacks the
+ * newest layers.
+ */
+const FRESHNESS = 2000
+const lists = new LRUCache<string, Promise<CommitGraph | null>>({ max: 200, ttl: FRESHNESS })
 
-/** The graph of a repository; null without one, or when it is too large to be kept in memory. */
+/** Returns the graph of a repository, or null when it has none or when the graph is too large to keep in memory. */
 export function commitGraphOf(repository: string): Promise<CommitGraph | null> {
   const known = lists.get(repository)
   if (known) return known
@@ -57,7 +63,7 @@ export function commitGraphOf(repository: string): Promise<CommitGraph | null> {
   return loading
 }
 
-/** Looks again for a repository's graph at the next question. */
+/** Drops the list of layers of a repository, so that the next question reads it again. */
 export const forgetGraph = (repository: string): boolean => lists.delete(repository)
 
 async function load(repository: string): Promise<CommitGraph | null> {
@@ -81,7 +87,7 @@ function layerOf(repository: string, path: string, name: string, base: number): 
     const file = await open(path)
     try {
       const { size } = await file.stat()
-      // What the cache would not keep would be read again and again.
+      // The cache would not keep such a large file, so every question would read it again.
       if (size > config().git.object_cache / 8 - 4096) return null
       return { value: parseLayer(await file.readFile(), base), size }
     } finally {
@@ -90,7 +96,7 @@ function layerOf(repository: string, path: string, name: string, base: number): 
   })
 }
 
-/** Throws when the file is not a commit-graph of the kind that git 2.38 and later write. */
+/** Parses one layer. Throws when the file is not a commit-graph of the format that git 2.38 and later write. */
 export function parseLayer(file: Buffer, base: number): Layer {
   if (file.toString('latin1', 0, 4) !== 'CGPH' || file[4] !== 1 || file[5] !== 1) throw new Error('not a commit-graph')
   const chunks = new Map<string, Buffer>()
@@ -101,8 +107,8 @@ export function parseLayer(file: Buffer, base: number): Layer {
   const chunk = (name: string) => chunks.get(name) ?? Buffer.alloc(0)
   const fanout = Uint32Array.from({ length: 256 }, (_, byte) => chunk('OIDF').readUInt32BE(byte * 4))
   const [ends, bits] = [chunk('BIDX'), chunk('BDAT')]
-  // Version 1 hashes bytes above 127 otherwise than the later one; those paths are not asked for here.
-  const filtered = bits.length >= filterHeader && [1, 2].includes(bits.readUInt32BE(0))
+  // Versions 1 and 2 hash bytes above 127 differently. `pathKeys` gives no keys for paths with such bytes.
+  const filtered = bits.length >= FILTER_HEADER && [1, 2].includes(bits.readUInt32BE(0))
   return {
     base,
     count: fanout[255] ?? 0,
@@ -110,7 +116,7 @@ export function parseLayer(file: Buffer, base: number): Layer {
     ids: chunk('OIDL'),
     commits: chunk('CDAT'),
     edges: chunk('EDGE'),
-    filters: filtered ? { ends, bits: bits.subarray(filterHeader), hashes: bits.readUInt32BE(4) } : null
+    filters: filtered ? { ends, bits: bits.subarray(FILTER_HEADER), hashes: bits.readUInt32BE(4) } : null
   }
 }
 
@@ -127,8 +133,8 @@ function graphOf(layers: readonly Layer[]): CommitGraph {
       }
       return undefined
     },
-    idOf: at => hexAt(layerAt(at).ids, (at - layerAt(at).base) * idBytes),
-    treeOf: at => hexAt(layerAt(at).commits, (at - layerAt(at).base) * commitBytes),
+    idOf: at => hexAt(layerAt(at).ids, (at - layerAt(at).base) * ID_BYTES),
+    treeOf: at => hexAt(layerAt(at).commits, (at - layerAt(at).base) * COMMIT_BYTES),
     parentsOf: at => parentsIn(layerAt(at), at),
     mayHaveChanged: (at, keys) => {
       const layer = layerAt(at)
@@ -138,8 +144,8 @@ function graphOf(layers: readonly Layer[]): CommitGraph {
 }
 
 function hexAt(bytes: Buffer, from: number): string {
-  if (from + idBytes > bytes.length) throw new RangeError('the commit-graph ends before this commit')
-  return bytes.toString('hex', from, from + idBytes)
+  if (from + ID_BYTES > bytes.length) throw new RangeError('the commit-graph ends before this commit')
+  return bytes.toString('hex', from, from + ID_BYTES)
 }
 
 function placeIn({ fanout, ids }: Layer, wanted: Buffer): number | undefined {
@@ -148,7 +154,7 @@ function placeIn({ fanout, ids }: Layer, wanted: Buffer): number | undefined {
   let high = fanout[byte] ?? 0
   while (low < high) {
     const middle = (low + high) >>> 1
-    const order = wanted.compare(ids, middle * idBytes, (middle + 1) * idBytes)
+    const order = wanted.compare(ids, middle * ID_BYTES, (middle + 1) * ID_BYTES)
     if (order === 0) return middle
     if (order > 0) low = middle + 1
     else high = middle
@@ -157,17 +163,17 @@ function placeIn({ fanout, ids }: Layer, wanted: Buffer): number | undefined {
 }
 
 function parentsIn({ base, commits, edges }: Layer, at: Position): Position[] {
-  const from = (at - base) * commitBytes + idBytes
+  const from = (at - base) * COMMIT_BYTES + ID_BYTES
   const [first, second] = [commits.readUInt32BE(from), commits.readUInt32BE(from + 4)]
-  if (first === noParent) return []
-  if (second === noParent) return [first]
-  if (second < moreParents) return [first, second]
-  // An octopus: its other parents stand in a list, of which the last one is marked.
+  if (first === NO_PARENT) return []
+  if (second === NO_PARENT) return [first]
+  if (second < MORE_PARENTS) return [first, second]
+  // A merge of more than two parents: the other parents stand in a list, and a bit marks the last one.
   const parents = [first]
-  for (let edge = (second - moreParents) * 4; ; edge += 4) {
+  for (let edge = (second - MORE_PARENTS) * 4; ; edge += 4) {
     const next = edges.readUInt32BE(edge)
-    parents.push(next % moreParents)
-    if (next >= moreParents) return parents
+    parents.push(next % MORE_PARENTS)
+    if (next >= MORE_PARENTS) return parents
   }
 }
 
@@ -176,7 +182,7 @@ function filterHolds({ filters }: Layer, place: number, keys: readonly PathKey[]
   const { ends, bits, hashes } = filters
   const from = place === 0 ? 0 : ends.readUInt32BE((place - 1) * 4)
   const length = (ends.readUInt32BE(place * 4) - from) * 8
-  // Without a filter the commit changed too much, or it was not looked at.
+  // The filter is empty when the commit changed too many paths or when git computed no filter for it.
   if (length === 0) return true
   for (const { first, second } of keys) {
     for (let hash = first, left = hashes; left > 0; hash = (hash + second) >>> 0, left--) {
@@ -187,7 +193,10 @@ function filterHolds({ filters }: Layer, place: number, keys: readonly PathKey[]
   return true
 }
 
-/** The keys of a path and of the folders above it: a commit that changed it changed them all. Null for one not in ASCII. */
+/**
+ * Returns the keys of a path and of the folders above it, because a commit that changes a path changes all of them.
+ * Returns null when the path is not ASCII.
+ */
 export function pathKeys(path: string): PathKey[] | null {
   if (!/^[\x20-\x7e]+$/.test(path)) return null
   const parts = path.split('/')
@@ -200,7 +209,7 @@ export function pathKeys(path: string): PathKey[] | null {
 
 const rotate = (value: number, by: number) => (value << by) | (value >>> (32 - by))
 
-/** MurmurHash3, 32 bits. */
+/** MurmurHash3 with 32 bits. */
 function murmur3(seed: number, bytes: Buffer): number {
   const scramble = (block: number) => Math.imul(rotate(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593)
   let hash = seed

@@ -1,19 +1,22 @@
-// Files that git itself obeys. A push with a harmful one is refused by git's own check; a commit by API must be no way
-// around it, and must not leave a history that nobody can push elsewhere.
+// Checks files that git itself obeys. Git's own check refuses a push that contains a harmful one. A commit by API must
+// not be a way around that check, and must not create a history that nobody can push elsewhere.
 import { BadRequest } from '../errors.js'
 
 /** Content that git's check of pushed objects would refuse. */
 export class RefusedContent extends BadRequest {}
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1).toLowerCase()
-const obeyed = /^\.?git(?:modules|attributes|ignore|~\d|mod~\d|att~\d)|^\.mailmap/
+const OBEYED = /^\.?git(?:modules|attributes|ignore|~\d|mod~\d|att~\d)|^\.mailmap/
 
-/** Throws RefusedContent for a symlink where git reads its own settings. */
+/** Throws RefusedContent when a symbolic link has the name of a file from which git reads its settings. */
 export function checkLink(path: string): void {
-  if (obeyed.test(nameOf(path))) throw new RefusedContent(`${path} cannot be a symbolic link`)
+  if (OBEYED.test(nameOf(path))) throw new RefusedContent(`${path} cannot be a symbolic link`)
 }
 
-/** Throws RefusedContent for submodule settings that carry options or paths out, and for endless attribute lines. */
+/**
+ * Throws RefusedContent for submodule settings that contain options or leave the repository, and for attribute files
+ * that are too large or have too long lines.
+ */
 export function checkContent(path: string, content: Buffer): void {
   const name = nameOf(path)
   if (name === '.gitmodules') checkModules(path, content.toString())
@@ -30,7 +33,7 @@ export function checkContent(path: string, content: Buffer): void {
 }
 
 function checkModules(path: string, text: string): void {
-  // Stricter than git: continued lines and escapes are not needed in a list of submodules.
+  // This is stricter than git: a list of submodules does not need continued lines and escapes.
   const refused =
     text.length > 1024 * 1024 ||
     /\\/.test(text) ||

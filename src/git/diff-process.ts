@@ -1,37 +1,38 @@
-// One `git diff-tree --stdin` process. Commits are sent as they come and answered in order: 8,000 a second, where a
-// process for each gives 50.
+// One `git diff-tree --stdin` process. It gets commits one after the other and answers them in order: 8,000 a second,
+// compared with 50 a second when each commit has its own process.
 import { randomBytes } from 'node:crypto'
 import { keepAlive, type Pooled } from './process-pool.js'
 import { GitFailure, spawnGit } from './run.js'
 
 export type DiffKind = 'stats' | 'paths'
 
-/** `lost` when the process ended before its turn came. */
-export type DiffOutcome = { text: string } | { failed: GitFailure } | { lost: true }
+/** `lost` means that the process ended before it came to this question. */
+export type DiffOutcome = { readonly text: string } | { readonly failed: GitFailure } | { readonly lost: true }
 
 export interface DiffProcess extends Pooled {
-  /** `commits` is a commit with the parent to hold it against, as diff-tree reads them. */
-  ask: (commits: string) => Promise<DiffOutcome>
+  /** `commits` is a commit and the parent to compare it with, in the syntax that diff-tree reads. */
+  readonly ask: (commits: string) => Promise<DiffOutcome>
 }
 
-const formats: Record<DiffKind, string[]> = {
+const FORMATS: Record<DiffKind, string[]> = {
   stats: ['--shortstat'],
   paths: ['--name-status', '--no-renames', '-z']
 }
-/** Bytes of one answer. */
-const maxAnswer = 16 * 1024 * 1024
-/** Busy with one answer for so long: it is killed. */
-const patience = 60_000
-/** Idle for so long: it ends. */
-const idleTime = 10_000
-/** It keeps what it has parsed: after so many answers another one begins afresh. */
-const lifetime = 10_000
+/** Maximum bytes of one answer. */
+const MAX_ANSWER = 16 * 1024 * 1024
+/** The process is killed when one answer takes longer than this many milliseconds. */
+const PATIENCE = 60_000
+/** The process ends when it has been idle for this many milliseconds. */
+const IDLE_TIME = 10_000
+/** Git keeps in memory what it has parsed, so after this many answers a new process takes over. */
+const LIFETIME = 10_000
 
-/** Starts one. Throws GitFailure when it cannot be started. */
+/** Starts a process. Throws GitFailure when git cannot be started. */
 export async function openDiffProcess(repository: string, kind: DiffKind, gone: () => void): Promise<DiffProcess> {
-  const args = ['diff-tree', '--stdin', '--root', '-r', '--no-ext-diff', '--no-textconv', ...formats[kind]]
+  const args = ['diff-tree', '--stdin', '--root', '-r', '--no-ext-diff', '--no-textconv', ...FORMATS[kind]]
   const child = await spawnGit(args, { repository })
-  // A line that is no commit is given back as it is: it tells where an answer ends, and no path can hold it.
+  // diff-tree prints a line that is not a commit unchanged. The mark shows where an answer ends, and no path can
+  // contain it.
   const mark = Buffer.from(`end-${randomBytes(16).toString('hex')}\n`)
   const waiting: ((outcome: DiffOutcome) => void)[] = []
   let open = true
@@ -42,12 +43,15 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
   let tail: Buffer = Buffer.alloc(0)
   const clock = setTimeout(() => {
     if (waiting.length === 0) void close()
-    else if (performance.now() - since < patience) clock.refresh()
+    else if (performance.now() - since < PATIENCE) clock.refresh()
     else fail(new GitFailure('git diff-tree: no answer'))
-  }, idleTime).unref()
+  }, IDLE_TIME).unref()
   let since = performance.now()
 
-  /** It failed at the first in line; the others are told that they may ask again. */
+  /**
+   * Reports the failure to the first question in line. The other questions get `lost` when the process ends and may be
+   * asked again.
+   */
   function fail(error: GitFailure): void {
     open = false
     waiting.shift()?.({ failed: error })
@@ -57,11 +61,11 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
   function take(chunk: Buffer): void {
     answer.push(chunk)
     size += chunk.length
-    // The mark may lie across two chunks.
+    // The mark may be split between two chunks.
     const border = Buffer.concat([tail, chunk.subarray(0, mark.length)])
     tail = Buffer.concat([tail, chunk.subarray(-mark.length)]).subarray(-mark.length)
     if (border.includes(mark) || chunk.includes(mark)) cut(Buffer.concat(answer))
-    else if (size > maxAnswer) fail(new GitFailure(`git diff-tree: more than ${maxAnswer} bytes of output`))
+    else if (size > MAX_ANSWER) fail(new GitFailure(`git diff-tree: more than ${MAX_ANSWER} bytes of output`))
   }
 
   function cut(text: Buffer): void {
@@ -88,7 +92,7 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
       waiting.push(settle)
       child.stdin.write(`${commits}\n${mark.toString()}`)
       asked += 1
-      if (asked === lifetime) void close()
+      if (asked === LIFETIME) void close()
     })
   }
 
@@ -110,7 +114,8 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
     child.once('close', code => {
       open = false
       clearTimeout(clock)
-      // It said no to the first in line, or somebody killed it and nobody is to blame.
+      // With an exit code, git refused the first question in line. Without one, a signal killed git, and no question
+      // caused it.
       if (code) waiting.shift()?.({ failed: new GitFailure(`git diff-tree: ${complaint.trim()}`, code, complaint) })
       for (const settle of waiting.splice(0)) settle({ lost: true })
       gone()

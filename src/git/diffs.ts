@@ -1,4 +1,4 @@
-// Questions about the changes of single commits, answered by long-lived processes.
+// Answers questions about the changes of single commits, by long-lived processes.
 import { type DiffKind, type DiffProcess, openDiffProcess } from './diff-process.js'
 import { readCommit } from './objects.js'
 import { ProcessPool } from './process-pool.js'
@@ -9,24 +9,25 @@ const poolOf = (kind: DiffKind) =>
 const pools: Record<DiffKind, ProcessPool<DiffProcess>> = { stats: poolOf('stats'), paths: poolOf('paths') }
 
 /**
- * What diff-tree says about a commit against its first parent, cut at line ends (stats) or NULs (paths); null when there
- * is no such commit. Throws GitFailure when the answer is larger than 16 MiB.
+ * Returns what diff-tree prints for a commit compared with its first parent, split at line ends (stats) or NULs
+ * (paths). Returns null when no commit has this id. Throws GitFailure when the answer is larger than 16 MiB.
  */
 export async function askDiffs(repository: string, kind: DiffKind, id: string): Promise<string[] | null> {
   const commit = await readCommit(repository, id)
   if (!commit) return null
   const commits = [id, ...commit.parentIds.slice(0, 1)].join(' ')
-  // Both processes of a repository may be killed from outside at once; one that dies each time dies of this commit.
+  // Something outside may kill both processes of a repository at the same time. When a process dies at each try, this
+  // commit is the cause.
   for (let tries = 0; tries < 3; tries++) {
     const process = await pools[kind].of(repository)
     const outcome = await process.ask(commits)
     if ('failed' in outcome) throw outcome.failed
     if ('text' in outcome) return tokensOf(outcome.text, kind)
   }
-  throw new GitFailure(`git diff-tree died of commit ${id}`)
+  throw new GitFailure(`git diff-tree ended each time at commit ${id}`)
 }
 
-/** An answer begins with the commit's own id; a commit without changes has none. */
+/** Drops the first token, which is the commit's own id. A commit without changes gives no tokens at all. */
 function tokensOf(text: string, kind: DiffKind): string[] {
   return text
     .split(kind === 'paths' ? '\0' : '\n')
@@ -34,7 +35,7 @@ function tokensOf(text: string, kind: DiffKind): string[] {
     .slice(1)
 }
 
-/** Ends the processes of one repository or all, after what they were asked. */
+/** Ends the processes of one repository, or of all repositories, after they have answered what they were asked. */
 export async function closeDiffs(repository?: string): Promise<void> {
   await Promise.all(Object.values(pools).map(pool => pool.close(repository)))
 }

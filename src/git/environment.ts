@@ -1,27 +1,32 @@
-// What a git process sees of its surroundings: nothing of the caller's but PATH, and the same settings everywhere.
+// The environment of every git process: nothing of the caller's environment except PATH, and the same settings
+// everywhere.
 
-const settings: [string, string][] = [
+const SETTINGS: [string, string][] = [
   ['safe.directory', '*'],
   ['core.hooksPath', '/dev/null'],
   ['core.fsync', 'committed,reference'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
-  // Memory: threads times window, plus caches; blobs above the threshold are streamed and never searched for deltas.
+  // Limits of memory: threads times window, plus caches. Git streams blobs above the threshold and never searches
+  // deltas for them.
   ['pack.threads', '2'],
   ['pack.windowMemory', '64m'],
   ['pack.deltaCacheSize', '32m'],
   ['core.packedGitLimit', '256m'],
   ['core.deltaBaseCacheLimit', '32m'],
   ['core.bigFileThreshold', '32m'],
-  // A second writer of the same ref waits for the first instead of failing after 100 ms.
+  // A second writer of the same ref waits for the first one; git's default is to fail after 100 ms.
   ['core.filesRefLockTimeout', '5000'],
   ['core.packedRefsTimeout', '5000']
 ]
 
-/** The variable that tells which process started a git process. */
+/** The environment variable that names the process which started a git process. */
 export const STARTED_BY = 'GITSTEAD_STARTED_BY'
 
-/** The whole environment of one git process. `repository` becomes GIT_DIR, `extra` comes from this folder alone. */
+/**
+ * Returns the whole environment of one git process. `repository` becomes GIT_DIR. Only code in this folder may give
+ * `extra`.
+ */
 export function gitEnvironment(repository?: string, extra: Record<string, string> = {}): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
@@ -35,15 +40,15 @@ export function gitEnvironment(repository?: string, extra: Record<string, string
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
     [STARTED_BY]: String(process.pid),
-    ...configuration,
+    ...CONFIGURATION,
     ...(repository === undefined ? {} : { GIT_DIR: repository }),
     ...extra
   }
 }
 
-const configuration = Object.fromEntries([
-  ['GIT_CONFIG_COUNT', String(settings.length)],
-  ...settings.flatMap(([key, value], index) => [
+const CONFIGURATION = Object.fromEntries([
+  ['GIT_CONFIG_COUNT', String(SETTINGS.length)],
+  ...SETTINGS.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value]
   ])

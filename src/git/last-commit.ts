@@ -1,16 +1,16 @@
-// Which commit changed a path last, found in this process with the commit-graph's filters.
+// Finds the commit that changed a path last, in this process, with the filters of the commit-graph.
 import { type CommitGraph, commitGraphOf, type PathKey, type Position, pathKeys } from './commit-graph.js'
 import { readCommit, readTree } from './objects.js'
 
-/** Commits newer than the graph that are looked at one by one. */
-const newest = 200
-/** Commits between two pauses for others: about a millisecond of work. */
-const stretch = 8192
+/** This many commits that are newer than the graph are read one by one. */
+const NEWEST = 200
+/** After this many commits (about a millisecond of work) the walk lets other work run. */
+const STRETCH = 8192
 
 /**
- * The newest commit at or before `commitId` that changed the path, as `git rev-list -1` simplifies history: a merge that
- * has the path from a parent leads to that parent alone. Null when no commit ever changed it; undefined when git must be
- * asked: without a graph, or too far ahead of it.
+ * Returns the newest commit at or before `commitId` that changed the path. It simplifies history as `git rev-list -1`
+ * does: a merge that has the path from a parent leads to that parent alone. Returns null when no commit ever changed
+ * the path. Returns undefined when the caller must ask git: there is no graph, or `commitId` is too far ahead of it.
  */
 export async function walkToLastChange(
   repository: string,
@@ -24,10 +24,11 @@ export async function walkToLastChange(
   if (!tip) return undefined
   const names = path.split('/')
   const entry = (treeId: string) => entryOf(repository, treeId, names)
-  // The walk goes from a commit to a parent that has the same: what the tip has, all of them have.
+  // The walk only goes to a parent that has the same entry at the path, so all visited commits have the entry of the
+  // tip.
   const search: Search = { own: await entry(tip.treeId), entry, keys }
   let commit = tip
-  for (let steps = 0; steps < newest; steps++) {
+  for (let steps = 0; steps < NEWEST; steps++) {
     const at = graph.find(commit.id)
     if (at !== undefined) return await walkInGraph(graph, at, search).catch(leaveToGit)
     const parents = await Promise.all(commit.parentIds.map(id => readCommit(repository, id)))
@@ -43,14 +44,14 @@ export async function walkToLastChange(
 }
 
 interface Search {
-  /** What the tip has at the path. */
+  /** The entry of the tip at the path. */
   readonly own: string | null
-  /** What a tree has at the path. */
+  /** Returns the entry of a tree at the path. */
   readonly entry: (treeId: string) => Promise<string | null>
   readonly keys: readonly PathKey[]
 }
 
-/** A damaged graph points beyond its own end. */
+/** Returns undefined for a RangeError, so that git is asked: a damaged graph points beyond its own end. */
 function leaveToGit(error: unknown): undefined {
   if (!(error instanceof RangeError)) throw error
 }
@@ -58,7 +59,7 @@ function leaveToGit(error: unknown): undefined {
 async function walkInGraph(graph: CommitGraph, start: Position, search: Search): Promise<string | null> {
   let at = start
   for (let steps = 1; steps <= graph.size; steps++) {
-    if (steps % stretch === 0) await new Promise(resolve => setImmediate(resolve))
+    if (steps % STRETCH === 0) await new Promise(resolve => setImmediate(resolve))
     const parents = graph.parentsOf(at)
     if (parents.length > 0 && !graph.mayHaveChanged(at, search.keys)) {
       at = parents[0] as Position
@@ -75,8 +76,9 @@ async function walkInGraph(graph: CommitGraph, start: Position, search: Search):
 }
 
 /**
- * The first parent that has the path as the tip has it, by its index; a path that is in neither counts as the same. The
- * first commit of all changed what it has.
+ * Returns the index of the first parent that has the same entry at the path as the tip; a path that is missing in both
+ * also counts as the same. Without such a parent the result is `changed`. A root commit gives `changed` when it has the
+ * path, otherwise `absent`.
  */
 async function sameParent(
   { own, entry }: Search,
@@ -88,7 +90,7 @@ async function sameParent(
   return trees.length === 0 && own === null ? 'absent' : 'changed'
 }
 
-/** What lies at the path below a tree, as mode and id. */
+/** Returns the mode and id of the entry at the path below a tree, or null. */
 async function entryOf(repository: string, treeId: string, names: readonly string[]): Promise<string | null> {
   let found = { mode: '040000', id: treeId }
   for (const name of names) {

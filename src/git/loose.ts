@@ -1,5 +1,5 @@
-// Loose objects written without git: one process less for each commit (8 ms by fast-import, 2 ms so). Everything is on
-// the disk, and would survive a loss of power, before an id is given out.
+// Writes loose objects without git, which saves a process for each commit (8 ms by fast-import, 2 ms this way). Every
+// object is on the disk, and would survive a loss of power, before the caller gets its id.
 import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, rename, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -7,24 +7,30 @@ import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import type { ObjectType } from './reader.js'
 
-export type LooseObject = { id: string; raw: Buffer }
+export interface LooseObject {
+  readonly id: string
+  readonly raw: Buffer
+}
 
 const compress = promisify(deflate)
-const atOnce = 8
+const AT_ONCE = 8
 
-/** An object that is not written yet, with its id. */
+/** Makes an object in memory and computes its id. */
 export function makeObject(type: ObjectType, content: Buffer): LooseObject {
   const raw = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
   return { id: createHash('sha1').update(raw).digest('hex'), raw }
 }
 
-/** Writes objects, those first that others refer to; when it returns they are durable. */
+/**
+ * Writes objects. The list must hold an object before the objects that refer to it. The objects are durable when the
+ * promise resolves.
+ */
 export async function writeObjects(repository: string, objects: LooseObject[]): Promise<void> {
   const unique = [...new Map(objects.map(object => [object.id, object])).values()]
   const folder = join(repository, 'objects')
   const touched = new Set<string>()
-  for (let at = 0; at < unique.length; at += atOnce) {
-    const written = unique.slice(at, at + atOnce).map(object => writeObject(folder, object, touched))
+  for (let at = 0; at < unique.length; at += AT_ONCE) {
+    const written = unique.slice(at, at + AT_ONCE).map(object => writeObject(folder, object, touched))
     for (const outcome of await Promise.allSettled(written)) if (outcome.status === 'rejected') throw outcome.reason
   }
   await Promise.all([...touched].map(syncPath))
@@ -33,10 +39,11 @@ export async function writeObjects(repository: string, objects: LooseObject[]): 
 async function writeObject(folder: string, { id, raw }: LooseObject, touched: Set<string>): Promise<void> {
   const path = join(folder, id.slice(0, 2), id.slice(2))
   touched.add(dirname(path))
-  // As git does with an object that is there already: a new date, so that no pruning takes it before it is referred to.
+  // Git does the same with an object that already exists: a new date, so that pruning does not delete the object before
+  // something refers to it.
   if (await refresh(path)) return
   const compressed = await compress(raw, { level: 1 })
-  const temporary = join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`) // git prune clears these away
+  const temporary = join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`) // git prune removes these files
   let file: FileHandle | undefined
   try {
     file = await open(temporary, 'wx', 0o444)
@@ -61,7 +68,7 @@ async function refresh(path: string): Promise<boolean> {
   }
 }
 
-/** Gives whether the folder had to be made. */
+/** Moves a file to its place. Returns true when it had to create the folder. */
 async function moveInto(temporary: string, path: string): Promise<boolean> {
   try {
     await rename(temporary, path)
@@ -74,7 +81,7 @@ async function moveInto(temporary: string, path: string): Promise<boolean> {
   return true
 }
 
-/** Makes a file, or the names in a folder, durable. */
+/** Makes a file durable, or the names in a folder. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

@@ -1,26 +1,32 @@
-// What keeps a repository fast and whole; started by jobs, never by git itself.
+// The work that keeps a repository fast and intact. Jobs start it; git never starts it by itself.
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { config } from '../config.js'
 import { GitFailure, runGit } from './run.js'
 
-// Nobody may need an object that old which no ref reaches: a push or commit underway is younger.
-const grace = '2.weeks.ago'
+// Nobody can still need an object of this age that no ref reaches: every push or commit in progress is younger.
+const GRACE = '2.weeks.ago'
 
-/** Writes what makes history walks fast: last commit of a path 7/s without, 165/s with it (82k commits). */
+/**
+ * Writes the commit-graph, which makes history walks fast: "last commit of a path" gives 7/s without and 165/s with it
+ * (82k commits).
+ */
 export async function writeCommitGraph(repository: string, signal?: AbortSignal): Promise<void> {
   const args = ['commit-graph', 'write', '--reachable', '--changed-paths', '--split', '--no-progress']
   await runGit(args, { repository, long: true, signal })
 }
 
-/** How much of a repository lies about: loose objects, and packs. */
-export async function looseData(repository: string, signal?: AbortSignal): Promise<{ objects: number; packs: number }> {
+/** Counts the files that hold the objects of a repository: loose objects and packs. */
+export async function countObjectFiles(
+  repository: string,
+  signal?: AbortSignal
+): Promise<{ objects: number; packs: number }> {
   const output = (await runGit(['count-objects', '-v'], { repository, timeout: 60, signal })).toString()
   const figure = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
   return { objects: figure('count'), packs: figure('packs') }
 }
 
-/** Whether there is a commit graph, of whatever age. */
+/** Returns true when the repository has a commit-graph of any age. */
 export async function hasCommitGraph(repository: string): Promise<boolean> {
   const places = ['commit-graph', 'commit-graphs/commit-graph-chain'].map(name =>
     join(repository, 'objects/info', name)
@@ -28,18 +34,18 @@ export async function hasCommitGraph(repository: string): Promise<boolean> {
   return (await Promise.all(places.map(path => stat(path).catch(() => null)))).some(found => found !== null)
 }
 
-/** Packs everything into one pack with a bitmap, and drops what no ref has reached for two weeks. */
+/** Packs everything into one pack with a bitmap, and deletes objects that no ref has reached for two weeks. */
 export async function repackRepository(repository: string, signal?: AbortSignal): Promise<void> {
   const options = { repository, long: true, signal }
   await runGit(['pack-refs', '--all', '--prune'], options)
-  const cruft = ['--cruft', `--cruft-expiration=${grace}`]
+  const cruft = ['--cruft', `--cruft-expiration=${GRACE}`]
   await runGit(['repack', '-d', '-l', '--quiet', '--write-bitmap-index', ...cruft], options)
-  await runGit(['prune', `--expire=${grace}`], options)
-  await eraseProject(repository)
+  await runGit(['prune', `--expire=${GRACE}`], options)
+  await removeOldQuarantines(repository)
 }
 
-/** Quarantine folders of pushes that were killed: no push lives as long as twice its time limit. */
-async function eraseProject(repository: string): Promise<void> {
+/** Removes the quarantine folders of pushes that were killed. No push lives as long as twice its time limit. */
+async function removeOldQuarantines(repository: string): Promise<void> {
   const objects = join(repository, 'objects')
   const oldest = Date.now() - 2 * config().git.timeout * 1000
   for (const name of await readdir(objects)) {
@@ -50,7 +56,7 @@ async function eraseProject(repository: string): Promise<void> {
   }
 }
 
-/** Whether all that the refs need is there, with git's words on what is not. */
+/** Checks that every object exists that the refs need. `problems` are the lines that git prints about missing ones. */
 export async function checkRepository(repository: string): Promise<{ ok: boolean; problems: string[] }> {
   try {
     await runGit(['fsck', '--connectivity-only', '--no-dangling', '--no-progress'], { repository, long: true })

@@ -1,48 +1,51 @@
-// Commits, trees and tags as git stores them, parsed. Parsed objects are kept in the cache.
+// Parses commits, trees and tags as git stores them. The cache keeps the parsed objects.
 import { remember } from './cache.js'
 import { type ObjectType, readObject } from './reader.js'
 
-export type TreeEntry = {
+export interface TreeEntry {
   /** Six digits, such as 100644, 100755, 120000 (symlink), 160000 (submodule), 040000 (tree). */
-  mode: string
-  /** Bytes that are not UTF-8 are U+FFFD. */
-  name: string
-  type: 'tree' | 'blob' | 'commit'
-  id: string
+  readonly mode: string
+  /** U+FFFD stands for bytes that are not UTF-8. */
+  readonly name: string
+  readonly type: 'tree' | 'blob' | 'commit'
+  readonly id: string
 }
 
-export type Commit = {
-  id: string
-  treeId: string
-  parentIds: string[]
-  authorName: string
-  authorEmail: string
-  authoredDate: Date
-  committerName: string
-  committerEmail: string
-  committedDate: Date
-  /** As stored, with its closing newline if it has one. */
-  message: string
+export interface Commit {
+  readonly id: string
+  readonly treeId: string
+  readonly parentIds: readonly string[]
+  readonly authorName: string
+  readonly authorEmail: string
+  readonly authoredDate: Date
+  readonly committerName: string
+  readonly committerEmail: string
+  readonly committedDate: Date
+  /** The stored text, with its final newline if it has one. */
+  readonly message: string
 }
 
-export type Tag = {
-  id: string
-  name: string
-  targetId: string
-  targetType: ObjectType
-  taggerName: string
-  taggerEmail: string
-  taggedDate: Date
-  message: string
+export interface Tag {
+  readonly id: string
+  readonly name: string
+  readonly targetId: string
+  readonly targetType: ObjectType
+  readonly taggerName: string
+  readonly taggerEmail: string
+  readonly taggedDate: Date
+  readonly message: string
 }
 
-/** The entries of a raw tree, in git's order; `encoding` latin1 keeps every byte of a name. */
+/**
+ * Returns the entries of a raw tree, in git's order. The `encoding` latin1 keeps every byte of a name. Throws when the
+ * tree is incomplete.
+ */
 export function parseTree(content: Buffer, encoding: 'utf8' | 'latin1' = 'utf8'): TreeEntry[] {
   const entries: TreeEntry[] = []
   for (let at = 0; at < content.length; ) {
     const space = content.indexOf(32, at)
     const end = content.indexOf(0, space)
-    if (space === -1 || end === -1 || end + 21 > content.length) throw new Error('a tree breaks off')
+    if (space === -1 || end === -1 || end + 21 > content.length) throw new Error('a tree is incomplete')
     const mode = content.toString('latin1', at, space).padStart(6, '0')
     const name = content.toString(encoding, space + 1, end)
     entries.push({ mode, name, type: typeOf(mode), id: content.toString('hex', end + 1, end + 21) })
@@ -56,7 +59,11 @@ function typeOf(mode: string): TreeEntry['type'] {
   return mode === '160000' ? 'commit' : 'blob'
 }
 
-type Fields = { all: [string, string][]; first: (key: string) => string; message: string }
+interface Fields {
+  readonly all: readonly (readonly [string, string])[]
+  readonly first: (key: string) => string
+  readonly message: string
+}
 
 function parseFields(content: Buffer): Fields {
   const end = content.indexOf('\n\n')
@@ -65,7 +72,7 @@ function parseFields(content: Buffer): Fields {
   const encoding = /^encoding (.+)$/m.exec(head.toString('latin1'))?.[1]
   const all: [string, string][] = []
   for (const line of decode(head, encoding).split('\n')) {
-    if (line.startsWith(' ')) continue // more of a signature
+    if (line.startsWith(' ')) continue // another line of a signature
     const space = line.indexOf(' ')
     if (space > 0) all.push([line.slice(0, space), line.slice(space + 1)])
   }
@@ -78,7 +85,7 @@ function decode(bytes: Buffer, encoding: string | undefined): string {
   try {
     return new TextDecoder(encoding).decode(bytes)
   } catch {
-    return bytes.toString() // an encoding that nobody knows
+    return bytes.toString() // an unknown encoding
   }
 }
 
@@ -88,7 +95,7 @@ function parsePerson(line: string): { name: string; email: string; date: Date } 
   return { name: found?.[1] ?? line, email: found?.[2] ?? '', date: Number.isNaN(date.getTime()) ? new Date(0) : date }
 }
 
-/** A raw commit. */
+/** Parses a raw commit. */
 export function parseCommit(id: string, content: Buffer): Commit {
   const { all, first, message } = parseFields(content)
   const author = parsePerson(first('author'))
@@ -107,7 +114,7 @@ export function parseCommit(id: string, content: Buffer): Commit {
   }
 }
 
-/** A raw annotated tag. Some old ones have no tagger: then its fields are empty and the date is 1970. */
+/** Parses a raw annotated tag. Some old tags have no tagger: their tagger fields are empty and their date is 1970. */
 export function parseTag(id: string, content: Buffer): Tag {
   const { first, message } = parseFields(content)
   const tagger = parsePerson(first('tagger'))
@@ -123,7 +130,7 @@ export function parseTag(id: string, content: Buffer): Tag {
   }
 }
 
-/** Reads and parses an object of one type, through the cache; null when there is none of this id and type. */
+/** Reads and parses an object through the cache. Returns null when no object has this id and type. */
 function readParsed<T>(repository: string, id: string, type: ObjectType, parse: (content: Buffer) => T) {
   return remember(repository, `${type} ${id}`, async () => {
     const object = await readObject(repository, id)
@@ -133,17 +140,17 @@ function readParsed<T>(repository: string, id: string, type: ObjectType, parse: 
   })
 }
 
-/** The commit of a full id, or null. */
+/** Returns the commit with a full id, or null. */
 export function readCommit(repository: string, id: string): Promise<Commit | null> {
   return readParsed(repository, id, 'commit', content => parseCommit(id, content))
 }
 
-/** The entries of the tree of a full id, or null. Shared: do not change them. */
+/** Returns the entries of the tree with a full id, or null. Callers share them and must not change them. */
 export function readTree(repository: string, id: string): Promise<readonly TreeEntry[] | null> {
   return readParsed(repository, id, 'tree', content => parseTree(content))
 }
 
-/** The annotated tag of a full id, or null. */
+/** Returns the annotated tag with a full id, or null. */
 export function readTag(repository: string, id: string): Promise<Tag | null> {
   return readParsed(repository, id, 'tag', content => parseTag(id, content))
 }

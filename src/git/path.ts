@@ -1,27 +1,28 @@
-// Paths within a repository, as a user names them.
+// Checks paths within a repository that a user gives.
 import { BadRequest } from '../errors.js'
 
-/** A path that cannot be one of a file in a repository. */
+/** A path that no file in a repository can have. */
 export class InvalidPath extends BadRequest {
   constructor(readonly path: string) {
     super('The file path is invalid')
   }
 }
 
-// The characters that HFS+ ignores in a name: `.g<U+200C>it` is .git there.
-const ignored = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
-// What NTFS takes for .git: its short name, trailing dots and spaces, streams.
-const dotGit = /^(?:\.git|git~1)[ .]*(?:$|:)/i
+// HFS+ ignores these characters in a name, so that `.g<U+200C>it` means .git there.
+const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
+// NTFS takes these names for .git: its short name, trailing dots and spaces, and streams.
+const DOT_GIT = /^(?:\.git|git~1)[ .]*(?:$|:)/i
 
 const isDotGit = (name: string) =>
   name
-    .replaceAll(ignored, '')
+    .replaceAll(IGNORED, '')
     .split('\\')
-    .some(part => dotGit.test(part))
+    .some(part => DOT_GIT.test(part))
 
 /**
- * The components of a path. Throws InvalidPath for one that is absolute, longer than 4096 bytes, or has an empty
- * component, `.`, `..`, a NUL, half a surrogate pair, or anything that some file system takes for `.git`.
+ * Returns the components of a path. Throws InvalidPath when the path is absolute, is longer than 4096 bytes, or
+ * contains an empty component, `.`, `..`, a NUL, half a surrogate pair, or a name that some file system takes for
+ * `.git`.
  */
 export function checkPath(path: string): string[] {
   const components = path.split('/')

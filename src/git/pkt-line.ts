@@ -1,22 +1,23 @@
-// The framing of git's protocol: four hex digits of length, then the line; 0000 is a flush.
+// The framing of git's protocol: each line begins with its length in four hex digits; 0000 is a flush.
 
-export const flush = Buffer.from('0000')
-const lineLimit = 65520
+/** The packet that ends a list of lines. */
+export const FLUSH = Buffer.from('0000')
+const LINE_LIMIT = 65520
 
-/** The client does not speak git's protocol, or too much of it. */
+/** The client does not speak git's protocol, or sends more than the limits allow. */
 export class BadProtocol extends Error {
   override name = 'BadProtocol'
 }
 
-/** One line. */
+/** Returns one framed line. Throws RangeError when the content is too long. */
 export function pktLine(content: string | Buffer): Buffer {
   const body = Buffer.from(content)
-  if (body.length + 4 > lineLimit) throw new RangeError('too long for one line')
+  if (body.length + 4 > LINE_LIMIT) throw new RangeError('too long for one line')
   return Buffer.concat([Buffer.from((body.length + 4).toString(16).padStart(4, '0')), body])
 }
 
-/** Content cut into lines of one sideband. */
-export function sideband(band: 1 | 2 | 3, content: Buffer, lineSize = lineLimit): Buffer {
+/** Returns the content, cut into framed lines of one sideband. */
+export function sideband(band: 1 | 2 | 3, content: Buffer, lineSize = LINE_LIMIT): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; at < content.length; at += lineSize - 5) {
     parts.push(pktLine(Buffer.concat([Buffer.from([band]), content.subarray(at, at + lineSize - 5)])))
@@ -24,16 +25,23 @@ export function sideband(band: 1 | 2 | 3, content: Buffer, lineSize = lineLimit)
   return Buffer.concat(parts)
 }
 
-export type Packet = { /** Null is a flush. */ content: Buffer | null; raw: Buffer }
+export interface Packet {
+  /** Null for a flush. */
+  readonly content: Buffer | null
+  readonly raw: Buffer
+}
 
-/** The complete packets at the beginning of some bytes, and what is left. Throws BadProtocol. */
+/**
+ * Returns the complete packets at the beginning of `bytes`, at most `limit`, and the bytes after them. Throws
+ * BadProtocol.
+ */
 export function takePackets(bytes: Buffer, limit = Number.POSITIVE_INFINITY): { packets: Packet[]; rest: Buffer } {
   const packets: Packet[] = []
   let at = 0
   while (packets.length < limit && bytes.length - at >= 4) {
     const digits = bytes.toString('latin1', at, at + 4)
     const length = /^[0-9a-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : -1
-    if (length > lineLimit || (length !== 0 && length < 4)) throw new BadProtocol('not a line of the git protocol')
+    if (length > LINE_LIMIT || (length !== 0 && length < 4)) throw new BadProtocol('not a line of the git protocol')
     const end = at + Math.max(length, 4)
     if (end > bytes.length) break
     packets.push({ content: length === 0 ? null : bytes.subarray(at + 4, end), raw: bytes.subarray(at, end) })

@@ -1,24 +1,27 @@
-// Long-lived git processes by repository, for work that one process does much faster than a process each: the fork of a
-// large program alone holds up its event loop for 8 to 50 ms.
+// Keeps long-lived git processes for each repository. One such process does much more work than a new process for each
+// question: when the program is large, the fork alone blocks its event loop for 8 to 50 ms.
 import type { Spawned } from './run.js'
 
 export interface Pooled {
-  isOpen: () => boolean
-  /** How many wait for it. */
-  pending: () => number
-  /** Ends it after what it was asked; settles when it is gone. */
-  close: () => Promise<void>
+  readonly isOpen: () => boolean
+  /** How many questions wait for an answer. */
+  readonly pending: () => number
+  /** Ends the process after it has answered what it was asked. Settles when the process is gone. */
+  readonly close: () => Promise<void>
 }
 
 interface Entry<Process> {
   readonly opening: Promise<Process>
-  /** Once it is open. */
+  /** Set when the process has started. */
   process: Process | undefined
 }
 
-/** At most `lanes` processes for one repository and `limit` in all; beyond that the one unused for longest ends. */
+/**
+ * Keeps at most `lanes` processes for one repository and `limit` in total. Above the limit it ends the process that was
+ * unused for the longest time.
+ */
 export class ProcessPool<Process extends Pooled> {
-  /** By repository and lane, the one unused for longest first. */
+  /** The key is the repository and the lane. The process that was unused for the longest time comes first. */
   readonly #entries = new Map<string, Entry<Process>>()
 
   constructor(
@@ -26,9 +29,12 @@ export class ProcessPool<Process extends Pooled> {
     private readonly open: (repository: string, gone: () => void) => Promise<Process>
   ) {}
 
-  /** The repository's process that the fewest wait for; another one while all are busy. Rejects as `open` does. */
+  /**
+   * Returns the process of the repository with the fewest waiting questions, or starts another one while all are busy.
+   * Rejects when `open` rejects.
+   */
   of(repository: string): Promise<Process> {
-    // Nothing is awaited before the choice: two that ask at once would each start one.
+    // This code awaits nothing before the choice; otherwise two callers at the same time would each start a process.
     let best: { key: string; entry: Entry<Process>; pending: number } | undefined
     let free: string | undefined
     for (let lane = 0; lane < this.options.lanes; lane++) {
@@ -41,12 +47,12 @@ export class ProcessPool<Process extends Pooled> {
     }
     if (free !== undefined && (!best || best.pending > 0)) return this.#start(repository, free)
     if (!best) throw new Error('a pool without lanes')
-    this.#entries.delete(best.key) // to the end: the map is in order of use
+    this.#entries.delete(best.key) // moves the entry to the end, because the map is in order of use
     this.#entries.set(best.key, best.entry)
     return best.entry.opening
   }
 
-  /** Ends the processes of one repository or all, and waits until they have gone. */
+  /** Ends the processes of one repository, or of all repositories, and waits until they are gone. */
   async close(repository?: string): Promise<void> {
     const chosen = [...this.#entries].filter(([key]) => repository === undefined || key.startsWith(`${repository}\0`))
     await Promise.all(chosen.map(async ([, { opening }]) => (await opening.catch(() => undefined))?.close()))
@@ -74,7 +80,7 @@ export class ProcessPool<Process extends Pooled> {
   }
 }
 
-/** Whether a process keeps the program alive: one that is waited for does, an idle one does not. */
+/** Decides whether a child process keeps this program alive: a busy one does, an idle one does not. */
 export function keepAlive(child: Spawned, yes: boolean): void {
   for (const part of [child, child.stdin, child.stdout, child.stderr]) {
     const handle = part as { ref?: () => void; unref?: () => void }

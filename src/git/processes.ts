@@ -1,9 +1,12 @@
-// The long-lived git processes of this program, together.
+// Ends all kinds of long-lived git processes of this program together.
 import { closeDiffs } from './diffs.js'
 import { closeReaders } from './reader.js'
 import { closeRefWriters } from './ref-writer.js'
 
-/** Ends those of one repository or all, after what they were asked, and waits until they have gone. */
+/**
+ * Ends the processes of one repository, or of all, after they have answered what they were asked. Waits until they are
+ * gone.
+ */
 export async function closeGitProcesses(repository?: string): Promise<void> {
   await Promise.all([closeDiffs(repository), closeRefWriters(repository)])
   await closeReaders(repository)

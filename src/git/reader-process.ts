@@ -1,33 +1,43 @@
-// One `git cat-file --batch-command` process. Questions are sent as they come and answered in order.
+// One `git cat-file --batch-command` process. It gets questions one after the other and answers them in order.
 import { type Answer, readAnswers } from './answers.js'
 import { keepAlive } from './process-pool.js'
 import { spawnGit } from './run.js'
 
-export type Asked = { command: 'info' | 'contents'; name: string; settle: (outcome: Outcome) => void }
-
-/** Lost: the process died; `first` was the one it was busy with, `later` stood behind. Failed: it never could answer. */
-export type Outcome = { answer: Answer | null } | { lost: 'first' | 'later' } | { failed: string }
-
-export type Reader = {
-  repository: string
-  isOpen: () => boolean
-  pending: () => number
-  ask: (command: Asked['command'], name: string) => Promise<Outcome>
-  /** Answers what was asked, then ends; settles when the process is gone. */
-  close: () => Promise<void>
+export interface Asked {
+  readonly command: 'info' | 'contents'
+  readonly name: string
+  readonly settle: (outcome: Outcome) => void
 }
 
-// Idle for so long: it ends. Busy with one answer for so long: it hangs, and is killed.
-const patience = 30_000
+/**
+ * `lost`: the process died; `first` was the question that it worked on, `later` was a question behind it. `failed`: git
+ * cannot answer this question at all.
+ */
+export type Outcome =
+  | { readonly answer: Answer | null }
+  | { readonly lost: 'first' | 'later' }
+  | { readonly failed: string }
 
-export type ReaderEvents = {
-  /** Called whenever the last question has been answered. */
-  idle: () => void
+export interface Reader {
+  readonly repository: string
+  readonly isOpen: () => boolean
+  readonly pending: () => number
+  readonly ask: (command: Asked['command'], name: string) => Promise<Outcome>
+  /** Ends the process after it has answered what it was asked. Settles when the process is gone. */
+  readonly close: () => Promise<void>
+}
+
+// Milliseconds. An idle process ends after this time. A process that needs longer for one answer hangs and is killed.
+const PATIENCE = 30_000
+
+export interface ReaderEvents {
+  /** Called each time after the process has answered the last waiting question. */
+  readonly idle: () => void
   /** Called once, when the process has ended. */
-  gone: () => void
+  readonly gone: () => void
 }
 
-/** Starts a reader. Throws GitFailure when it cannot be started. */
+/** Starts a reader. Throws GitFailure when git cannot be started. */
 export async function openReader(repository: string, events: ReaderEvents): Promise<Reader> {
   const child = await spawnGit(['cat-file', '--batch-command', '--buffer'], { repository })
   const { stdin, stdout } = child
@@ -37,15 +47,19 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
 
   const timer = setTimeout(() => {
     if (line.length === 0) return void close()
-    line.shift()?.settle({ failed: 'no answer' }) // not asked again: some damaged objects keep git busy for ever
+    // The question is not asked again, because some damaged objects keep git busy for ever.
+    line.shift()?.settle({ failed: 'no answer' })
     child.kill('SIGKILL')
-  }, patience).unref()
+  }, PATIENCE).unref()
   let complaint = ''
   child.stderr.on('data', chunk => {
     complaint = String(chunk).slice(0, 500)
   })
 
-  /** Everything asked in one turn goes out in one write, and git answers it in one: 2x the rate of a flush for each. */
+  /**
+   * Sends all questions of one turn of the event loop in one write, and git answers them in one: twice the rate of a
+   * flush for each question.
+   */
   function send(): void {
     if (unsent.length === 0) return
     stdin.write(`${unsent.join('')}flush\n`)
@@ -104,7 +118,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
       child.kill('SIGKILL') // its answers no longer match the questions
     }
   })
-  // `close` comes after the last answer that the process gave has been read.
+  // Node emits `close` after this code has read the last answer of the process.
   const ended = new Promise<void>(resolve => {
     child.once('close', () => {
       lose()

@@ -1,31 +1,41 @@
-// Pushes: what the client wants is read first, for the policy; git's report is held back until the effects are recorded.
+// Handles pushes. It first reads what the client wants to change, for the policy. It holds back git's report until the
+// effects are recorded.
 import { PassThrough, Readable } from 'node:stream'
-import { BadProtocol, flush, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
+import { BadProtocol, FLUSH, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
 import { refValue, ZERO } from './refs.js'
 import { parseReport, type ReportHolder, splitReport } from './report.js'
 import { type Exit, feed, type GitProcess, startGit } from './run.js'
 
-export type PushCommand = { old: string; new: string; ref: string }
-
-export type PushRequest = {
-  /** Empty for the probe that a client sends before a large push. */
-  commands: PushCommand[]
-  capabilities: string[]
-  /** The roots of a shallow client. */
-  shallow: string[]
-  /** The whole request again, commands included. */
-  rest: Readable
+export interface PushCommand {
+  readonly old: string
+  readonly new: string
+  readonly ref: string
 }
 
-export type PushResult = { ref: string; ok: boolean /** Why not, in git's words. */; reason: string | null }
+export interface PushRequest {
+  /** Empty for the probe that a client sends before a large push. */
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
+  /** The commits where the history of a shallow client begins. */
+  readonly shallow: readonly string[]
+  /** The whole request from its beginning, with the commands. */
+  readonly rest: Readable
+}
 
-const commandLimit = 10_000
-const headLimit = 8 * 1024 * 1024
-const patience = 10_000
+export interface PushResult {
+  readonly ref: string
+  readonly ok: boolean
+  /** Git's reason for the failure. */
+  readonly reason: string | null
+}
+
+const COMMAND_LIMIT = 10_000
+const HEAD_LIMIT = 8 * 1024 * 1024
+const PATIENCE = 10_000
 
 /**
- * Reads the commands at the beginning of a push (the body of POST git-receive-pack, decompressed). Throws BadProtocol,
- * also for more than 10,000 commands.
+ * Reads the commands at the beginning of a push (the decompressed body of POST git-receive-pack). Throws BadProtocol,
+ * also when the push has more than 10,000 commands.
  */
 export async function readPushCommands(input: Readable): Promise<PushRequest> {
   const chunks = input[Symbol.asyncIterator]() as AsyncIterator<Buffer>
@@ -34,19 +44,19 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
   let size = 0
   for (let left: Buffer = Buffer.alloc(0); ; ) {
     const { done, value } = await chunks.next()
-    if (done) throw new BadProtocol('the push breaks off')
+    if (done) throw new BadProtocol('the push is incomplete')
     seen.push(value)
     size += value.length
-    if (size > headLimit + value.length) throw new BadProtocol('too many changes in one push')
+    if (size > HEAD_LIMIT + value.length) throw new BadProtocol('too many changes in one push')
     left = Buffer.concat([left, value])
-    // One by one: what follows the flush is the pack.
+    // This takes one packet at a time, because the pack begins after the flush.
     for (let taken = takePackets(left, 1); ; taken = takePackets(left, 1)) {
       const [packet] = taken.packets
       if (!packet) break
       left = taken.rest
       if (packet.content === null) return { ...parseCommands(lines), rest: replay(seen, chunks) }
       lines.push(packet)
-      if (lines.length > commandLimit) throw new BadProtocol('too many changes in one push')
+      if (lines.length > COMMAND_LIMIT) throw new BadProtocol('too many changes in one push')
     }
   }
 }
@@ -77,29 +87,29 @@ function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest'> {
   return { commands, capabilities, shallow }
 }
 
-export type Push = {
-  commands: PushCommand[]
-  capabilities: string[]
-  /** `rest` of readPushCommands. */
-  input: Readable
+export interface Push {
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
+  /** The `rest` of readPushCommands. */
+  readonly input: Readable
   /**
-   * Called once after git has ended in whatever way, with what has really become of each ref, even when the client has
-   * gone. The client gets no report before it has settled, and none when it rejects.
+   * Called once after git has ended, for any reason and even when the client has gone. It gets what has really happened
+   * to each ref. The client gets the report after this promise has resolved, and no report when it rejects.
    */
-  beforeReport: (results: PushResult[]) => Promise<void>
-  signal?: AbortSignal
+  readonly beforeReport: (results: PushResult[]) => Promise<void>
+  readonly signal?: AbortSignal
 }
 
-export type Receiving = {
-  /** The answer to the client. Destroying it, or an input that breaks off, ends git. */
-  output: Readable
-  /** The results, after beforeReport; rejects when that did or when the refs cannot be read. */
-  done: Promise<PushResult[]>
+export interface Receiving {
+  /** The answer to the client. Git ends when this stream is destroyed or when the input is cut off. */
+  readonly output: Readable
+  /** The results, after beforeReport. Rejects when beforeReport rejects or when the refs cannot be read. */
+  readonly done: Promise<PushResult[]>
 }
 
 /**
- * Hands a push to git. Progress goes to the client at once, the report waits. The slot of the process is free again
- * before `beforeReport` is called, so that it may use git itself. Throws Unavailable when too many wait.
+ * Passes a push to git. The client gets git's progress at once; the report waits. The slot of the process is free again
+ * before `beforeReport` runs, so that `beforeReport` may use git. Throws Unavailable when too many callers wait.
  */
 export async function receivePack(repository: string, push: Push): Promise<Receiving> {
   const args = ['receive-pack', '--stateless-rpc', repository]
@@ -107,15 +117,16 @@ export async function receivePack(repository: string, push: Push): Promise<Recei
   const stop = stopper(git)
   void feed(push.input, git, stop)
   const output = new PassThrough({ highWaterMark: 256 * 1024 })
-  output.once('close', stop).on('error', () => {}) // whoever reads it hears of the error; nobody may be there any more
+  output.once('close', stop).on('error', () => {}) // the reader gets the error, but there may be no reader any more
   const done = settle(repository, push, git, output)
   done.catch(error => output.destroy(error instanceof Error ? error : new Error(String(error))))
   return { output, done }
 }
 
 /**
- * Ends a push whose client has gone. The end of its input is enough: half a pack fails, and git takes its quarantine
- * folder away, which after a signal it leaves behind (since 2.39). Only what goes on after that is killed.
+ * Returns a function that ends a push whose client has gone. It ends the input: half a pack fails, and git then removes
+ * its quarantine folder, which it would leave behind after a signal (since 2.39). It kills git only when git still runs
+ * after that.
  */
 function stopper(git: GitProcess): () => void {
   let limit: NodeJS.Timeout | undefined
@@ -127,7 +138,7 @@ function stopper(git: GitProcess): () => void {
   return () => {
     if (over) return
     git.stdin.end()
-    limit ??= setTimeout(git.kill, patience)
+    limit ??= setTimeout(git.kill, PATIENCE)
   }
 }
 
@@ -146,12 +157,15 @@ async function drain(git: GitProcess, holder: ReportHolder): Promise<Exit> {
   try {
     for await (const chunk of git.stdout as AsyncIterable<Buffer>) holder.take(chunk)
   } catch {
-    git.kill() // the exit and the refs tell the rest
+    git.kill() // the exit code and the refs show what happened
   }
   return await git.done
 }
 
-/** By git's report when there is a whole one; else the refs themselves say which commands were done. */
+/**
+ * Reads the outcome from git's report when it is complete. Otherwise it looks at the refs to see which commands git has
+ * done.
+ */
 async function outcome(repository: string, push: Push, exit: Exit, holder: ReportHolder): Promise<PushResult[]> {
   const report = exit.code === 0 && !exit.ended ? parseReport(holder.report()) : null
   return await Promise.all(
@@ -160,26 +174,29 @@ async function outcome(repository: string, push: Push, exit: Exit, holder: Repor
       if (reported !== undefined) return { ref: command.ref, ok: reported === null, reason: reported }
       const value = (await refValue(repository, command.ref)) ?? ZERO
       const ok = value === command.new
-      return { ref: command.ref, ok, reason: ok ? null : 'the push was cut off' }
+      return { ref: command.ref, ok, reason: ok ? null : 'the push was interrupted' }
     })
   )
 }
 
-export type Refusal = {
-  commands: PushCommand[]
-  capabilities: string[]
-  /** By ref; the others are refused because the push is refused as a whole. */
-  reasons: Map<string, string>
-  /** `rest` of readPushCommands: read to its end and thrown away, as a client hears nothing before it has sent all. */
-  input?: Readable
+export interface Refusal {
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
+  /** The reason by ref. The other refs are refused because the push is refused as a whole. */
+  readonly reasons: Map<string, string>
+  /**
+   * The `rest` of readPushCommands. It is read to its end and dropped, because a client reads no answer before it has
+   * sent everything.
+   */
+  readonly input?: Readable
 }
 
-/** The answer that a stock git shows as `! [remote rejected] branch (reason)`. */
+/** Returns the answer that a stock git shows as `! [remote rejected] branch (reason)`. */
 export async function refusePush({ commands, capabilities, reasons, input }: Refusal): Promise<Buffer> {
   if (input) for await (const _ of input);
-  if (!capabilities.some(name => name.startsWith('report-status'))) return flush
-  const reason = (ref: string) => (reasons.get(ref) ?? 'another change of this push is refused').replace(/\s+/g, ' ')
+  if (!capabilities.some(name => name.startsWith('report-status'))) return FLUSH
+  const reason = (ref: string) => (reasons.get(ref) ?? 'another change in this push was refused').replace(/\s+/g, ' ')
   const lines = commands.map(({ ref }) => pktLine(`ng ${ref} ${reason(ref).slice(0, 500)}\n`))
-  const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, flush])
-  return capabilities.includes('side-band-64k') ? Buffer.concat([sideband(1, report), flush]) : report
+  const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, FLUSH])
+  return capabilities.includes('side-band-64k') ? Buffer.concat([sideband(1, report), FLUSH]) : report
 }

@@ -1,22 +1,23 @@
-// The refs of a repository as its files tell them: a backup reads thousands of repositories, without a process for each.
-// Names are latin1 here, byte for byte, as git has no encoding for them.
+// Reads the refs of a repository from its files: a backup reads thousands of repositories, and a process for each would
+// be slow. Names are latin1 here, byte for byte, because git defines no encoding for them.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Full ref name, in latin1 -> object id. */
+/** Maps a full ref name, in latin1, to an object id. */
 export type RefFiles = Map<string, string>
 
 const LINE = /^([0-9a-f]{40}) (refs\/\S+)$/
 
-/** A name as the database has it, as these files have it. */
+/** Converts a ref name from the text of the database to the latin1 of this file. */
 export const fileRefName = (name: string): string => Buffer.from(name, 'utf8').toString('latin1')
 
-/** The other way round. */
+/** Converts a ref name from the latin1 of this file to the text of the database. */
 export const textRefName = (name: string): string => Buffer.from(name, 'latin1').toString('utf8')
 
 /**
- * All refs. Loose ones are read before packed ones: git writes those the other way round, so that a ref that is packed
- * meanwhile is found in one place or the other. Symbolic refs, of which only HEAD is made here, are left out.
+ * Returns all refs of a repository. It reads the loose refs before the packed refs. Git writes them in the other order,
+ * so a ref that is packed in the meantime appears in at least one of the two places. It omits symbolic refs; the only
+ * one in these repositories is HEAD.
  */
 export function readRefFiles(repository: string): RefFiles {
   const loose: RefFiles = new Map()
@@ -36,7 +37,10 @@ function readLoose(repository: string, prefix: string, found: RefFiles): void {
   }
 }
 
-/** The refs of a `packed-refs` file; what annotated tags point at is left out, as git finds it by itself. */
+/**
+ * Returns the refs of a `packed-refs` file. It ignores the lines with the targets of annotated tags, which git finds by
+ * itself.
+ */
 export function parsePackedRefs(text: string): RefFiles {
   const refs: RefFiles = new Map()
   for (const line of text.split('\n')) {
@@ -46,9 +50,9 @@ export function parsePackedRefs(text: string): RefFiles {
   return refs
 }
 
-/** The text of a `packed-refs` file that holds all of them. */
+/** Returns the text of a `packed-refs` file with these refs. */
 export function formatPackedRefs(refs: RefFiles): string {
-  // By their bytes, which the letters of latin1 are.
+  // Sorted by their bytes: in latin1 a character is a byte.
   const lines = [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, id]) => `${id} ${name}\n`)
   return `# pack-refs with: sorted \n${lines.join('')}`
 }

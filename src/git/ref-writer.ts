@@ -1,28 +1,30 @@
-// One `git update-ref --stdin` process for each repository whose refs move: a process for every change would cost 4 ms,
-// and the event loop 8 to 50 ms for the fork of a large process.
+// One `git update-ref --stdin` process for each repository whose refs change. A new process for every change would cost
+// 4 ms, and would block the event loop for 8 to 50 ms, because the fork of a large process takes so long.
 import { keepAlive, type Pooled, ProcessPool } from './process-pool.js'
 import { GitFailure, spawnGit } from './run.js'
 
 interface Writer extends Pooled {
-  /** Does one transaction, after those before it. Throws GitFailure; the process has ended then. */
-  move: (transaction: string) => Promise<void>
+  /** Runs one transaction, after those before it. Throws GitFailure; the process has then ended. */
+  readonly move: (transaction: string) => Promise<void>
 }
 
-// Idle for so long: it ends.
-const idleTime = 10_000
-// A ref's lock is waited for by git itself; a process that says nothing for so long hangs.
-const patience = 60_000
-const done = 'start: ok\nprepare: ok\ncommit: ok\n'
+// The process ends when it has been idle for this many milliseconds.
+const IDLE_TIME = 10_000
+// Git itself waits for a ref's lock. A process that gives no answer for this many milliseconds hangs and is killed.
+const PATIENCE = 60_000
+const DONE = 'start: ok\nprepare: ok\ncommit: ok\n'
 
 const writers = new ProcessPool<Writer>({ lanes: 1, limit: 8 }, openWriter)
 
-/** Does `instructions` (of `update-ref --stdin -z`) in a repository, all or none. Throws GitFailure. */
+/**
+ * Applies `instructions` (in the syntax of `update-ref --stdin -z`) to a repository, all or none. Throws GitFailure.
+ */
 export async function writeRefs(repository: string, instructions: string): Promise<void> {
   const writer = await writers.of(repository)
   await writer.move(`start\0${instructions}prepare\0commit\0`)
 }
 
-/** Ends the writer of one repository or all, after what they were asked. */
+/** Ends the writer of one repository, or of all repositories, after it has done what it was asked. */
 export const closeRefWriters = (repository?: string): Promise<void> => writers.close(repository)
 
 async function openWriter(repository: string, gone: () => void): Promise<Writer> {
@@ -52,19 +54,19 @@ async function openWriter(repository: string, gone: () => void): Promise<Writer>
   const idle = setTimeout(() => {
     if (waiting === 0) void close()
     else idle.refresh()
-  }, idleTime)
+  }, IDLE_TIME)
   idle.unref()
   async function transact(transaction: string): Promise<void> {
     if (!open) throw new GitFailure('update-ref has ended', null, complaint)
     said = ''
     const answered = new Promise<true>(resolve => {
-      heard = () => said.length >= done.length && resolve(true)
+      heard = () => said.length >= DONE.length && resolve(true)
     })
-    const hang = setTimeout(() => child.kill('SIGKILL'), patience)
+    const hang = setTimeout(() => child.kill('SIGKILL'), PATIENCE)
     child.stdin.write(transaction)
     const code = await Promise.race([answered, ended])
     clearTimeout(hang)
-    if (code === true && said === done) return
+    if (code === true && said === DONE) return
     open = false
     child.stdin.end()
     throw new GitFailure('update-ref failed', await ended, complaint)

@@ -1,43 +1,47 @@
-// Names of branches and tags, what they point at, and moving them.
+// Names of branches and tags, the objects that they point at, and changes of refs.
 
 import { isObjectId, objectInfo } from './reader.js'
 import { writeRefs } from './ref-writer.js'
 import { GitFailure, runGit } from './run.js'
 
-/** Stands for "does not exist", before a creation and after a deletion. */
+/** Stands for "does not exist": before a creation and after a deletion. */
 export const ZERO = '0'.repeat(40)
 
-/** Refs that belong to the appliance: git hides them from clients, and no name given by a user reaches them. */
-export const hiddenPrefixes = ['refs/internal/', 'refs/pipelines/']
+/** Refs that belong to the appliance. Git hides them from clients, and no name that a user gives reaches them. */
+export const HIDDEN_PREFIXES = ['refs/internal/', 'refs/pipelines/']
 
-// After a missing refs/heads/x git would try refs/refs/heads/x, refs/heads/refs/heads/x and so on: these may not exist.
-const misleading = /^refs\/(?:(?:heads|tags|remotes)\/)?refs\//
+// When refs/heads/x is missing, git also tries refs/refs/heads/x, refs/heads/refs/heads/x and so on. So such names may
+// not exist.
+const MISLEADING = /^refs\/(?:(?:heads|tags|remotes)\/)?refs\//
 
 /**
- * Whether a full ref name (`refs/heads/master`) is one that git allows and that we do. U+FFFD marks bytes that were not
- * UTF-8: such a name could not be found again.
+ * Returns true when both git and this appliance allow a full ref name (`refs/heads/master`). U+FFFD stands for bytes
+ * that were not UTF-8: a ref with such a name could not be found again.
  */
 export function isRefName(name: string): boolean {
-  if (!name.startsWith('refs/') || Buffer.byteLength(name) > 255 || misleading.test(name)) return false
+  if (!name.startsWith('refs/') || Buffer.byteLength(name) > 255 || MISLEADING.test(name)) return false
   if (/[\x00-\x20\x7f~^:?*[\\\ufffd]|\.\.|@\{|\/\/|\/$|\.$/.test(name)) return false
   const components = name.split('/')
   if (components.length < 3 || components[2]?.startsWith('-')) return false
   return !components.some(part => part.startsWith('.') || part.endsWith('.lock'))
 }
 
-/** The object that a full ref name points at, or null. */
+/** Returns the object that a full ref name points at, or null. */
 export async function refValue(repository: string, ref: string): Promise<string | null> {
   if (!isRefName(ref)) return null
   return (await objectInfo(repository, ref))?.id ?? null
 }
 
-/** What a user's word for a commit means. Order: full ref name, branch, tag, object id of 4 to 40 hex digits. */
+/**
+ * Finds the commit that a user's word means. It tries, in this order: full ref name, branch, tag, object id of 4 to 40
+ * hex digits.
+ */
 export async function resolveCommit(
   repository: string,
   name: string
 ): Promise<{ id: string; ref: string | null } | null> {
   const refs = [name, `refs/heads/${name}`, `refs/tags/${name}`].filter(
-    ref => isRefName(ref) && !hiddenPrefixes.some(prefix => ref.startsWith(prefix))
+    ref => isRefName(ref) && !HIDDEN_PREFIXES.some(prefix => ref.startsWith(prefix))
   )
   const isId = /^[0-9a-f]{4,40}$/i.test(name)
   const id = name.toLowerCase()
@@ -50,19 +54,21 @@ export async function resolveCommit(
   }
   const commit = isId ? found[refs.length] : null
   if (!commit) return null
-  // A tag's id gives its commit; any other answer that does not begin as asked came from a ref of that name.
+  // The id of a tag gives the tag's commit. Any other answer that does not begin with the asked digits came from a ref
+  // with that name.
   const direct = commit.id.startsWith(id) || id.length === 40
   return direct ? { id: commit.id, ref: null } : null
 }
 
-export type Ref = {
-  name: string
-  id: string
-  type: string /** What an annotated tag points at. */
-  target: string | null
+export interface Ref {
+  readonly name: string
+  readonly id: string
+  readonly type: string
+  /** The object that an annotated tag points at. */
+  readonly target: string | null
 }
 
-/** All refs below a prefix such as `refs/heads/`, by name: one process. */
+/** Returns all refs below a prefix such as `refs/heads/`, sorted by name, with one process. */
 export async function listRefs(repository: string, prefix: string): Promise<Ref[]> {
   if (!/^refs\/(?:[\w.-]+\/)*$/.test(prefix)) throw new TypeError(`not a ref prefix: ${prefix}`)
   const format = '--format=%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)'
@@ -77,9 +83,13 @@ export async function listRefs(repository: string, prefix: string): Promise<Ref[
     })
 }
 
-export type RefChange = { ref: string; old: string; new: string }
+export interface RefChange {
+  readonly ref: string
+  readonly old: string
+  readonly new: string
+}
 
-/** A ref has another value than its change expected; nothing was changed. */
+/** A ref does not have the old value that the change expected. No ref was changed. */
 export class RefMoved extends Error {
   override name = 'RefMoved'
 
@@ -88,14 +98,15 @@ export class RefMoved extends Error {
   }
 }
 
-/** A ref cannot exist beside another one, as `a/b` beside `a`; nothing was changed. */
+/** A ref cannot exist beside another one, such as `a/b` beside `a`. No ref was changed. */
 export class RefBlocked extends Error {
   override name = 'RefBlocked'
 }
 
 /**
- * Moves refs from exactly their old values to the new ones, all or none; ZERO is absence. Throws RefMoved when one has
- * another value, RefBlocked when a name is in the way. Objects must be durable before.
+ * Changes refs from exactly their old values to the new ones, all or none; ZERO stands for a missing ref. The new
+ * objects must already be durable. Throws RefMoved when a ref has another value, and RefBlocked when the name of
+ * another ref is in the way.
  */
 export async function updateRef(repository: string, changes: RefChange[]): Promise<void> {
   for (const { ref, old, new: next } of changes) {
@@ -120,8 +131,8 @@ function instruction({ ref, old, new: next }: RefChange): string {
 }
 
 /**
- * After a failure the refs themselves say what happened: git may have been ended after its commit, or before it had
- * begun; then it can be asked again. Throws what the change is to end with.
+ * Looks at the refs after a failure to see what happened. Git may have been ended after its commit (`done`), or before
+ * it had begun; then the caller may ask again (`again`). Otherwise it throws the error that ends the change.
  */
 async function explain(repository: string, changes: RefChange[], error: GitFailure): Promise<'done' | 'again'> {
   const values = await Promise.all(changes.map(async ({ ref }) => (await refValue(repository, ref)) ?? ZERO))

@@ -1,17 +1,20 @@
-// git's answer to a push, cut into what the client may see at once and the report that is held back.
-import { BadProtocol, flush, takePackets } from './pkt-line.js'
+// Splits git's answer to a push into the part that the client gets at once and the report, which is held back.
+import { BadProtocol, FLUSH, takePackets } from './pkt-line.js'
 
-const heldLimit = 16 * 1024 * 1024
+const HELD_LIMIT = 16 * 1024 * 1024
 
-export type ReportHolder = {
-  take: (chunk: Buffer) => void
-  /** The report as the client gets it. */
-  held: () => Buffer
-  /** The report's own lines. */
-  report: () => Buffer
+export interface ReportHolder {
+  readonly take: (chunk: Buffer) => void
+  /** The report in the bytes that the client gets. */
+  readonly held: () => Buffer
+  /** The lines of the report, without the sideband. */
+  readonly report: () => Buffer
 }
 
-/** `pass` gets what goes out at once: progress, errors, and the empty packets that keep a connection alive. */
+/**
+ * Splits the output of git. `pass` gets the parts that go out at once: progress, errors, and the empty packets that
+ * keep a connection alive.
+ */
 export function splitReport(banded: boolean, pass: (part: Buffer) => void): ReportHolder {
   const held: Buffer[] = []
   const report: Buffer[] = []
@@ -20,7 +23,7 @@ export function splitReport(banded: boolean, pass: (part: Buffer) => void): Repo
 
   function hold(raw: Buffer, content: Buffer): void {
     size += raw.length
-    if (size > heldLimit) throw new BadProtocol('the report is too long')
+    if (size > HELD_LIMIT) throw new BadProtocol('the report is too long')
     held.push(raw)
     report.push(content)
   }
@@ -41,9 +44,12 @@ export function splitReport(banded: boolean, pass: (part: Buffer) => void): Repo
   }
 }
 
-/** Ref -> null when done, else the reason; null when the report is not whole. A failed unpack fails every ref. */
+/**
+ * Maps each ref to null when git changed it, otherwise to the reason. Returns null when the report is incomplete. After
+ * a failed unpack, git reports a failure for every ref.
+ */
 export function parseReport(report: Buffer): Map<string, string | null> | null {
-  if (!report.subarray(-4).equals(flush)) return null
+  if (!report.subarray(-4).equals(FLUSH)) return null
   const found = new Map<string, string | null>()
   for (const { content } of takePackets(report).packets) {
     const line = (content ?? '').toString().replace(/\n$/, '')

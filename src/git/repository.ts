@@ -1,4 +1,4 @@
-// Making and removing bare repositories.
+// Creates and removes bare repositories.
 import { randomBytes } from 'node:crypto'
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { forget } from './cache.js'
 import { forgetGraph } from './commit-graph.js'
 import { syncPath } from './loose.js'
 import { closeGitProcesses } from './processes.js'
-import { hiddenPrefixes, isRefName } from './refs.js'
+import { HIDDEN_PREFIXES, isRefName } from './refs.js'
 import { runGit, withSimpleGit } from './run.js'
 
 const settings = (maxPushSize: number) => `[core]
@@ -27,7 +27,7 @@ const settings = (maxPushSize: number) => `[core]
 \tmissingSpaceBeforeDate = ignore
 \tzeroPaddedFilemode = ignore
 [transfer]
-${[...hiddenPrefixes, 'refs/refs/', 'refs/heads/refs/', 'refs/tags/refs/', 'refs/remotes/refs/'].map(prefix => `\thideRefs = ${prefix}\n`).join('')}[uploadpack]
+${[...HIDDEN_PREFIXES, 'refs/refs/', 'refs/heads/refs/', 'refs/tags/refs/', 'refs/remotes/refs/'].map(prefix => `\thideRefs = ${prefix}\n`).join('')}[uploadpack]
 \tallowFilter = true
 [repack]
 \twriteBitmaps = true
@@ -36,8 +36,8 @@ ${[...hiddenPrefixes, 'refs/refs/', 'refs/heads/refs/', 'refs/tags/refs/', 'refs
 const isThere = async (path: string) => (await stat(path).catch(() => null)) !== null
 
 /**
- * Makes an empty bare repository whose HEAD is master. It is built beside its place and renamed into it, so that nobody
- * finds half of one; one that is there already is left as it is.
+ * Creates an empty bare repository whose HEAD is master. It builds the repository in a temporary folder and renames it,
+ * so that nobody finds half of a repository. It does not change a repository that already exists.
  */
 export async function createRepository(path: string): Promise<void> {
   if (await isThere(join(path, 'HEAD'))) return
@@ -51,13 +51,14 @@ export async function createRepository(path: string): Promise<void> {
     await syncPath(dirname(path))
   } catch (error) {
     await rm(temporary, { recursive: true, force: true })
-    if (!(await isThere(join(path, 'HEAD')))) throw error // else another one was faster
+    if (!(await isThere(join(path, 'HEAD')))) throw error // otherwise another process has just created it
   }
 }
 
 /**
- * Removes a repository and all that is kept of it; harmless when there is none, and when a first try was killed on the
- * way. Processes elsewhere that read it end by themselves when they have been idle.
+ * Removes a repository and everything that the caches keep of it. It does no harm when the repository does not exist,
+ * or when a first try was killed halfway. Git processes of other programs that read the repository end by themselves
+ * when they have been idle.
  */
 export async function removeRepository(path: string): Promise<void> {
   const doomed = `${basename(path)}.removed-`
@@ -75,17 +76,18 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
 }
 
-/** Makes a branch (`master`) the one that a clone checks out; it need not exist yet. */
+/** Makes a branch (`master`) the one that a clone checks out. The branch need not exist yet. */
 export async function setHead(path: string, branch: string): Promise<void> {
   const ref = `refs/heads/${branch}`
   if (!isRefName(ref)) throw new TypeError(`not a branch name: ${branch}`)
-  // Asked at each change of the default branch, when it is so already: a process each time cost more than the commit.
+  // This runs at each change of the default branch, often when HEAD is already right. A process each time would cost
+  // more than the commit itself.
   const head = await readFile(join(path, 'HEAD'), 'utf8').catch(() => '')
   if (head === `ref: ${ref}\n`) return
   await runGit(['symbolic-ref', 'HEAD', ref], { repository: path, timeout: 60 })
 }
 
-/** The bytes of a repository's objects. */
+/** Returns the size of a repository's objects in bytes. */
 export async function repositorySize(path: string): Promise<number> {
   const output = (await runGit(['count-objects', '-v'], { repository: path, timeout: 60 })).toString()
   const kibibytes = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(output)?.[1] ?? 0)

@@ -1,5 +1,5 @@
-// The only place that starts git: argument arrays, a clean environment, its own process group, limits on time, output and
-// how many run at once.
+// The only place that starts git: with argument arrays, a clean environment, its own process group, and limits on time,
+// output and the number of processes that run at the same time.
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable, type Writable } from 'node:stream'
@@ -10,39 +10,43 @@ import { takeSlot } from './slots.js'
 
 export type GitInput = Buffer | string | AsyncIterable<Buffer>
 
-export type StartOptions = {
-  /** Becomes GIT_DIR, and counts for this repository's share of processes. */
-  repository?: string
-  /** A work tree to run in; `repository` then only counts. */
-  cwd?: string
-  /** Seconds; by default those of the configuration. */
-  timeout?: number
-  signal?: AbortSignal
-  environment?: Record<string, string>
-  /** Lasts as long as its client wishes. */
-  long?: boolean
+export interface StartOptions {
+  /** Becomes GIT_DIR. The process counts towards the limit of this repository. */
+  readonly repository?: string
+  /** A work tree to run in. `repository` then only counts towards the limit. */
+  readonly cwd?: string
+  /** Time limit in seconds; the default comes from the configuration. */
+  readonly timeout?: number
+  readonly signal?: AbortSignal
+  readonly environment?: Record<string, string>
+  /** Set for a process that lasts as long as its client wishes. */
+  readonly long?: boolean
 }
 
-export type RunOptions = StartOptions & {
-  input?: GitInput
-  /** Bytes of stdout; more end the process. */
-  maxOutput?: number
+export interface RunOptions extends StartOptions {
+  readonly input?: GitInput
+  /** Maximum bytes of stdout. A process that writes more is ended. */
+  readonly maxOutput?: number
 }
 
-export type Exit = { code: number | null; signal: NodeJS.Signals | null; ended?: 'timeout' | 'killed' }
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly ended?: 'timeout' | 'killed'
+}
 
-export type GitProcess = {
-  stdin: Writable
-  stdout: Readable
-  /** The first 16 KiB of stderr, so far. */
-  stderr: () => string
+export interface GitProcess {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** Returns the first 16 KiB of stderr that have arrived so far. */
+  readonly stderr: () => string
   /** Settles when the process is gone; never rejects. */
-  done: Promise<Exit>
+  readonly done: Promise<Exit>
   /** Ends the process and all its children. */
-  kill: () => void
+  readonly kill: () => void
 }
 
-/** git said no, was ended, or gave too much. `code` is null when a signal or a limit ended it. */
+/** Git failed, was ended, or wrote too much. `code` is null when a signal or a limit ended it. */
 export class GitFailure extends Error {
   override name = 'GitFailure'
 
@@ -55,14 +59,17 @@ export class GitFailure extends Error {
   }
 }
 
-const stderrLimit = 16 * 1024
-const defaultMaxOutput = 64 * 1024 * 1024
-// After a polite end git removes its lock files and half-written objects; then it must be gone.
-const patience = 3000
+const STDERR_LIMIT = 16 * 1024
+const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024
+// Milliseconds after SIGTERM. Git uses them to remove its lock files and half-written objects; then SIGKILL follows.
+const PATIENCE = 3000
 
 export type Spawned = ChildProcessByStdio<Writable, Readable, Readable>
 
-/** Starts git without a slot: only for the long-lived readers, which have a limit of their own. */
+/**
+ * Starts git without a slot. Only the long-lived processes use it, because their pools have limits of their own. Throws
+ * GitFailure when git cannot be started.
+ */
 export async function spawnGit(args: string[], options: StartOptions): Promise<Spawned> {
   const child = spawn('git', args, {
     cwd: options.cwd ?? '/',
@@ -70,7 +77,7 @@ export async function spawnGit(args: string[], options: StartOptions): Promise<S
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe']
   })
-  child.stdin.on('error', () => {}) // the process may end before it has read everything; its exit tells why
+  child.stdin.on('error', () => {}) // the process may end before it has read everything; its exit code shows why
   try {
     await once(child, 'spawn')
   } catch (error) {
@@ -79,7 +86,10 @@ export async function spawnGit(args: string[], options: StartOptions): Promise<S
   return child
 }
 
-/** Starts git when a slot is free. Throws Unavailable when too many wait, GitFailure when it cannot be started. */
+/**
+ * Starts git when a slot is free. Throws Unavailable when too many callers wait, and GitFailure when git cannot be
+ * started.
+ */
 export async function startGit(args: string[], options: StartOptions = {}): Promise<GitProcess> {
   const release = await takeSlot(options)
   try {
@@ -98,7 +108,7 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
     if (ended !== undefined || child.exitCode !== null || child.signalCode !== null) return
     ended = why
     signalGroup(child, 'SIGTERM')
-    last = setTimeout(() => signalGroup(child, 'SIGKILL'), patience)
+    last = setTimeout(() => signalGroup(child, 'SIGKILL'), PATIENCE)
   }
   const kill = () => end('killed')
   const limit = setTimeout(() => end('timeout'), (options.timeout ?? config().git.timeout) * 1000)
@@ -109,7 +119,7 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
       clearTimeout(limit)
       clearTimeout(last)
       options.signal?.removeEventListener('abort', kill)
-      if (code === null || ended) signalGroup(child, 'SIGKILL') // children that outlived their parent
+      if (code === null || ended) signalGroup(child, 'SIGKILL') // ends children that outlived their parent
       release()
       resolve({ code, signal, ...(ended && { ended }) })
     })
@@ -122,19 +132,19 @@ function signalGroup(child: Spawned, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // The whole group is gone already.
+    // The whole group has already gone.
   }
 }
 
 function keepStart(stream: Readable): () => string {
   let kept = Buffer.alloc(0)
   stream.on('data', (chunk: Buffer) => {
-    if (kept.length < stderrLimit) kept = Buffer.concat([kept, chunk.subarray(0, stderrLimit - kept.length)])
+    if (kept.length < STDERR_LIMIT) kept = Buffer.concat([kept, chunk.subarray(0, STDERR_LIMIT - kept.length)])
   })
   return () => kept.toString()
 }
 
-/** Runs git to its end and gives its stdout. Throws GitFailure when it fails, takes too long or says too much. */
+/** Runs git to its end and returns its stdout. Throws GitFailure when git fails, takes too long or writes too much. */
 export async function runGit(args: string[], options: RunOptions = {}): Promise<Buffer> {
   const git = await startGit(args, options)
   const fed = feed(options.input ?? '', git)
@@ -142,28 +152,29 @@ export async function runGit(args: string[], options: RunOptions = {}): Promise<
   let size = 0
   for await (const chunk of git.stdout as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > (options.maxOutput ?? defaultMaxOutput)) break
+    if (size > (options.maxOutput ?? DEFAULT_MAX_OUTPUT)) break
     chunks.push(chunk)
   }
-  const tooMuch = size > (options.maxOutput ?? defaultMaxOutput)
+  const tooMuch = size > (options.maxOutput ?? DEFAULT_MAX_OUTPUT)
   if (tooMuch) git.kill()
   const exit = await git.done
   await fed
   if (tooMuch)
-    throw new GitFailure(`git ${args[0]}: more than ${options.maxOutput ?? defaultMaxOutput} bytes of output`)
+    throw new GitFailure(`git ${args[0]}: more than ${options.maxOutput ?? DEFAULT_MAX_OUTPUT} bytes of output`)
   if (exit.code !== 0 || exit.ended) throw failure(args, exit, git.stderr())
   return Buffer.concat(chunks, size)
 }
 
-/** The failure that an exit other than 0 is. */
+/** Returns the error for an exit that was not successful. */
 export function failure(args: string[], exit: Exit, stderr: string): GitFailure {
   const how = exit.ended ?? (exit.code === null ? `signal ${exit.signal}` : `exit ${exit.code}`)
   return new GitFailure(`git ${args[0]}: ${how}: ${stderr.trim().slice(0, 500)}`, exit.ended ? null : exit.code, stderr)
 }
 
 /**
- * Writes all of the input and closes stdin. An input that breaks off ends the process instead (or calls `cut`), so that
- * git never takes the beginning for the whole. Never rejects. The input is read to its end even when git stops reading.
+ * Writes the whole input and closes stdin. When the input is cut off, it ends the process instead (or calls `cut`), so
+ * that git never takes the beginning for the whole. It never rejects. It reads the input to its end even when git stops
+ * reading.
  */
 export async function feed(input: GitInput, git: GitProcess, cut: () => void = git.kill): Promise<void> {
   const { stdin } = git
@@ -193,8 +204,8 @@ function drained(stdin: Writable): Promise<void> {
 }
 
 /**
- * The stdout of a process as a stream of its own: destroying it ends the process, and it fails when the process was ended
- * or, unless `anyCode`, left with another code than 0.
+ * Returns the stdout of a process as a separate stream. Destroying the stream ends the process. The stream fails when
+ * the process was ended or, unless `anyCode`, exits with another code than 0.
  */
 export function outputOf(args: string[], git: GitProcess, anyCode = false): Readable {
   const { stdout } = git
@@ -211,7 +222,7 @@ export function outputOf(args: string[], git: GitProcess, anyCode = false): Read
     if (!stream.push(chunk)) stdout.pause()
   })
   stdout.once('error', error => stream.destroy(error))
-  stream.on('error', () => {}) // whoever reads it hears of the error; nobody may be there any more
+  stream.on('error', () => {}) // the reader gets the error, but there may be no reader any more
   stdout.once('end', async () => {
     const exit = await git.done
     const failed = exit.ended || exit.code === null || (exit.code !== 0 && !anyCode)
@@ -221,7 +232,10 @@ export function outputOf(args: string[], git: GitProcess, anyCode = false): Read
   return stream
 }
 
-/** Runs `work` with simple-git in a folder, under the same limits and environment; for what is rare and whole. */
+/**
+ * Runs `work` with simple-git in a folder, under the same environment and time limit. It is meant for rare operations
+ * on a whole repository.
+ */
 export async function withSimpleGit<T>(folder: string, work: (git: SimpleGit) => Promise<T>): Promise<T> {
   const environment = gitEnvironment()
   const release = await takeSlot({ repository: folder })

@@ -1,23 +1,30 @@
-// How many git processes run at once: in all, and for one repository. The rest wait in one line, first come first served
-// as far as their repository has room.
+// Limits how many git processes run at the same time, in total and for one repository. The others wait in one line. The
+// first in line whose repository has room starts first.
 import { config } from '../config.js'
 import { Unavailable } from '../errors.js'
 
-export type SlotRequest = {
-  repository?: string
-  /** A process that lasts as long as its client wishes, such as a clone. */
-  long?: boolean
-  signal?: AbortSignal
+export interface SlotRequest {
+  readonly repository?: string
+  /** Set for a process that lasts as long as its client wishes, such as a clone. */
+  readonly long?: boolean
+  readonly signal?: AbortSignal
 }
 
-type Count = { all: number; long: number }
-type Waiter = SlotRequest & { start: () => void }
+/** Goes up when a process takes a slot, and down when it ends. */
+interface Count {
+  all: number
+  long: number
+}
+
+interface Waiter extends SlotRequest {
+  readonly start: () => void
+}
 
 const total: Count = { all: 0, long: 0 }
 const perRepository = new Map<string, Count>()
 const waiting: Waiter[] = []
 
-// Slow clients hold their slot for minutes, so a quarter is kept for calls that end by themselves.
+// Slow clients hold their slot for minutes, so a quarter of the slots is reserved for calls that end by themselves.
 const longLimit = (limit: number) => (limit > 1 ? limit - Math.ceil(limit / 4) : limit)
 
 function fits(count: Count, limit: number, long: boolean): boolean {
@@ -31,7 +38,10 @@ function mayStart({ repository, long = false }: SlotRequest): boolean {
   return own === undefined || fits(own, limits.max_processes_per_repository, long)
 }
 
-/** Waits for a slot and gives the function that frees it (harmless when called twice). Throws Unavailable when too many wait. */
+/**
+ * Waits for a slot and returns the function that frees it; a second call of that function does nothing. Throws
+ * Unavailable when too many callers wait.
+ */
 export async function takeSlot(request: SlotRequest): Promise<() => void> {
   request.signal?.throwIfAborted()
   if (mayStart(request)) return occupy(request)
@@ -100,7 +110,7 @@ function add({ repository, long }: SlotRequest, by: 1 | -1): void {
   if (repository !== undefined && perRepository.get(repository)?.all === 0) perRepository.delete(repository)
 }
 
-/** How many git processes hold a slot and how many wait, for the metrics. */
+/** Returns how many git processes hold a slot and how many requests wait, for the metrics. */
 export function slotCounts(): { running: number; waiting: number } {
   return { running: total.all, waiting: waiting.length }
 }

@@ -1,19 +1,19 @@
-// git's smart protocol over HTTP, without HTTP: streams in, streams out. Pushes are in receive.ts.
+// Git's smart protocol over HTTP, but without the HTTP part: streams in, streams out. Pushes are in receive.ts.
 import { PassThrough, type Readable } from 'node:stream'
-import { flush, pktLine } from './pkt-line.js'
+import { FLUSH, pktLine } from './pkt-line.js'
 import { feed, outputOf, startGit } from './run.js'
 
 export type Service = 'git-upload-pack' | 'git-receive-pack'
 
-/** The environment for what a client wants to speak: nothing but a version. */
+/** Returns the environment for the protocol that a client asks for. It passes on nothing but the version. */
 export function protocolEnvironment(protocol: string | undefined): Record<string, string> {
   const version = /(?:^|:)(version=[012])(?:$|:)/.exec(protocol ?? '')?.[1]
   return version === undefined ? {} : { GIT_PROTOCOL: version }
 }
 
 /**
- * The body of GET info/refs: the refs and abilities that a service has. Read it to its end or destroy it, which ends the
- * process. Throws Unavailable when too many wait.
+ * Returns the body of GET info/refs: the refs and capabilities of a service. The caller must read it to its end or
+ * destroy it, which ends the process. Throws Unavailable when too many callers wait.
  */
 export async function advertise(repository: string, service: Service, protocol?: string): Promise<Readable> {
   const args = [service.slice('git-'.length), '--stateless-rpc', '--advertise-refs', repository]
@@ -21,21 +21,26 @@ export async function advertise(repository: string, service: Service, protocol?:
   const git = await startGit(args, { repository, environment, long: true })
   git.stdin.end()
   const output = outputOf(args, git)
-  // Version 2 has no such line, as with git's own http-backend.
+  // Version 2 has no such line. Git's own http-backend does the same.
   if (environment.GIT_PROTOCOL === 'version=2') return output
   const stream = new PassThrough()
-  stream.write(Buffer.concat([pktLine(`# service=${service}\n`), flush]))
+  stream.write(Buffer.concat([pktLine(`# service=${service}\n`), FLUSH]))
   output.once('error', error => stream.destroy(error))
   stream.on('error', () => {})
   stream.once('close', () => output.destroy())
   return output.pipe(stream)
 }
 
-export type UploadRequest = { input: Readable; protocol?: string; signal?: AbortSignal }
+export interface UploadRequest {
+  readonly input: Readable
+  readonly protocol?: string
+  readonly signal?: AbortSignal
+}
 
 /**
- * Answers a fetch: the body of POST git-upload-pack, decompressed, in; the answer out. Destroying the answer, or a
- * request that breaks off, ends the process. What git refuses stands in the answer itself.
+ * Answers a fetch. `input` is the decompressed body of POST git-upload-pack; the result is the body of the answer. The
+ * process ends when the answer is destroyed or when the request is cut off. When git refuses the fetch, the answer
+ * contains the reason.
  */
 export async function uploadPack(repository: string, { input, protocol, signal }: UploadRequest): Promise<Readable> {
   const args = ['upload-pack', '--strict', '--stateless-rpc', repository]

@@ -1,16 +1,26 @@
-// A tree being changed in memory: folders are read when a change reaches into them, the others keep their ids. Names are
-// latin1 strings of their bytes, so that one that is not UTF-8 survives, and string order is git's order.
+// Edits a tree in memory. It reads a folder only when a change reaches into it; the other folders keep their ids. Names
+// are latin1 strings of their bytes, so that a name that is not UTF-8 survives and the order of strings is git's order.
 import { type LooseObject, makeObject } from './loose.js'
 import { parseTree } from './objects.js'
 import { readObject } from './reader.js'
 import { GitFailure } from './run.js'
 
-type Slot = { mode: string; id: string; folder?: Folder }
-export type Folder = { slots: Map<string, Slot>; changed: boolean }
+interface Slot {
+  readonly mode: string
+  /** The old id until `build` gives the folder its new one. */
+  id: string
+  /** Set when a change reaches into the folder. */
+  folder?: Folder
+}
+
+export interface Folder {
+  readonly slots: Map<string, Slot>
+  changed: boolean
+}
 
 const toBytes = (text: string) => Buffer.from(text).toString('latin1')
 
-/** The folder of a tree id, or an empty one. */
+/** Opens the folder with a tree id, or an empty folder for null. Throws GitFailure when the tree is missing. */
 export async function openFolder(repository: string, treeId: string | null): Promise<Folder> {
   if (treeId === null) return { slots: new Map(), changed: true }
   const object = await readObject(repository, treeId)
@@ -19,7 +29,7 @@ export async function openFolder(repository: string, treeId: string | null): Pro
   return { slots: new Map(entries.map(({ name, mode, id }) => [name, { mode, id }])), changed: false }
 }
 
-/** The entry at a path, or null; `blocked` when a component above it is no folder. */
+/** Returns the entry at a path, or null. Returns `blocked` when a component above it is not a folder. */
 export async function find(repository: string, root: Folder, components: string[]): Promise<Slot | 'blocked' | null> {
   let folder = root
   for (const [index, name] of components.entries()) {
@@ -36,7 +46,7 @@ async function enter(repository: string, slot: Slot): Promise<Folder> {
   return slot.folder
 }
 
-/** Puts an entry at a path, or takes it away when `entry` is null, with the folders that this empties. */
+/** Puts an entry at a path. When `entry` is null, it removes the entry and the folders that become empty. */
 export async function place(
   repository: string,
   folder: Folder,
@@ -58,7 +68,10 @@ export async function place(
   if (inner.slots.size === 0) folder.slots.delete(name)
 }
 
-/** Adds the changed trees to `objects`, inner ones first, and gives the id of this one; `id` is that of an unchanged one. */
+/**
+ * Adds the changed trees to `objects`, inner trees first, and returns the id of this tree. `id` is the result when the
+ * folder has not changed.
+ */
 export function build(folder: Folder, id: string, objects: LooseObject[]): string {
   if (!folder.changed) return id
   const sorted: [string, string, Slot][] = [...folder.slots].map(([name, slot]) => {

@@ -1,12 +1,17 @@
-// What lies where in the tree of a commit.
+// Reads the tree of a commit: which files and folders it contains.
 import { readCommit, readTree, type TreeEntry } from './objects.js'
 import { checkPath } from './path.js'
 
-export type PathEntry = TreeEntry & { path: string }
+export interface PathEntry extends TreeEntry {
+  readonly path: string
+}
 
-const prefetched = 32
+const PREFETCHED = 32
 
-/** The entry at a path of a commit, or null. The empty path is the tree of the commit itself. Throws InvalidPath. */
+/**
+ * Returns the entry at a path of a commit, or null. For the empty path it returns the tree of the commit. Throws
+ * InvalidPath.
+ */
 export async function findEntry(repository: string, commitId: string, path: string): Promise<PathEntry | null> {
   const commit = await readCommit(repository, commitId)
   if (!commit) return null
@@ -21,8 +26,8 @@ export async function findEntry(repository: string, commitId: string, path: stri
 }
 
 /**
- * What a folder of a commit holds, in git's order, at most `limit` entries; recursively each folder comes before what it
- * holds. Null when there is no such commit or folder. Throws InvalidPath.
+ * Returns the entries of a folder of a commit, in git's order, at most `limit`. With `recursive`, each folder comes
+ * before its content. Returns null when the commit or the folder does not exist. Throws InvalidPath.
  * Not specified: slashes at the end of the path are ignored.
  */
 export async function listTree(
@@ -43,15 +48,15 @@ export async function listTree(
     let ahead = 0
     for (const entry of entries) {
       if (listed.length >= limit) return
-      // Written out: spreading 400 entries took 150 us, this takes 7.
+      // The fields are written out: spreading 400 entries took 150 us, this takes 7.
       const { mode, name, type, id } = entry
       listed.push({ mode, name, type, id, path: prefix + name })
       if (!recursive || entry.type !== 'tree') continue
-      // The next folders are asked for together and then found in the cache.
+      // This asks for the next folders together, so that the walk finds them in the cache.
       if (ahead-- <= 0) {
         const from = trees.indexOf(entry)
-        for (const tree of trees.slice(from, from + prefetched)) readTree(repository, tree.id).catch(() => {})
-        ahead = prefetched - 1
+        for (const tree of trees.slice(from, from + PREFETCHED)) readTree(repository, tree.id).catch(() => {})
+        ahead = PREFETCHED - 1
       }
       if (prefix.length < 4096) await walk(entry.id, `${prefix}${entry.name}/`)
     }

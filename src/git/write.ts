@@ -1,5 +1,5 @@
-// Commits and tags made without a work tree. Only objects are written: moving a branch is updateRef, with the parent as
-// the old value.
+// Makes commits and tags without a work tree. This file only writes objects. To move a branch, call updateRef with the
+// parent as the old value.
 import { config } from '../config.js'
 import { TooLarge } from '../errors.js'
 import { checkContent, checkLink } from './dangerous-files.js'
@@ -11,25 +11,29 @@ import { isRefName } from './refs.js'
 import { GitFailure } from './run.js'
 import { build, type Folder, find, openFolder, place } from './tree-edit.js'
 
-export type Person = { name: string; email: string; date: Date }
-
-export type FileChange = {
-  action: 'create' | 'update' | 'delete'
-  path: string
-  content?: Buffer
-  /** By default 100644, and for an update what the file has. */
-  mode?: '100644' | '100755' | '120000'
+export interface Person {
+  readonly name: string
+  readonly email: string
+  readonly date: Date
 }
 
-export type NewCommit = {
-  parent: string | null
-  changes: FileChange[]
-  message: string
-  author: Person
-  committer: Person
+export interface FileChange {
+  readonly action: 'create' | 'update' | 'delete'
+  readonly path: string
+  readonly content?: Buffer
+  /** The default is 100644, and for an update the mode that the file has. */
+  readonly mode?: '100644' | '100755' | '120000'
 }
 
-/** A file or folder to be created is there already. */
+export interface NewCommit {
+  readonly parent: string | null
+  readonly changes: readonly FileChange[]
+  readonly message: string
+  readonly author: Person
+  readonly committer: Person
+}
+
+/** A file or folder that should be created already exists. */
 export class PathExists extends Error {
   override name = 'PathExists'
   constructor(readonly path: string) {
@@ -37,7 +41,7 @@ export class PathExists extends Error {
   }
 }
 
-/** There is no file to update or delete. */
+/** The file to update or delete does not exist. */
 export class PathMissing extends Error {
   override name = 'PathMissing'
   constructor(readonly path: string) {
@@ -53,14 +57,15 @@ export class PathBlocked extends Error {
   }
 }
 
-/** The commit would have the tree of its parent. */
+/** The commit would have the same tree as its parent. */
 export class NothingChanged extends Error {
   override name = 'NothingChanged'
 }
 
 /**
- * Writes a commit that makes the changes, in their order, to the tree of its parent (null: to nothing). All is durable
- * when it returns. Throws PathExists, PathMissing, PathBlocked, NothingChanged, InvalidPath, RefusedContent, TooLarge.
+ * Writes a commit that applies the changes, in their order, to the tree of its parent (null: to an empty tree).
+ * Everything is durable when the promise resolves. Throws PathExists, PathMissing, PathBlocked, NothingChanged,
+ * InvalidPath, RefusedContent, TooLarge.
  */
 export async function writeCommit(repository: string, commit: NewCommit): Promise<{ id: string; treeId: string }> {
   const parent = commit.parent === null ? null : await readCommit(repository, commit.parent)
@@ -68,7 +73,7 @@ export async function writeCommit(repository: string, commit: NewCommit): Promis
   const root = await openFolder(repository, parent?.treeId ?? null)
   const objects: LooseObject[] = []
   for (const change of commit.changes) await apply(repository, root, change, objects)
-  const unchanged = parent?.treeId ?? emptyTree
+  const unchanged = parent?.treeId ?? EMPTY_TREE
   const treeId = build(root, unchanged, objects)
   if (treeId === unchanged) throw new NothingChanged('The commit would change nothing')
   const object = makeObject('commit', commitContent(treeId, commit))
@@ -76,7 +81,7 @@ export async function writeCommit(repository: string, commit: NewCommit): Promis
   return { id: object.id, treeId }
 }
 
-const emptyTree = makeObject('tree', Buffer.alloc(0)).id
+const EMPTY_TREE = makeObject('tree', Buffer.alloc(0)).id
 
 async function apply(repository: string, root: Folder, change: FileChange, objects: LooseObject[]): Promise<void> {
   const components = checkPath(change.path)
@@ -87,7 +92,7 @@ async function apply(repository: string, root: Folder, change: FileChange, objec
     if (found) throw new PathExists(change.path)
     return await place(repository, root, components, { id: addBlob(change, objects), mode: change.mode ?? '100644' })
   }
-  // A folder or a submodule is no file.
+  // A folder or a submodule is not a file.
   if (!found?.mode.startsWith('1') || found.mode === '160000') throw new PathMissing(change.path)
   if (change.action === 'delete') return await place(repository, root, components, null)
   // Not specified: an update without a mode keeps the file's, so a script stays executable.
@@ -110,10 +115,10 @@ function commitContent(treeId: string, { parent, author, committer, message }: N
   return Buffer.from(`${lines.join('\n')}\n\n${withoutNul(message)}`)
 }
 
-// git would end the text there.
+// Git would end the text at a NUL.
 const withoutNul = (text: string) => text.replaceAll('\0', '')
 
-/** As git cleans names and addresses: nothing that could be taken for the next field. */
+/** Cleans names and addresses as git does: the result contains nothing that git could take for the next field. */
 const clean = (text: string) =>
   text.replace(/^[\x00-\x20.,:;<>"\\']+|[\x00-\x20.,:;<>"\\']+$/g, '').replace(/[\x00\n\r<>]/g, '')
 
@@ -123,9 +128,15 @@ function signature({ name, email, date }: Person): string {
   return `${clean(name) || address || 'unknown'} <${address}> ${seconds} +0000`
 }
 
-export type NewTag = { name: string; target: string; targetType: ObjectType; message: string; tagger: Person }
+export interface NewTag {
+  readonly name: string
+  readonly target: string
+  readonly targetType: ObjectType
+  readonly message: string
+  readonly tagger: Person
+}
 
-/** Writes an annotated tag and gives its id; `refs/tags/<name>` is then made by updateRef. */
+/** Writes an annotated tag and returns its id. The caller then creates `refs/tags/<name>` with updateRef. */
 export async function writeTag(repository: string, tag: NewTag): Promise<string> {
   if (!isRefName(`refs/tags/${tag.name}`) || !isObjectId(tag.target)) throw new TypeError('not a tag')
   const head = `object ${tag.target}\ntype ${tag.targetType}\ntag ${tag.name}\ntagger ${signature(tag.tagger)}`

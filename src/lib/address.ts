@@ -1,56 +1,60 @@
-// Which network addresses an outgoing request of a user's making may reach. Names are not looked at here: whoever
-// connects resolves them first and asks about the result.
+// Decides which network addresses an outgoing request may reach when a user chose the target. This file does not
+// resolve host names: the code that connects resolves them first and asks about the resulting address.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** A block of addresses; a single address is one of full length. */
+/** A block of addresses. A single address is a block with the longest prefix. */
 export interface Range {
   readonly address: Address
   readonly bits: number
 }
 
-const globalUnicast = block('2000::/3')
-const nat64 = block('64:ff9b::/96')
-/** Public by its number, and yet the address where a cloud answers the machines that it hosts. */
-const cloudHost = block('168.63.129.16')
+const GLOBAL_UNICAST = block('2000::/3')
+const NAT64 = block('64:ff9b::/96')
+/** This address looks public, but at a cloud provider it answers the machines that the provider hosts. */
+const CLOUD_HOST = block('168.63.129.16')
 
 /**
- * Reads single addresses and CIDR ranges, IPv4 and IPv6, such as `10.0.0.0/8`, `127.0.0.1` or `fd00::/8`. Bits behind
- * the prefix are ignored. An IPv4-mapped range means the IPv4 range inside. Throws an Error that names the first text
- * that is neither.
+ * Parses single addresses and CIDR ranges, IPv4 and IPv6, such as `10.0.0.0/8`, `127.0.0.1` or `fd00::/8`. It ignores
+ * the bits after the prefix. An IPv4-mapped range means the IPv4 range inside it. Throws an Error that names the first
+ * text that is neither an address nor a range.
  */
 export function parseRanges(texts: readonly string[]): Range[] {
   return texts.map(block)
 }
 
 /**
- * Whether a request to this address must be refused: everything that is not public unicast, and everything that is not
- * the plain spelling of an address, unless `allow` holds it. Mapped and NAT64 forms count as the IPv4 address inside.
- * Other tunnels (6to4, Teredo, IPv4-translated and -compatible) are refused whatever they hold, as nothing public has
- * needed them for years.
+ * Returns true when a request to this address must be refused. It refuses every address that is not public unicast, and
+ * every text that is not the plain spelling of an address, unless `allow` contains the address. Mapped and NAT64 forms
+ * count as the IPv4 address inside them. Other tunnels (6to4, Teredo, IPv4-translated and -compatible) are refused
+ * whatever address they contain, because nothing public has needed them for years.
  */
 export function isForbiddenTarget(address: string, allow: Range[]): boolean {
   if (isIP(address) === 0) return true
   const parsed = parse(address)
   const reached = reachedAddress(parsed)
-  // A mapped address is never one of IPv6 on the wire, so allowing ::/0 does not allow it.
+  // A mapped address never goes over the wire as IPv6, so allowing ::/0 does not allow it.
   const candidates = isMapped(parsed) ? [reached] : [parsed, reached]
   if (allow.some(range => candidates.some(candidate => holds(range, candidate)))) return false
   return !isPublic(reached)
 }
 
 function isPublic(address: Address): boolean {
-  if (address.range() !== 'unicast' || holds(cloudHost, address)) return false
-  // IPv6 "unicast" of the package is the rest of its table, IPv4-compatible ::7f00:1 and unassigned space included.
-  return address.kind() === 'ipv4' || holds(globalUnicast, address)
+  if (address.range() !== 'unicast' || holds(CLOUD_HOST, address)) return false
+  // The package calls every IPv6 address "unicast" that is not in its table, including ::7f00:1 (IPv4-compatible) and
+  // unassigned blocks.
+  return address.kind() === 'ipv4' || holds(GLOBAL_UNICAST, address)
 }
 
-/** The address that answers in the end: the IPv4 one for mapped and NAT64 forms, else the same. */
+/**
+ * Returns the address that finally answers: the IPv4 address inside mapped and NAT64 forms, otherwise the address
+ * itself.
+ */
 function reachedAddress(address: Address): Address {
   if (!isV6(address)) return address
-  if (!isMapped(address) && !holds(nat64, address)) return address
+  if (!isMapped(address) && !holds(NAT64, address)) return address
   return new ipaddr.IPv4(address.toByteArray().slice(-4))
 }
 
@@ -72,7 +76,10 @@ function block(text: string): Range {
   return { address: address.toIPv4Address(), bits: bits - 96 }
 }
 
-/** The package reads the IPv4-compatible ::8.8.8.8 as ::ffff:8.8.8.8, which is another address; so no dots for it. */
+/**
+ * Parses one address. The package reads the IPv4-compatible ::8.8.8.8 as ::ffff:8.8.8.8, which is another address, so
+ * this function never gives it dots in an IPv6 address.
+ */
 function parse(address: string): Address {
   if (isIP(address) === 4 || !address.includes('.')) return ipaddr.parse(address)
   const [plain = '', zone] = address.split('%')

@@ -1,6 +1,6 @@
-// Work on the items of a list, so many at once at the most.
+// Works on the items of a list, with a limit on how many run at the same time.
 
-/** The results in the order of the items; the first failure is thrown, and no more items are begun. */
+/** Returns the results in the order of the items. Throws the first failure, and then starts no more items. */
 export async function mapBounded<T, R>(
   items: readonly T[],
   limit: number,

@@ -1,19 +1,20 @@
-// Input arrives as text in queries and forms: turns it into the types that a schema asks for, and keeps declared keys
-// only, so that no handler ever sees an attribute that it did not name. What does not fit is left for validation.
+// Input arrives as text in queries and forms. This file turns it into the types that a schema asks for and keeps only
+// the declared keys, so that no handler sees an attribute that its schema does not name. Values that do not fit stay as
+// they are; validation refuses them later.
 
 export interface InputSchema {
-  type?: string
-  nullable?: boolean
-  properties?: { [key: string]: InputSchema }
-  items?: InputSchema
-  enum?: unknown[]
-  additionalProperties?: unknown
+  readonly type?: string
+  readonly nullable?: boolean
+  readonly properties?: { readonly [key: string]: InputSchema }
+  readonly items?: InputSchema
+  readonly enum?: readonly unknown[]
+  readonly additionalProperties?: unknown
 }
 
 const YES = new Set(['true', 't', '1', 'on', 'yes'])
 const NO = new Set(['false', 'f', '0', 'off', 'no', ''])
 
-/** `value` in the types of `schema`. */
+/** Returns `value` converted to the types of `schema`. */
 export function coerce(value: unknown, schema: InputSchema): unknown {
   if (typeof value === 'string') return coerceText(value, schema)
   if (schema.type === 'object') return coerceObject(value, schema)
@@ -45,10 +46,10 @@ function coerceBoolean(text: string): unknown {
   return NO.has(word) ? false : text
 }
 
-/** Not specified: `a[]=` alone is the empty list, as a form has no other way to write one. */
+/** Not specified: `a[]=` alone is the empty list, because a form has no other way to write one. */
 const isBlankList = (value: unknown) => Array.isArray(value) && value.length === 1 && value[0] === ''
 
-/** Not specified: a lone value stands for a list of one, as clients send `scope=failed`. */
+/** Not specified: a single value stands for a list of one, because clients send `scope=failed`. */
 function coerceArray(value: unknown, schema: InputSchema): unknown {
   const { items } = schema
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
@@ -65,7 +66,7 @@ function coerceObject(value: unknown, schema: InputSchema): unknown {
     const inner = properties[key]
     const given = Object.hasOwn(value, key) ? (value as { [key: string]: unknown })[key] : undefined
     if (given === undefined || inner === undefined) continue
-    // Not specified: null for what cannot be null means that it was not given.
+    // Not specified: null for an attribute that cannot be null means that the attribute was not given.
     if (given === null) {
       if (inner.nullable) known[key] = null
       continue

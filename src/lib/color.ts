@@ -1,2 +1,2 @@
-/** Whether a text is `#` with three or six hex digits, and so can stand in a style as it is. */
+/** Returns true when a text is `#` with three or six hex digits, so that it can be used unchanged in a style. */
 export const isHexColor = (text: string): boolean => /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(text)

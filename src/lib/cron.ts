@@ -1,5 +1,5 @@
-// Times of a schedule as cron writes it, in UTC: `MINUTE HOUR DAY MONTH WEEKDAY`, each `*`, `*/N`, numbers or ranges by
-// commas. node-cron tells when a time has come; what was missed, and what comes next, is asked here.
+// Times of a cron schedule, in UTC: `MINUTE HOUR DAY MONTH WEEKDAY`. Each field is `*`, `*/N`, or numbers and ranges
+// separated by commas. node-cron fires when a time comes; this file answers which time was missed and which comes next.
 
 const RANGES = [
   [0, 59],
@@ -10,13 +10,15 @@ const RANGES = [
 ] as const
 
 const MINUTE = 60_000
-/** A schedule that names a day which never comes, such as 30 February, is not looked for any longer. */
+/**
+ * The search stops after this many minutes, because a schedule may name a day that never comes, such as 30 February.
+ */
 const FURTHEST = 366 * 24 * 60
 
-/** The first time of a schedule after `now`. Throws RangeError for what is no schedule. */
+/** Returns the first time of a schedule after `now`. Throws RangeError when the text is not a schedule. */
 export const nextDue = (schedule: string, now: Date): Date => walk(schedule, now, 1)
 
-/** The last time of a schedule that has come by `now`. Throws RangeError for what is no schedule. */
+/** Returns the last time of a schedule at or before `now`. Throws RangeError when the text is not a schedule. */
 export const previousDue = (schedule: string, now: Date): Date => walk(schedule, now, -1)
 
 function walk(schedule: string, now: Date, step: 1 | -1): Date {
@@ -26,7 +28,7 @@ function walk(schedule: string, now: Date, step: 1 | -1): Date {
     const time = new Date((minute + step * away) * MINUTE)
     if (isDue(fields, time)) return time
   }
-  throw new RangeError(`a schedule without a time: ${schedule}`)
+  throw new RangeError(`this schedule never comes: ${schedule}`)
 }
 
 function isDue(fields: readonly ReadonlySet<number>[], time: Date): boolean {

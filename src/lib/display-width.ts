@@ -1,12 +1,12 @@
-// How many columns of a terminal a text takes. What would make that unsure is taken out of texts first.
+// Computes how many terminal columns a text takes. `plainText` first removes the characters that make this uncertain.
 
-/** Control and format characters move the cursor, colour the screen or turn text round. */
+/** Control and format characters move the cursor, colour the screen or reverse the direction of the text. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu
-/** They change the look of the character before, and terminals disagree on its width then. */
+/** These modify the character before them, and terminals then disagree on its width. */
 const MODIFIERS = /[\u20d0-\u20ff\ufe00-\ufe0f\u{1f3fb}-\u{1f3ff}\u{e0100}-\u{e01ef}]/gu
 const ZERO = /^[\p{Mn}\p{Me}]$/u
 const EMOJI = /^\p{Emoji_Presentation}$/u
-/** East Asian wide and fullwidth. */
+/** East Asian wide and fullwidth characters. */
 const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x1100, 0x115f],
   [0x2329, 0x232a],
@@ -26,12 +26,12 @@ const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x20000, 0x3fffd]
 ]
 
-/** A text of one line that cannot do anything to a terminal: what could is a question mark. */
+/** Returns one line of text that is harmless to a terminal: each dangerous character becomes a question mark. */
 export function plainText(text: string): string {
   return /^[ -~]*$/.test(text) ? text : text.normalize('NFC').replace(MODIFIERS, '').replace(UNSAFE, '?')
 }
 
-/** Columns that a plain text takes. */
+/** Returns the number of columns that a plain text takes. */
 export function displayWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length
   let width = 0
@@ -43,13 +43,13 @@ function widthOf(character: string): number {
   const code = character.codePointAt(0) ?? 0
   if (code < 0x300) return 1
   if (ZERO.test(character)) return 0
-  // Half of a flag.
+  // One half of a flag.
   if (code >= 0x1f1e6 && code <= 0x1f1ff) return 1
   const wide = EMOJI.test(character) || WIDE.some(([first, last]) => code >= first && code <= last)
   return wide ? 2 : 1
 }
 
-/** The text cut to so many columns; `…` tells that something is missing. */
+/** Returns the text cut to `width` columns; `…` at the end shows that something is missing. */
 export function cutTo(text: string, width: number): string {
   if (width <= 0) return ''
   if (displayWidth(text) <= width) return text
@@ -64,14 +64,14 @@ export function cutTo(text: string, width: number): string {
   return `${cut}…`
 }
 
-/** The text in exactly so many columns, to the left or to the right. */
+/** Returns the text in exactly `width` columns, aligned to the left, or to the right when `right` is set. */
 export function fitTo(text: string, width: number, right = false): string {
   const cut = cutTo(text, width)
   const space = ' '.repeat(Math.max(0, width - displayWidth(cut)))
   return right ? space + cut : cut + space
 }
 
-/** The text in lines of at most so many columns, broken anywhere. */
+/** Returns the text in lines of at most `width` columns. A line may break at any character. */
 export function breakLines(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''

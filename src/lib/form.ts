@@ -1,11 +1,11 @@
-// Query strings and forms as API clients write them: `a=1`, `a[]=1&a[]=2`, `a[key]=1`.
+// Parses query strings and forms as API clients write them: `a=1`, `a[]=1&a[]=2`, `a[key]=1`.
 
 export type FormValue = string | string[] | { [key: string]: string }
 export type Form = { [key: string]: FormValue }
 
 const LIMIT = 1000
 
-/** Parses `text`; pairs beyond the first 1,000 are dropped. Keys are own properties of objects without a prototype. */
+/** Parses `text` and drops all pairs after the first 1,000. Keys are own properties of objects without a prototype. */
 export function parseForm(text: string): Form {
   const form: Form = Object.create(null) as Form
   for (const pair of text.split('&', LIMIT)) {
@@ -17,7 +17,7 @@ export function parseForm(text: string): Form {
   return form
 }
 
-/** Adds a pair: `name`, `name[]` or `name[key]`. */
+/** Adds one pair to `form`. The key is `name`, `name[]` or `name[key]`. */
 export function addPair(form: Form, key: string, value: string): void {
   const open = key.indexOf('[')
   if (open <= 0 || !key.endsWith(']')) {
@@ -44,7 +44,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(spaced)
   } catch {
-    // Bytes that are no UTF-8 stay as they were written.
+    // Bytes that are not UTF-8 stay in their percent escapes.
     return spaced
   }
 }

@@ -6,5 +6,5 @@ const ENTITIES: { readonly [character: string]: string } = {
   "'": '&#39;'
 }
 
-/** Text that stands in HTML, in an attribute's quotes too, as it was written. */
+/** Escapes a text so that HTML shows it as it was written, inside a quoted attribute too. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, character => ENTITIES[character] ?? '')

@@ -1,16 +1,19 @@
-// Addresses that an administrator names and a browser is sent to. Only what a header can hold: other characters are
-// written as their percent escapes, or a host's as its ASCII form.
+// Checks addresses that an administrator configures and that the server sends a browser to. They may contain only
+// characters that a header can carry. Other characters must be written as percent escapes, and a host name in its ASCII
+// form.
 
 const PRINTABLE = /^[!-~]+$/
 
-/** An http or https URL, written out, without a user or a password. */
+/** Returns true for a complete http or https URL without a user and a password. */
 export function isWebUrl(text: string): boolean {
-  // The parser of URLs drops line ends, and reads `http:x` and `http:\\x` as a host as well.
+  // The URL parser drops line ends, and it accepts `http:x` and `http:\\x` as URLs with a host.
   if (!PRINTABLE.test(text) || text.includes('\\') || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return false
   const { username, password } = new URL(text)
   return username === '' && password === ''
 }
 
-/** A path of this very host: neither `//HOST` nor `/\HOST`, which browsers take for another one. */
+/**
+ * Returns true for a path on this host. `//HOST` and `/\HOST` give false, because browsers take them for another host.
+ */
 export const isLocalPath = (text: string): boolean =>
   PRINTABLE.test(text) && text.startsWith('/') && !text.startsWith('//') && !text.includes('\\')

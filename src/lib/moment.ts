@@ -1,15 +1,15 @@
-// A point in time as people and programs write it.
+// Parses a point in time as people and programs write it.
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(Z|[+-]\d\d:?\d\d)?)?$/i
 
 /**
- * The moment of an ISO 8601 date or date-time, in UTC where no zone is written; a date is its first moment. Undefined
- * for anything else, and for days that no calendar has.
+ * Returns the moment of an ISO 8601 date or date-time, in UTC when the text names no zone; a date means its first
+ * moment. Returns undefined for any other text, and for days that do not exist in the calendar.
  */
 export function parseMoment(text: string): Date | undefined {
   const [, date, time = '00:00', zone = 'Z'] = DATE_TIME.exec(text.trim()) ?? []
   if (date === undefined) return undefined
-  // JavaScript reads the 30th of February as a day of March.
+  // JavaScript reads 30 February as a day in March.
   if (!isDay(date)) return undefined
   const moment = new Date(`${date}T${time}${zone.toUpperCase().replace(/^([+-]\d\d):?(\d\d)$/, '$1:$2')}`)
   return Number.isNaN(moment.getTime()) ? undefined : moment

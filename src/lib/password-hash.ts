@@ -1,14 +1,15 @@
 import { hash, verify } from '@node-rs/argon2'
 
-// argon2id with 19 MiB and 2 passes: 18 ms of one core, in the thread pool.
+// argon2id with 19 MiB and 2 passes takes 18 ms of one core, in the thread pool.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-// Somebody who asks for a user that does not exist must wait as long as for a wrong password.
+// A login with an unknown user name must take as long as one with a wrong password, so it checks against this hash.
 let decoy: Promise<string> | undefined
 
+/** Returns the hash of a password, as text with its parameters. */
 export const hashPassword = (password: string): Promise<string> => hash(password, COST)
 
-/** Whether the password fits; takes the same time where there is no user (`stored` undefined). */
+/** Returns true when the password is right. Takes the same time when there is no user (`stored` is undefined). */
 export async function passwordFits(stored: string | undefined, password: string): Promise<boolean> {
   decoy ??= hashPassword('no password of anybody')
   const fits = await verify(stored ?? (await decoy), password).catch(() => false)

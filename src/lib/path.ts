@@ -1,4 +1,4 @@
-// "Path rules": what a project's, user's or group's name in a URL may be.
+// "Path rules": which names a project, user or group may have in a URL.
 
 const RESERVED = new Set(
   `.well-known admin all assets ci dashboard files groups help hooks issues merge_requests new notes profile projects
@@ -7,7 +7,7 @@ const RESERVED = new Set(
     .filter(Boolean)
 )
 
-/** Why `path` cannot be one of `kind`; null when it can. */
+/** Returns why `path` is not valid for `kind`, or null when it is valid. */
 export function pathProblem(path: string, kind: 'project' | 'namespace'): string | null {
   if (path === '') return "can't be blank"
   if (path.length > 255) return 'is too long (maximum is 255 characters)'
@@ -20,7 +20,7 @@ export function pathProblem(path: string, kind: 'project' | 'namespace'): string
   return null
 }
 
-/** Why a project cannot be called so; null when it can. */
+/** Returns why a project cannot have this name, or null when the name is valid. */
 export function nameProblem(name: string): string | null {
   if (name.trim() === '') return "can't be blank"
   if (name.length > 255) return 'is too long (maximum is 255 characters)'
@@ -32,7 +32,7 @@ export function nameProblem(name: string): string | null {
   return null
 }
 
-/** The path of a project that is given only a name. */
+/** Returns the path of a project that was created with a name only. */
 export const pathOfName = (name: string) =>
   name
     .trim()

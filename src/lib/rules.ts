@@ -1,8 +1,8 @@
-// Rules for settings, as data with types derived from them. By hand, as a schema library costs every process, and every
-// start of the command line, 100 ms and 20 MB.
+// Rules for settings, as data from which the types are derived. They are written by hand, because a schema library
+// costs every process, and every start of the command line, 100 ms and 20 MB.
 
 export interface Rule<T> {
-  /** What a value must be, behind "must be". */
+  /** What a value must be, as it stands after "must be". */
   readonly expected: string
   fits(value: unknown): value is T
 }
@@ -20,6 +20,7 @@ const rule = <T>(expected: string, fits: (value: unknown) => boolean): Rule<T> =
   fits: (value): value is T => fits(value)
 })
 
+/** A whole number between the two bounds, both included. */
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   rule<number>(
     maximum === Number.MAX_SAFE_INTEGER
@@ -28,23 +29,29 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
     value => Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum
   )
 
+/** A number that is at least `minimum`. */
 export const number = (minimum: number) =>
   rule<number>(`a number from ${minimum}`, value => typeof value === 'number' && value >= minimum)
 
+/** True or false. */
 export const flag = rule<boolean>('true or false', value => typeof value === 'boolean')
 
+/** A text that matches `pattern`. `expected` describes it in the message. */
 export const text = (pattern = /./, expected = 'text') =>
   rule<string>(expected, value => typeof value === 'string' && pattern.test(value))
 
+/** One of the given texts. */
 export const oneOf = <T extends string>(values: readonly T[]) =>
   rule<T>(`one of ${values.join(', ')}`, value => values.includes(value as T))
 
+/** A list with at least `minimum` items, each of which fits `item`. */
 export const listOf = <T>(item: Rule<T>, minimum = 0) =>
   rule<readonly T[]>(
     `a list of ${item.expected}`,
     value => Array.isArray(value) && value.length >= minimum && value.every(item.fits)
   )
 
+/** Null, or a value that fits `inner`. */
 export const nullOr = <T>(inner: Rule<T>) =>
   rule<T | null>(`null or ${inner.expected}`, value => value === null || inner.fits(value))
 
@@ -53,13 +60,15 @@ const isRule = (node: Rule<unknown> | Shape): node is Rule<unknown> => typeof no
 type Tree = { readonly [key: string]: unknown }
 
 export interface Problem {
-  /** Such as `git.timeout`. */
+  /** For example `git.timeout`. */
   readonly path: string
   /** One line that begins with what is wrong and names the path. */
   readonly text: string
 }
 
-/** All that is wrong with `tree`; nothing when it has the shape. Unknown keys are wrong, missing ones too. */
+/**
+ * Returns all problems in `tree`; the list is empty when the tree has the shape. Unknown and missing keys are problems.
+ */
 export function problemsIn(tree: Tree, shape: Shape, above = ''): Problem[] {
   const foreign = Object.keys(tree)
     .filter(key => !Object.hasOwn(shape, key))
@@ -74,7 +83,7 @@ export function problemsIn(tree: Tree, shape: Shape, above = ''): Problem[] {
   return [...foreign, ...wrong]
 }
 
-/** The paths of all rules of a shape, in its order. */
+/** Returns the paths of all rules of a shape, in the order of the shape. */
 export function pathsIn(shape: Shape, above = ''): string[] {
   return Object.entries(shape).flatMap(([key, node]) =>
     isRule(node) ? [above + key] : pathsIn(node, `${above}${key}.`)
@@ -85,5 +94,5 @@ const isTree = (value: unknown): value is Tree => typeof value === 'object' && v
 
 const itIs = (value: unknown) => `(it is ${withoutPasswords(JSON.stringify(value) ?? 'missing')})`
 
-/** A text without the passwords of the URLs in it. */
+/** Returns the text with `redacted` in place of the passwords in its URLs. */
 export const withoutPasswords = (text: string) => text.replace(/(:\/\/[^\s:@/"]*):[^\s"]*@/g, '$1:redacted@')

@@ -1,20 +1,23 @@
-// Values against a schema. What is wrong comes as its parts: the front doors put them into sentences.
+// Checks values against a schema. It returns the parts of a problem; the server and the CLI turn them into sentences.
 import { Ajv, type ErrorObject } from 'ajv'
 import { coerce, type InputSchema } from './coerce.js'
 
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
 
 export interface Wrong {
-  /** Attributes that are required and not there. */
+  /** Required attributes that are missing. */
   readonly missing: readonly string[]
-  /** The first other one that is wrong, empty for the value itself; and how, such as `is invalid`. */
+  /**
+   * The first other attribute that is wrong (empty for the value itself), and what is wrong with it, such as `is
+   * invalid`.
+   */
   readonly name: string
   readonly problem: string
 }
 
 export type Validated = { readonly value: unknown; readonly wrong?: undefined } | { readonly wrong: Wrong }
 
-/** A check against `schema`. Values are brought into its types first, unless `exact`. */
+/** Returns a check against `schema`. The check first converts values to the types of the schema, unless `exact`. */
 export function validator(schema: InputSchema, { exact = false } = {}): (input: unknown) => Validated {
   const validate = ajv.compile(schema as object)
   return input => {
@@ -26,7 +29,7 @@ export function validator(schema: InputSchema, { exact = false } = {}): (input: 
 function describe(found: ErrorObject[]): Wrong {
   const missing = found.filter(({ keyword }) => keyword === 'required').map(({ params }) => params.missingProperty)
   const error = found[0]
-  // An item of a list is told by the list's name.
+  // A problem with an item of a list names the list.
   const path = error?.instancePath.split('/').filter(part => part !== '' && !/^\d+$/.test(part)) ?? []
   return { missing: missing.map(String), name: path.join('.'), problem: problemOf(error) }
 }

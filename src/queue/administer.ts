@@ -1,38 +1,38 @@
-// What a sysadmin does with queues and jobs.
+// The actions of a sysadmin on queues and jobs.
 import { countTotal, type Page, type PageRequest, window } from '../db/paginate.js'
 import { execute, marks, row, rows } from '../db/sql.js'
 import { afterCommit, transact } from '../db/transact.js'
 import { Invalid, NotFound } from '../errors.js'
 import { forgetFailures, forgetFailuresWithoutJob } from './failures.js'
-import { type JobName, type Jobs, QUEUES, type Queue } from './jobs.js'
+import { type Jobs, QUEUES, type Queue } from './jobs.js'
 import { wake } from './wake.js'
 
 export interface JobRow {
-  id: number
-  queue: Queue
-  name: string
-  payload: string
-  state: 'ready' | 'delayed' | 'running' | 'dead'
-  /** Tries that are over, and how often the job took its process down. */
-  attempts: number
-  crashes: number
-  /** Of the worker that has it. */
-  process_id: number | null
-  run_at: Date
-  started_at: Date | null
-  error: string | null
-  created_at: Date
+  readonly id: number
+  readonly queue: Queue
+  readonly name: string
+  readonly payload: string
+  readonly state: 'ready' | 'delayed' | 'running' | 'dead'
+  /** The number of finished tries. `crashes` counts how often the job ended its process. */
+  readonly attempts: number
+  readonly crashes: number
+  /** The worker process that runs the job. */
+  readonly process_id: number | null
+  readonly run_at: Date
+  readonly started_at: Date | null
+  readonly error: string | null
+  readonly created_at: Date
 }
 
 export interface JobFilter {
-  state?: JobRow['state']
-  queue?: string
-  name?: string
+  readonly state?: JobRow['state']
+  readonly queue?: string
+  readonly name?: string
 }
 
 const COLUMNS = 'id, queue, name, payload, state, attempts, crashes, process_id, run_at, started_at, error, created_at'
 
-/** Jobs, newest first, at most 1,000. Throws Invalid for a queue that does not exist. */
+/** Returns jobs, newest first, at most 1,000. Throws Invalid when the queue does not exist. */
 export async function listJobs(filter: JobFilter & { limit?: number } = {}): Promise<JobRow[]> {
   const { where, values } = conditions(filter)
   return rows<JobRow>(
@@ -41,7 +41,7 @@ export async function listJobs(filter: JobFilter & { limit?: number } = {}): Pro
   )
 }
 
-/** A page of jobs, newest first. Throws Invalid for a queue that does not exist. */
+/** Returns a page of jobs, newest first. Throws Invalid when the queue does not exist. */
 export async function pageJobs(filter: JobFilter & PageRequest): Promise<Page<JobRow>> {
   const { page, perPage, sql } = window(filter)
   const { where, values } = conditions(filter)
@@ -52,7 +52,9 @@ export async function pageJobs(filter: JobFilter & PageRequest): Promise<Page<Jo
   return { items, total, page, perPage }
 }
 
-/** How many jobs a list without its limit has. */
+/**
+ * Returns how many jobs match the filter, without the limit of a list. Throws Invalid when the queue does not exist.
+ */
 export async function countJobs(filter: JobFilter = {}): Promise<number> {
   const { where, values } = conditions(filter)
   return Number((await row<{ total: number }>(`select count(*) as total from jobs where ${where}`, values))?.total ?? 0)
@@ -67,7 +69,10 @@ function conditions({ state, queue, name }: JobFilter): { where: string; values:
   }
 }
 
-/** Those of the named jobs that are in one of the states, oldest first; locked until the transaction's end on request. */
+/**
+ * Returns those jobs of `ids` that are in one of `states`, oldest first. `lock` locks their rows until the transaction
+ * ends.
+ */
 export function jobsIn(
   ids: readonly number[],
   states: readonly JobRow['state'][],
@@ -80,8 +85,8 @@ export function jobsIn(
   )
 }
 
-/** The payloads of those of the named jobs, or of the dead ones, that have a name. */
-export async function payloadsOf<Name extends JobName>(
+/** Returns the payloads of the jobs with this name, among the given ids or among the dead jobs. */
+export async function payloadsOf<Name extends keyof Jobs>(
   name: Name,
   which: readonly number[] | 'dead'
 ): Promise<Jobs[Name][]> {
@@ -93,7 +98,7 @@ export async function payloadsOf<Name extends JobName>(
   return found.map(({ payload }) => JSON.parse(payload) as Jobs[Name])
 }
 
-/** Dead jobs whose last try was before a moment, at most `limit`. */
+/** Returns the ids of dead jobs whose last try was before a moment, at most `limit`. */
 export async function deadJobsBefore(before: Date, limit: number): Promise<number[]> {
   const found = await rows<{ id: number }>(
     `select id from jobs where state = 'dead' and run_at < ? limit ${Math.trunc(limit)}`,
@@ -102,14 +107,17 @@ export async function deadJobsBefore(before: Date, limit: number): Promise<numbe
   return found.map(({ id }) => id)
 }
 
-/** One job. Throws NotFound. */
+/** Returns one job. Throws NotFound when no job has this id. */
 export async function findJob(id: number): Promise<JobRow> {
   const found = await row<JobRow>(`select ${COLUMNS} from jobs where id = ?`, [id])
   if (!found) throw new NotFound('Job')
   return found
 }
 
-/** Makes dead or delayed jobs ready, with all their tries; gives how many. Throws NotFound when `ids` names none. */
+/**
+ * Makes dead or delayed jobs ready again and resets their tries. Returns how many. Throws NotFound when no dead or
+ * delayed job has one of the `ids`.
+ */
 export async function retryJobs(ids: readonly number[] | 'dead'): Promise<number> {
   const which = ids === 'dead' ? "state = 'dead'" : `id in (${marks(ids)}) and state in ('dead', 'delayed')`
   const { affectedRows } = await execute(
@@ -123,7 +131,7 @@ export async function retryJobs(ids: readonly number[] | 'dead'): Promise<number
   return affectedRows
 }
 
-/** Removes jobs that are not running; gives how many. Throws NotFound when `ids` names none. */
+/** Removes jobs that are not running. Returns how many. Throws NotFound when `ids` matches no such job. */
 export async function discardJobs(ids: readonly number[] | 'dead'): Promise<number> {
   const which = ids === 'dead' ? "state = 'dead'" : `id in (${marks(ids)}) and state <> 'running'`
   return transact(async () => {
@@ -135,7 +143,10 @@ export async function discardJobs(ids: readonly number[] | 'dead'): Promise<numb
   })
 }
 
-/** Stops workers from taking jobs of a queue; those that run end. Gives whether it was not paused before. */
+/**
+ * Stops workers from taking jobs of a queue; jobs that already run continue. Returns false when the queue was already
+ * paused. Throws Invalid when the queue does not exist.
+ */
 export async function pauseQueue(queue: string): Promise<boolean> {
   const { affectedRows } = await execute('insert ignore into paused_queues (queue, paused_at) values (?, ?)', [
     asQueue(queue),
@@ -144,13 +155,17 @@ export async function pauseQueue(queue: string): Promise<boolean> {
   return affectedRows === 1
 }
 
-/** Lets workers take jobs of a queue again. Gives whether it was paused. */
+/**
+ * Lets workers take jobs of a queue again. Returns false when the queue was not paused. Throws Invalid when the queue
+ * does not exist.
+ */
 export async function resumeQueue(queue: string): Promise<boolean> {
   const { affectedRows } = await execute('delete from paused_queues where queue = ?', [asQueue(queue)])
   afterCommit(() => wake(asQueue(queue)))
   return affectedRows === 1
 }
 
+/** Returns the names of the paused queues. */
 export async function pausedQueues(): Promise<string[]> {
   return (await rows<{ queue: string }>('select queue from paused_queues order by queue')).map(({ queue }) => queue)
 }

@@ -1,5 +1,5 @@
-// Taking jobs and giving them back. Every write after the claim names the process that claimed: one whose lease was
-// lost changes nothing any more.
+// Takes jobs and gives them back. Every write after the claim names the process that claimed. So a process that lost
+// its lease can no longer change anything.
 import { execute, marks, padded, row, rows } from '../db/sql.js'
 import { transact } from '../db/transact.js'
 import { forgetFailures, noteFailures } from './failures.js'
@@ -9,23 +9,29 @@ export interface ClaimedJob {
   readonly id: number
   readonly name: JobName
   readonly payload: unknown
-  /** 1 on the first try. */
+  /** The number of this try, from 1. */
   readonly attempt: number
-  /** It was held by a process that died, and may be the cause: it is claimed alone, and had better run alone. */
+  /**
+   * A process that held this job died, and the job may be the cause. It is claimed alone, and should also run alone.
+   */
   readonly suspect: boolean
 }
 
 interface Row {
-  id: number
-  name: string
-  payload: string
-  attempts: number
-  crashes: number
+  readonly id: number
+  readonly name: string
+  readonly payload: string
+  readonly attempts: number
+  readonly crashes: number
 }
 
-// The index is forced for a lookup by (queue, state): a range, which the optimiser takes of a small table, also locks the
-// first row after it, and that is the next queue's. Its own worker then skipped this row and slept until its next poll.
-/** Claims up to `limit` ready jobs of a queue for a process; none of a paused queue, none for a process declared gone. */
+// The index is forced so that the server looks up (queue, state). For a small table the optimiser would choose a range
+// scan, which also locks the first row after the range. That row belongs to the next queue, whose own worker then
+// skipped it and slept until its next poll.
+/**
+ * Claims up to `limit` ready jobs of a queue for a process. Claims nothing when the queue is paused, or when the
+ * process has been declared gone.
+ */
 export async function claimJobs(queue: Queue, processId: number, limit: number): Promise<ClaimedJob[]> {
   return transact(async () => {
     const found = await rows<Row>(
@@ -53,13 +59,13 @@ export async function claimJobs(queue: Queue, processId: number, limit: number):
   })
 }
 
-/** A suspect is taken by itself: if it ends the process again, no other job is counted as the cause with it. */
+/** Returns the jobs to take: a suspect is taken alone. If it ends the process again, no other job is blamed with it. */
 function withoutCompany(found: readonly Row[]): readonly Row[] {
   const first = found.findIndex(({ crashes }) => crashes > 0)
   return first === -1 ? found : found.slice(0, Math.max(first, 1))
 }
 
-/** Removes jobs that are done and counts them; gives how many were this process's still. */
+/** Removes finished jobs and counts them. Returns how many of them this process still held. */
 export async function finishJobs(ids: readonly number[], processId: number): Promise<number> {
   if (ids.length === 0) return 0
   const these = padded(ids)
@@ -74,7 +80,10 @@ export async function finishJobs(ids: readonly number[], processId: number): Pro
   })
 }
 
-/** Puts a job that failed back for a later try, or among the dead; false when it was no longer this process's. */
+/**
+ * Sets a failed job to `delayed` for a later try, or to `dead` after its last try. Returns false when this process no
+ * longer held the job.
+ */
 export async function failJob(job: ClaimedJob, processId: number, error: unknown): Promise<boolean> {
   const { attempts } = jobs[job.name] ?? { attempts: 1 }
   const dead = job.attempt >= attempts
@@ -92,7 +101,7 @@ export async function failJob(job: ClaimedJob, processId: number, error: unknown
   })
 }
 
-/** Puts claimed jobs back untouched, as a process does that stops before it began them. */
+/** Puts claimed jobs back as they were. A process that stops does this with the jobs that it has not started. */
 export async function releaseJobs(ids: readonly number[], processId: number): Promise<void> {
   if (ids.length === 0) return
   await execute(
@@ -103,8 +112,8 @@ export async function releaseJobs(ids: readonly number[], processId: number): Pr
 }
 
 /**
- * Puts back jobs that a process holds without knowing: their claim committed, and the answer was lost with the database.
- * Gives how many.
+ * Puts back jobs that a process holds without knowing it: their claim committed, but the answer was lost with the
+ * database connection. Returns how many.
  */
 export async function releaseUnknown(
   queue: Queue,
@@ -120,7 +129,10 @@ export async function releaseUnknown(
   return unknown.length
 }
 
-/** Makes delayed jobs ready whose time has come; gives how many. They wait in a state of their own to keep claims fast. */
+/**
+ * Makes delayed jobs ready when their time has come. Returns how many. Delayed jobs have a state of their own to keep
+ * claims fast.
+ */
 export async function promoteJobs(now = new Date()): Promise<number> {
   const due = await row<{ due: number }>(
     "select exists (select 1 from jobs where state = 'delayed' and run_at <= ?) as due",

@@ -1,16 +1,18 @@
-// A job is a row in the database of the change that caused it: both commit, or neither.
+// A job is a row in the same database as the change that caused it, so either both commit or neither.
 import { execute } from '../db/sql.js'
 import { afterCommit } from '../db/transact.js'
-import { type JobName, type Jobs, jobs } from './jobs.js'
+import { type Jobs, jobs } from './jobs.js'
 import { wake } from './wake.js'
 
 export interface EnqueueOptions {
-  /** Not before this moment. */
-  runAt?: Date
+  /** The job does not start before this moment. */
+  readonly runAt?: Date
+  /** In place of the job's own; less is sooner. */
+  readonly priority?: number
 }
 
-/** Adds a job; workers learn of it as soon as the current transaction has committed. Gives its id. */
-export async function enqueue<Name extends JobName>(
+/** Adds a job. Workers get a wake-up as soon as the current transaction has committed. Returns the job's id. */
+export async function enqueue<Name extends keyof Jobs>(
   name: Name,
   payload: Jobs[Name],
   options: EnqueueOptions = {}
@@ -18,13 +20,14 @@ export async function enqueue<Name extends JobName>(
   return enqueueAll(name, [payload], options)
 }
 
-/** Adds many jobs of one name by one statement for every 500; gives the first one's id. */
-export async function enqueueAll<Name extends JobName>(
+/** Adds many jobs with the same name, with one statement for every 500. Returns the id of the first one. */
+export async function enqueueAll<Name extends keyof Jobs>(
   name: Name,
   payloads: readonly Jobs[Name][],
   options: EnqueueOptions = {}
 ): Promise<number> {
-  const { queue, priority } = jobs[name]
+  const { queue, priority: usual } = jobs[name]
+  const priority = options.priority ?? usual
   const now = new Date()
   const state = options.runAt && options.runAt > now ? 'delayed' : 'ready'
   let first = 0
@@ -37,6 +40,6 @@ export async function enqueueAll<Name extends JobName>(
     )
     first ||= insertId
   }
-  if (state === 'ready') afterCommit(() => wake(queue))
+  if (state === 'ready' && payloads.length > 0) afterCommit(() => wake(queue))
   return first
 }

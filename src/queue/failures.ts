@@ -1,7 +1,7 @@
-// When jobs failed last, for those that are still there: what the dashboard lists newest first.
+// Stores when each existing job failed last. The dashboard lists these failures, newest first.
 import { execute, marks } from '../db/sql.js'
 
-/** Writes down that jobs have just failed. */
+/** Stores that these jobs have just failed. */
 export async function noteFailures(ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   const now = new Date()
@@ -12,12 +12,12 @@ export async function noteFailures(ids: readonly number[]): Promise<void> {
   )
 }
 
-/** Jobs that are gone have no failures. */
+/** Removes the stored failures of jobs that were removed. */
 export async function forgetFailures(ids: readonly number[]): Promise<void> {
   await execute(`delete from job_failures where job_id in (${marks(ids)})`, ids)
 }
 
-/** The same for all that are gone. */
+/** Removes the stored failures of all jobs that no longer exist. */
 export async function forgetFailuresWithoutJob(): Promise<void> {
   await execute('delete f from job_failures f left join jobs j on j.id = f.job_id where j.id is null')
 }

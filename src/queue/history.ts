@@ -1,28 +1,31 @@
-// What every queue did in each of the last minutes. Workers count in memory, where a job ends, and write with their
-// heartbeats: nothing on the way of a job.
+// Counts the jobs of every queue in each of the last minutes. Workers count in memory when a job ends, and write the
+// counts together with their heartbeats, so that counting does not slow a job down.
 import { execute, rows } from '../db/sql.js'
 import { QUEUES, type Queue } from './jobs.js'
 
 const MINUTE = 60_000
-/** Minutes that are shown. */
+/** Number of minutes that are shown. */
 export const MINUTES = 60
 
+/** Counted up when a try ends; `write` notes what the database has. */
 interface Count {
   readonly minute: number
   readonly queue: Queue
   processed: number
   failed: number
-  /** What is in the database already. */
+  /** The part of `processed` that is already in the database. */
   written: number
 }
 
-/** One process's counts. What could not be written is written with the next heartbeat, and never counted twice. */
+/**
+ * The counts of one process. When a write fails, the next heartbeat writes the counts again, and nothing counts twice.
+ */
 export class Tally {
   private readonly counts = new Map<string, Count>()
 
   constructor(private readonly processId: number) {}
 
-  /** Notes tries that have ended, and how many of them failed. */
+  /** Adds finished tries; `failed` of them failed. */
   add(queue: Queue, processed: number, failed: number, now = Date.now()): void {
     if (processed === 0) return
     const minute = Math.floor(now / MINUTE) * MINUTE
@@ -33,11 +36,13 @@ export class Tally {
     this.counts.set(key, count)
   }
 
-  /** Writes whole counts and not what was added to them: to repeat it after a lost answer is harmless. */
+  /**
+   * Writes the whole counts and not the increments. So it is harmless to repeat the write after its answer was lost.
+   */
   async write(now = Date.now()): Promise<void> {
     const due = [...this.counts.values()].filter(({ processed, written }) => processed > written)
     if (due.length > 0) {
-      const told = due.map(({ processed }) => processed)
+      const sent = due.map(({ processed }) => processed)
       await execute(
         `insert into queue_minutes (minute, queue, process_id, processed, failed)
          values ${due.map(() => '(?, ?, ?, ?, ?)').join(', ')}
@@ -50,12 +55,12 @@ export class Tally {
           failed
         ])
       )
-      for (const [at, count] of due.entries()) count.written = told[at] ?? 0
+      for (const [at, count] of due.entries()) count.written = sent[at] ?? 0
     }
     this.forget(now)
   }
 
-  /** Minutes that are over and written. The last one is kept for a clock that is set back a little. */
+  /** Drops minutes that are over and written. It keeps the last minute, because the clock may be set back a little. */
   private forget(now: number): void {
     for (const [key, { minute, processed, written }] of this.counts) {
       if (minute < now - 2 * MINUTE && processed === written) this.counts.delete(key)
@@ -64,16 +69,18 @@ export class Tally {
 }
 
 export interface QueueMinute {
-  minute: Date
-  processed: number
-  failed: number
+  readonly minute: Date
+  readonly processed: number
+  readonly failed: number
 }
 
-/** What each queue did in the last hour: every minute, oldest first, the last one still under way. */
+/**
+ * Returns the counts of each queue for every minute of the last hour, oldest first. The last minute is not over yet.
+ */
 export async function queueMinutes(now = Date.now()): Promise<Record<Queue, QueueMinute[]>> {
   const last = Math.floor(now / MINUTE) * MINUTE
   const first = last - (MINUTES - 1) * MINUTE
-  // A sum is a decimal, which the driver gives as text.
+  // The driver returns a sum as text, because it is a decimal.
   const found = await rows<{ minute: Date; queue: string; processed: string; failed: string }>(
     `select minute, queue, sum(processed) as processed, sum(failed) as failed from queue_minutes
      where minute >= ? group by minute, queue`,
@@ -94,12 +101,15 @@ export async function queueMinutes(now = Date.now()): Promise<Record<Queue, Queu
 }
 
 export interface Rates {
-  /** Tries that ended, a minute. */
-  processed: number
-  failed: number
+  /** Finished tries per minute. */
+  readonly processed: number
+  readonly failed: number
 }
 
-/** A minute's worth of the current minute and the one before: whole minutes alone would be told late. */
+/**
+ * Returns the rate per minute over the current minute and the one before. A rate over whole minutes only would come
+ * late.
+ */
 export function ratesOf(minutes: readonly QueueMinute[], now = Date.now()): Rates {
   const recent = minutes.slice(-2)
   const span = (MINUTE + (now % MINUTE)) / MINUTE

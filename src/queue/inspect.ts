@@ -1,8 +1,8 @@
-// What is not well with jobs, for those who look after the appliance.
+// Finds problems with jobs, for the people who look after the appliance.
 import { row, rows } from '../db/sql.js'
 import { listGone } from './processes.js'
 
-/** Numbers of running jobs whose process is gone: nobody does them until a worker gives them back. */
+/** Returns the ids of running jobs whose process is gone. Nobody works on them until a worker gives them back. */
 export async function lostJobs(): Promise<number[]> {
   const gone = new Set(await listGone())
   const running = await rows<{ id: number; process_id: number | null; known: number }>(
@@ -14,12 +14,12 @@ export async function lostJobs(): Promise<number[]> {
     .map(({ id }) => id)
 }
 
-/** Dead jobs by their names. */
+/** Returns the number of dead jobs for each job name. */
 export async function deadJobs(): Promise<{ name: string; count: number }[]> {
   return rows("select name, count(*) as count from jobs where state = 'dead' group by name order by name")
 }
 
-/** Jobs that were made later than now, by more than clocks may differ. */
+/** Returns how many jobs were created in the future, by more than a minute, which is more than clocks may differ. */
 export async function futureJobs(): Promise<number> {
   const found = await row<{ count: number }>('select count(*) as count from jobs where created_at > ?', [
     new Date(Date.now() + 60_000)

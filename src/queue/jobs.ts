@@ -1,34 +1,41 @@
-// Every background job: its payload (ids, not records), its queue and how often it is tried.
+// The list of background jobs: each has a payload (ids, not records), a queue and a number of tries.
 
 export const QUEUES = ['default', 'builds', 'hooks', 'mail', 'maintenance'] as const
 export type Queue = (typeof QUEUES)[number]
 
-/** name -> payload */
+/** Maps the name of a job to its payload. */
 export interface Jobs {
-  /** A settled ref change: hooks, pipeline, commit graph. */
-  'ref.changed': { refChangeId: number }
-  /** A system event that is not a push; `key` makes telling it twice harmless. */
-  'event.emitted': { key: string; event: string; payload: Record<string, unknown> }
-  'hook.deliver': { deliveryId: number }
-  /** Wakes the built-in runner, once for each build that becomes pending; which one it takes is found out then. */
-  'build.run': Record<string, never>
-  'repository.optimise': { projectId: number }
-  /** What a removed project leaves behind: builds, files. */
-  'project.remove': { projectId: number }
-  /** The number of a deleted user in rows that stay. */
-  'user.forget': { userId: number }
-  'maintenance.run': { task: string }
+  /** Something happened, and every listener hears it. Because of `id`, hearing it twice is harmless; `at` is an ISO 8601 moment. */
+  readonly 'happening.told': { readonly id: string; readonly at: string; readonly happening: { readonly kind: string } }
+  readonly 'hook.deliver': { readonly deliveryId: number }
+  /** Wakes the built-in runner, once for each build that becomes pending. The runner then finds out which build it takes. */
+  readonly 'build.run': Record<string, never>
+  readonly 'repository.optimise': { readonly projectId: number }
+  /** Removes what a removed project leaves behind: builds and files. */
+  readonly 'project.remove': { readonly projectId: number }
+  /** Clears the number of a deleted user in rows that stay. */
+  readonly 'user.forget': { readonly userId: number }
+  readonly 'maintenance.run': { readonly task: string }
 }
 
-export type JobName = keyof Jobs
+/**
+ * Jobs that nothing enqueues any more. An appliance that was upgraded to 0.1 may still hold some: they are done like any
+ * other. To be removed in 0.2.
+ */
+export interface RetiredJobs {
+  readonly 'ref.changed': { readonly refChangeId: number }
+  readonly 'event.emitted': { readonly key: string; readonly event: string; readonly payload: Record<string, unknown> }
+}
+
+export type JobName = keyof Jobs | keyof RetiredJobs
 
 export interface JobKind {
   readonly queue: Queue
-  /** Tries before the job is dead. */
+  /** Number of tries before the job is dead. */
   readonly attempts: number
-  /** Seconds after which a try is given up. */
+  /** Seconds after which a try is aborted. */
   readonly timeout: number
-  /** Less is sooner. */
+  /** Jobs with a lower number start first. */
   readonly priority: number
 }
 
@@ -40,23 +47,28 @@ const kind = (queue: Queue, rest: Partial<JobKind> = {}): JobKind => ({
   ...rest
 })
 
+/** The queue, tries, time limit and priority of every job. */
 export const jobs: { readonly [Name in JobName]: JobKind } = {
-  'ref.changed': kind('default', { priority: 50 }),
-  'event.emitted': kind('default'),
-  // The delivery counts its own tries over a day: a receiver that is down is no failure of the job.
+  'happening.told': kind('default'),
+  // The delivery counts its own tries over a day. A receiver that is down is not a failure of the job.
   'hook.deliver': kind('hooks', { timeout: 60 }),
-  // Ends by the build's own time limit; a build is tried again by claiming it again, by whatever wake-up comes.
+  // The build's own time limit ends the job. A build is tried again with a new claim, after any wake-up, never by failing
+  // the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
   'user.forget': kind('maintenance', { timeout: 3600 }),
-  'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 })
+  'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 }),
+  'ref.changed': kind('default', { priority: 50 }),
+  'event.emitted': kind('default')
 }
 
-/** A job that took its process down this often is dead. */
+/** A job is dead when it has ended its process this many times. */
 export const CRASHES = 3
 
-/** Seconds before try `attempt + 1`: 2, 4, 8 ... up to an hour, spread by up to a quarter. */
+/**
+ * Returns the seconds to wait after try `attempt`: 2, 4, 8 ... up to an hour, plus a random part of up to a quarter.
+ */
 export function backOff(attempt: number, random = Math.random): number {
   return Math.min(2 ** attempt, 3600) * (1 + random() / 4)
 }

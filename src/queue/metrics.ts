@@ -1,33 +1,34 @@
-// What the dashboard, the command line and the API show of the queues: one set of functions for all.
+// The figures of the queues that the dashboard, the command line and the API show; all of them use these functions.
 import { marks, row, rows } from '../db/sql.js'
 import { type JobName, jobs, QUEUES } from './jobs.js'
 
 export interface QueueMetrics {
-  /** Jobs that are ready. */
-  backlog: number
+  /** Number of ready jobs. */
+  readonly backlog: number
   /** Seconds that the oldest ready job has waited. */
-  latency: number
+  readonly latency: number
 }
 
 export interface ProcessMetrics {
-  hostname: string
-  pid: number
-  tag: string
-  started_at: Date
-  queues: string[]
-  labels: string[]
-  concurrency: number
-  busy: number
+  readonly hostname: string
+  readonly pid: number
+  readonly tag: string
+  readonly started_at: Date
+  // The schemas of the responses want these arrays as they are.
+  readonly queues: string[]
+  readonly labels: string[]
+  readonly concurrency: number
+  readonly busy: number
 }
 
 export interface JobStats {
-  processed: number
-  failed: number
-  /** Jobs that are ready, delayed or running. */
-  enqueued: number
+  readonly processed: number
+  readonly failed: number
+  /** Number of jobs that are ready, delayed or running. */
+  readonly enqueued: number
 }
 
-/** Backlog and latency of every queue. */
+/** Returns the backlog and the latency of every queue. */
 export async function queueMetrics(): Promise<Record<string, QueueMetrics>> {
   const found = await rows<{ queue: string; backlog: number; oldest: Date }>(
     `select queue, count(*) as backlog, min(run_at) as oldest from jobs
@@ -42,7 +43,10 @@ export async function queueMetrics(): Promise<Record<string, QueueMetrics>> {
   return metrics
 }
 
-/** The worker processes that show life. Jobs that a process holds ahead of time do not make it busier than it can be. */
+/**
+ * Returns the registered worker processes. `busy` is at most `concurrency`, because a process may hold more jobs than
+ * it runs.
+ */
 export async function processMetrics(): Promise<ProcessMetrics[]> {
   const found = await rows<Omit<ProcessMetrics, 'queues' | 'labels'> & { queues: string; labels: string }>(
     `select hostname, pid, tag, started_at, queues, labels, concurrency, least(concurrency,
@@ -51,14 +55,14 @@ export async function processMetrics(): Promise<ProcessMetrics[]> {
   )
   return found.map(({ queues, labels, busy, ...rest }) => ({
     ...rest,
-    // `least` of a count and an integer is a decimal, which the driver gives as text.
+    // The driver returns `least` of a count and an integer as text, because it is a decimal.
     busy: Number(busy),
     queues: JSON.parse(queues) as string[],
     labels: JSON.parse(labels) as string[]
   }))
 }
 
-/** The payloads, as JSON, of all jobs of a name that are ready, delayed or running. */
+/** Returns the payloads, as JSON, of all jobs with this name that are ready, delayed or running. */
 export async function enqueuedPayloads(name: JobName): Promise<Set<string>> {
   const found = await rows<{ payload: string }>(
     "select payload from jobs where queue = ? and name = ? and state in ('ready', 'delayed', 'running')",
@@ -67,7 +71,7 @@ export async function enqueuedPayloads(name: JobName): Promise<Set<string>> {
   return new Set(found.map(({ payload }) => payload))
 }
 
-/** How many jobs of a name are ready, or will be until a moment; counts no further than `most`. */
+/** Returns how many jobs of a name are ready, or will be at a given moment. It stops counting at `most`. */
 export async function countWaitingJobs(name: JobName, { until, most }: { until: Date; most: number }): Promise<number> {
   const found = await row<{ count: number }>(
     `select count(*) as count from (select id from jobs
@@ -77,7 +81,7 @@ export async function countWaitingJobs(name: JobName, { until, most }: { until: 
   return found?.count ?? 0
 }
 
-/** Counts since the appliance was made. */
+/** Returns the counts since the appliance was installed. */
 export async function jobStats(): Promise<JobStats> {
   const found = await row<JobStats>(
     `select

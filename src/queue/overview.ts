@@ -1,61 +1,65 @@
-// What the dashboard shows of the queues, by a fixed number of statements that stay quick with 100k jobs.
+// The figures that the dashboard shows, read with a fixed number of statements that stay fast with 100k jobs.
 import { row, rows } from '../db/sql.js'
 import { pausedQueues } from './administer.js'
 import { queueMinutes, ratesOf } from './history.js'
 import { QUEUES, type Queue } from './jobs.js'
 import { type ProcessMetrics, processMetrics } from './metrics.js'
 
-/** Failures that are shown. */
+/** Maximum number of failures that are shown. */
 const FAILURES = 50
-/** Failures that are looked through for those: jobs that are ready again or run again are not shown. */
+/** Number of stored failures that are searched for those. Jobs that are ready or running again are not shown. */
 const LOOKED_THROUGH = 1000
-/** A longer payload is left to the job's own record. */
+/** The list omits a longer payload; the record of the single job shows it. Bytes. */
 const LONGEST_PAYLOAD = 4000
 const LONGEST_ERROR = 2000
 
 export interface QueueOverview {
-  name: Queue
-  paused: boolean
-  ready: number
-  delayed: number
-  running: number
-  dead: number
-  latency: number
-  processed_per_minute: number
-  failed_per_minute: number
-  /** Of the last hour, oldest first; the last one is under way. */
-  minutes: { minute: Date; processed: number; failed: number }[]
+  readonly name: Queue
+  readonly paused: boolean
+  readonly ready: number
+  readonly delayed: number
+  readonly running: number
+  readonly dead: number
+  readonly latency: number
+  readonly processed_per_minute: number
+  readonly failed_per_minute: number
+  /** The minutes of the last hour, oldest first. The last one is not over yet. */
+  readonly minutes: readonly { readonly minute: Date; readonly processed: number; readonly failed: number }[]
 }
 
 export interface FailureRow {
-  id: number
-  queue: Queue
-  name: string
-  state: 'delayed' | 'dead'
-  attempts: number
-  run_at: Date
-  failed_at: Date
-  error: string
-  /** Null for one that is longer than 4,000 bytes. */
-  payload: string | null
+  readonly id: number
+  readonly queue: Queue
+  readonly name: string
+  readonly state: 'delayed' | 'dead'
+  readonly attempts: number
+  readonly run_at: Date
+  readonly failed_at: Date
+  readonly error: string
+  /** Null when the payload is longer than 4,000 bytes. */
+  readonly payload: string | null
 }
 
 export interface Totals {
-  processed: number
-  failed: number
-  ready: number
-  delayed: number
-  running: number
-  dead: number
+  readonly processed: number
+  readonly failed: number
+  readonly ready: number
+  readonly delayed: number
+  readonly running: number
+  readonly dead: number
 }
 
 export interface QueuesOverview {
-  queues: QueueOverview[]
-  processes: ProcessMetrics[]
-  failures: FailureRow[]
-  totals: Totals
+  readonly queues: readonly QueueOverview[]
+  readonly processes: readonly ProcessMetrics[]
+  readonly failures: readonly FailureRow[]
+  readonly totals: Totals
 }
 
+/**
+ * Returns everything that the dashboard shows of the queues. The counts of jobs may be a little old when there are many
+ * jobs.
+ */
 export async function queuesOverview(): Promise<QueuesOverview> {
   const [counts, paused, minutes, processes, failures, ended] = await Promise.all([
     jobCounts(),
@@ -89,18 +93,18 @@ export async function queuesOverview(): Promise<QueuesOverview> {
 }
 
 interface Counts {
-  ready: number
-  delayed: number
-  running: number
-  dead: number
-  /** When the job that has been ready for longest became so. */
-  oldest: Date | null
+  readonly ready: number
+  readonly delayed: number
+  readonly running: number
+  readonly dead: number
+  /** When the oldest ready job became ready. */
+  readonly oldest: Date | null
 }
 
 const none = (): Counts => ({ ready: 0, delayed: 0, running: 0, dead: 0, oldest: null })
 
-// 100k jobs are counted in the index, which takes some 13 ms: however many there are and whoever looks, no more than a
-// fiftieth of the time goes into counting.
+// Counting 100k jobs in the index takes about 13 ms. For any number of jobs and of viewers, counting may use at most a
+// fiftieth of the time.
 const SHARE = 50
 const MANY = 10_000
 let counted: { counts: Map<string, Counts>; until: number } | undefined
@@ -124,12 +128,12 @@ async function countJobs(): Promise<Map<string, Counts>> {
   }
   const total = found.reduce((sum, { count }) => sum + count, 0)
   const ended = performance.now()
-  // Few are counted in no time, and so are exact at every look.
+  // A small number of jobs is counted very quickly, so it is counted again at every request.
   counted = total < MANY ? undefined : { counts, until: ended + (ended - started) * SHARE }
   return counts
 }
 
-/** Jobs that failed and are still there, delayed or dead, those that failed last first. */
+/** Returns failed jobs that are still delayed or dead; the newest failure comes first. */
 async function recentFailures(): Promise<FailureRow[]> {
   return rows<FailureRow>(
     `select j.id, j.queue, j.name, j.state, j.attempts, j.run_at, f.failed_at, left(j.error, ${LONGEST_ERROR}) as error,
@@ -141,7 +145,7 @@ async function recentFailures(): Promise<FailureRow[]> {
   )
 }
 
-/** Tries that have ended since the appliance was made. */
+/** Returns the finished tries since the appliance was installed. */
 async function endedJobs(): Promise<{ processed: number; failed: number }> {
   const found = await row<{ processed: string; failed: string }>(
     `select (select value from job_totals where name = 'processed') + coalesce(sum(processed), 0) as processed,

@@ -1,4 +1,5 @@
-// Worker processes: they show life by renewing a lease, and the jobs of one that is gone go back.
+// Worker processes. A process renews a lease to show that it is alive. When a process is gone, its jobs go back to the
+// queue.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { config } from '../config.js'
@@ -16,7 +17,7 @@ export interface ProcessOptions {
 
 const leaseEnd = () => new Date(Date.now() + config().queue.lease * 1000)
 
-/** Adds this process; the id is the fencing token of all that it claims. */
+/** Registers this process. The id is the fencing token of everything that the process claims. */
 export async function registerProcess(options: ProcessOptions): Promise<number> {
   const { insertId } = await execute(
     `insert into job_processes (hostname, machine, pid, pid_started, tag, queues, labels, concurrency, started_at, lease_until)
@@ -37,33 +38,33 @@ export async function registerProcess(options: ProcessOptions): Promise<number> 
   return insertId
 }
 
-/** Renews the lease; false when the process was declared gone and must claim no more. */
+/** Renews the lease. Returns false when the process was declared gone; it must then claim no more jobs. */
 export async function renewProcess(id: number): Promise<boolean> {
   const { affectedRows } = await execute('update job_processes set lease_until = ? where id = ?', [leaseEnd(), id])
   return affectedRows === 1
 }
 
-/** Removes this process; what it still holds is ready again. */
+/** Removes this process. The jobs that it still holds become ready again. */
 export async function unregisterProcess(id: number): Promise<void> {
   await buryProcess(id, () => true, false)
 }
 
 interface ProcessRow {
-  id: number
-  machine: string
-  pid: number
-  pid_started: number
-  lease_until: Date
-  processed: number
-  failed: number
+  readonly id: number
+  readonly machine: string
+  readonly pid: number
+  readonly pid_started: number
+  readonly lease_until: Date
+  readonly processed: number
+  readonly failed: number
 }
 
 const COLUMNS = 'id, machine, pid, pid_started, lease_until, processed, failed'
 
 /**
- * Finds processes that are gone: those whose lease has ended, and at once those of this machine whose pid no longer
- * runs. Their jobs go back, and one that took its third process down is dead. `self` is left alone: after a machine has
- * slept, all leases have ended. Gives the ids of those found, with 0 for jobs whose process nobody knows.
+ * Finds processes that are gone: their lease has ended, or, on this machine, their pid no longer runs. Puts their jobs
+ * back; a job that has ended its third process becomes dead. Ignores `self`, because all leases have ended after the
+ * machine was asleep. Returns the ids of the processes found, and 0 when jobs had an unknown process.
  */
 export async function reapProcesses(self?: number): Promise<number[]> {
   const all = await rows<ProcessRow>(`select ${COLUMNS} from job_processes`)
@@ -76,7 +77,7 @@ export async function reapProcesses(self?: number): Promise<number[]> {
   return gone
 }
 
-/** The ids of processes that are gone and not yet taken off the list. */
+/** Returns the ids of processes that are gone but still registered. */
 export async function listGone(): Promise<number[]> {
   const all = await rows<ProcessRow>(`select ${COLUMNS} from job_processes`)
   return all.filter(isGone).map(({ id }) => id)
@@ -87,8 +88,8 @@ function isGone({ machine: where, pid, pid_started, lease_until }: ProcessRow): 
 }
 
 /**
- * A claim may commit just after its process was declared gone, and then nobody would give the jobs back. Reads without
- * locks first: nearly always there are none.
+ * Puts back running jobs whose process is unknown. Such a job exists when a claim commits just after its process was
+ * declared gone. The first query takes no locks, because there are almost never such jobs.
  */
 async function freeOrphans(): Promise<number> {
   const orphans = await rows<{ id: number; process_id: number }>(
@@ -105,7 +106,7 @@ async function freeOrphans(): Promise<number> {
   return orphans.length
 }
 
-/** Takes a process off the list, and its jobs back, if it is `gone` when its row is locked as well. */
+/** Removes a process and puts its jobs back, if `gone` is still true after its row is locked. */
 async function buryProcess(id: number, gone: (process: ProcessRow) => boolean, crashed: boolean): Promise<boolean> {
   return transact(async () => {
     const [last] = await rows<ProcessRow>(`select ${COLUMNS} from job_processes where id = ? for update`, [id])
@@ -132,7 +133,7 @@ async function bury(ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   await execute(
     `update jobs set state = 'dead', process_id = null, crashes = crashes + 1,
-       error = 'the process that ran this job ended without a word, ${CRASHES} times' where id in (${marks(ids)})`,
+       error = 'the process that ran this job died ${CRASHES} times before the job ended' where id in (${marks(ids)})`,
     ids
   )
   await noteFailures(ids)
@@ -147,7 +148,10 @@ async function giveBack(ids: readonly number[], crashed: boolean): Promise<void>
   )
 }
 
-/** This boot of this kernel and pid namespace: only there does a pid mean the same to two processes. */
+/**
+ * Identifies this boot of this kernel and the pid namespace. Two processes mean the same process by a pid only when
+ * this value is equal.
+ */
 export function machine(): string {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`
@@ -156,12 +160,15 @@ export function machine(): string {
   }
 }
 
-/** When a process began, in clock ticks since boot: tells it from a later one with the same pid. */
+/**
+ * Returns when a process started, in clock ticks since boot, or null when it is gone. The start time distinguishes it
+ * from a later process with the same pid.
+ */
 export function startOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    // A zombie runs nothing any more.
+    // A zombie no longer runs anything.
     return fields[0] === 'Z' ? null : Number(fields[19])
   } catch {
     return null

@@ -1,29 +1,37 @@
-// What a maintenance task is. Tasks lie in the area whose things they look after; maintenance-tasks.ts lists them.
+// The type of a maintenance task. A task is in the area whose records it maintains; maintenance-tasks.ts lists all
+// tasks.
 import { deleteInBatches, row, type Value } from '../db/sql.js'
 
 export interface TaskContext {
-  /** Only tell what would be done. */
+  /** True when the task must only report what it would do. */
   readonly dryRun: boolean
-  /** Ends when the run is to end: looked at between steps, each of which leaves things whole. */
+  /** Aborts when the run must end. A task checks it between two steps; after each step the data is consistent. */
   readonly signal: AbortSignal
-  /** Counts what was dealt with; a run that breaks off keeps its count. */
+  /** Counts processed items. A run that stops early keeps its count. */
   count(more?: number): void
-  /** A line for the record of the run. */
+  /** Adds a line to the record of the run. */
   note(text: string): void
 }
 
 export interface Task {
   readonly name: string
-  /** When, as cron writes it, in UTC. */
+  /** The times of the task, in cron syntax, in UTC. */
   readonly schedule: string
   readonly about: string
-  /** Gives figures for the record, beside the count. Running it twice, or after a run that broke off, is harmless. */
+  /**
+   * Runs the task. Returns more figures for the record. It must be harmless to run a task twice, or after a run that
+   * stopped early.
+   */
   run(context: TaskContext): Promise<Readonly<Record<string, number>> | undefined>
 }
 
+/** Returns the moment that was `days` times 24 hours ago. */
 export const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000)
 
-/** Removes the rows of a table for which `where` holds, in batches, so that no statement locks much for long. */
+/**
+ * Removes the rows of a table that match `where`, in batches, so that no statement holds many locks for long. In a dry
+ * run it only counts them.
+ */
 export async function removeRows(
   { dryRun, signal, count }: TaskContext,
   table: string,

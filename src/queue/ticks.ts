@@ -1,9 +1,12 @@
-// The schedule's ticks: N workers see the same tick, one of them inserts it.
+// The ticks of the schedule. N workers see the same tick, but only one of them inserts it.
 import { execute } from '../db/sql.js'
 import { transact } from '../db/transact.js'
 import { type EnqueueOptions, enqueue } from './enqueue.js'
 
-/** Enqueues a maintenance task for a tick, once however many ask; false when somebody else did. */
+/**
+ * Enqueues a maintenance task for a tick, only once even when several workers ask. Returns false when another worker
+ * has already done it.
+ */
 export async function enqueueTick(task: string, dueAt: Date, options: EnqueueOptions = {}): Promise<boolean> {
   return transact(async () => {
     const { affectedRows } = await execute(

@@ -1,18 +1,21 @@
-// A byte on a unix socket tells workers of this machine that there is work: 3 ms instead of a poll's half interval.
-// Polling stays as the fallback, so nothing here may fail loudly.
-import { readdirSync, rmSync } from 'node:fs'
+// A byte on a unix socket tells the workers of this machine that there is work. It takes 3 ms; polling takes half its
+// interval on average. Workers still poll as a fallback, so an error here must never reach the caller.
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { socketPath } from '../home.js'
 import { QUEUES, type Queue } from './jobs.js'
 
 const PREFIX = 'wake-'
-const LIST_AGE = 1000
-/** Bytes kept for a worker that does not read: it has been told, and polls when it goes on. */
+/** The kernel's clock gives the times of folders in such steps: a list that is hardly younger may miss a change. */
+const GRAIN_MS = 50
+/**
+ * Maximum unread bytes for a worker. A worker with so many has enough wake-ups, and it also polls when it continues.
+ */
 const UNREAD = 1024
 
 const connections = new Map<string, Socket>()
-let listed: { at: number; paths: string[] } = { at: 0, paths: [] }
+let listed: { changed: number; paths: string[] } = { changed: 0, paths: [] }
 
 /** Tells every worker of this machine that `queue` has a job. */
 export function wake(queue: Queue): void {
@@ -23,10 +26,14 @@ export function wake(queue: Queue): void {
   }
 }
 
-/** Listens for wake-ups of this process; the result ends it. */
+/**
+ * Listens for wake-ups of this process. Returns a function that stops listening. The socket gets its name only when it
+ * listens: before that, connections are refused, and whoever connects would take it for one that a killed worker left.
+ */
 export function listenForWake(id: number, onWake: (queue: Queue) => void): Promise<() => void> {
   const path = socketPath(`${PREFIX}${id}.sock`)
-  rmSync(path, { force: true })
+  const unnamed = socketPath(`new-${id}.sock`)
+  rmSync(unnamed, { force: true })
   const clients = new Set<Socket>()
   const server: Server = createServer(client => {
     clients.add(client)
@@ -41,7 +48,8 @@ export function listenForWake(id: number, onWake: (queue: Queue) => void): Promi
   })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(path, () => {
+    server.listen(unnamed, () => {
+      renameSync(unnamed, path)
       resolve(() => {
         server.close()
         for (const client of clients) client.destroy()
@@ -51,26 +59,27 @@ export function listenForWake(id: number, onWake: (queue: Queue) => void): Promi
   })
 }
 
-/** Ends this process's connections to workers. */
+/** Closes the connections of this process to workers. */
 export function closeWake(): void {
   for (const socket of connections.values()) socket.destroy()
   connections.clear()
-  listed = { at: 0, paths: [] }
+  listed = { changed: 0, paths: [] }
 }
 
+/** Lists them anew when the folder has changed, so that a worker that has just begun hears of the next job. */
 function workerSockets(): string[] {
-  const now = Date.now()
-  if (now - listed.at < LIST_AGE) return listed.paths
-  let paths: string[] = []
+  const folder = dirname(socketPath('any'))
   try {
-    const folder = dirname(socketPath('any'))
-    paths = readdirSync(folder)
+    const changed = statSync(folder).mtimeMs
+    if (changed === listed.changed) return listed.paths
+    const paths = readdirSync(folder)
       .filter(name => name.startsWith(PREFIX))
       .map(name => join(folder, name))
+    listed = { changed: Date.now() - changed > GRAIN_MS ? changed : 0, paths }
   } catch {
-    // No folder, no workers on this machine.
+    // Without the folder there are no workers on this machine.
+    listed = { changed: 0, paths: [] }
   }
-  listed = { at: now, paths }
   return listed.paths
 }
 
@@ -80,10 +89,12 @@ function connectionTo(path: string): Socket {
   const socket = createConnection(path)
   socket.unref()
   socket.on('error', error => {
-    // A socket nobody listens on is left by a worker that was killed.
+    // When nobody listens on a socket, a killed worker has left it behind.
     if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') rmSync(path, { force: true })
   })
-  socket.on('close', () => connections.delete(path))
+  socket.on('close', () => {
+    if (connections.get(path) === socket) connections.delete(path)
+  })
   connections.set(path, socket)
   return socket
 }

@@ -1,5 +1,5 @@
-// Packs what a build leaves behind. Links are stored as links when they lead to a place in the tree, and left out
-// otherwise: nothing is ever read through one. Folders are stored only with the files in them.
+// Packs the artifacts of a build. It stores a link as a link when it leads to a place in the tree, and skips it
+// otherwise: it never reads anything through a link. It stores folders only together with the files in them.
 import { createWriteStream } from 'node:fs'
 import { lstat, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,30 +11,42 @@ import { pathMatcher } from './glob.js'
 import { leadsInside, openInside, walk } from './tree.js'
 import type { BuildUser } from './user.js'
 
-export type Packing = {
-  tree: string
-  paths: string[]
-  exclude: string[]
-  /** The files that were there before, when those that were not are to be packed. */
-  before: Set<string> | undefined
-  /** Where the archive is written. */
-  to: string
-  /** Bytes of the archive; its content may be ten times that. */
-  limit: number
-  user: BuildUser | undefined
-  signal: AbortSignal
-  /** Told of what is left out. */
-  warn: (text: string) => void
+export interface Packing {
+  readonly tree: string
+  readonly paths: readonly string[]
+  readonly exclude: readonly string[]
+  /** The files that existed before the script, when the archive must contain the files that are new. */
+  readonly before: Set<string> | undefined
+  /** The path of the archive. */
+  readonly to: string
+  /** Maximum bytes of the archive; its content may be ten times as large. */
+  readonly limit: number
+  readonly user: BuildUser | undefined
+  readonly signal: AbortSignal
+  /** Gets a line of text about files that are not packed. */
+  readonly warn: (text: string) => void
 }
 
-type Chosen = { path: string; size: number; mode: number; mtime: Date; target: string | undefined }
+interface Chosen {
+  readonly path: string
+  readonly size: number
+  readonly mode: number
+  readonly mtime: Date
+  readonly target: string | undefined
+}
 
-/** How much more than an archive's limit its content may be: the one bound for packing and unpacking. */
-export const contentRatio = 10
-const mostFiles = 100_000
-const mostWarnings = 20
+/**
+ * The content of an archive may be this many times larger than the limit of the archive. Packing and unpacking share
+ * this bound.
+ */
+export const CONTENT_RATIO = 10
+const MOST_FILES = 100_000
+const MOST_WARNINGS = 20
 
-/** The size in bytes and the number of files, or undefined when nothing matches. Throws TooLarge with a line of why. */
+/**
+ * Packs the artifacts. Returns the size of the archive in bytes and the number of files, or undefined when no file
+ * matches. Throws TooLarge with the reason in one line.
+ */
 export async function packArtifacts(packing: Packing): Promise<{ size: number; files: number } | undefined> {
   const tree = await realpath(packing.tree)
   const chosen = await choose({ ...packing, tree })
@@ -71,17 +83,20 @@ async function choose(packing: Packing): Promise<Chosen[]> {
     if (!file) leftOut.push(path)
     else chosen.push(file)
     bytes += file?.size ?? 0
-    if (chosen.length > mostFiles) throw new TooLarge(`more than ${mostFiles} files`)
-    if (bytes > packing.limit * contentRatio) {
-      throw new TooLarge(`the files are larger than ${packing.limit * contentRatio} bytes`)
+    if (chosen.length > MOST_FILES) throw new TooLarge(`more than ${MOST_FILES} files`)
+    if (bytes > packing.limit * CONTENT_RATIO) {
+      throw new TooLarge(`the files are larger than ${packing.limit * CONTENT_RATIO} bytes`)
     }
   }
-  for (const path of leftOut.slice(0, mostWarnings)) packing.warn(`${JSON.stringify(path)} is left out`)
-  if (leftOut.length > mostWarnings) packing.warn(`${leftOut.length - mostWarnings} more are left out`)
+  for (const path of leftOut.slice(0, MOST_WARNINGS)) packing.warn(`${JSON.stringify(path)} is not packed`)
+  if (leftOut.length > MOST_WARNINGS) packing.warn(`${leftOut.length - MOST_WARNINGS} more files are not packed`)
   return chosen
 }
 
-/** Undefined for what an archive cannot hold, or should not: devices, links out of the tree, names that are no text. */
+/**
+ * Returns undefined for something that an archive cannot or should not hold: devices, links out of the tree, names that
+ * are not text.
+ */
 async function inspect({ tree, user }: Packing, path: string): Promise<Chosen | undefined> {
   if (/[\\\uFFFD]|^[a-zA-Z]:/.test(path)) return undefined
   const full = join(tree, path)
@@ -105,16 +120,16 @@ function add(zip: ZipFile, { tree, user }: Packing, { path, mode, mtime, target 
   }
   zip.addReadStreamLazy(path, { mode: 0o100000 | mode, mtime }, done => {
     openInside(tree, path, user).then(
-      // The bound above was taken from the size at that time: one that grows is cut off by the archive's own limit.
+      // The size limit above used the size at that time. If the file grows, the limit of the archive itself stops it.
       handle => (handle ? done(null, handle.createReadStream()) : refuse(zip, path)),
       error => zip.emit('error', error)
     )
   })
 }
 
-const refuse = (zip: ZipFile, path: string) => zip.emit('error', new Error(`${path} has changed while it was packed`))
+const refuse = (zip: ZipFile, path: string) => zip.emit('error', new Error(`${path} changed while it was being packed`))
 
-/** The file name of an archive whose name a CI file gives. */
+/** Returns the file name for an archive whose `name` comes from a CI file. */
 export function archiveName(name: string): string {
   const plain = name.replace(/[\0-\x1f\x7f/\\]+/g, '-').replace(/^\.+/, '')
   return `${[...plain].slice(0, 100).join('').trim() || 'artifacts'}.zip`

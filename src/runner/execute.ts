@@ -1,4 +1,5 @@
-// Executes one build: sources, archives of earlier builds, script, after_script, artifacts; tells its trace throughout.
+// Executes one build: sources, archives of earlier builds, script, after_script, artifacts. It writes the trace the
+// whole time.
 import { config } from '../config.js'
 import { Failure, Unavailable } from '../errors.js'
 import { watchDisk } from './disk.js'
@@ -11,7 +12,9 @@ import { uploadArtifacts } from './upload.js'
 
 export type { ArtifactsWish, FailureReason, RunnerJob, RunnerPort, RunnerResult } from './job.js'
 
-/** Runs a build to its end, and never rejects. When it settles no process of the build is left, and no file of it. */
+/**
+ * Runs a build to its end, and never rejects. When the promise resolves, no process and no file of the build is left.
+ */
 export async function executeBuild(job: RunnerJob, port: RunnerPort): Promise<RunnerResult> {
   const halt = new Halt(job.timeout, port.signal)
   const trace = new Trace({
@@ -23,7 +26,7 @@ export async function executeBuild(job: RunnerJob, port: RunnerPort): Promise<Ru
   })
   for (const line of job.header ?? ['Running on the built-in runner']) trace.line(line)
   const stopWatching = watchDisk(port.workFolder, () => {
-    trace.line('ERROR: the disk of the runner is nearly full; the build is stopped')
+    trace.line('ERROR: the disk of the runner is nearly full; the build stops')
     halt.now('runner_system_failure', new Unavailable('the disk of builds is nearly full'))
   })
   let result = await runStages(job, port, trace, halt)
@@ -56,12 +59,14 @@ async function runStages(job: RunnerJob, port: RunnerPort, trace: Trace, halt: H
 function failed(error: unknown, trace: Trace): RunnerResult {
   if (error instanceof StageFailure) {
     trace.line(`ERROR: ${error.message}`)
-    const result: RunnerResult = { status: 'failed', reason: error.reason }
-    if (error.exitCode !== undefined) result.exitCode = error.exitCode
-    if (error.cause !== undefined) result.error = error.cause
-    return result
+    return {
+      status: 'failed',
+      reason: error.reason,
+      ...(error.exitCode !== undefined && { exitCode: error.exitCode }),
+      ...(error.cause !== undefined && { error: error.cause })
+    }
   }
-  trace.line(`ERROR: ${error instanceof Failure ? error.message : 'the runner itself has failed'}`)
+  trace.line(`ERROR: ${error instanceof Failure ? error.message : 'the runner itself failed'}`)
   return { status: 'failed', reason: 'runner_system_failure', error }
 }
 

@@ -1,5 +1,5 @@
-// The folders of one build. Only `project` and `home` are the build's own; the rest belongs to the runner, so that a
-// script can change neither itself nor what is made of its results.
+// The folders of one build. The build owns only `project` and `home`. The runner owns the others, so that a script can
+// change neither itself nor what the runner makes of its results.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -9,37 +9,37 @@ import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { type BuildUser, buildUser } from './user.js'
 
-export type Folders = {
-  work: string
-  project: string
-  home: string
-  etc: string
-  step: string
-  output: string
-  user: BuildUser | undefined
+export interface Folders {
+  readonly work: string
+  readonly project: string
+  readonly home: string
+  readonly etc: string
+  readonly step: string
+  readonly output: string
+  readonly user: BuildUser | undefined
 }
 
-const prefix = 'gitstead-build-'
+const PREFIX = 'gitstead-build-'
 
-const accounts = {
+const ACCOUNTS = {
   passwd: 'root:x:0:0:root:/:/bin/false\nbuild:x:1000:1000:build:/home/build:/bin/bash\n',
   group: 'root:x:0:\nbuild:x:1000:\n',
   hosts: '127.0.0.1 localhost build\n::1 localhost\n'
 }
 
 /**
- * Makes an empty folder for one build, which executeBuild removes. A home is closed to everyone but its owner: where
- * builds run as another user than this process, the folder lies outside of it.
+ * Makes an empty folder for one build; executeBuild removes it. Only its owner can enter the home of the appliance. So
+ * when builds run as another user than this process, the folder is outside of the home.
  */
 export async function makeWorkFolder(): Promise<string> {
-  return mkdtemp(join(await parentFolder(), `${prefix}${process.pid}-`))
+  return mkdtemp(join(await parentFolder(), `${PREFIX}${process.pid}-`))
 }
 
-/** Removes the work folders of processes that are gone, which were killed amid a build. Gives how many. */
+/** Removes the work folders of processes that were killed during a build. Returns how many. */
 export async function removeStaleFolders(): Promise<number> {
   const parent = await parentFolder()
   const stale = (await readdir(parent)).filter(name => {
-    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN
+    const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN
     return Number.isInteger(pid) && pid > 0 && !existsSync(`/proc/${pid}`)
   })
   for (const name of stale) await removeFolder(join(parent, name))
@@ -48,7 +48,10 @@ export async function removeStaleFolders(): Promise<number> {
 
 const parentFolder = async () => ((await buildUser()) ? '/var/tmp' : join(config().home, 'tmp'))
 
-/** Lays out an existing empty folder for one build. Throws Misconfigured when the user of builds cannot reach it. */
+/**
+ * Fills an existing empty folder with the folders of one build. Throws Misconfigured when the user of builds cannot
+ * reach it.
+ */
 export async function prepareFolders(work: string): Promise<Folders> {
   const user = await buildUser()
   const inner = (name: string) => join(work, name)
@@ -56,7 +59,7 @@ export async function prepareFolders(work: string): Promise<Folders> {
   await chmod(work, user ? 0o711 : 0o700)
   for (const name of ['project', 'home']) await mkdir(inner(name), { mode: 0o700 })
   await mkdir(inner('etc'), { mode: 0o755 })
-  for (const [name, text] of Object.entries(accounts)) await writeFile(inner(`etc/${name}`), text, { mode: 0o644 })
+  for (const [name, text] of Object.entries(ACCOUNTS)) await writeFile(inner(`etc/${name}`), text, { mode: 0o644 })
   await run('mkfifo', ['-m', '600', '--', inner('output')])
   const names = { project: inner('project'), home: inner('home'), output: inner('output') }
   if (user) for (const path of Object.values(names)) await chown(path, user.uid, user.gid)
@@ -67,18 +70,18 @@ async function checkReachable(work: string): Promise<void> {
   for (let folder = dirname(work); folder !== '/'; folder = dirname(folder)) {
     if ((await stat(folder)).mode & 0o001) continue
     throw new Misconfigured(
-      `runner: ${folder} is closed to the user ${config().runner.user}: chmod o+x it, or keep builds elsewhere`
+      `runner: the user ${config().runner.user} cannot enter ${folder}: run chmod o+x on it, or keep builds elsewhere`
     )
   }
 }
 
 /**
- * Removes what a build left. By rm, as it never follows a link that is put in its way meanwhile, which Node's own
- * removal does not promise.
+ * Removes everything that a build left. It uses rm, because rm never follows a link that somebody creates in the
+ * meantime; Node's own removal does not promise that.
  */
 export async function removeFolder(work: string): Promise<void> {
   if (await succeeds('rm', ['-rf', '--', work])) return
-  // A build may have closed its own folders to itself; root is not held up by that and never gets here.
+  // A build may have taken its own permissions on its folders away. That does not stop root, which never gets here.
   await succeeds('chmod', ['-R', 'u+rwX', '--', work])
   await run('rm', ['-rf', '--', work])
 }

@@ -1,18 +1,22 @@
-// Matches paths against the patterns of a CI file: `*`, `?`, `[abc]`, `{a,b}` and `**` between slashes. Such patterns
-// are anyone's text and would run in the worker: as regular expressions, which the libraries make of them, a few stars
-// take hours. Here a name costs at most its length times the pattern's.
+// Matches paths against the patterns of a CI file: `*`, `?`, `[abc]`, `{a,b}` and `**` between slashes. Any user can
+// write such a pattern, and it runs in the worker. Libraries turn patterns into regular expressions, in which a few
+// stars can take hours. Here the cost of a name is at most its length times the length of the pattern.
 
-type Token = { any: true } | { star: true } | { set: string; not: boolean } | { text: string }
+type Token =
+  | { readonly any: true }
+  | { readonly star: true }
+  | { readonly set: string; readonly not: boolean }
+  | { readonly text: string }
 type Segment = Token[] | '**'
 
-const longestPattern = 1000
-const mostAlternatives = 64
+const LONGEST_PATTERN = 1000
+const MOST_ALTERNATIVES = 64
 
 /**
- * A test for paths, relative and without a leading `./`: true for what a pattern names, and for everything in a folder
- * that it names. A pattern longer than 1000 characters, or of more than 64 alternatives, matches nothing.
+ * Returns a test for relative paths without a leading `./`. The test is true when a pattern matches the path or a
+ * folder above it. A pattern that is longer than 1000 characters or has more than 64 alternatives matches nothing.
  */
-export function pathMatcher(patterns: string[]): (path: string) => boolean {
+export function pathMatcher(patterns: readonly string[]): (path: string) => boolean {
   const compiled = patterns.flatMap(pattern => alternatives(pattern).map(compile))
   return path => {
     const names = path.split('/')
@@ -21,14 +25,14 @@ export function pathMatcher(patterns: string[]): (path: string) => boolean {
 }
 
 function alternatives(pattern: string): string[] {
-  if (pattern.length > longestPattern) return []
+  if (pattern.length > LONGEST_PATTERN) return []
   const done: string[] = []
   const open = [pattern]
   for (let text = open.pop(); text !== undefined; text = open.pop()) {
     const braces = /\{([^{}]*,[^{}]*)\}/.exec(text)
     if (!braces) done.push(text)
     else for (const part of (braces[1] ?? '').split(',')) open.push(text.replace(braces[0], () => part))
-    if (open.length + done.length > mostAlternatives) return []
+    if (open.length + done.length > MOST_ALTERNATIVES) return []
   }
   return done
 }
@@ -47,7 +51,10 @@ function tokens(segment: string): Token[] {
   })
 }
 
-/** `reached` holds the segments of the pattern that may come next: one pass over the names, whatever the stars. */
+/**
+ * `reached` holds the segments of the pattern that may come next, so one pass over the names is enough for any number
+ * of stars.
+ */
 function matchSegments(segments: Segment[], names: string[]): boolean {
   let reached = withSkipped(segments, new Set([0]))
   for (const name of names) {
@@ -64,12 +71,12 @@ function matchSegments(segments: Segment[], names: string[]): boolean {
 }
 
 function withSkipped(segments: Segment[], reached: Set<number>): Set<number> {
-  // A set is walked in the order of insertion, what is added meanwhile included.
+  // A loop over a Set also visits what is added during the loop.
   for (const at of reached) if (segments[at] === '**') reached.add(at + 1)
   return reached
 }
 
-/** Goes back to the last star alone, which is enough for names. */
+/** Goes back to the last star only, which is enough for names. */
 function matchName(pattern: Token[], name: string[]): boolean {
   let at = 0
   let star = -1

@@ -1,7 +1,9 @@
-// Why a build is stopped from outside: the first reason counts.
+// The reason why something outside stops a build. The first reason counts.
 export type HaltReason = 'canceled' | 'job_execution_timeout' | 'output_limit' | 'runner_system_failure'
 
-/** One signal for everything that may stop a build; `done` lets go of the clock and the caller's signal. */
+/**
+ * One signal for everything that may stop a build. `done` stops the clock and no longer listens to the caller's signal.
+ */
 export class Halt {
   reason: HaltReason | undefined
   error: unknown
@@ -10,10 +12,10 @@ export class Halt {
   readonly #onCancel = () => this.now('canceled')
   #clock: NodeJS.Timeout | undefined
 
-  /** `timeout` in seconds. */
+  /** `timeout` is in seconds. */
   constructor(timeout: number, cancel: AbortSignal) {
     this.#cancel = cancel
-    // Timers hold at most 24 days.
+    // A timer can wait at most 24 days.
     this.#clock = setTimeout(() => this.now('job_execution_timeout'), Math.min(timeout * 1000, 2_147_483_647))
     if (cancel.aborted) this.now('canceled')
     cancel.addEventListener('abort', this.#onCancel, { once: true })
@@ -30,7 +32,7 @@ export class Halt {
     this.#controller.abort()
   }
 
-  /** What follows the script has limits of its own. */
+  /** Stops the clock after the script: the steps after the script have limits of their own. */
   stopClock(): void {
     clearTimeout(this.#clock)
   }

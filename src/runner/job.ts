@@ -1,43 +1,43 @@
-// What a build is made of, what its executor needs from outside, and what comes of it.
+// The input of a build, what its executor needs from outside, and its result.
 import type { Readable } from 'node:stream'
 import type { Variable } from './variables.js'
 
-export type ArtifactsWish = {
-  name: string
-  paths: string[]
-  exclude: string[]
-  untracked: boolean
-  when: 'on_success' | 'on_failure' | 'always'
+export interface ArtifactsWish {
+  readonly name: string
+  readonly paths: readonly string[]
+  readonly exclude: readonly string[]
+  readonly untracked: boolean
+  readonly when: 'on_success' | 'on_failure' | 'always'
 }
 
-export type RunnerJob = {
-  id: number
-  /** Seconds, from the start to the end of the script. */
-  timeout: number
-  /** Later entries win. */
-  variables: Variable[]
-  script: string[]
-  afterScript: string[]
-  artifacts: ArtifactsWish | null
+export interface RunnerJob {
+  readonly id: number
+  /** Time limit in seconds, from the start to the end of the script. */
+  readonly timeout: number
+  /** When a name occurs twice, the later entry wins. */
+  readonly variables: readonly Variable[]
+  readonly script: readonly string[]
+  readonly afterScript: readonly string[]
+  readonly artifacts: ArtifactsWish | null
   /** The first lines of the trace. */
-  header?: string[]
+  readonly header?: readonly string[]
   /** Values that the trace must not show. */
-  secrets: string[]
+  readonly secrets: readonly string[]
 }
 
-export type RunnerPort = {
-  /** An existing, empty folder, such as makeWorkFolder gives; removed at the end, whatever happens. */
-  workFolder: string
+export interface RunnerPort {
+  /** An existing, empty folder, such as makeWorkFolder returns. The executor always removes it at the end. */
+  readonly workFolder: string
   /** Makes the checkout. Its files must have no second name elsewhere (no hard links into a repository). */
   getSources(into: string, signal: AbortSignal): Promise<void>
-  /** The zip archives to unpack over the sources. */
-  dependencies: { name: string; open(): Promise<Readable> }[]
-  /** Called again only when the last call has settled. A failure ends the build. */
+  /** The zip archives that are unpacked over the sources. */
+  readonly dependencies: readonly { readonly name: string; open(): Promise<Readable> }[]
+  /** Called again only after the last call has settled. A rejection ends the build. */
   writeTrace(chunk: Buffer): Promise<void>
-  /** The archive is gone once this has settled. */
+  /** The archive no longer exists after this promise has settled. */
   putArtifacts(archive: { path: string; size: number; filename: string }): Promise<void>
-  /** Cancels the build. */
-  signal: AbortSignal
+  /** Aborting this signal cancels the build. */
+  readonly signal: AbortSignal
 }
 
 export type FailureReason =
@@ -47,10 +47,10 @@ export type FailureReason =
   | 'runner_system_failure'
   | 'missing_dependency_failure'
 
-export type RunnerResult = {
-  status: 'success' | 'failed' | 'canceled'
-  reason?: FailureReason
-  exitCode?: number
-  /** What the runner stumbled on, for the log of the sysadmin: the trace shows it only where it is the user's business. */
-  error?: unknown
+export interface RunnerResult {
+  readonly status: 'success' | 'failed' | 'canceled'
+  readonly reason?: FailureReason
+  readonly exitCode?: number
+  /** The error of the runner, for the sysadmin's log. The trace shows it only when it concerns the user. */
+  readonly error?: unknown
 }

@@ -1,24 +1,26 @@
-// Hides secrets in a stream of bytes. The filler has the length of the secret, so that offsets into a trace stay true.
+// Hides secrets in a stream of bytes. The mask is as long as the secret, so that offsets into a trace stay correct.
 
-const filler = '*'.charCodeAt(0)
-/** Shorter values would hide every second word of a trace and are guessed at once anyway. */
-const leastLength = 4
+const FILLER = '*'.charCodeAt(0)
+/** Shorter values are not hidden: they would hide every second word of a trace, and anyone can guess them anyway. */
+const LEAST_LENGTH = 4
 
-/** Hides the given values, across the borders of chunks too. A value of several lines is hidden line by line. */
+/**
+ * Hides the given values, also when a value is split between chunks. It hides a value of several lines line by line.
+ */
 export class Masker {
   readonly #secrets: Buffer[]
-  /** The last bytes, as they came: those that a secret may begin in. */
+  /** The last bytes, unmasked: a secret may begin in them. */
   #kept: Buffer = Buffer.alloc(0)
   #hidden = new Uint8Array(0)
-  /** How many of the kept bytes were given out already. */
+  /** How many of the kept bytes have already been returned. */
   #given = 0
 
-  constructor(secrets: string[]) {
+  constructor(secrets: readonly string[]) {
     const lines = new Set(secrets.flatMap(secret => secret.split(/[\r\n]+/)))
-    this.#secrets = [...lines].map(line => Buffer.from(line)).filter(line => line.length >= leastLength)
+    this.#secrets = [...lines].map(line => Buffer.from(line)).filter(line => line.length >= LEAST_LENGTH)
   }
 
-  /** What may be shown after this chunk; what may be the start of a secret stays behind. */
+  /** Returns the bytes that may be shown after this chunk. It keeps back bytes that may be the start of a secret. */
   mask(chunk: Buffer): Buffer {
     const bytes = Buffer.concat([this.#kept, chunk])
     const hidden = new Uint8Array(bytes.length)
@@ -33,13 +35,13 @@ export class Masker {
   }
 
   /**
-   * Gives what stayed behind, masked as a whole if `hide`. It is still remembered: should the secret go on, the rest of
-   * it is hidden.
+   * Returns the bytes that were kept back, all of them masked when `hide` is set. The masker still remembers them: if
+   * the secret continues, it hides the rest.
    */
   release(hide = false): Buffer {
     const out = masked(this.#kept, this.#hidden, this.#given, this.#kept.length)
     this.#given = this.#kept.length
-    return hide ? out.fill(filler) : out
+    return hide ? out.fill(FILLER) : out
   }
 }
 
@@ -51,7 +53,7 @@ function hide(bytes: Buffer, secret: Buffer, hidden: Uint8Array): void {
   }
 }
 
-/** The length of the longest true beginning of the secret that the bytes end with. */
+/** Returns the length of the longest beginning of the secret, shorter than the secret, with which the bytes end. */
 function startAtEnd(bytes: Buffer, secret: Buffer): number {
   const first = secret[0] ?? 0
   const from = Math.max(0, bytes.length - secret.length + 1)
@@ -63,6 +65,6 @@ function startAtEnd(bytes: Buffer, secret: Buffer): number {
 
 function masked(bytes: Buffer, hidden: Uint8Array, from: number, to: number): Buffer {
   const out = Buffer.from(bytes.subarray(from, to))
-  for (let at = 0; at < out.length; at++) if (hidden[from + at]) out[at] = filler
+  for (let at = 0; at < out.length; at++) if (hidden[from + at]) out[at] = FILLER
   return out
 }

@@ -1,60 +1,65 @@
-// Looks at processes through /proc, to be sure that those of a build are gone.
+// Reads /proc to make sure that all processes of a build are gone.
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A process told apart from a later one of the same number. */
-export type FirstProcess = { pid: number; startedAt: string }
+/** A process, with its start time to distinguish it from a later process with the same number. */
+export interface FirstProcess {
+  readonly pid: number
+  readonly startedAt: string
+}
 
-const patience = 10_000
-const step = 2
+const PATIENCE = 10_000
+const STEP = 2
 
-/** The process of that number, or undefined when it is gone already. */
+/** Returns the process with this number, or undefined when it has already gone. */
 export async function firstProcess(pid: number): Promise<FirstProcess | undefined> {
   const startedAt = await startOf(pid)
   return startedAt === undefined ? undefined : { pid, startedAt }
 }
 
 /**
- * Waits until the first process of a pid namespace is gone, and with it all others: it becomes a zombie only after the
- * kernel has ended them. bubblewrap itself leaves a moment before that. Throws when that takes more than ten seconds.
+ * Waits until the first process of a pid namespace is gone. All other processes are then gone too, because the first
+ * becomes a zombie only after the kernel has ended the others. bubblewrap itself ends a moment before that. Throws when
+ * the wait takes more than ten seconds.
  */
 export async function processEnded(first: FirstProcess): Promise<void> {
-  for (let waited = 0; waited < patience; waited += step) {
+  for (let waited = 0; waited < PATIENCE; waited += STEP) {
     if ((await startOf(first.pid)) !== first.startedAt) return
-    await delay(step)
+    await delay(STEP)
   }
-  throw new Error(`process ${first.pid} of a build does not end`)
+  throw new Error(`process ${first.pid} of a build did not end`)
 }
 
-/** When a process that is not a zombie started, in the kernel's ticks. */
+/** Returns when a process started, in the kernel's ticks, or undefined when it is gone or a zombie. */
 async function startOf(pid: number): Promise<string | undefined> {
   const fields = await statusOf(pid)
-  return fields === undefined || isOver(fields) ? undefined : fields[startTime]
+  return fields === undefined || isOver(fields) ? undefined : fields[START_TIME]
 }
 
-const [state, flags, startTime] = [0, 6, 19]
-const kernelThread = 0x200000
+const [STATE, FLAGS, START_TIME] = [0, 6, 19]
+const KERNEL_THREAD = 0x200000
 
-/** The fields of /proc/PID/stat after the name, which stands in brackets and may hold anything. */
+/** Returns the fields of /proc/PID/stat that follow the name. The name is in brackets and may contain any character. */
 async function statusOf(pid: number): Promise<string[] | undefined> {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   return line?.slice(line.lastIndexOf(')') + 2).split(' ')
 }
 
-const isOver = (fields: string[]) => fields[state] === 'Z' || fields[state] === 'X'
+const isOver = (fields: string[]) => fields[STATE] === 'Z' || fields[STATE] === 'X'
 
 /**
- * Ends every process whose environment holds the entry: for builds without a sandbox, whose children may leave their
- * group. `since` is the start of the first of them. One that also clears its environment is not found; only a sandbox
- * holds that one.
+ * Ends every process whose environment contains `entry`. It is for builds without a sandbox, whose children may leave
+ * their process group. `since` is the start time of the first of them. A process that also clears its environment is
+ * not found; only a sandbox stops such a process.
  */
 export async function endMarked(entry: string, since: string | undefined): Promise<void> {
-  // One look is not enough: a process may have forked and gone between the list of processes and the look at it.
+  // One look is not enough: a process may fork and end after this code reads the list of processes and before it looks
+  // at that process.
   for (let round = 0, clean = 0; round < 100 && clean < 2; round++) {
     const { pids, unclear } = await marked(entry, Number(since ?? 0))
     for (const pid of pids) endProcess(pid)
     clean = pids.length > 0 || unclear ? 0 : clean + 1
-    if (clean < 2) await delay(step)
+    if (clean < 2) await delay(STEP)
   }
 }
 
@@ -70,14 +75,17 @@ async function marked(entry: string, since: number): Promise<{ pids: number[]; u
   return { pids, unclear }
 }
 
-/** Whether a process without an environment may be one that is just being replaced by its next program. */
+/** Returns true when a process without an environment may be in the middle of starting its next program. */
 async function isStarting(pid: number, since: number): Promise<boolean> {
   const fields = await statusOf(pid)
   if (fields === undefined || isOver(fields)) return false
-  return (Number(fields[flags]) & kernelThread) === 0 && Number(fields[startTime]) >= since
+  return (Number(fields[FLAGS]) & KERNEL_THREAD) === 0 && Number(fields[START_TIME]) >= since
 }
 
-/** Ends a process, or a group by its negative number, at once; one that is gone is no failure. */
+/**
+ * Kills a process at once, or a process group when the number is negative. A process that has already gone is not an
+ * error.
+ */
 export function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')

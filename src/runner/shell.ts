@@ -1,4 +1,4 @@
-// Runs one shell script of a build to its end, and ends everything that it started.
+// Runs one shell script of a build to its end, and ends everything that the script started.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, openSync } from 'node:fs'
@@ -10,35 +10,46 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Folders } from './folders.js'
 import { endMarked, endProcess, type FirstProcess, firstProcess, processEnded } from './processes.js'
 
-/** A program that runs the script at `folders.step`; `confined` when that is bubblewrap. */
-export type Command = { program: string; args: string[]; environment: Record<string, string>; confined: boolean }
-
-export type ShellRun = {
-  folders: Folders
-  command: Command
-  script: string
-  /** Takes output and errors in the order they were written; nothing more is read before it has settled. */
-  output: (chunk: Buffer) => Promise<void>
-  /** Ends the script, at once: a build has nothing to tidy that its folder's removal does not. */
-  signal: AbortSignal
+/** A program that runs the script at `folders.step`. `confined` is true when the program is bubblewrap. */
+export interface Command {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly environment: Record<string, string>
+  readonly confined: boolean
 }
 
-type Following = { first: Promise<FirstProcess | undefined>; exit: Promise<number | undefined> }
+export interface ShellRun {
+  readonly folders: Folders
+  readonly command: Command
+  readonly script: string
+  /** Gets stdout and stderr in the order in which they were written. Reading continues after the promise resolves. */
+  readonly output: (chunk: Buffer) => Promise<void>
+  /** Ends the script at once. A build has nothing to clean up, because its folder is removed anyway. */
+  readonly signal: AbortSignal
+}
 
-type Reading = { busy: boolean; ended: Promise<void> }
+interface Following {
+  readonly first: Promise<FirstProcess | undefined>
+  readonly exit: Promise<number | undefined>
+}
 
-const mark = 'GITSTEAD_BUILD_MARK'
+interface Reading {
+  busy: boolean
+  ended: Promise<void>
+}
+
+const MARK = 'GITSTEAD_BUILD_MARK'
 
 /**
- * Runs a bash script in the build's folders. Gives the exit code (128 + n after a signal), or undefined when the script
- * never began or was ended by `signal`. Nothing of the build runs any more when this settles. Throws the error of the
- * spawn when the program is missing.
+ * Runs a bash script in the build's folders. Returns the exit code (128 + n after a signal), or undefined when the
+ * script never began or when `signal` ended it. No process of the build runs any more when the promise settles. Throws
+ * the error of the spawn when the program is missing.
  */
 export async function runShell(run: ShellRun): Promise<number | undefined> {
   const { folders, command, signal } = run
   if (signal.aborted) return undefined
   await writeStep(folders, run.script)
-  const marker = `${mark}=${randomBytes(16).toString('hex')}`
+  const marker = `${MARK}=${randomBytes(16).toString('hex')}`
   const { reader, child } = start(folders, command, marker)
   const following = follow(child, command.confined)
   const first = command.confined || child.pid === undefined ? undefined : firstProcess(child.pid)
@@ -58,7 +69,7 @@ export async function runShell(run: ShellRun): Promise<number | undefined> {
   }
 }
 
-/** The script goes by a file: an argument would show its secrets to everyone on the machine. */
+/** Passes the script in a file: an argument would show its secrets to everyone on the machine. */
 async function writeStep({ step, user }: Folders, script: string): Promise<void> {
   await unlink(step).catch(() => undefined)
   await writeFile(step, script, { mode: 0o600, flag: 'wx' })
@@ -66,18 +77,18 @@ async function writeStep({ step, user }: Folders, script: string): Promise<void>
 }
 
 /**
- * Output goes through a named pipe that the user of builds owns: Node's own pipes are sockets, which a script cannot
- * open again as /dev/stdout, and an anonymous pipe made by root would refuse it.
+ * Starts the program. The output goes through a named pipe that the user of builds owns. Node's own pipes are sockets,
+ * which a script cannot open again as /dev/stdout, and an anonymous pipe made by root would refuse the script.
  */
 function start(folders: Folders, command: Command, marker: string): { reader: Socket; child: ChildProcess } {
   const inlet = openSync(folders.output, constants.O_RDONLY | constants.O_NONBLOCK)
   const outlet = openSync(folders.output, constants.O_WRONLY)
   try {
-    const [name = mark, value = ''] = marker.split('=')
+    const [name = MARK, value = ''] = marker.split('=')
     const child = spawn(command.program, command.args, {
       cwd: command.confined ? '/' : folders.project,
       env: command.confined ? command.environment : { ...command.environment, [name]: value },
-      // A session of its own: a Ctrl-C at the worker's terminal is for the worker to answer.
+      // The program gets its own session, so that a Ctrl-C at the worker's terminal reaches only the worker.
       detached: true,
       stdio: ['ignore', outlet, outlet, command.confined ? 'pipe' : 'ignore'],
       ...folders.user
@@ -91,7 +102,7 @@ function start(folders: Folders, command: Command, marker: string): { reader: So
   }
 }
 
-/** The first process inside and the exit code: bubblewrap tells both by lines of JSON on a descriptor. */
+/** Follows the first process inside and the exit code. bubblewrap reports both as lines of JSON on a descriptor. */
 function follow(child: ChildProcess, confined: boolean): Following {
   let text = ''
   let tellFirst: (first: FirstProcess | undefined | Promise<FirstProcess | undefined>) => void = () => undefined
@@ -107,8 +118,8 @@ function follow(child: ChildProcess, confined: boolean): Following {
   const exit = new Promise<number | undefined>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => {
-      const told = /"exit-code": (\d+)/.exec(text)?.[1]
-      if (confined) return resolve(told === undefined ? undefined : Number(told))
+      const exitCode = /"exit-code": (\d+)/.exec(text)?.[1]
+      if (confined) return resolve(exitCode === undefined ? undefined : Number(exitCode))
       resolve(code ?? 128 + (signal ? system.signals[signal] : 0))
     })
   })
@@ -118,9 +129,9 @@ function follow(child: ChildProcess, confined: boolean): Following {
 }
 
 /**
- * Ends a running script. In a sandbox that is its first process, for which bubblewrap then ends: the other way round
- * would leave a zombie to the init of the machine, and bubblewrap ended between its fork and its word of it a child that
- * waits for ever.
+ * Ends a running script. In a sandbox it ends the first process inside, and then bubblewrap ends by itself. If it ended
+ * bubblewrap first, a zombie would be left to the init of the machine. And if it ended bubblewrap after the fork but
+ * before bubblewrap reports the child, the child would wait for ever.
  */
 async function endNow(child: ChildProcess, { first }: Following): Promise<void> {
   const confined = await Promise.race([first, delay(5000, undefined, { ref: false })])
@@ -149,13 +160,16 @@ function readAll(reader: Socket, output: (chunk: Buffer) => Promise<void>): Read
     }
   }
   reading.ended = read().catch(error => {
-    // Destroyed by giveUp: the pipe was still held by somebody.
+    // giveUp destroyed the reader, because some process still held the pipe.
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
   })
   return reading
 }
 
-/** Whoever held the pipe is gone by now, except for one that hid where there is no sandbox: that one is not waited for. */
+/**
+ * Closes the pipe. Every process that held the pipe is gone now, except one that hides without a sandbox; this code
+ * does not wait for that one.
+ */
 async function giveUp(reader: Socket, reading: Reading): Promise<void> {
   let open = true
   const closed = reading.ended.catch(() => undefined).then(() => (open = false))

@@ -1,10 +1,10 @@
-// The stages of a build up to its scripts.
+// The stages of a build, up to and including its scripts.
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { config } from '../config.js'
 import { Failure } from '../errors.js'
-import { contentRatio } from './artifacts.js'
+import { CONTENT_RATIO } from './artifacts.js'
 import { type Folders, prepareFolders } from './folders.js'
 import type { Halt } from './halt.js'
 import type { FailureReason, RunnerJob, RunnerPort, RunnerResult } from './job.js'
@@ -16,19 +16,19 @@ import { filesIn, handOver } from './tree.js'
 import { unzip } from './unzip.js'
 import { expandVariables } from './variables.js'
 
-export type Run = {
-  job: RunnerJob
-  port: RunnerPort
-  trace: Trace
-  halt: Halt
-  folders: Folders
-  values: Map<string, string>
-  lookup: (name: string) => string | undefined
+export interface Run {
+  readonly job: RunnerJob
+  readonly port: RunnerPort
+  readonly trace: Trace
+  readonly halt: Halt
+  readonly folders: Folders
+  readonly values: Map<string, string>
+  readonly lookup: (name: string) => string | undefined
 }
 
-const afterScriptLimit = 300_000
+const AFTER_SCRIPT_LIMIT = 300_000
 
-/** A stage that ends the build, with what the trace is to say. */
+/** A failed stage that ends the build. `text` is the line for the trace. */
 export class StageFailure extends Error {
   constructor(
     readonly reason: FailureReason,
@@ -40,12 +40,16 @@ export class StageFailure extends Error {
   }
 }
 
-/** The result of a build that was stopped from outside. */
+/** Returns the result of a build that something outside stopped. */
 export function halted({ reason, error }: Halt): RunnerResult {
   if (reason === 'canceled' || reason === undefined) return { status: 'canceled' }
   return error === undefined ? { status: 'failed', reason } : { status: 'failed', reason, error }
 }
 
+/**
+ * Prepares the folders and the variables of a build. Throws Misconfigured when the user of builds cannot reach the
+ * folders.
+ */
 export async function prepare(job: RunnerJob, port: RunnerPort, trace: Trace, halt: Halt): Promise<Run> {
   const folders = await prepareFolders(port.workFolder)
   const places = placesInside(folders)
@@ -59,7 +63,7 @@ export async function prepare(job: RunnerJob, port: RunnerPort, trace: Trace, ha
   return { job, port, trace, halt, folders, values, lookup }
 }
 
-/** Gives the files that the checkout made, when untracked ones are wanted later. */
+/** Gets the sources. Returns the files of the checkout when the artifacts need the untracked files later. */
 export async function fetchSources({ job, port, trace, halt, folders }: Run): Promise<Set<string> | undefined> {
   trace.line('Getting the sources')
   try {
@@ -72,8 +76,12 @@ export async function fetchSources({ job, port, trace, halt, folders }: Run): Pr
   return job.artifacts?.untracked ? filesIn(folders.project) : undefined
 }
 
+/**
+ * Unpacks the archives of earlier builds over the sources, and gives all files to the user of builds. Throws
+ * StageFailure.
+ */
 export async function fetchDependencies({ port, trace, halt, folders }: Run): Promise<void> {
-  const total = config().artifacts.max_size * contentRatio
+  const total = config().artifacts.max_size * CONTENT_RATIO
   for (const { name, open } of port.dependencies) {
     trace.line(`Unpacking the artifacts of ${name}`)
     const archive = join(folders.work, 'dependency.zip')
@@ -91,7 +99,7 @@ export async function fetchDependencies({ port, trace, halt, folders }: Run): Pr
   if (folders.user) await handOver(folders.project, folders.user)
 }
 
-async function runStep(run: Run, commands: string[], signal: AbortSignal): Promise<number | undefined> {
+async function runStep(run: Run, commands: readonly string[], signal: AbortSignal): Promise<number | undefined> {
   const { folders, trace, values } = run
   const command = shellCommand(folders)
   const script = shellScript(values, commands)
@@ -102,6 +110,10 @@ async function runStep(run: Run, commands: string[], signal: AbortSignal): Promi
   }
 }
 
+/**
+ * Runs the script. The time limit of the build ends with it. Throws Misconfigured when this machine cannot confine
+ * builds.
+ */
 export async function runScript(run: Run): Promise<RunnerResult> {
   const { halt, job, trace } = run
   const exitCode = await runStep(run, job.script, halt.signal)
@@ -112,15 +124,17 @@ export async function runScript(run: Run): Promise<RunnerResult> {
   return exitCode === 0 ? { status: 'success', exitCode } : { status: 'failed', reason: 'script_failure', exitCode }
 }
 
-/** Not specified: after a script that was stopped from outside (cancel, time or output limit) this is left out. */
+/**
+ * Not specified: after_script does not run when something outside stopped the script (cancel, time or output limit).
+ */
 export async function runAfterScript(run: Run, outcome: RunnerResult): Promise<void> {
   const { job, trace, halt, values } = run
   if (job.afterScript.length === 0) return
   trace.line('Running after_script')
-  const limit = AbortSignal.timeout(afterScriptLimit)
+  const limit = AbortSignal.timeout(AFTER_SCRIPT_LIMIT)
   const withStatus = { ...run, values: new Map(values).set('CI_JOB_STATUS', outcome.status) }
   const exitCode = await runStep(withStatus, job.afterScript, AbortSignal.any([halt.signal, limit]))
   halt.signal.throwIfAborted()
   if (limit.aborted) trace.line('WARNING: after_script took longer than 5 minutes')
-  else if (exitCode !== 0) trace.line('WARNING: after_script failed; the build goes by its script alone')
+  else if (exitCode !== 0) trace.line('WARNING: after_script failed; this does not change the result of the build')
 }

@@ -1,25 +1,25 @@
-// The trace of one build: what its scripts and the runner say, masked, in batches.
+// The trace of one build: the output of its scripts and the lines of the runner, masked, sent in batches.
 import { setImmediate as afterReading } from 'node:timers/promises'
 import { Masker } from './mask.js'
 
-export type TraceOptions = {
-  secrets: string[]
-  /** Bytes that the scripts may write. */
-  limit: number
-  write: (chunk: Buffer) => Promise<void>
-  onLimit: () => void
-  /** Told once, when a write has failed: nothing is written after that. */
-  onFailure: (error: unknown) => void
+export interface TraceOptions {
+  readonly secrets: readonly string[]
+  /** Maximum bytes that the scripts may write. */
+  readonly limit: number
+  readonly write: (chunk: Buffer) => Promise<void>
+  readonly onLimit: () => void
+  /** Called once, when a write has failed. The trace writes nothing after that. */
+  readonly onFailure: (error: unknown) => void
 }
 
-const pause = 50
-const batch = 16_384
-const mostWaiting = 65_536
-/** How long the possible start of a secret is kept from a reader when nothing follows it. */
-const idle = 100
-const newline = Buffer.from('\n')
+const PAUSE = 50
+const BATCH = 16_384
+const MOST_WAITING = 65_536
+/** Milliseconds that the possible start of a secret is kept back when no more output follows. */
+const IDLE = 100
+const NEWLINE = Buffer.from('\n')
 
-/** Collects, masks and sends; `close` ends it. */
+/** Collects, masks and sends output. `close` sends the rest. */
 export class Trace {
   readonly #options: TraceOptions
   readonly #masker: Masker
@@ -40,15 +40,17 @@ export class Trace {
     this.#masker = new Masker(options.secrets)
   }
 
-  /** A line of the runner's own; it begins on a new one, and does not count for the limit. */
+  /** Writes a line of the runner. The line begins on a new line and does not count towards the limit. */
   line(text: string): void {
     this.#push(this.#masker.release())
-    if (this.#lineOpen) this.#push(newline)
+    if (this.#lineOpen) this.#push(NEWLINE)
     this.#push(this.#masker.mask(Buffer.from(`${text}\n`)))
     this.#push(this.#masker.release())
   }
 
-  /** What a script said. Settles when there is room for more; beyond the limit it is dropped. Never rejects. */
+  /**
+   * Writes output of a script. Resolves when there is room for more. It drops output above the limit. Never rejects.
+   */
   async output(chunk: Buffer): Promise<void> {
     if (this.#full || this.#failed) return
     const room = this.#options.limit - this.#written
@@ -57,10 +59,10 @@ export class Trace {
     this.#push(this.#masker.mask(chunk.subarray(0, room)))
     if (chunk.length > room) return this.#overflow()
     this.#watchIdle()
-    while (this.#size > mostWaiting && !this.#failed) await this.#send()
+    while (this.#size > MOST_WAITING && !this.#failed) await this.#send()
   }
 
-  /** Sends what is left. */
+  /** Sends the rest. */
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer)
     this.#heard++
@@ -70,30 +72,30 @@ export class Trace {
     await this.#sending
   }
 
-  /** A secret may be cut in two here, so its beginning is hidden as well. */
+  /** Ends the output at the limit. The limit may cut a secret in two, so this also hides the beginning of a secret. */
   #overflow(): void {
     this.#full = true
     this.#push(this.#masker.release(true))
-    this.line(`ERROR: the output is longer than ${this.#options.limit} bytes; the build is stopped`)
+    this.line(`ERROR: the output is longer than ${this.#options.limit} bytes; the build stops`)
     this.#options.onLimit()
   }
 
   #push(bytes: Buffer): void {
     if (bytes.length === 0 || this.#failed) return
-    this.#lineOpen = bytes.at(-1) !== newline[0]
+    this.#lineOpen = bytes.at(-1) !== NEWLINE[0]
     this.#waiting.push(bytes)
     this.#size += bytes.length
     if (this.#sending) return
-    const rest = this.#size >= batch ? 0 : this.#sent + pause - Date.now()
+    const rest = this.#size >= BATCH ? 0 : this.#sent + PAUSE - Date.now()
     if (rest <= 0) void this.#send()
     else this.#timer ??= setTimeout(() => void this.#send(), rest)
   }
 
-  /** One batch at a time, so that writes arrive in order. */
+  /** Sends one batch at a time, so that the writes arrive in order. */
   #send(): Promise<void> {
     this.#sending ??= this.#sendBatch().finally(() => {
       this.#sending = undefined
-      if (this.#size > 0) this.#timer ??= setTimeout(() => void this.#send(), pause)
+      if (this.#size > 0) this.#timer ??= setTimeout(() => void this.#send(), PAUSE)
     })
     return this.#sending
   }
@@ -117,8 +119,8 @@ export class Trace {
   }
 
   /**
-   * A busy process may find this timer due while the rest of a secret waits in the pipe: the pipe is read once more
-   * before the start is let go.
+   * Releases the start of a possible secret when no more output follows. In a busy process this timer may fire while
+   * the rest of the secret still waits in the pipe, so the pipe is read once more before.
    */
   #watchIdle(): void {
     clearTimeout(this.#idleTimer)
@@ -127,6 +129,6 @@ export class Trace {
       await afterReading()
       await afterReading()
       if (heard === this.#heard && !this.#full) this.#push(this.#masker.release())
-    }, idle)
+    }, IDLE)
   }
 }

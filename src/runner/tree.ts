@@ -1,12 +1,15 @@
-// Walks and hands over a build's work tree. Links are seen and never followed.
+// Walks through a build's work tree and gives it to another user. It sees links and never follows them.
 import { constants, type Dirent } from 'node:fs'
 import { type FileHandle, lchown, lstat, open, opendir, readlink } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { BuildUser } from './user.js'
 
-const mostEntries = 1_000_000
+const MOST_ENTRIES = 1_000_000
 
-/** Everything below the folder but `.git` at its top, folders before what they hold. Unreadable folders are passed over. */
+/**
+ * Yields everything below the folder, except `.git` at its top. A folder comes before its content. It skips folders
+ * that it cannot read.
+ */
 export async function* walk(root: string, { git } = { git: false }): AsyncGenerator<{ path: string; entry: Dirent }> {
   const open = ['']
   let seen = 0
@@ -14,14 +17,17 @@ export async function* walk(root: string, { git } = { git: false }): AsyncGenera
     for await (const entry of entriesOf(join(root, folder))) {
       const path = posix.join(folder, entry.name)
       if (path === '.git' && !git) continue
-      if (++seen > mostEntries) throw new Error(`a work tree of more than ${mostEntries} entries`)
+      if (++seen > MOST_ENTRIES) throw new Error(`a work tree of more than ${MOST_ENTRIES} entries`)
       yield { path, entry }
       if (entry.isDirectory()) open.push(path)
     }
   }
 }
 
-/** A script may leave folders that it closed to itself, or nested beyond what the kernel takes as one path. */
+/**
+ * Yields the entries of a folder. A script may leave folders without read permission, or nested deeper than the kernel
+ * allows for one path.
+ */
 async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   try {
     yield* await opendir(folder)
@@ -31,7 +37,7 @@ async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   }
 }
 
-/** The paths of all files and links. */
+/** Returns the paths of all files and links. */
 export async function filesIn(root: string): Promise<Set<string>> {
   const files = new Set<string>()
   for await (const { path, entry } of walk(root)) if (!entry.isDirectory()) files.add(path)
@@ -39,8 +45,8 @@ export async function filesIn(root: string): Promise<Set<string>> {
 }
 
 /**
- * Gives the tree to the user of builds. Throws when a file has a second name, such as that of an object in a repository
- * on the same disk: the build would get the right to write there.
+ * Gives the tree to the user of builds. Throws when a file has a second name (a hard link), for example that of an
+ * object in a repository on the same disk: the build would get the right to write there.
  */
 export async function handOver(root: string, { uid, gid }: BuildUser): Promise<void> {
   for await (const { path, entry } of walk(root, { git: true })) {
@@ -52,8 +58,8 @@ export async function handOver(root: string, { uid, gid }: BuildUser): Promise<v
 }
 
 /**
- * Opens a regular file of the tree for reading, or gives undefined for anything else. What was opened is what is
- * checked, so that nobody can put a link or another file in its way: it lies in the tree, and belongs to `user`.
+ * Opens a regular file of the tree for reading. Returns undefined for anything else. It checks the opened file itself,
+ * so that nobody can replace the path with a link or another file: the file is in the tree and belongs to `user`.
  */
 export async function openInside(root: string, path: string, user?: BuildUser): Promise<FileHandle | undefined> {
   const full = join(root, path)
@@ -68,7 +74,7 @@ export async function openInside(root: string, path: string, user?: BuildUser): 
   return undefined
 }
 
-/** Whether a link at this path of a tree leads to a place in it, by its text. */
+/** Returns true when the text of a link at this path of a tree leads to a place in the tree. */
 export function leadsInside(path: string, target: string): boolean {
   if (target === '' || posix.isAbsolute(target) || target.includes('\0')) return false
   const place = posix.normalize(posix.join(posix.dirname(path), target))

@@ -1,5 +1,6 @@
-// Unpacks the archive of another build into a work tree. Its content is any user's, perhaps sent by a foreign runner,
-// and so is the tree it goes into: nothing is written through a link, or outside of the tree.
+// Unpacks the archive of another build into a work tree. Any user may have made its content, perhaps with a runner
+// outside of the appliance, and also the tree that it goes into. So nothing is written through a link, or outside of
+// the tree.
 import { createWriteStream } from 'node:fs'
 import { chmod, lstat, mkdir, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,24 +10,24 @@ import { type Entry, openPromise, validateFileName, type ZipFile } from 'yauzl'
 import { Failure } from '../errors.js'
 import { leadsInside } from './tree.js'
 
-export type UnzipLimits = {
-  /** Bytes of all files together, and of one. */
-  total: number
-  file: number
-  entries?: number
+export interface UnzipLimits {
+  /** Maximum bytes of all files together, and of one file. */
+  readonly total: number
+  readonly file: number
+  readonly entries?: number
 }
 
 /** An archive that is broken, too large or hostile. */
 export class BadArchive extends Failure {}
 
-/** No better rate is possible for deflate: what promises more than this lies. */
-const bestRatio = 1032
-const mostEntries = 100_000
-const longestTarget = 4096
+/** Deflate cannot compress better than this, so an entry that claims more is false. */
+const BEST_RATIO = 1032
+const MOST_ENTRIES = 100_000
+const LONGEST_TARGET = 4096
 
 /**
- * Unpacks a zip file; files replace what has their name. Throws BadArchive, before anything is written where the
- * archive's own list shows it.
+ * Unpacks a zip file. Its files replace files with the same name. Throws BadArchive. When the list of entries already
+ * shows the problem, it throws before it writes anything.
  */
 export async function unzip(archive: string, into: string, limits: UnzipLimits, signal?: AbortSignal): Promise<void> {
   const zip = await openArchive(archive)
@@ -51,7 +52,7 @@ async function openArchive(archive: string): Promise<ZipFile> {
   }
 }
 
-/** yauzl's own errors are plain ones; those of the system have a code. */
+/** Turns errors of yauzl into BadArchive. They are plain errors; errors of the system have a code. */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Failure || error.name === 'AbortError') return error
   const { code } = error as NodeJS.ErrnoException
@@ -60,7 +61,7 @@ function translated(error: unknown): unknown {
 
 async function readEntries(zip: ZipFile, limits: UnzipLimits): Promise<Entry[]> {
   const entries: Entry[] = []
-  const most = limits.entries ?? mostEntries
+  const most = limits.entries ?? MOST_ENTRIES
   if (zip.entryCount > most) throw new BadArchive(`more than ${most} entries`)
   let total = 0
   let packed = 0
@@ -69,7 +70,7 @@ async function readEntries(zip: ZipFile, limits: UnzipLimits): Promise<Entry[]> 
     total += entry.uncompressedSize
     packed += entry.compressedSize
     if (total > limits.total) throw new BadArchive(`more than ${limits.total} bytes when unpacked`)
-    // Entries that share their bytes are the other way to make much of little.
+    // Entries that share their bytes are the other way to get a large content from a small archive.
     if (packed > zip.fileSize) throw new BadArchive('entries overlap')
     entries.push(entry)
   }
@@ -86,7 +87,7 @@ function check(entry: Entry, limits: UnzipLimits): void {
   }
   if (!entry.canDecodeFileData()) throw new BadArchive(`${name} is encrypted or packed in an unknown way`)
   if (uncompressedSize > limits.file) throw new BadArchive(`${name} is larger than ${limits.file} bytes`)
-  if (uncompressedSize > compressedSize * bestRatio + 1024) throw new BadArchive(`${name} claims an impossible size`)
+  if (uncompressedSize > compressedSize * BEST_RATIO + 1024) throw new BadArchive(`${name} claims an impossible size`)
 }
 
 async function unpack(zip: ZipFile, entry: Entry, into: string): Promise<void> {
@@ -97,7 +98,7 @@ async function unpack(zip: ZipFile, entry: Entry, into: string): Promise<void> {
   if (folder) return
   const path = join(into, ...names)
   const present = await lstat(path).catch(() => undefined)
-  if (present?.isDirectory()) throw new BadArchive(`${JSON.stringify(entry.fileName)} is a folder already`)
+  if (present?.isDirectory()) throw new BadArchive(`${JSON.stringify(entry.fileName)} already exists as a folder`)
   if (present) await unlink(path)
   if ((mode & 0o170000) === 0o120000) return link(zip, entry, path)
   if ((mode & 0o170000) !== 0 && (mode & 0o170000) !== 0o100000) {
@@ -114,12 +115,12 @@ async function makeFolders(into: string, names: string[]): Promise<void> {
     const present = await lstat(path).catch(() => undefined)
     if (!present) await mkdir(path, { mode: 0o755 })
     else if (!present.isDirectory())
-      throw new BadArchive(`${JSON.stringify(names.join('/'))} lies behind a link or a file`)
+      throw new BadArchive(`${JSON.stringify(names.join('/'))} leads through a link or a file`)
   }
 }
 
 async function link(zip: ZipFile, entry: Entry, path: string): Promise<void> {
-  if (entry.uncompressedSize > longestTarget) throw new BadArchive('a link is too long')
+  if (entry.uncompressedSize > LONGEST_TARGET) throw new BadArchive('a link is too long')
   const target = (await buffer(await zip.openReadStreamPromise(entry))).toString('utf8')
   if (!leadsInside(entry.fileName, target)) {
     throw new BadArchive(`the link ${JSON.stringify(entry.fileName)} leads out of the archive`)

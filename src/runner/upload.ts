@@ -1,4 +1,4 @@
-// The last stage: what the build leaves behind.
+// The last stage: packs and stores the artifacts of the build.
 import { join } from 'node:path'
 import { config } from '../config.js'
 import { Failure } from '../errors.js'
@@ -9,7 +9,7 @@ import { type Run, StageFailure } from './stages.js'
 import type { Trace } from './trace.js'
 import { expand } from './variables.js'
 
-/** Not specified: a build that was stopped by its time or its output counts as a failed one here. */
+/** Not specified: a build that its time limit or output limit stopped counts as failed here. */
 export async function uploadArtifacts(run: Run, outcome: RunnerResult, before?: Set<string>): Promise<RunnerResult> {
   const { job, trace, port } = run
   const wish = job.artifacts
@@ -20,10 +20,10 @@ export async function uploadArtifacts(run: Run, outcome: RunnerResult, before?: 
   try {
     const archive = await packFor(run, wish, before)
     if (archive) await port.putArtifacts(archive)
-    else trace.line('WARNING: no files match the artifacts; nothing is kept')
+    else trace.line('WARNING: no files match the artifacts; nothing is stored')
   } catch (error) {
     if (port.signal.aborted) return { status: 'canceled' }
-    const text = `the artifacts are not kept: ${error instanceof Failure ? error.message : 'the runner has failed'}`
+    const text = `the artifacts are not stored: ${error instanceof Failure ? error.message : 'the runner failed'}`
     if (outcome.status === 'success') {
       const reason = error instanceof Failure ? 'script_failure' : 'runner_system_failure'
       throw new StageFailure(reason, text, undefined, { cause: error })
@@ -36,7 +36,7 @@ export async function uploadArtifacts(run: Run, outcome: RunnerResult, before?: 
 async function packFor({ folders, trace, port, lookup }: Run, wish: ArtifactsWish, before: Set<string> | undefined) {
   const path = join(folders.work, 'artifacts.zip')
   const { project } = placesInside(folders)
-  const patterns = (list: string[]) => list.flatMap(text => inProject(expand(text, lookup), project, trace))
+  const patterns = (list: readonly string[]) => list.flatMap(text => inProject(expand(text, lookup), project, trace))
   const packed = await packArtifacts({
     tree: folders.project,
     paths: patterns(wish.paths),
@@ -53,7 +53,10 @@ async function packFor({ folders, trace, port, lookup }: Run, wish: ArtifactsWis
   return { path, size: packed.size, filename: archiveName(expand(wish.name, lookup)) }
 }
 
-/** A pattern as a path in the project, where an absolute one may name it too. */
+/**
+ * Returns a pattern as a path in the project. An absolute pattern may also lead into the project. Any other pattern
+ * gives a warning and an empty list.
+ */
 function inProject(pattern: string, project: string, trace: Trace): string[] {
   const inner = pattern.startsWith(`${project}/`) ? pattern.slice(project.length + 1) : pattern
   if (inner !== '' && !inner.startsWith('/') && !inner.split('/').includes('..')) return [inner]

@@ -1,13 +1,17 @@
-// Whom builds run as. Where this process is root, that is an unprivileged user even outside of the sandbox's namespace.
+// The user that builds run as. When this process is root, builds run as an unprivileged user even outside of the
+// sandbox's namespace.
 import { readFile } from 'node:fs/promises'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
 
-export type BuildUser = { uid: number; gid: number }
+export interface BuildUser {
+  readonly uid: number
+  readonly gid: number
+}
 
 /**
- * The user that builds run as, or undefined where they run as the user of this process. Throws Misconfigured when this
- * process is root and the configured user is unknown or root.
+ * Returns the user that builds run as, or undefined when they run as the user of this process. Throws Misconfigured
+ * when this process is root and the configured user is unknown or root.
  */
 export async function buildUser(): Promise<BuildUser | undefined> {
   if (process.getuid?.() !== 0) return undefined

@@ -1,35 +1,41 @@
-// Variables of a build: references to others in their values are expanded here, never by a shell.
+// Variables of a build. References to other variables are expanded here, never by a shell.
 
-export type Variable = { key: string; value: string; public: boolean }
+export interface Variable {
+  readonly key: string
+  readonly value: string
+  readonly public: boolean
+}
 
-const nameShape = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** bash refuses to set these, which would end the script before it began. */
-const readOnly = new Set(['UID', 'EUID', 'PPID', 'BASHOPTS', 'SHELLOPTS', 'BASH_VERSINFO'])
-const reference = /\$(?:\$|\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))|%([A-Za-z_][A-Za-z0-9_]*)%/g
-/** The kernel refuses a longer one; it also keeps values that double one another from growing without end. */
-const longestValue = 131_000
+const NAME_SHAPE = /^[A-Za-z_][A-Za-z0-9_]*$/
+/** bash refuses to set these variables, and the script would then end before it began. */
+const READ_ONLY = new Set(['UID', 'EUID', 'PPID', 'BASHOPTS', 'SHELLOPTS', 'BASH_VERSINFO'])
+const REFERENCE = /\$(?:\$|\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))|%([A-Za-z_][A-Za-z0-9_]*)%/g
+/** The kernel refuses a longer value. The limit also stops values that double each other from growing without end. */
+const LONGEST_VALUE = 131_000
 
-/** Whether a shell can have a variable of this name. */
-export const canExport = (key: string): boolean => nameShape.test(key) && !readOnly.has(key)
+/** Returns true when a shell can have a variable with this name. */
+export const canExport = (key: string): boolean => NAME_SHAPE.test(key) && !READ_ONLY.has(key)
 
 /**
- * Replaces `$NAME`, `${NAME}` and `%NAME%`; `$$` is a dollar sign. An unknown name is empty, but `%NAME%` stays, as it
- * may be part of an encoded address. A value that would grow beyond 131000 characters stays as it is.
+ * Replaces `$NAME`, `${NAME}` and `%NAME%`; `$$` becomes a dollar sign. An unknown name becomes empty, but an unknown
+ * `%NAME%` stays, because it may be part of an encoded address. A value that would grow to more than 131000 characters
+ * stays unchanged.
  */
 export function expand(text: string, lookup: (name: string) => string | undefined): string {
   let size = text.length
-  const expanded = text.replace(reference, (match, braced, bare, percent) => {
+  const expanded = text.replace(REFERENCE, (match, braced, bare, percent) => {
     if (match === '$$') return '$'
-    const value = size > longestValue ? '' : (lookup(braced ?? bare ?? percent) ?? (percent ? match : ''))
+    const value = size > LONGEST_VALUE ? '' : (lookup(braced ?? bare ?? percent) ?? (percent ? match : ''))
     size += value.length
     return value
   })
-  return size > longestValue ? text : expanded
+  return size > LONGEST_VALUE ? text : expanded
 }
 
 /**
- * The values in list order; the last entry of a name wins. A reference gives what was set before it, else what a later
- * entry says, as written there: so `PATH: "/opt/bin:$PATH"` and a use before the definition both work.
+ * Returns the values in the order of the list; the last entry of a name wins. A reference gives the value that was set
+ * before it; without one, it gives the unexpanded value of a later entry. So `PATH: "/opt/bin:$PATH"` works, and also a
+ * use before the definition.
  */
 export function expandVariables(variables: Variable[], base: Record<string, string>): Map<string, string> {
   const later = new Map(variables.map(({ key, value }) => [key, value]))

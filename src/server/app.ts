@@ -1,4 +1,4 @@
-// The HTTP application, apart from the process that it runs in: tests build the same one.
+// The HTTP application, separate from the process that it runs in: tests build the same application.
 import cookie from '@fastify/cookie'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -21,21 +21,23 @@ import { signInRoutes } from './web/sign-in.js'
 
 export const API_PREFIX = '/api/v3'
 
-/** The whole application, ready to listen or to be injected into. */
+/** Builds the whole application, ready to listen or to get injected requests. */
 export async function buildApp(): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log() as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 10_485_760,
-    // A proxy in front is on this machine or in a private network: only there is its word on the client's address taken.
+    // A proxy in front runs on this machine or in a private network. Only from there the server believes
+    // X-Forwarded-For.
     trustProxy: ['loopback', 'linklocal', 'uniquelocal'],
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true, querystringParser: parseForm },
     frameworkErrors: answerBadUrl,
     rewriteUrl: request => withoutSuffix(request.url ?? '/'),
-    // One logger for all: a child for each request took as long as finding its route.
+    // One logger for all requests: a child logger for each request took as long as finding its route.
     childLoggerFactory: logger => logger,
     forceCloseConnections: 'idle',
-    // What arrives while the server stops is still answered, and by our own bodies: the database outlives the server.
+    // The server still answers requests that arrive while it stops, with our own bodies: the database stops after the
+    // server.
     return503OnClosing: false
   }).withTypeProvider<TypeBoxTypeProvider>()
   measureRequests(app)
@@ -44,10 +46,12 @@ export async function buildApp(): Promise<FastifyInstance> {
   answerPages(app)
   await app.register(cookie)
   await app.register(rateLimit, { global: false, max: 100, timeWindow: 60_000 })
-  guardRoutes(app)
+  // In this order: a request is authenticated before its route is opened.
   authenticate(app)
+  guardRoutes(app)
   await documentApi(app)
-  // Hooks of every request that wait for nothing are no async functions: promises are dear beside AsyncLocalStorage.
+  // Hooks that run on every request and wait for nothing are not async functions: with AsyncLocalStorage promises are
+  // expensive.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     reply.header('x-content-type-options', 'nosniff')
     done()
@@ -63,7 +67,7 @@ export async function buildApp(): Promise<FastifyInstance> {
   return app as unknown as FastifyInstance
 }
 
-/** A `.json` at the end of an API path says nothing ("General behaviour"). */
+/** Removes `.json` at the end of an API path, because it has no meaning there ("General behaviour"). */
 function withoutSuffix(url: string): string {
   if (!url.includes('.json') || !url.startsWith(API_PREFIX)) return url
   const [path = ''] = url.split('?', 1)

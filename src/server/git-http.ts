@@ -1,10 +1,11 @@
-// git over HTTP ("Transport"): NAMESPACE/PROJECT.git/{info/refs,git-upload-pack,git-receive-pack}. Streams throughout.
+// Git over HTTP ("Transport"): NAMESPACE/PROJECT.git/{info/refs,git-upload-pack,git-receive-pack}. All data is
+// streamed.
 
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../access/actor.js'
-import { authorize, may } from '../access/authorize.js'
+import { authorizeProject, may } from '../access/authorize.js'
 import { actorOfGitRequest } from '../areas/credentials/git-credentials.js'
 import { findProject, type ProjectRow } from '../areas/projects/projects.queries.js'
 import { ensureRepository } from '../areas/projects/repositories.js'
@@ -14,8 +15,8 @@ import { Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { advertise, type Service, uploadPack } from '../git/transport.js'
 
 interface Path {
-  namespace: string
-  project: string
+  readonly namespace: string
+  readonly project: string
 }
 
 interface GitRequest {
@@ -28,12 +29,12 @@ const REALM = 'Basic realm="Gitstead"'
 
 export const gitHttpRoutes: FastifyPluginAsync = async app => {
   const config = { public: true as const }
-  // git shows what the server says only where it is plain text.
+  // git shows the server's message to the user only when it is plain text.
   app.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Forbidden) || error.reason === undefined) throw error
     return reply.code(403).type('text/plain').send(`${error.reason}\n`)
   })
-  // Bodies are streams of git's: nothing parses them, nothing collects them.
+  // The bodies are git's streams: Fastify must neither parse nor collect them.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
@@ -67,7 +68,10 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
   })
 }
 
-/** Who asks for which repository; null where credentials are missing. Throws NotFound, Forbidden. */
+/**
+ * Returns the actor, the project and the repository of a request, or null when credentials are missing. Throws
+ * NotFound, Forbidden.
+ */
 async function open(request: FastifyRequest<{ Params: Path }>, service: Service): Promise<GitRequest | null> {
   const { namespace, project: name } = request.params
   if (!name.endsWith('.git')) throw new NotFound()
@@ -78,12 +82,12 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
     findProject(path, actor),
     applicationSettings()
   ])
-  // Not specified: what runs a build has no other way to its code.
+  // Not specified: a build may use HTTP even then, because it has no other way to its code.
   if (protocol === 'ssh' && actor.by !== 'build') throw new Forbidden('Git over HTTP is switched off: use SSH')
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
   if (!credentials && !(project && may(actor, action, project))) return null
   try {
-    authorize(actor, action, project)
+    authorizeProject(actor, action, project)
   } catch (error) {
     if (error instanceof Unauthorized) return null
     throw error
@@ -112,12 +116,12 @@ const protocolOf = (request: FastifyRequest): string | undefined => {
   return typeof header === 'string' ? header : undefined
 }
 
-/** The body, decompressed: git sends large requests of a fetch gzipped. */
+/** Returns the decompressed body: git compresses large requests of a fetch with gzip. */
 function bodyOf(request: FastifyRequest): Readable {
   const body = request.body as Readable
   if (!/gzip/.test(request.headers['content-encoding'] ?? '')) return body
   const gunzip = createGunzip()
   body.on('error', error => gunzip.destroy(error))
-  body.on('aborted', () => gunzip.destroy(new Error('the request was cut off')))
+  body.on('aborted', () => gunzip.destroy(new Error('the request was interrupted')))
   return body.pipe(gunzip)
 }

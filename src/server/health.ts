@@ -1,4 +1,4 @@
-// What a supervisor, a load balancer and Prometheus ask.
+// The endpoints for supervisors, load balancers and Prometheus.
 import type { FastifyPluginAsync } from 'fastify'
 import { requireDatabase } from '../db/migrate.js'
 import { metricsText } from './metrics.js'
@@ -15,8 +15,8 @@ export const healthRoutes: FastifyPluginAsync = async app => {
     }
   })
 
-  // Not specified: whom to tell. Counts of work say nothing about users, but are nobody's business outside either:
-  // a proxy closes /-/ to the world, as the example configuration does.
+  // Not specified: who may read the metrics. They show counts of work and nothing about users, but outsiders should not
+  // see them either. A proxy in front hides /-/ from the world, as in the example configuration.
   app.get('/-/metrics', { config: { public: true } }, async (_request, reply) => {
     const { text, type } = await metricsText()
     return reply.type(type).send(text)

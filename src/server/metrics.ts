@@ -1,4 +1,4 @@
-// Prometheus metrics: this process, its requests, and the queues as the database knows them.
+// Prometheus metrics: about this process, its requests, and the queues as the database knows them.
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { readerCount } from '../git/reader.js'
@@ -20,7 +20,7 @@ const latency = gauge('gitstead_queue_latency_seconds', 'Seconds that the oldest
 const processed = gauge('gitstead_jobs_processed', 'Tries of jobs that have ended')
 const failed = gauge('gitstead_jobs_failed', 'Tries of jobs that have failed')
 const enqueued = gauge('gitstead_jobs_enqueued', 'Jobs that are ready, delayed or running')
-const workers = gauge('gitstead_worker_processes', 'Worker processes that show life')
+const workers = gauge('gitstead_worker_processes', 'Worker processes that are registered')
 const busy = gauge('gitstead_worker_busy', 'Jobs that run now')
 const gitProcesses = gauge('gitstead_git_processes', 'git processes of this server that run or wait', ['state'])
 const gitReaders = gauge('gitstead_git_readers', 'Long-lived readers of repositories of this server')
@@ -30,7 +30,7 @@ function gauge(name: string, help: string, labelNames: string[] = []): Gauge {
   return new Gauge({ name, help, labelNames, registers: [registry] })
 }
 
-/** Counts the requests of an application. */
+/** Measures the requests of an application. */
 export function measureRequests(app: FastifyInstance): void {
   if (!registry.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics({ register: registry })
   app.addHook('onResponse', (request, reply, done) => {
@@ -42,7 +42,10 @@ export function measureRequests(app: FastifyInstance): void {
   })
 }
 
-/** The exposition of all metrics. While the database is away the rest is told without the queues. */
+/**
+ * Returns all metrics in the text format. While the database is unavailable, it does not update the figures of the
+ * queues.
+ */
 export async function metricsText(): Promise<{ text: string; type: string }> {
   const { running, waiting } = slotCounts()
   gitProcesses.set({ state: 'running' }, running)

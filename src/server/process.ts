@@ -1,10 +1,10 @@
-// The server as a process of its own: `gitstead up` forks it, `gitstead server` is it.
+// The server as its own process. `gitstead up` forks this file; `gitstead server` runs it.
 import { migrateUp } from '../db/migrate.js'
 import { runProcess } from '../process.js'
 import { startServer } from './start.js'
 
 await runProcess('server', async () => {
-  // The appliance's server brings the schema up to date; its worker waits for that.
+  // Under `gitstead up` the server brings the schema up to date, and the worker waits for that.
   if (process.send) await migrateUp()
   return startServer()
 })

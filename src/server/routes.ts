@@ -1,4 +1,4 @@
-// Every resource of the API, one line each.
+// All resources of the API, one line for each.
 import type { FastifyPluginAsync } from 'fastify'
 import { auditRoutes } from '../areas/audit/audit.routes.js'
 import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'
@@ -10,6 +10,7 @@ import { hookRoutes } from '../areas/hooks/hooks.routes.js'
 import { jobMetricsRoutes } from '../areas/jobs/job-metrics.routes.js'
 import { jobRoutes } from '../areas/jobs/jobs.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
+import { groupProjectRoutes } from '../areas/projects/group-projects.routes.js'
 import { projectRoutes } from '../areas/projects/projects.routes.js'
 import { userDeletionRoutes } from '../areas/removal/user-deletion.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
@@ -27,6 +28,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(keyRoutes)
   await app.register(tokenRoutes)
   await app.register(projectRoutes)
+  await app.register(groupProjectRoutes)
   await app.register(repositoryRoutes)
   await app.register(pipelineRoutes)
   await app.register(buildRoutes)

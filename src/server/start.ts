@@ -22,7 +22,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts listening. Throws Misconfigured when the port is taken or may not be had. */
+/** Starts listening. Throws Misconfigured when the port is in use or this user may not open it. */
 export async function startServer(): Promise<Server> {
   prepareHome()
   allowedRanges()
@@ -35,7 +35,7 @@ export async function startServer(): Promise<Server> {
     await app.close()
     throw new Misconfigured(listenProblem(error as NodeJS.ErrnoException, host, port))
   }
-  // A large clone or push takes as long as it takes; git's own time limit ends what hangs.
+  // A large clone or push may take a long time. Git's own time limit ends a request that hangs.
   app.server.requestTimeout = 0
   app.server.keepAliveTimeout = 65_000
   const bound = (app.server.address() as AddressInfo).port
@@ -44,7 +44,7 @@ export async function startServer(): Promise<Server> {
   return {
     port: bound,
     stop: async () => {
-      // A connection that was busy when the close began stays open when it is idle: it would hold the close up.
+      // A connection that was busy when the close began stays open after it becomes idle, and would block the close.
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MS)
       await app.close()
       clearInterval(idle)
@@ -55,12 +55,12 @@ export async function startServer(): Promise<Server> {
   }
 }
 
-/** Where `gitstead status` finds a server whose port came by a flag. */
+/** Writes the address to a file, so that `gitstead status` finds a server whose port came from a flag. */
 function noteAddress(port: number): void {
   writeFileSync(join(config().home, 'run/server.json'), JSON.stringify({ host: config().host, port, pid: process.pid }))
 }
 
-/** A server that was just killed may hold the port for a moment longer. */
+/** Listens, with several tries: a server that was just killed may hold the port for another moment. */
 async function listen(app: FastifyInstance): Promise<void> {
   const { host, port } = config()
   for (let attempt = 1; ; attempt++) {
@@ -75,8 +75,9 @@ async function listen(app: FastifyInstance): Promise<void> {
 }
 
 function listenProblem({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
-  if (code === 'EADDRINUSE') return `port ${port} of ${host} is taken: stop what listens there, or set --port`
-  if (code === 'EACCES') return `port ${port} of ${host} needs more rights: set --port to one above 1023`
-  if (code === 'EADDRNOTAVAIL') return `${host} is no address of this machine: set --host`
+  if (code === 'EADDRINUSE')
+    return `port ${port} of ${host} is already in use: stop the program that uses it, or set --port`
+  if (code === 'EACCES') return `port ${port} of ${host} needs more rights: set --port to a number above 1023`
+  if (code === 'EADDRNOTAVAIL') return `${host} is not an address of this machine: set --host`
   return `cannot listen on ${host}:${port}: ${message}`
 }

@@ -1,4 +1,5 @@
-// Archives of builds: whole or not there at all. Paths stay in here, so that another store can take this one's place.
+// Stores the archives of builds. An archive is either complete or absent. Paths do not leave this file, so that another
+// store can replace it.
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
@@ -9,11 +10,15 @@ import { config } from '../config.js'
 import { TooLarge } from '../errors.js'
 import { type BuildKey, isMissing, makeFolderOf, pathOf, removeFile, syncFolder } from './files.js'
 
-export type StoredArtifact = { size: number; sha256: string }
+export interface StoredArtifact {
+  readonly size: number
+  readonly sha256: string
+}
 
 /**
- * Stores an archive, in place of one that was there; it is on the disk when this settles. `source` is a stream or the
- * path of a file, which stays. Throws TooLarge beyond `limit` bytes (artifacts.max_size), and leaves what was there.
+ * Stores an archive and replaces an existing one; the archive is on the disk when the promise resolves. `source` is a
+ * stream, or the path of a file, which stays. Throws TooLarge when the archive has more than `limit` bytes
+ * (artifacts.max_size), and then keeps the existing one.
  */
 export async function putArtifact(
   key: BuildKey,
@@ -39,7 +44,10 @@ export async function putArtifact(
   }
 }
 
-/** The archive, or undefined when there is none. Whoever does not read the stream to its end destroys it. */
+/**
+ * Returns the archive, or undefined when there is none. A caller that does not read the stream to its end must destroy
+ * it.
+ */
 export async function openArtifact(key: BuildKey): Promise<{ size: number; stream: Readable } | undefined> {
   try {
     const handle = await open(pathOf('artifacts', key, 'zip'), 'r')
@@ -60,7 +68,7 @@ async function copy(source: Readable, handle: FileHandle, limit: number): Promis
     size += chunk.length
     if (size > limit) throw new TooLarge()
     hash.update(chunk)
-    // writeFile on a handle goes on where the last one ended, and writes all of it.
+    // writeFile on a handle continues where the last call ended, and writes the whole chunk.
     await handle.writeFile(chunk)
   }
   const sink = new Writable({ write: (chunk, _, done) => void write(chunk).then(() => done(), done) })

@@ -1,12 +1,16 @@
-// Where the files of builds lie, and how they get there so that a power cut cannot take back what was acknowledged.
+// The paths of the files of builds, and the functions that write names to the disk, so that a power cut cannot undo
+// what was acknowledged.
 import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { config } from '../config.js'
 
-/** One run of a build. A later claim has a higher attempt and files of its own: a stale runner cannot reach them. */
-export type BuildKey = { build: number; attempt: number }
+/** One run of a build. A later claim has a higher attempt and its own files, so a stale runner cannot reach them. */
+export interface BuildKey {
+  readonly build: number
+  readonly attempt: number
+}
 
-/** A thousand builds share a folder. */
+/** Returns the path of a file of a build. A thousand builds share a folder. Throws RangeError for a wrong number. */
 export function pathOf(kind: 'traces' | 'artifacts', { build, attempt }: BuildKey, ending: string): string {
   for (const number of [build, attempt]) {
     if (!Number.isSafeInteger(number) || number < 0)
@@ -15,13 +19,13 @@ export function pathOf(kind: 'traces' | 'artifacts', { build, attempt }: BuildKe
   return join(config().home, kind, String(Math.floor(build / 1000)), `${build}-${attempt}.${ending}`)
 }
 
-/** Makes the folder of a file, down to the disk. */
+/** Creates the folder of a file, and writes the new folder's name to the disk. */
 export async function makeFolderOf(path: string): Promise<void> {
   const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   if (made !== undefined) await syncFolder(dirname(made))
 }
 
-/** Brings names in a folder down to the disk. */
+/** Writes the names in a folder to the disk. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
@@ -31,8 +35,8 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes a file; one that is gone is no failure. */
+/** Removes a file. A missing file is not an error. */
 export const removeFile = (path: string): Promise<void> => rm(path, { force: true })
 
-/** Whether an error says that there is no such file. */
+/** Returns true when an error means that the file does not exist. */
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'

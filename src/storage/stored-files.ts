@@ -1,4 +1,4 @@
-// What lies in the storage, for whoever compares it with the rows.
+// Lists the files in the storage, for code that compares them with the rows of the database.
 import { lstat, opendir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { config } from '../config.js'
@@ -10,13 +10,13 @@ export interface StoredFile extends BuildKey {
 
 const NAME = { artifacts: /^(\d{1,10})-(\d{1,5})\.zip$/, traces: /^(\d{1,10})-(\d{1,5})\.log$/ } as const
 
-/** The numbers of the folders of a kind, a thousand builds each; links are not followed. */
+/** Returns the numbers of the folders of a kind; each folder holds a thousand builds. It does not follow links. */
 export async function storedFolders(kind: 'traces' | 'artifacts'): Promise<number[]> {
   const found = await readdir(join(config().home, kind), { withFileTypes: true }).catch(unlessMissing)
   return found.filter(entry => entry.isDirectory() && /^\d{1,10}$/.test(entry.name)).map(({ name }) => Number(name))
 }
 
-/** The files of builds in a folder. What has another name is nobody's here, and left out. */
+/** Returns the files of builds in a folder. It ignores files with other names, because no build owns them. */
 export async function storedFiles(kind: 'traces' | 'artifacts', folder: number): Promise<StoredFile[]> {
   const path = join(config().home, kind, String(folder))
   const found = await readdir(path, { withFileTypes: true }).catch(unlessMissing)
@@ -31,14 +31,14 @@ function unlessMissing(error: unknown): never[] {
   throw error
 }
 
-/** When a file or folder itself was changed or moved last, in milliseconds; null when it is gone. */
+/** Returns when a file or folder itself was last changed or moved, in milliseconds, or null when it is gone. */
 export async function changedAt(path: string): Promise<number | null> {
   const found = await lstat(path).catch(unlessGone)
-  // A file that was copied with its dates has a new change of its status.
+  // A copy that keeps the dates of the original still has a new ctime.
   return found && Math.max(found.mtimeMs, found.ctimeMs)
 }
 
-/** Whether a file or folder, or anything below it, was changed after a moment. Links are not followed. */
+/** Returns true when a file or folder, or anything below it, was changed after `moment`. It does not follow links. */
 export async function changedSince(path: string, moment: number): Promise<boolean> {
   const changed = await changedAt(path)
   if (changed === null) return false

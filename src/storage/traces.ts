@@ -1,4 +1,5 @@
-// Traces of builds: appended to while they are read. Paths stay in here, so that another store can take this one's place.
+// Stores the traces of builds, which are appended to while others read them. Paths do not leave this file, so that
+// another store can replace it.
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -6,20 +7,21 @@ import { type BuildKey, isMissing, makeFolderOf, pathOf, removeFile, syncFolder 
 
 export type { BuildKey } from './files.js'
 
-/** A chunk that does not begin where the trace ends; `size` says where that is. */
+/** The chunk does not begin where the trace ends; `size` is the end of the trace in bytes. */
 export class TraceMismatch extends Error {
   constructor(readonly size: number) {
     super(`the trace has ${size} bytes`)
   }
 }
 
-const longestRead = 4_194_304
+const LONGEST_READ = 4_194_304
 const busy = new Map<string, Promise<unknown>>()
 
 /**
- * Appends and gives the new size in bytes; the bytes are on the disk by then. With `offset`, which is where the sender
- * thinks that the trace ends, throws TraceMismatch when it does not. One process writes in the order of the calls; two
- * that send the same chunk to the same offset, as a retried request does, write the same bytes to the same place.
+ * Appends to a trace and returns its new size in bytes; the bytes are on the disk when the promise resolves. `offset`
+ * is where the sender expects the end of the trace; throws TraceMismatch when the trace ends elsewhere. One process
+ * writes in the order of the calls. Two processes that send the same chunk to the same offset, as a retried request
+ * does, write the same bytes to the same place.
  */
 export function appendTrace(key: BuildKey, chunk: Uint8Array, offset?: number): Promise<number> {
   const path = pathOf('traces', key, 'log')
@@ -51,7 +53,7 @@ export function resetTrace(key: BuildKey): Promise<void> {
   })
 }
 
-/** Bytes of the trace; 0 when there is none. */
+/** Returns the size of the trace in bytes, or 0 when there is none. */
 export async function traceSize(key: BuildKey): Promise<number> {
   try {
     return (await stat(pathOf('traces', key, 'log'))).size
@@ -61,13 +63,16 @@ export async function traceSize(key: BuildKey): Promise<number> {
   }
 }
 
-/** At most `length` bytes (and never more than 4 MiB) from `start`; less at the end, none beyond it or without a trace. */
-export async function readTrace(key: BuildKey, start = 0, length = longestRead): Promise<Buffer> {
+/**
+ * Returns at most `length` bytes (never more than 4 MiB) from `start`. It returns fewer bytes at the end of the trace,
+ * and none after the end or without a trace.
+ */
+export async function readTrace(key: BuildKey, start = 0, length = LONGEST_READ): Promise<Buffer> {
   const handle = await openForReading(key)
   if (!handle) return Buffer.alloc(0)
   try {
     const { size } = await handle.stat()
-    const bytes = Buffer.alloc(Math.max(0, Math.min(length, longestRead, size - start)))
+    const bytes = Buffer.alloc(Math.max(0, Math.min(length, LONGEST_READ, size - start)))
     let read = 0
     while (read < bytes.length) {
       const { bytesRead } = await handle.read(bytes, read, bytes.length - read, start + read)
@@ -80,7 +85,10 @@ export async function readTrace(key: BuildKey, start = 0, length = longestRead):
   }
 }
 
-/** The whole trace as it is now, or undefined when there is none. The stream ends at `size`, even if the trace grows. */
+/**
+ * Returns the whole trace as it is now, or undefined when there is none. The stream ends at `size`, even if the trace
+ * grows.
+ */
 export async function openTrace(key: BuildKey): Promise<{ size: number; stream: Readable } | undefined> {
   const handle = await openForReading(key)
   if (!handle) return undefined
@@ -95,7 +103,7 @@ export function removeTrace(key: BuildKey): Promise<void> {
 }
 
 function streamOf(handle: FileHandle, size: number): Readable {
-  // A range of no bytes cannot be told to a stream: an empty trace is read to its end.
+  // A stream cannot have a range of no bytes, so an empty trace is read to its end.
   return size === 0 ? handle.createReadStream() : handle.createReadStream({ start: 0, end: size - 1 })
 }
 
@@ -115,7 +123,7 @@ async function openForWriting(path: string): Promise<FileHandle> {
     if (!isMissing(error)) throw error
   }
   await makeFolderOf(path)
-  // Not exclusive: another process may have made it meanwhile.
+  // This does not open exclusively, because another process may have created the file in the meantime.
   await (await open(path, 'a', 0o600)).close()
   await syncFolder(dirname(path))
   return open(path, 'r+')

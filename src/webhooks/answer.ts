@@ -1,14 +1,14 @@
-// What is kept of a receiver's answer. The receiver may be hostile, so every size here has a bound.
+// Reads the part of a receiver's answer that we keep. The receiver may be hostile, so every size here has a limit.
 import type { IncomingMessage } from 'node:http'
 
-/** Bytes of an answer that are read at the most; those beyond the kept ones are thrown away. */
+/** We read at most this many bytes of an answer. Bytes that are not kept are thrown away. */
 const readLimit = 1024 * 1024
 const mostHeaders = 50
 const longestHeader = 1000
 
 /**
- * Reads the body and leaves the first `limit` bytes of it in `kept`, also when it rejects because the answer breaks off
- * before its end.
+ * Reads the body and puts its first `limit` bytes into `kept`. When the answer breaks off before its end, this rejects,
+ * but `kept` has what came until then.
  */
 export async function readBody(response: IncomingMessage, limit: number, kept: Buffer[]): Promise<void> {
   let read = 0
@@ -19,17 +19,17 @@ export async function readBody(response: IncomingMessage, limit: number, kept: B
   }
 }
 
-/** The text of bytes that may end anywhere: wrong ones become U+FFFD, a character without its end is left out. */
+/** Decodes bytes that may end anywhere. Wrong bytes become U+FFFD; an incomplete last character is left out. */
 export function decodeText(bytes: Buffer): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })
 }
 
-/** The beginning of a text that takes at most `limit` bytes in UTF-8. */
+/** The beginning of a text, at most `limit` bytes of UTF-8. */
 export function boundedText(text: string, limit: number): string {
   return decodeText(Buffer.from(text).subarray(0, limit))
 }
 
-/** The first headers of an answer, names in lower case, values cut; repeated ones are joined by a comma. */
+/** The first headers of an answer: names in lower case, long values cut, and repeated headers joined by a comma. */
 export function boundedHeaders(response: IncomingMessage): Record<string, string> {
   const headers = new Map<string, string>()
   for (let index = 0; index + 1 < response.rawHeaders.length && headers.size < mostHeaders; index += 2) {

@@ -1,4 +1,4 @@
-// What project hooks are told of builds and pipelines.
+// Makes the payloads of project hooks for builds and pipelines.
 import {
   commit,
   dateTime,
@@ -24,13 +24,13 @@ export interface PayloadBuild extends Timed {
   tag: boolean
   beforeSha: string
   sha: string
-  /** Seconds, null before the build has started. */
+  /** Seconds; null before the build has started. */
   duration: number | null
   allowFailure: boolean
-  /** null where nobody started it, as by a trigger. */
+  /** The user who started the build; null when nobody did, such as for a trigger. */
   user: PayloadUser | null
   project: PayloadProject
-  /** Namespace and project as people read them, such as `Some Group / Some Project`. */
+  /** The names of namespace and project for people, such as `Some Group / Some Project`. */
   projectName: string
   pipeline: Timed & { id: number; status: string; duration: number | null }
   commit: { message: string | null; authorName: string | null; authorEmail: string | null }
@@ -43,7 +43,7 @@ export interface PayloadPipeline {
   sha: string
   beforeSha: string
   status: string
-  /** Names, in order. */
+  /** The names of the stages, in order. */
   stages: string[]
   createdAt: Date
   finishedAt: Date | null
@@ -60,12 +60,12 @@ export interface PayloadPipelineBuild extends Timed {
   name: string
   status: string
   createdAt: Date
-  /** Such as `on_success`. */
+  /** When the build runs, such as `on_success`. */
   when: string
   manual: boolean
   user: PayloadUser | null
   runner: { id: number; description: string; active: boolean; isShared: boolean } | null
-  /** null for a build without artifacts. */
+  /** Null when the build has no artifacts. */
   artifactsFile: { filename: string; size: number } | null
 }
 
@@ -96,7 +96,7 @@ export function buildPayload(build: PayloadBuild) {
   }
 }
 
-/** The commit of a build speaks of its pipeline: id, status and times are those of the pipeline. */
+/** The field `commit` of a build describes its pipeline: id, status and times are those of the pipeline. */
 function buildCommit({ sha, commit, pipeline }: PayloadBuild) {
   return {
     id: pipeline.id,

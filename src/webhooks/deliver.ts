@@ -1,5 +1,5 @@
 // Sends one hook to its receiver. Both may be hostile: the URL may point into a private network, and the receiver may
-// stall, drip, flood or redirect. Retrying and keeping the record is the caller's part.
+// stall, send byte by byte, send too much, or redirect. The caller retries and keeps the record.
 import { once } from 'node:events'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -12,18 +12,18 @@ import { hookHeaders, secretsOf, withoutSecretHeaders, withoutSecrets, withoutSe
 import { allowedRanges, checkedLookup, checkLiteral } from './target.js'
 import { checkHookUrl } from './url.js'
 
-/** Bytes of a payload that are sent at the most. */
+/** Bytes of the largest payload that is sent. */
 const bodyLimit = 25 * 1024 * 1024
 
 export interface HookRequest {
   url: string
-  /** JSON, sent and signed byte for byte. */
+  /** The JSON text. Exactly these bytes are sent and signed. */
   body: string | Buffer
   /** The value of X-Gitstead-Event, such as `System Hook`. */
   event: string
   token: string | null
   verifyTls: boolean
-  /** The `webhook-id`: the same in every try, so that a receiver can drop what it has had. */
+  /** The `webhook-id`: the same in every try, so that a receiver can ignore a delivery that it already has. */
   id: string
   timestamp: Date
 }
@@ -31,7 +31,7 @@ export interface HookRequest {
 export interface DeliveryResult {
   /** Whether the whole answer came in time, with a status of 200 to 299. */
   delivered: boolean
-  /** null when no answer began. */
+  /** The status of the answer; null when no answer came. */
   status: number | null
   /** One line without secrets, or null. */
   error: string | null
@@ -42,15 +42,15 @@ export interface DeliveryResult {
   durationMs: number
 }
 
-/** Fills as the exchange goes on, so that a cut one keeps what there is. */
+/** The result so far. It is filled during the exchange, so that an exchange that is cut keeps what it has. */
 type Progress = Pick<DeliveryResult, 'status' | 'requestHeaders' | 'responseHeaders' | 'responseBody'>
 
 class Unsendable extends Error {}
 
 /**
- * POSTs a hook and tells how it went; faults of URL, network and receiver are results, never thrown. Looking up,
- * connecting, headers and body together get `hooks.timeout` seconds. Redirects are failures. Throws Misconfigured when
- * `hooks.allow` is wrong.
+ * POSTs a hook and gives the result. A fault of the URL, the network or the receiver is a result and never thrown.
+ * Lookup, connection, headers and body together have `hooks.timeout` seconds. A redirect is a failure. Throws
+ * Misconfigured when `hooks.allow` is wrong.
  */
 export async function deliverHook(request: HookRequest): Promise<DeliveryResult> {
   const started = performance.now()
@@ -78,12 +78,12 @@ async function exchange(request: HookRequest, progress: Progress, limits: { allo
   const limit = config().hooks.response_limit
   try {
     outgoing.end(body)
-    // The signal is given here too, as a connection that ends by an upgrade emits neither answer nor error.
+    // We need the signal here too, because a connection that ends by an upgrade emits neither an answer nor an error.
     const [response] = (await once(outgoing, 'response', { signal: limits.signal })) as [IncomingMessage]
     progress.status = response.statusCode ?? null
     progress.responseHeaders = withoutSecretsIn(boundedHeaders(response), secrets)
     await readBody(response, limit, kept)
-    // A body that ends with its connection looks complete when the time limit has cut it.
+    // A body that ends with its connection looks complete even when the time limit has cut it.
     limits.signal.throwIfAborted()
   } finally {
     outgoing.destroy()
@@ -118,14 +118,14 @@ function open(url: URL, { headers, verifyTls, allow, signal }: Opening): ClientR
     path: url.pathname + url.search,
     method: 'POST',
     headers,
-    // An agent of its own: a fresh connection each time, no proxy of the environment, no shared TLS session.
+    // Without a shared agent there is a new connection each time, no proxy of the environment, no shared TLS session.
     agent: false,
     lookup: checkedLookup(allow, signal),
     maxHeaderSize: 16384,
     rejectUnauthorized: verifyTls,
     signal
   })
-  // A connection that is cut after the answer may report a second fault, which would end the process.
+  // A connection that is cut after the answer may emit a second error. Without a listener, it would end the process.
   outgoing.on('error', () => {})
   return outgoing
 }
@@ -133,5 +133,7 @@ function open(url: URL, { headers, verifyTls, allow, signal }: Opening): ClientR
 function statusFault(status: number | null): string | null {
   if (status !== null && status >= 200 && status < 300) return null
   const redirect = status !== null && status >= 300 && status < 400
-  return redirect ? `the receiver redirects (${status}), which is not followed` : `the receiver answered ${status}`
+  return redirect
+    ? `the receiver redirects (${status}), and redirects are not followed`
+    : `the receiver answered ${status}`
 }

@@ -1,4 +1,4 @@
-// The names of what hooks are told of: system events, the kinds of project hooks, and the flags that choose them.
+// Names the events that hooks get: system events, the kinds of project hooks, and the flags that select them.
 
 /** The value of the event header of every delivery to a system hook. */
 export const systemHookHeader = 'System Hook'
@@ -26,7 +26,7 @@ export const systemHookEvents = [
 
 export type SystemHookEvent = (typeof systemHookEvents)[number]
 
-/** The kinds of project hooks: the flag that chooses each, and the value of its event header. */
+/** The kinds of project hooks: for each, the flag that selects it and the value of its event header. */
 export const projectHookEvents = {
   push: { flag: 'push_events', header: 'Push Hook' },
   tag_push: { flag: 'tag_push_events', header: 'Tag Push Hook' },
@@ -41,8 +41,16 @@ export const projectHookEvents = {
 export type ProjectHookEvent = keyof typeof projectHookEvents
 export type ProjectHookFlag = (typeof projectHookEvents)[ProjectHookEvent]['flag']
 
+export const projectHookFlags: readonly ProjectHookFlag[] = Object.values(projectHookEvents).map(({ flag }) => flag)
+
+/** The value of the event header of a delivery to a project hook. Throws for an event that such hooks never get. */
+export function projectHookHeader(event: string): string {
+  if (!Object.hasOwn(projectHookEvents, event)) throw new Error(`no project hook gets the event ${event}`)
+  return projectHookEvents[event as ProjectHookEvent].header
+}
+
 /**
- * The header of events of confidential issues. They go only to hooks with a flag of their own, which the API cannot set.
+ * The header of events of confidential issues. Only hooks with a separate flag get them; the API cannot set that flag.
  */
 export const confidentialIssueHeader = 'Confidential Issue Hook'
 

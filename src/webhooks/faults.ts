@@ -1,4 +1,4 @@
-// Turns what goes wrong on the way to a receiver into one line for the owner of the hook.
+// Turns an error on the way to a receiver into one line for the owner of the hook.
 import { RefusedTarget } from './target.js'
 
 const closed = 'the receiver closed the connection before its answer was complete'
@@ -6,18 +6,18 @@ const closed = 'the receiver closed the connection before its answer was complet
 const texts: Record<string, string> = {
   ENOTFOUND: 'the host name has no address',
   ENODATA: 'the host name has no address',
-  EAI_AGAIN: 'the host name cannot be resolved now',
+  EAI_AGAIN: 'the host name cannot be resolved at the moment',
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: closed,
   EPIPE: closed,
   ETIMEDOUT: 'the host does not answer',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network of the host cannot be reached',
-  ERR_INVALID_CHAR: 'the token has characters that no header can carry',
-  HPE_HEADER_OVERFLOW: "the answer's headers are too large"
+  ERR_INVALID_CHAR: 'the token has characters that are not allowed in a header',
+  HPE_HEADER_OVERFLOW: 'the headers of the answer are too large'
 }
 
-/** One line, at most 300 characters, without secrets: nothing of the URL or the headers gets in. */
+/** One line of at most 300 characters, without secrets: it contains no part of the URL or of the headers. */
 export function faultText(error: unknown): string {
   if (error instanceof RefusedTarget) return error.message
   const code = codeOf(error)
@@ -35,7 +35,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** A certificate's names are the receiver's own text and may hold anything. */
+/** Makes a message one short line. The names in a certificate are texts of the receiver and may contain anything. */
 function oneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
   return line.length > 250 ? `${line.slice(0, 250)}...` : line

@@ -1,16 +1,16 @@
-// The headers of a delivery, and what of them may be kept in its record.
+// Makes the headers of a delivery, and removes secrets from what its record keeps.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../config.js'
 import { sign, unixSeconds } from './sign.js'
 
 const redacted = '[redacted]'
-/** The signature too: with the payload beside it, a weak token could be guessed from it. */
+/** The signature is secret too: with the payload, somebody could find a weak token by guessing. */
 const secretHeaders = new Set(['X-Gitstead-Token', 'X-Gitlab-Token', 'Authorization', 'webhook-signature'])
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
-/** The parts of a request that its headers are made from; `body` holds the bytes that are sent. */
+/** The parts of a request that its headers depend on; `body` has the bytes that are sent. */
 export interface Signed {
   event: string
   token: string | null
@@ -19,7 +19,7 @@ export interface Signed {
   body: Buffer
 }
 
-/** Every header but Host. User info in the URL becomes basic authentication. */
+/** Every header except Host. A user and password in the URL become basic authentication. */
 export function hookHeaders(request: Signed, url: URL): Record<string, string> {
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
@@ -41,31 +41,31 @@ export function hookHeaders(request: Signed, url: URL): Record<string, string> {
   return headers
 }
 
-/** The same headers with the values of secret ones blotted out. */
+/** The headers, with the values of secret headers replaced. */
 export function withoutSecretHeaders(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, secretHeaders.has(name) ? redacted : value])
   )
 }
 
-/** The texts that would give a secret away if the receiver repeated them in its answer. */
+/** The texts that would reveal a secret if the receiver repeated them in its answer. */
 export function secretsOf(token: string | null, url: URL): string[] {
   const texts = [token ?? '', token ? headerBytes(token) : '', decoded(url.password), basicCredentials(url)]
-  // A secret of a few characters is no secret, and blotting those out would spoil every answer.
+  // A secret of a few characters is not really secret, and to replace those characters would spoil every answer.
   return [...new Set(texts)].filter(text => text.length >= 6).sort((a, b) => b.length - a.length)
 }
 
-/** Blots the secrets out of a text. */
+/** A text with the secrets replaced. */
 export function withoutSecrets(text: string, secrets: string[]): string {
   return secrets.reduce((kept, secret) => kept.replaceAll(secret, redacted), text)
 }
 
-/** The same for the values of headers. */
+/** The headers with the secrets replaced in their values. */
 export function withoutSecretsIn(headers: Record<string, string>, secrets: string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, withoutSecrets(value, secrets)]))
 }
 
-/** Node sends header text as Latin-1 and refuses what does not fit; this sends any token as its UTF-8 bytes. */
+/** Node.js sends headers as Latin-1 and refuses other characters. With this, it sends the UTF-8 bytes of any token. */
 function headerBytes(token: string): string {
   return Buffer.from(token).toString('latin1')
 }

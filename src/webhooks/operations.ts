@@ -1,10 +1,10 @@
-// Which operation tells system hooks of what: the table that docs/hooks.md shows, and that a test holds both to.
+// Says which operation emits which events of system hooks. docs/hooks.md shows this table, and a test checks both.
 import type { SystemHookEvent } from './events.js'
 
-/** Operation, as the API names it, -> the events that it emits. Commands call the same rules and emit the same. */
+/** The events of each operation, by its name in the API. Commands use the same rules and emit the same events. */
 export const operations = {
   'POST /users': ['user_create'],
-  // Another username is another path of each personal project.
+  // A new username changes the path of each personal project.
   'PUT /users/:id': ['project_rename'],
   'DELETE /users/:id': ['user_destroy', 'project_destroy', 'key_destroy'],
   'POST /user/keys': ['key_create'],
@@ -20,7 +20,7 @@ export const operations = {
 
 export type Operation = keyof typeof operations
 
-/** The operations that emit an event; none for one that is named, and that nothing emits yet. */
+/** The operations that emit an event; an empty list when nothing emits it yet. */
 export function operationsOf(event: SystemHookEvent): Operation[] {
   const names = Object.keys(operations) as Operation[]
   return names.filter(name => (operations[name] as readonly SystemHookEvent[]).includes(event))

@@ -1,10 +1,10 @@
-// What payloads are made from, and the objects that several of them share. Callers fill the inputs from their rows;
-// every field of a payload is written out in the builders.
+// The inputs of payloads, and the objects that several payloads share. Callers fill the inputs from their rows; the
+// builders write out every field of a payload.
 
 export interface PayloadProject {
   id: number
   name: string
-  /** Such as `group/project`. */
+  /** The path with its namespace, such as `group/project`. */
   pathWithNamespace: string
   /** The name of the namespace, not its path. */
   namespace: string
@@ -33,11 +33,11 @@ export interface PayloadCommit {
   author: { name: string; email: string }
 }
 
-/** A commit of a push, with the paths that it touches. */
+/** A commit of a push, with the paths that it changes. */
 export interface PayloadPushCommit extends PayloadCommit {
-  added: string[]
-  modified: string[]
-  removed: string[]
+  added: readonly string[]
+  modified: readonly string[]
+  removed: readonly string[]
 }
 
 /** An ISO 8601 date-time in UTC. */
@@ -47,7 +47,7 @@ export function dateTime(moment: Date | null): string | null {
   return moment?.toISOString() ?? null
 }
 
-/** The project as pipelines have it. Its id is not inside. */
+/** The project in the form of pipeline payloads, which has no id. */
 export function plainProject(project: PayloadProject) {
   return {
     name: project.name,
@@ -63,7 +63,7 @@ export function plainProject(project: PayloadProject) {
   }
 }
 
-/** The project as all others have it, with the names that its URLs had before. */
+/** The project in the form of all other payloads, which also has its URLs by their older names. */
 export function fullProject(project: PayloadProject) {
   return {
     ...plainProject(project),
@@ -74,7 +74,7 @@ export function fullProject(project: PayloadProject) {
   }
 }
 
-/** The short form of a project that is older than the others, as pushes and builds have it. */
+/** The project in the oldest and shortest form, for the payloads of pushes and builds. */
 export function repository(project: PayloadProject) {
   return {
     name: project.name,

@@ -1,4 +1,4 @@
-// What hooks are told of a ref that has moved. Branches give push, tags give tag_push.
+// Makes the payloads for a ref that moved: push for branches, tag_push for tags.
 import {
   commit,
   fullProject,
@@ -9,43 +9,65 @@ import {
 } from './payloads.js'
 
 const commitLimit = 20
+const textBeginning = 200
 
 export interface PayloadPush {
-  /** Full name, such as `refs/heads/master`. */
+  /** The full name, such as `refs/heads/master`. */
   ref: string
   /** 40 zeros when the ref is new. */
   before: string
   /** 40 zeros when the ref is deleted. */
   after: string
-  /** The commit that the ref points to, behind an annotated tag too. */
+  /** The commit that the ref points to, also when it is an annotated tag. */
   checkoutSha: string | null
-  /** The text of an annotated tag, else null. */
+  /** The text of an annotated tag; null for other refs. */
   message: string | null
   user: PayloadUser
   project: PayloadProject
 }
 
-/** The commits of a push for project hooks: at least the last 20 that there are, oldest first, and how many in all. */
+/** The commits of a push for project hooks, oldest first: at least the last 20 of them; and the number of all. */
 export interface PayloadPushedCommits {
   commits: PayloadPushCommit[]
   totalCommitsCount: number
 }
 
-/** What a project hook gets: with commits, none of them for a deletion. */
+/** The payload for project hooks, with the last commits. A deletion has no commits. */
 export function pushPayload(push: PayloadPush, { commits, totalCommitsCount }: PayloadPushedCommits) {
   if (isDeletion(push)) return systemPushPayload(push)
   return { ...head(push), ...tail(push, commits.slice(-commitLimit).map(pushedCommit), totalCommitsCount) }
 }
 
 /**
- * What a system hook gets: without commits, so that a push costs no reading of history for it.
- * Not specified: created_at and updated_at, which other system events carry; a push is no record and has neither.
+ * The payload for system hooks. It has no commits, so that a push does not have to read the history for them.
+ * Not specified: created_at and updated_at, which other system events have. A push is not a record, so it has neither.
  */
 export function systemPushPayload(push: PayloadPush) {
   return { ...head(push), ...tail(push, [], 0) }
 }
 
-/** The event that a ref's move is, which is its object_kind and its event_name. */
+export type PushPayload = ReturnType<typeof pushPayload>
+
+/**
+ * Returns a push payload of at most `limit` characters of JSON, for a record that is kept. A longer one loses the paths of
+ * its commits, then all but the beginnings of its texts, then its commits.
+ */
+export function shortPushPayload(payload: PushPayload, limit: number): PushPayload {
+  const fits = (shorter: PushPayload) => JSON.stringify(shorter).length <= limit
+  if (fits(payload)) return payload
+  const commits = payload.commits.map(entry => ({ ...entry, added: [], modified: [], removed: [] }))
+  const withoutPaths = { ...payload, commits }
+  if (fits(withoutPaths)) return withoutPaths
+  const beginning = (text: string) => text.slice(0, textBeginning)
+  const withoutTexts = {
+    ...payload,
+    message: payload.message === null ? null : beginning(payload.message),
+    commits: commits.map(entry => ({ ...entry, message: beginning(entry.message) }))
+  }
+  return fits(withoutTexts) ? withoutTexts : { ...withoutTexts, commits: [] }
+}
+
+/** The event of a ref that moved. It is both the object_kind and the event_name. */
 export function pushEvent(ref: string): 'push' | 'tag_push' {
   return ref.startsWith('refs/tags/') ? 'tag_push' : 'push'
 }

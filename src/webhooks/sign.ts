@@ -1,4 +1,4 @@
-// Signatures as Standard Webhooks writes them: https://www.standardwebhooks.com
+// Makes signatures in the form of Standard Webhooks: https://www.standardwebhooks.com
 import { createHmac } from 'node:crypto'
 
 const prefix = 'whsec_'
@@ -12,12 +12,12 @@ export function sign(message: { id: string; timestamp: Date; body: string | Buff
   return `v1,${digest}`
 }
 
-/** Whole seconds since 1970, as `webhook-timestamp` has them. */
+/** Whole seconds since 1970, for `webhook-timestamp`. */
 export function unixSeconds(moment: Date): number {
   return Math.floor(moment.getTime() / 1000)
 }
 
-/** The bytes behind `whsec_` when that is how the token begins and base64 follows, else the token's own bytes. */
+/** If the token is `whsec_` followed by base64, the decoded bytes; otherwise the bytes of the token itself. */
 function signingKey(token: string): Buffer {
   const encoded = token.slice(prefix.length)
   if (!token.startsWith(prefix) || !/^[A-Za-z0-9+/]{2,}={0,2}$/.test(encoded)) return Buffer.from(token)

@@ -1,32 +1,20 @@
-// What system hooks are told of projects, users, members and keys that come and go.
+// Makes the payloads of system hooks for projects, users, members and keys.
+import { levelName, visibilityName } from '../lib/levels.js'
 import { dateTime } from './payloads.js'
-
-const visibilities = new Map([
-  [0, 'private'],
-  [10, 'internal'],
-  [20, 'public']
-])
-const roles = new Map([
-  [10, 'Guest'],
-  [20, 'Reporter'],
-  [30, 'Developer'],
-  [40, 'Master'],
-  [50, 'Owner']
-])
 
 interface Dated {
   createdAt: Date
   updatedAt: Date
 }
 
-/** A project as system events name it. */
+/** A project in the form of system events. */
 export interface PayloadSystemProject extends Dated {
   id: number
   name: string
   path: string
   pathWithNamespace: string
   visibilityLevel: number
-  /** The user of a personal project; of a group's project the group's name with an empty email. */
+  /** For a personal project, its user. For a project of a group, the name of the group with an empty email. */
   owner: { name: string; email: string }
 }
 
@@ -37,7 +25,7 @@ export interface PayloadSystemUser extends Dated {
   email: string
 }
 
-/** A membership; the dates are its own. */
+/** A membership. The dates are those of the membership. */
 export interface PayloadMember extends Dated {
   accessLevel: number
   user: Omit<PayloadSystemUser, keyof Dated>
@@ -89,8 +77,8 @@ export function memberPayload(event: 'user_add_to_team' | 'user_remove_from_team
     user_name: user.name,
     user_email: user.email,
     user_id: user.id,
-    access_level: named(roles, member.accessLevel),
-    project_visibility: named(visibilities, project.visibilityLevel)
+    access_level: levelName(member.accessLevel),
+    project_visibility: visibilityName(project.visibilityLevel)
   }
 }
 
@@ -98,7 +86,7 @@ export function keyPayload(event: 'key_create' | 'key_destroy', key: PayloadKey)
   return { ...dated(event, key), id: key.id, key: key.key, username: key.username }
 }
 
-/** The fixed sample that the test of a system hook sends and shows. */
+/** The fixed sample that the test of a system hook sends. */
 export function samplePayload() {
   return {
     event_name: 'project_create',
@@ -122,10 +110,6 @@ function projectFields(project: PayloadSystemProject) {
     project_id: project.id,
     owner_name: project.owner.name,
     owner_email: project.owner.email,
-    project_visibility: named(visibilities, project.visibilityLevel)
+    project_visibility: visibilityName(project.visibilityLevel)
   }
-}
-
-function named(names: Map<number, string>, level: number): string {
-  return names.get(level) ?? String(level)
 }

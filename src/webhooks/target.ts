@@ -1,23 +1,23 @@
-// Keeps hooks away from private networks. The addresses are checked in the lookup of the connection itself, so a name
-// cannot resolve to one address for the check and to another for the request.
+// Keeps hooks away from private networks. The check is part of the lookup for the connection itself. So a name cannot
+// resolve to one address for the check and to another for the request.
 import { type LookupAddress, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { isForbiddenTarget, parseRanges, type Range } from '../lib/address.js'
 
-/** The address of a hook's receiver is one that hooks may not reach. */
+/** Hooks may not reach the address of the receiver. */
 export class RefusedTarget extends Error {
   override name = 'RefusedTarget'
 
   constructor(readonly address: string) {
-    super(`the address ${address} is in a refused range; list it in hooks.allow`)
+    super(`hooks may not reach the address ${address}: list it in hooks.allow to allow it`)
   }
 }
 
 const parsed = new WeakMap<readonly string[], Range[]>()
 
-/** The ranges of `hooks.allow`. Throws Misconfigured when one of them is none. */
+/** The ranges of `hooks.allow`. Throws Misconfigured when one of the texts is not a range. */
 export function allowedRanges(): Range[] {
   const texts = config().hooks.allow
   const known = parsed.get(texts)
@@ -31,14 +31,14 @@ export function allowedRanges(): Range[] {
   }
 }
 
-/** Throws RefusedTarget for a host that is a refused address itself, as such hosts are connected to without a lookup. */
+/** Throws RefusedTarget when the host is itself a refused address: connections to an address need no lookup. */
 export function checkLiteral(host: string, allow: Range[]): void {
   if (isIP(host) !== 0 && isForbiddenTarget(host, allow)) throw new RefusedTarget(host)
 }
 
 /**
- * A `lookup` for a connection that gives only permitted addresses of a name, and RefusedTarget when it has no other.
- * `signal` ends the wait for a free place, not a question already asked.
+ * A `lookup` function for a connection. It gives only the permitted addresses of a name, and fails with RefusedTarget
+ * when the name has no such address. `signal` ends the wait for a free place, but not a lookup that has begun.
  */
 export function checkedLookup(allow: Range[], signal: AbortSignal): LookupFunction {
   return (hostname, options, callback) => {
@@ -55,8 +55,9 @@ export function checkedLookup(allow: Range[], signal: AbortSignal): LookupFuncti
   }
 }
 
-// getaddrinfo blocks one of the four threads that also serve the file system, for as long as a name server likes, and
-// cannot be called off. So names whose servers are slow by intent or by fault get two threads at the most.
+// getaddrinfo blocks one of the four threads that also serve the file system. It blocks as long as a name server wants
+// and cannot be canceled. So lookups use at most two threads: slow name servers, hostile or broken, cannot block the
+// rest.
 const places = 2
 const waiting: (() => void)[] = []
 let busy = 0
@@ -72,7 +73,7 @@ async function resolveName(hostname: string, options: Options, signal: AbortSign
       lookup(hostname, options, (error, found) => (error ? reject(error) : resolve(found)))
     })
   } finally {
-    // The place goes from hand to hand, so `busy` changes only when nobody waits.
+    // We give our place directly to the next one that waits, so `busy` changes only when nobody waits.
     const next = waiting.shift()
     if (next) next()
     else busy--

@@ -1,11 +1,11 @@
-// What a hook's URL must look like. Where it leads is asked at each delivery, since names and settings change.
+// Checks the form of a hook's URL. Each delivery checks where it leads, because names and settings change.
 
 const longest = 2000
 
 /** Why a hook cannot have this URL, or null when it can. */
 export function checkHookUrl(url: string): string | null {
   if (url.length > longest) return `is longer than ${longest} characters`
-  // The URL parser drops or encodes these without a word, so the stored text would not be what is called.
+  // The URL parser silently drops or encodes these characters. Then the stored URL would differ from the one we call.
   if (/[\p{Cc}\s\\]/u.test(url)) return 'has spaces, backslashes or control characters'
   if (!/^https?:\/\//i.test(url)) return 'is not an http or https URL'
   // Without this, http:///name would be read as http://name.
@@ -13,7 +13,7 @@ export function checkHookUrl(url: string): string | null {
   return null
 }
 
-/** The URL as it may be shown and written down: without the password that may stand in it. */
+/** The URL without its password, so that it may be shown and logged. */
 export function withoutPassword(url: string): string {
   if (!URL.canParse(url)) return url
   const parsed = new URL(url)

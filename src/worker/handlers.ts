@@ -1,41 +1,48 @@
-// Every job's handler: a name without one does not compile.
+// The handlers of all jobs. The code does not compile when a job has no handler.
+import type { Told } from '../areas/activity/happenings.js'
 import { deliver } from '../areas/hooks/deliver.js'
-import { tellSystemHooks } from '../areas/hooks/deliveries.js'
-import { createPipelineOfRefChange } from '../areas/pipelines/pipelines.js'
-import { applyRefChange } from '../areas/refs/ref-effects.js'
-import { forgetUser } from '../areas/removal/deleted-user-references.js'
+import { deliverEvent } from '../areas/hooks/deliveries.js'
 import { eraseProject } from '../areas/removal/erase-project.js'
+import { forgetUser } from '../areas/removal/user-deletion.js'
 import { optimiseRepository } from '../areas/repository/optimise.js'
 import { runNextBuild } from '../areas/runners/built-in.js'
-import type { JobName, Jobs } from '../queue/jobs.js'
+import type { JobName, Jobs, RetiredJobs } from '../queue/jobs.js'
 import type { SystemHookEvent } from '../webhooks/events.js'
+import { tellListeners } from './listeners.js'
 import { runScheduled } from './maintenance.js'
 
 export interface JobContext {
-  /** Ends when the job is to be given up. */
+  /** Aborts when the job must end. */
   readonly signal: AbortSignal
-  /** Of the worker process that claimed the job. */
+  /** The worker process that claimed the job. */
   readonly processId: number
 }
 
-type Handlers = { [Name in JobName]: (payload: Jobs[Name], context: JobContext) => Promise<unknown> }
+type Handlers = { [Name in JobName]: (payload: (Jobs & RetiredJobs)[Name], context: JobContext) => Promise<unknown> }
 
 export const handlers: Handlers = {
-  'ref.changed': ({ refChangeId }) =>
-    Promise.all([applyRefChange(refChangeId), createPipelineOfRefChange(refChangeId)]),
-  'event.emitted': ({ key, event, payload }) => tellSystemHooks(key, event as SystemHookEvent, payload),
+  'happening.told': told => tellListeners(told as Told),
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
   // A job of an earlier version names a build: it wakes like any other.
   'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'project.remove': ({ projectId }, { signal }) => eraseProject(projectId, signal),
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),
-  'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal)
+  'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal),
+  // With the keys of their time: what was delivered before the upgrade is not delivered again.
+  'ref.changed': ({ refChangeId }) =>
+    tellListeners({
+      id: `ref_change:${refChangeId}`,
+      at: new Date().toISOString(),
+      happening: { kind: 'ref.changed', refChangeId }
+    }),
+  'event.emitted': ({ key, event, payload }) =>
+    deliverEvent(key, { system: { event: event as SystemHookEvent, payload: () => payload } })
 }
 
-/** Runs a job's handler. Throws for a name that no version of this program has. */
+/** Runs the handler of a job. Throws when this version of the program has no job with this name. */
 export async function perform(job: { name: JobName; payload: unknown }, context: JobContext): Promise<void> {
   const handler = handlers[job.name] as ((payload: unknown, context: JobContext) => Promise<unknown>) | undefined
-  if (!handler) throw new Error(`there is no job ${job.name}`)
+  if (!handler) throw new Error(`unknown job ${job.name}`)
   await handler(job.payload, context)
 }

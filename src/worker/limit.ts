@@ -1,6 +1,6 @@
 /**
- * Waits for work, at most some seconds: then the controller aborts and the result is a rejection, whether or not the
- * work ends by that. What it still does must be harmless beside the next try.
+ * Waits for `work`, at most `seconds`. After that it aborts the controller and rejects, even if the work continues.
+ * What the work still does must then be harmless beside the next try.
  */
 export async function withLimit(work: Promise<void>, seconds: number, controller: AbortController): Promise<void> {
   let timer: NodeJS.Timeout | undefined
@@ -13,7 +13,7 @@ export async function withLimit(work: Promise<void>, seconds: number, controller
       },
       Math.min(seconds * 1000, 2 ** 31 - 1)
     )
-    // Work that does not end must not keep a process that does.
+    // The timer must not keep a process alive that has nothing else to do.
     timer.unref()
   })
   try {

@@ -1,4 +1,4 @@
-// One worker process: loops over the queues, shows life, finds the dead, keeps the schedule.
+// One worker process: it runs loops over the queues, renews its lease, finds dead processes and runs the schedule.
 import { settleOpenChanges } from '../areas/refs/recovery.js'
 import { builtInRunner, showBuiltInRunner } from '../areas/runners/built-in-runner.js'
 import { addMissingWakeUps } from '../areas/runners/wake-ups.js'
@@ -27,12 +27,12 @@ const SHOW_RUNNER_MS = 600_000
 const GRACE_MS = 5000
 
 export interface Worker {
-  /** Resolves when the worker has lost its lease and must not go on. */
+  /** Resolves when the worker has lost its lease and must stop. */
   readonly lost: Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts working. Throws Misconfigured where builds could not run as configured. */
+/** Starts a worker. Throws Misconfigured when builds cannot run with this configuration. */
 export async function startWorker(): Promise<Worker> {
   prepareHome()
   await requireSchema()
@@ -73,7 +73,7 @@ export async function startWorker(): Promise<Worker> {
       await Promise.all([...loops.values()].map(loop => loop.stop(GRACE_MS)))
       await chores.stop()
       const goodBye = tally.write().then(() => unregisterProcess(processId))
-      await goodBye.catch(error => log().warn({ error: String(error) }, 'the worker could not say good-bye'))
+      await goodBye.catch(error => log().warn({ error: String(error) }, 'the worker could not remove its registration'))
       closeWake()
       await closeGitProcesses()
       await closeDatabase()
@@ -81,7 +81,7 @@ export async function startWorker(): Promise<Worker> {
   }
 }
 
-/** What a worker does beside its jobs. */
+/** Starts the repeated work of a worker beside its jobs. */
 function startChores(
   processId: number,
   loops: Map<string, Loop>,
@@ -115,8 +115,8 @@ function startChores(
 }
 
 /**
- * Does `work` again and again with a pause in between; never twice at once. A failure is logged and tried again. The
- * result ends it, and waits for what is under way.
+ * Runs `work` repeatedly with a pause in between, never twice at the same time. It logs a failure and tries again after
+ * the pause. Returns a function that stops this and waits for the running work.
  */
 function every(milliseconds: number, what: string, work: () => Promise<void>): () => Promise<void> {
   let timer: NodeJS.Timeout

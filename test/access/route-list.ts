@@ -1,4 +1,5 @@
-// The routes of a built application, from the router itself: what is not in its list cannot be reached.
+// Lists the routes of a built application. It asks the router itself, because a client can reach only what the router
+// lists.
 import type { FastifyInstance } from 'fastify'
 
 export interface Route {

@@ -1,11 +1,11 @@
-// Three rounds of `npm run chaos`; a hundred are for whoever changes the road of ref changes, the queue or the builds.
+// Three rounds of `npm run chaos`. Run a hundred when you change the code of ref changes, the queue or the builds.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import t from 'tap'
 import { root } from '../scenarios/appliance.js'
 
-t.test('the main job under kill -9 loses nothing and does nothing twice', async t => {
+t.test('under kill -9 the main job loses nothing and does nothing twice', async t => {
   const args = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'dist/test/chaos/run.js'), '--rounds', '3']
   const child = spawn('env', [...args, '--seed', '20'], { stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''

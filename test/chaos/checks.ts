@@ -1,4 +1,4 @@
-// What must hold when an appliance is quiet again, against the history of what was acknowledged.
+// Checks an appliance that is idle again against the history of what it acknowledged.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { git, unzip } from '../scenarios/client.js'
@@ -12,7 +12,7 @@ interface Change {
   readonly new_id: string
 }
 
-/** All faults, in words; empty when there are none. */
+/** Returns all faults as texts. */
 export async function findFaults(world: World): Promise<string[]> {
   const faults = world.wrongAnswers.splice(0)
   const changes = await query<Change>(world, "select * from ref_changes where state = 'done' order by id")
@@ -36,23 +36,30 @@ async function checkJobs(world: World): Promise<string[]> {
   return dead.map(({ id, name, payload, error }) => `job ${id} ${name} ${payload} is dead: ${error}`)
 }
 
-/** Acknowledged projects are there; those without an answer are there once or not at all; each is told once. */
+/**
+ * Checks that acknowledged projects exist, that projects without an answer exist at most once, and that each project
+ * has one event.
+ */
 async function checkProjects(world: World): Promise<string[]> {
   const rows = await query<{ id: number; name: string }>(world, 'select id, name from projects')
   const faults = world.projects
     .filter(({ id, name }) => !rows.some(row => row.id === id && row.name === name))
     .map(({ id, name }) => `project ${id} ${name} was acknowledged and is gone`)
   const asked = new Set([...world.projects.map(({ name }) => name), ...world.doubtfulProjects])
-  faults.push(...rows.filter(({ name }) => !asked.has(name)).map(({ name }) => `nobody asked for project ${name}`))
+  faults.push(
+    ...rows
+      .filter(({ name }) => !asked.has(name))
+      .map(({ name }) => `project ${name} exists although nobody asked for it`)
+  )
   for (const path of ['/one', '/two']) {
     for (const { id } of rows) {
       const ids = eventIds(world, path, body => body.event_name === 'project_create' && body.project_id === id)
-      if (ids.size !== 1) faults.push(`project ${id} was told ${ids.size} times to ${path}: ${[...ids].join(' ')}`)
+      if (ids.size !== 1) faults.push(`project ${id} has ${ids.size} events at ${path}, not 1: ${[...ids].join(' ')}`)
     }
   }
   for (const { id } of rows) {
     const { status } = await ask(world, 'GET', `/projects/${id}/repository/tree`)
-    if (status !== 200) faults.push(`the tree of project ${id} is answered with ${status}`)
+    if (status !== 200) faults.push(`the tree of project ${id} got the answer ${status}`)
   }
   return faults
 }
@@ -73,7 +80,10 @@ const eventIds = (world: World, path: string, test: HookTest) =>
 
 const webhookId = ({ headers }: World['receiver']['hooks'][number]) => String(headers['webhook-id'])
 
-/** The changes of every ref lead from nothing to the value that git has, and hold all that were acknowledged. */
+/**
+ * Checks that the changes of every ref lead from nothing to the value that git has, and contain all acknowledged
+ * changes.
+ */
 async function checkRefs(world: World, changes: readonly Change[]): Promise<string[]> {
   const faults: string[] = []
   const repositories = await repositoriesOf(world)
@@ -96,12 +106,15 @@ async function checkRefs(world: World, changes: readonly Change[]): Promise<stri
         change.new_id === accepted.new &&
         change.old_id === accepted.old
     )
-    if (!there) faults.push(`acknowledged and not written down: ${JSON.stringify(accepted)}`)
+    if (!there) faults.push(`acknowledged but not recorded: ${JSON.stringify(accepted)}`)
   }
   return faults
 }
 
-/** Whether the changes, each taken once, lead from nothing to `end`: in and out of every value balance. */
+/**
+ * Returns null when the changes, each used once, lead from nothing to `end`: every value is reached as often as it is
+ * left.
+ */
 function follow(changes: readonly Change[], end: string): string | null {
   const balance = new Map<string, number>()
   const add = (value: string, by: number) => balance.set(value, (balance.get(value) ?? 0) + by)
@@ -117,7 +130,7 @@ function follow(changes: readonly Change[], end: string): string | null {
   return `the changes do not lead to ${end.slice(0, 8)}: ${told.join(', ')}; off balance: ${wrong.map(String).join(' ')}`
 }
 
-/** By project; a repository is found by its place, which is the hash of the project's number. */
+/** Returns the paths of the repositories by project. The path comes from the hash of the project's number. */
 async function repositoriesOf(world: World): Promise<Map<number, string>> {
   const { createHash } = await import('node:crypto')
   const ids = await query<{ id: number }>(world, 'select id from projects')
@@ -147,7 +160,7 @@ async function refsOf(path: string): Promise<[string, string][]> {
     .map(line => line.split(' ') as [string, string])
 }
 
-/** Every change was told to every hook under one id; nothing was told that no change is. */
+/** Checks that every hook got every change under one id, and nothing that is not a change. */
 function checkEvents(world: World, changes: readonly Change[]): string[] {
   const faults: string[] = []
   for (const path of ['/one', '/two']) {
@@ -170,7 +183,7 @@ function checkEvents(world: World, changes: readonly Change[]): string[] {
   return faults
 }
 
-/** Every change to a commit with a CI file has one pipeline. */
+/** Checks that every change to a commit with a CI file has one pipeline. */
 async function checkPipelines(world: World, changes: readonly Change[]): Promise<string[]> {
   const faults: string[] = []
   const pipelines = await query<{ id: number; ref_change_id: number; sha: string; status: string }>(
@@ -202,7 +215,10 @@ interface BuildRow {
 
 const looked = new WeakMap<World, number>()
 
-/** Those that must succeed did, with trace and artifacts; those that must fail failed, and their pipelines with them. */
+/**
+ * Checks that builds which must succeed did, with trace and artifacts, and that builds which must fail failed, with
+ * their pipelines.
+ */
 async function checkBuilds(world: World): Promise<string[]> {
   const builds = await query<BuildRow>(
     world,
@@ -232,16 +248,16 @@ async function checkBuild(world: World, build: BuildRow): Promise<string | null>
       .split('\n')
       .filter(line => line === last).length !== 1
   ) {
-    return `its trace has not once "${last}": ${trace.status} ${trace.bytes}`
+    return `its trace does not contain "${last}" exactly once: ${trace.status} ${trace.bytes}`
   }
   if (build.name !== 'good') return null
   const archive = await ask(world, 'GET', `${path}/artifacts`)
-  if (archive.status !== 200) return `its artifacts are answered with ${archive.status}`
+  if (archive.status !== 200) return `its artifacts got the answer ${archive.status}`
   const files = await unzip(archive.bytes)
   return files.get('out/sha.txt') === `${build.sha}\n` ? null : `its artifacts hold ${JSON.stringify([...files])}`
 }
 
-/** Files that the API was said to have written are there. */
+/** Checks that the files exist which the API acknowledged. */
 async function checkFiles(world: World): Promise<string[]> {
   const faults: string[] = []
   const repositories = await repositoriesOf(world)

@@ -1,5 +1,5 @@
-// The clients of a chaos round. Each does its part of the main job until the round's time is over, and writes down what
-// was acknowledged to it. What is not acknowledged is asked for again, or found out, as a user would.
+// The clients of a chaos round. Each client does its part of the main job until the time of the round is over, and
+// records what it got acknowledged. Without an acknowledgement it asks again, or looks at the result, as a user would.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,14 +8,14 @@ import { remoteOf, tryAsk, type World, ZERO } from './world.js'
 
 export interface Round {
   readonly number: number
-  /** When clients begin nothing new any more. */
+  /** After this moment the clients start nothing new. */
   readonly until: number
 }
 
-/** Changes that each client makes at the least, however slow the machine is. */
+/** The minimum number of changes for each client, also on a slow machine. */
 const LEAST = 3
 
-/** `$CI_COMMIT_SHA` tells the right trace and artifact from those of another build. */
+/** `$CI_COMMIT_SHA` distinguishes the right trace and artifact from those of another build. */
 export const CI_FILE = `stages: [first, second]
 good:
   stage: first
@@ -44,7 +44,7 @@ after:
 
 const pick = <T>(world: World, list: readonly T[]): T => list[Math.floor(world.random() * list.length)] as T
 
-/** Creates projects; one whose answer is lost is asked for again under the same name. */
+/** Creates projects. It records the names of projects whose answer was lost, because they may exist. */
 export async function createProjects(world: World, { number, until }: Round, count: number): Promise<void> {
   for (let at = 0; at < count && Date.now() < until; at++) {
     const name = `project-${number}-${at}`
@@ -56,7 +56,7 @@ export async function createProjects(world: World, { number, until }: Round, cou
   }
 }
 
-/** Commits files by the API to one branch, beside another client that does the same. */
+/** Commits files by the API to one branch, while another client does the same. */
 export async function commitFiles(world: World, round: Round, project: { id: number }, who: string): Promise<void> {
   const path = `/projects/${project.id}/repository/files`
   for (let at = 0, done = 0; done < LEAST || Date.now() < round.until; at++) {
@@ -77,7 +77,7 @@ export async function commitFiles(world: World, round: Round, project: { id: num
   }
 }
 
-/** Makes a clone for a pusher, with a first commit that holds the CI file. */
+/** Makes a clone for a pusher, with a first commit that contains the CI file. */
 export async function makeClone(world: World, project: { name: string }, who: string): Promise<string> {
   const folder = join(world.folder, 'clones', `${project.name}-${who}`)
   mkdirSync(folder, { recursive: true })
@@ -107,7 +107,7 @@ export interface PushedClone {
   readonly project: { id: number; name: string }
   readonly folder: string
   readonly who: string
-  /** What the server is known to have. */
+  /** The ref values that the server is known to have. */
   readonly known: Map<string, string>
 }
 
@@ -119,7 +119,7 @@ async function commit(world: World, { folder }: PushedClone, text: string): Prom
   await git(folder, ['commit', '--quiet', '-a', ...amend, '-m', message])
 }
 
-/** Whether it was acknowledged. */
+/** Pushes the moves. Returns true when the server acknowledged the push. */
 async function push(world: World, clone: PushedClone, moves: readonly { ref: string; to: string }[]): Promise<boolean> {
   const { folder, known, project } = clone
   const wanted: { ref: string; old: string; new: string }[] = []
@@ -142,7 +142,7 @@ async function push(world: World, clone: PushedClone, moves: readonly { ref: str
   return false
 }
 
-/** After a push without an answer its client looks what has become of it. */
+/** Looks at the refs after a push without an answer, to see what has happened to it. */
 async function lookAt({ folder, known }: PushedClone, wanted: readonly { ref: string; old: string }[]): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     const { ok, stdout } = await tryGit(folder, ['ls-remote', '--quiet', 'origin'])

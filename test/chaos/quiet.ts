@@ -1,4 +1,4 @@
-// Waiting until an appliance has nothing left to do.
+// Waits until an appliance has nothing left to do.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query, type World } from './world.js'
 
@@ -11,7 +11,7 @@ interface Left {
   readonly deliveries: number
 }
 
-/** Upkeep comes later by design, and dead jobs are a fault of their own. */
+/** This ignores maintenance, which comes later by design, and dead jobs, which are a fault that another check finds. */
 const LEFT = `select
   (select group_concat(concat(name, ' ', state, ' ', coalesce(left(error, 200), '')) separator '; ') from jobs
     where state <> 'dead' and queue <> 'maintenance') as jobs,
@@ -20,7 +20,9 @@ const LEFT = `select
     where status in ('created', 'pending', 'running')) as builds,
   (select count(*) from hook_deliveries where state = 'pending') as deliveries`
 
-/** Waits until nothing is under way. Retries are made due at once: a day of waiting is not what is looked at here. */
+/**
+ * Waits until nothing is in progress. It makes retries due at once, because this test is not about a day of waiting.
+ */
 export async function waitForQuiet(world: World): Promise<void> {
   const limit = Date.now() + LIMIT_MS
   let last = 'the database does not answer'
@@ -40,6 +42,6 @@ export async function waitForQuiet(world: World): Promise<void> {
 }
 
 async function hurry(world: World): Promise<void> {
-  await query(world, 'update system_hooks set failures = 0, resting_until = null')
+  await query(world, 'update hooks set failures = 0, resting_until = null')
   await query(world, "update jobs set run_at = now(3) where state = 'delayed' and queue <> 'maintenance'")
 }

@@ -1,4 +1,5 @@
-// The rounds of a chaos run: clients at work, kills at random moments, quiet, checks.
+// The rounds of a chaos run: clients work, processes are killed at random moments, the appliance becomes idle, checks
+// run.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startAppliance } from '../scenarios/appliance.js'
 import { findFaults } from './checks.js'
@@ -27,7 +28,7 @@ export interface Stage {
   readonly files: { id: number }
 }
 
-/** Two projects: one that is pushed to, one that the files API writes to. */
+/** Creates two projects: clients push to one, and the files API writes to the other. */
 export async function setStage(world: World): Promise<Stage> {
   const make = async (name: string) => {
     const { json } = await ask<{ id: number }>(world, 'POST', '/projects', { name })
@@ -39,7 +40,7 @@ export async function setStage(world: World): Promise<Stage> {
   const { status } = await ask(world, 'POST', `/projects/${files.id}/repository/files`, first)
   if (status !== 201) throw new Error(`the first file was answered with ${status}`)
   const clones: PushedClone[] = []
-  // "bad" stands for branches whose second stage fails.
+  // On branches whose name begins with "bad" the second stage fails.
   for (const [project, who] of [
     [pushed, 'ann'],
     [pushed, 'bad'],
@@ -50,7 +51,7 @@ export async function setStage(world: World): Promise<Stage> {
   return { clones, files }
 }
 
-/** One round. Never rejects: what goes wrong is a fault of it. */
+/** Plays one round. Never rejects: an error counts as a fault of the round. */
 export async function playRound(world: World, stage: Stage, number: number): Promise<RoundResult> {
   const started = Date.now()
   const kills: string[] = []
@@ -73,7 +74,7 @@ export async function playRound(world: World, stage: Stage, number: number): Pro
   return { kills, milliseconds: Date.now() - started, faults }
 }
 
-/** At most two deaths of a worker: a job that sees three of them is dead by design. */
+/** Kills processes. The worker dies at most twice, because a job that sees three deaths is dead by design. */
 async function kill(world: World, kills: string[]): Promise<void> {
   const victims: ('server' | 'worker' | 'database' | 'up')[] = []
   for (let count = 1 + Math.floor(world.random() * 3); count > 0; count--) {
@@ -90,7 +91,7 @@ async function kill(world: World, kills: string[]): Promise<void> {
   }
 }
 
-/** Whether there was one: it may be dead from the last time. */
+/** Kills a process. Returns false when it does not exist: it may be dead from the last time. */
 function killProcess(pid: number | undefined): boolean {
   try {
     return pid !== undefined && process.kill(pid, 'SIGKILL')
@@ -105,7 +106,7 @@ async function restart(world: World): Promise<void> {
   world.appliance = await startAppliance({ home, port: Number(new URL(world.url).port), environment })
 }
 
-/** The receiver is away for a part of some rounds, or has a fault of its own. */
+/** In some rounds the receiver is closed for a while, or answers with an error. */
 async function troubleReceiver({ random, receiver }: World, { until }: Round): Promise<void> {
   const chance = random()
   await sleep(random() * 800)

@@ -1,4 +1,5 @@
-// npm run chaos -- --rounds N --seed S: the main job under kill -9. One line a round; exit 1 and the home kept on a fault.
+// npm run chaos -- --rounds N --seed S: the main job under kill -9. Prints one line per round. On a fault it exits with
+// 1 and keeps the home.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { seeded } from './random.js'
 import { playRound, type Stage, setStage } from './rounds.js'
 import { makeWorld, type World } from './world.js'
 
-/** Rounds that one home sees: its supervisor's pauses grow with every death. */
+/** Number of rounds with one home: the pauses of its supervisor grow with every death. */
 const ROUNDS_PER_HOME = 4
 
 const { values } = parseArgs({
@@ -50,13 +51,13 @@ async function tell(world: World, stage: Stage, number: number, deaths: Map<stri
   if (faults.length === 0) return true
   writeFileSync(join(world.folder, 'up.log'), world.appliance.log())
   for (const fault of faults.slice(0, 50)) process.stdout.write(`  ${fault}\n`)
-  process.stdout.write(`  the home is kept: ${world.folder}, its log is up.log there; seed ${seed}\n`)
+  process.stdout.write(`  the home stays in ${world.folder}, with the log in up.log; seed ${seed}\n`)
   await world.appliance.stop()
   await world.receiver.close()
   return false
 }
 
-/** Stops the appliance for good: it ends with 0 and leaves no process. */
+/** Stops the appliance. Returns true when it exits with 0 and leaves no process. */
 async function leave(world: World): Promise<boolean> {
   const code = await world.appliance.stop()
   await world.receiver.close()

@@ -1,4 +1,4 @@
-// What one chaos run knows: the appliance as it is now, and the history of what was acknowledged to its clients.
+// The state of one chaos run: the running appliance, and the history of what its clients got acknowledged.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Appliance, freePort, makeUser, startAppliance } from '../scenarios/appliance.js'
@@ -7,7 +7,7 @@ import { rowsOf } from '../scenarios/rows.js'
 
 export const ZERO = '0'.repeat(40)
 
-/** A ref value that a client was told is accepted. */
+/** A ref value that the server acknowledged to a client. */
 export interface AcceptedRef {
   readonly project: number
   readonly ref: string
@@ -15,7 +15,7 @@ export interface AcceptedRef {
   readonly new: string
 }
 
-/** A file that the API was told to write, and whether it said that it did. */
+/** A file that the API acknowledged. */
 export interface WrittenFile {
   readonly project: number
   readonly branch: string
@@ -35,16 +35,16 @@ export interface World {
   readonly refs: AcceptedRef[]
   readonly files: WrittenFile[]
   readonly projects: { id: number; name: string }[]
-  /** Names of projects that were asked for without an answer: they may exist. */
+  /** Names of requested projects without an answer: they may exist. */
   readonly doubtfulProjects: string[]
-  /** Things that must never be answered, whatever dies. */
+  /** Answers that must never come, whatever process dies. */
   readonly wrongAnswers: string[]
 }
 
-/** Settings that make a round short: the rules are the same with any of them. */
+/** Settings that make a round short. The rules are the same with any values. */
 const ENVIRONMENT = { GITSTEAD_QUEUE_CONCURRENCY_BUILDS: '3', GITSTEAD_GIT_TIMEOUT: '120' }
 
-/** A fresh home with an administrator, two hooks and nothing else. */
+/** Makes a new home with an administrator, two hooks and nothing else. */
 export async function makeWorld(folder: string, random: () => number): Promise<World> {
   const home = join(folder, 'home')
   mkdirSync(join(folder, 'clones'), { recursive: true })
@@ -82,7 +82,10 @@ export const ask = <T = Record<string, unknown>>(
   body?: unknown
 ): Promise<ApiAnswer<T>> => askApi<T>({ url: world.url, token: world.token }, method, path, body)
 
-/** The same while anything may die: undefined when there is no answer, or one that asks to come again. */
+/**
+ * Sends a request while any process may die. Returns undefined when there is no answer, or when the answer asks the
+ * client to try again later.
+ */
 export async function tryAsk<T = Record<string, unknown>>(world: World, method: string, path: string, body?: unknown) {
   try {
     const answer = await ask<T>(world, method, path, body)
@@ -98,5 +101,5 @@ export async function tryAsk<T = Record<string, unknown>>(world: World, method: 
 
 export const remoteOf = (world: World, name: string) => remoteUrl(world.url, `root/${name}`, 'root', world.token)
 
-/** Rows of the appliance's own database. */
+/** Returns rows of the appliance's own database. */
 export const query = <T>(world: World, sql: string): Promise<T[]> => rowsOf<T>(world.home, sql)

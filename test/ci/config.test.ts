@@ -22,7 +22,7 @@ const bare: Omit<CiJob, 'name'> = {
   coverage: null
 }
 
-t.test('valid files come to one canonical form', async t => {
+t.test('a valid file becomes the canonical form', async t => {
   const everything = `
 image: "ruby:2.1"
 services: [mysql]
@@ -136,10 +136,10 @@ sink:
       environment: { name, url: null, action: 'stop', onStop: null }
     }
   ])
-  t.strictSame(JSON.parse(JSON.stringify(config)), config, 'and can be kept as JSON')
+  t.strictSame(JSON.parse(JSON.stringify(config)), config, 'the form survives JSON')
 })
 
-t.test('scalars of YAML 1.1 become the text that was meant', async t => {
+t.test('scalars of YAML 1.1 become the texts that people expect', async t => {
   const { config } = parseConfig(
     'a: {script: make, allow_failure: on, variables: {A: 1.10, B: yes, C: 010, D: 2017-01-02, E: 12:30, F: y, G: , 1: x}}'
   )
@@ -150,7 +150,7 @@ t.test('scalars of YAML 1.1 become the text that was meant', async t => {
   )
 })
 
-t.test('unusual but valid', async t => {
+t.test('unusual files are valid', async t => {
   const cases: Record<string, [text: string, expected: Partial<CiJob>]> = {
     'byte order mark': ['\ufeffa: {script: make}', { name: 'a' }],
     'unicode names': ['构建 🚀:\n  script: make\n  tags: [ß]', { name: '构建 🚀', tags: ['ß'] }],
@@ -187,8 +187,8 @@ t.test('each error has its path and a short problem', async t => {
     ['# only a comment\n', ['config is empty']],
     ['- a', ['config should be a mapping of keys to values']],
     ['text', ['config should be a mapping of keys to values']],
-    ['image: x', ['jobs should hold at least one visible job']],
-    ['.hidden: {script: x}', ['jobs should hold at least one visible job']],
+    ['image: x', ['jobs should contain at least one visible job']],
+    ['.hidden: {script: x}', ['jobs should contain at least one visible job']],
     ['.hidden:\na: {script: x}', ['.hidden should not be empty']],
     ['a: {script: x, scirpt: y}', ['jobs:a unknown key `scirpt` (did you mean `script`?)']],
     ['a: {script: x, xyzzy: y}', ['jobs:a unknown key `xyzzy`']],
@@ -213,13 +213,13 @@ t.test('each error has its path and a short problem', async t => {
     ],
     [
       'a: {script: [echo a: b]}',
-      ['jobs:a:script should be text or a list of text (entry 1 is a mapping; text that holds `: ` needs quotes)']
+      ['jobs:a:script should be text or a list of text (entry 1 is a mapping; text that contains `: ` needs quotes)']
     ],
     ['a: {script: x, stage: nope}', ['a job: unknown stage `nope` (the stages are build, test, deploy)']],
     ['stages: [b]\na: {script: x}', ['a job: unknown stage `test` (the stages are b)']],
     ['stages: []\na: {script: x, stage: s}', ['stages should not be empty']],
     ['stages: x\na: {script: x, stage: s}', ['stages should be a list of text, not text']],
-    ['image: {name: x}\na: {script: x}', ['image should be text, not a mapping; text that holds `: ` needs quotes']],
+    ['image: {name: x}\na: {script: x}', ['image should be text, not a mapping; text that contains `: ` needs quotes']],
     ['a: {script: x, when: later}', ['jobs:a:when should be one of on_success, on_failure, always, manual']],
     ['a: {script: x, allow_failure: 1}', ['jobs:a:allow_failure should be true or false, not a number']],
     ['a: {script: x, only: master}', ['jobs:a:only should be a list of text, not text']],
@@ -249,7 +249,7 @@ t.test('each error has its path and a short problem', async t => {
     ['a: {script: x, environment: {url: x}}', ['jobs:a:environment:name is missing']],
     [
       'a: {script: x, environment: "a;b"}',
-      ['jobs:a:environment should hold only letters, digits, spaces and - _ / $ { } .']
+      ['jobs:a:environment should contain only letters, digits, spaces and - _ / $ { } .']
     ],
     [
       'a: {script: x, dependencies: [b, a]}',
@@ -280,7 +280,7 @@ t.test('each error has its path and a short problem', async t => {
   for (const [text, errors] of cases) t.strictSame(parseConfig(text), { config: null, errors }, text)
 })
 
-t.test('lint', async t => {
+t.test('lintConfig says whether a file is valid', async t => {
   t.strictSame(lintConfig('a: {script: x}'), { status: 'valid', errors: [] })
   t.strictSame(lintConfig('a: {}'), { status: 'invalid', errors: ['jobs:a should be a mapping with a script'] })
 })

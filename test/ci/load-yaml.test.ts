@@ -2,17 +2,17 @@ import t from 'tap'
 import { parseConfig } from '../../src/ci/config.js'
 import { textLimit } from '../../src/ci/load-yaml.js'
 
-t.test('text that is no YAML names its place', async t => {
+t.test('the error for text that is not YAML names the place', async t => {
   const cases: [text: string, error: RegExp][] = [
     ['a: [b', /^yaml is not valid: Flow sequence .* \(line 1, column 6\)$/],
     ['a: 1\n\tb: 2', /^yaml is not valid: Tabs .* \(line 2, column 1\)$/],
     ['a: !ruby/object:Kernel x', /^yaml is not valid: Unresolved tag/],
     ['a: !!binary aGk=', /^yaml is not valid: Unresolved tag/],
     ['a: 1\na: 2', /^yaml has the key `a` twice \(line 2, column 1\)$/],
-    ['---\na: 1\n---\nb: 1', /^yaml should hold one document$/],
+    ['---\na: 1\n---\nb: 1', /^yaml should contain one document$/],
     ['b: *x', /^yaml has an alias of an unknown anchor: x \(line 1, column 4\)$/],
     ['b: &x [*x]', /^yaml has an alias of an unknown anchor: x/],
-    ['a: "\\0"', /^yaml holds a NUL character/],
+    ['a: "\\0"', /^yaml contains a NUL character/],
     ['{[a]: c}', /^yaml has a key that is not text/],
     ['a: {<<: 1}', /^yaml has a merge key/]
   ]
@@ -23,7 +23,7 @@ t.test('text that is no YAML names its place', async t => {
   }
 })
 
-t.test('what would cost too much is refused', async t => {
+t.test('a text that would cost too much is refused', async t => {
   const many = (count: number, line: (index: number) => string) =>
     Array.from({ length: count }, (_, i) => line(i)).join('')
   const jobs = many(500, i => `j${i}: {script: x}\n`)
@@ -51,7 +51,7 @@ t.test('what would cost too much is refused', async t => {
     ],
     'inherited text': [
       `before_script: ["${'x'.repeat(20000)}"]\n${jobs}`,
-      /^jobs are too large with what they inherit/
+      /^jobs are too large together with what they inherit/
     ],
     'nested lists': ['['.repeat(500_000), /^yaml is nested too deeply/],
     'nested blocks': ['- '.repeat(500_000), /^yaml is nested too deeply/],
@@ -68,7 +68,7 @@ t.test('what would cost too much is refused', async t => {
   t.equal(wrong.at(-1), 'config has 150 more errors')
 })
 
-t.test('no text makes it throw', async t => {
+t.test('no text makes parseConfig throw', async t => {
   const pieces = [
     'a',
     ':',
@@ -106,7 +106,7 @@ t.test('no text makes it throw', async t => {
     'variables:',
     '---'
   )
-  // A small fixed generator, so that a failure can be repeated.
+  // A small generator with a fixed seed, so that a failure can be repeated.
   let seed = 42
   const next = (limit: number) => {
     seed = (seed * 1103515245 + 12345) % 2147483648

@@ -4,7 +4,7 @@ import { busySeconds } from '../../src/ci/duration.js'
 import { compilePattern, PatternError, search } from '../../src/ci/pattern.js'
 import { matchesRef, type RefContext, refPatternProblem } from '../../src/ci/refs.js'
 
-t.test('patterns agree with the engine of the language', async t => {
+t.test('patterns match like the engine of JavaScript', async t => {
   const pieces = [
     'a',
     'b',
@@ -44,7 +44,8 @@ t.test('patterns agree with the engine of the language', async t => {
     const expression = new RegExp(source)
     for (const text of texts) {
       const ours = search(pattern, text)?.groups[0]
-      // How often an empty piece is repeated differs between engines, which shows in what is matched, not in whether.
+      // Engines differ in how often they repeat an empty part. So the matched text may differ, but not whether it
+      // matches.
       const same = /[*+?}]\??\)*[*+?{]/.test(source)
         ? (ours === undefined) === !expression.test(text)
         : ours === expression.exec(text)?.[0]
@@ -55,7 +56,7 @@ t.test('patterns agree with the engine of the language', async t => {
   t.ok(compared > 20_000, `${compared} comparisons`)
 })
 
-t.test('patterns that are not taken say why', async t => {
+t.test('the error for a refused pattern says why', async t => {
   const cases: Record<string, string> = {
     '/(a/': 'has a `(` without its `)`',
     '/a)/': 'has a `)` without its `(`',
@@ -64,16 +65,16 @@ t.test('patterns that are not taken say why', async t => {
     '/[z-a]/': 'has a class that is not valid: [z-a]',
     '/*a/': 'has a `*` with nothing to repeat',
     '/{2}a/': 'has a `{` with nothing to repeat',
-    '/a{3,1}/': 'has a repeat whose limits are the wrong way round',
+    '/a{3,1}/': 'has a repeat with its limits in the wrong order',
     '/a**/': 'repeats a repeat (put the first in a group)',
     '/a++/': 'repeats a repeat (put the first in a group)',
-    '/^*/': 'repeats what has no length',
+    '/^*/': 'repeats something without a length',
     '/(a)\\1/': 'has `\\1`, which is not supported',
     '/\\p{L}/': 'has `\\p`, which is not supported',
     '/(?<=a)b/': 'has a kind of group that is not supported',
     '/(?>a)/': 'has a kind of group that is not supported',
     '/(?=(?=a))/': 'has a look-ahead within a look-ahead',
-    '/a\\/': 'ends in a lone `\\`',
+    '/a\\/': 'ends with a single `\\`',
     '/(a{99}){99}/': 'repeats too much',
     '': 'is empty'
   }
@@ -82,7 +83,7 @@ t.test('patterns that are not taken say why', async t => {
   t.equal(refPatternProblem(`/${'a'.repeat(255)}/`), undefined)
 })
 
-t.test('patterns that make other engines run for ever', async t => {
+t.test('patterns that make other engines run for ever end in time', async t => {
   const text = `${'a'.repeat(254)}b`
   for (const source of [
     '(a+)+$',
@@ -96,7 +97,7 @@ t.test('patterns that make other engines run for ever', async t => {
     t.equal(search(compilePattern(source), text), undefined, source)
 })
 
-t.test('only and except', async t => {
+t.test('entries of only and except match refs and kinds of pipeline', async t => {
   const branch: RefContext = { ref: 'feature/x', tag: false, source: 'push', projectPath: 'group/project' }
   const cases: [entry: string, context: Partial<RefContext>, expected: boolean][] = [
     ['branches', {}, true],

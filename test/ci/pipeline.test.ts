@@ -14,7 +14,7 @@ import {
 } from '../../src/ci/status.js'
 import { buildVariables, expand, slugify, type VariablesInput } from '../../src/ci/variables.js'
 
-/** The rules once more, by counting, row for row as they are laid down. */
+/** The same rules a second time, written as counts, in the order of the requirement. */
 function expectedStatus(builds: JudgedBuild[]): BuildStatus {
   if (builds.length === 0) return 'skipped'
   const left = builds.filter(b => !(b.allowFailure && ['failed', 'canceled'].includes(b.status)))
@@ -34,7 +34,7 @@ function expectedStatus(builds: JudgedBuild[]): BuildStatus {
   return rows.find(([holds]) => holds)?.[1] ?? 'failed'
 }
 
-t.test('status of every set of up to four builds', async t => {
+t.test('aggregateStatus is right for every set of up to four builds', async t => {
   const kinds = buildStatuses.flatMap(status => [true, false].map(allowFailure => ({ status, allowFailure })))
   let sets = 0
   const walk = (builds: JudgedBuild[], from: number) => {
@@ -49,7 +49,7 @@ t.test('status of every set of up to four builds', async t => {
   t.strictSame(buildStatuses.filter(isComplete), ['success', 'failed', 'canceled', 'skipped'])
 })
 
-t.test('latest builds', async t => {
+t.test('latestBuilds gives the newest build of each name', async t => {
   const builds = [3, 1, 2].map(id => ({ id, name: id === 2 ? 'b' : 'a' }))
   t.strictSame(latestBuilds(builds), [
     { id: 2, name: 'b' },
@@ -57,11 +57,13 @@ t.test('latest builds', async t => {
   ])
 })
 
-interface StageBuild extends JudgedBuild {
+interface StageBuild {
   readonly id: number
   readonly name: string
   readonly stageIndex: number
+  status: BuildStatus
   readonly when: BuildWhen
+  readonly allowFailure: boolean
 }
 
 interface Advance {
@@ -116,7 +118,7 @@ function expectedAdvance(builds: readonly StageBuild[]): Advance {
   return { ...advanced, status: expectedStatus(latest) }
 }
 
-t.test('what follows what', async t => {
+t.test('advance starts or skips the builds of the next stage', async t => {
   const build = (id: number, stageIndex: number, over: Partial<StageBuild> = {}): StageBuild => {
     return { id, name: `job ${id}`, stageIndex, status: 'created', when: 'on_success', allowFailure: false, ...over }
   }
@@ -149,7 +151,7 @@ t.test('what follows what', async t => {
   t.strictSame(advance([]), { enqueue: [], skip: [], status: 'skipped' })
 })
 
-t.test('random pipelines keep their invariants to the end', async t => {
+t.test('random pipelines keep all rules until they end', async t => {
   let seed = 1
   const next = (limit: number) => {
     seed = (seed * 1103515245 + 12345) % 2147483648
@@ -227,7 +229,7 @@ function planOf(text: string, over: Partial<PlanContext> = {}) {
   return planPipeline(config, { ...context, ...over })
 }
 
-t.test('a plan holds all that a build needs', async t => {
+t.test('a plan contains everything that a build needs', async t => {
   const plan = planOf(`
 before_script: [setup]
 after_script: [clean]
@@ -285,7 +287,7 @@ unit: {script: x, only: [tags]}
   t.strictSame(JSON.parse(JSON.stringify(plan)), plan)
 })
 
-t.test('which pipelines there are', async t => {
+t.test('planPipeline selects jobs by ref, source and commit message', async t => {
   const file =
     'a: {script: x, only: [tags]}\nb: {script: x, only: [triggers]}\nc: {script: x, only: [/^v/], except: [tags]}'
   const names = (over: Partial<PlanContext>) => {
@@ -297,7 +299,7 @@ t.test('which pipelines there are', async t => {
   t.equal(names({ ref: 'v1' }), 'c')
   t.equal(names({ ref: 'v1', source: 'trigger' }), 'bc')
   t.equal(names({ ref: 'v1', commitMessage: 'Fix\n\nall [CI Skip] of it' }), 'skipped')
-  t.equal(names({ commitMessage: '[skip ci]' }), 'skipped', 'skipping comes before the choice of jobs')
+  t.equal(names({ commitMessage: '[skip ci]' }), 'skipped', 'the skip text counts before jobs are selected')
   t.equal(names({ ref: 'v1', commitMessage: '[ci skip]', honourSkip: false }), 'c')
   t.equal(names({ ref: 'v1', commitMessage: '[ci-skip] ci skip' }), 'c')
 })
@@ -341,7 +343,7 @@ function valuesOf(over: Partial<VariablesInput>) {
   return Object.fromEntries(list.map(entry => [entry.key, entry.value]))
 }
 
-t.test('variables by both names', async t => {
+t.test('variables have their old and new names', async t => {
   const values = valuesOf({})
   const pairs = {
     CI_BUILD_ID: 'CI_JOB_ID',
@@ -391,7 +393,7 @@ t.test('variables by both names', async t => {
   t.notOk('CI_COMMIT_BRANCH' in tagged || 'GITLAB_USER_ID' in tagged)
 })
 
-t.test('variables: the later source wins, and secrets are not public', async t => {
+t.test('of two variables the later source wins, and secrets are not public', async t => {
   const from = (source: string, ...keys: string[]) => keys.map(key => ({ key, value: source }))
   const over: Partial<VariablesInput> = {
     build: { ...input.build, environment: { name: 'prod', slug: 'prod', url: null, action: 'start' } },
@@ -419,7 +421,7 @@ t.test('variables: the later source wins, and secrets are not public', async t =
   ])
 })
 
-t.test('slugs and expansion', async t => {
+t.test('slugify makes slugs, and expand replaces variables', async t => {
   t.equal(slugify('Feature/X_1'), 'feature-x-1')
   t.equal(slugify(`/${'a'.repeat(80)}/`), 'a'.repeat(62))
   t.equal(slugify('--'), '')

@@ -1,4 +1,4 @@
-// `config show`, `config check` and `info`, as scripts use them.
+// Tests `config show`, `config check` and `info` as scripts use them.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -14,7 +14,7 @@ interface Setting {
   origin: string
 }
 
-t.test('config show tells each value with its origin, and no password', async t => {
+t.test('config show prints each value with its origin, and no password', async t => {
   const home = t.testdir({ 'config.yaml': 'port: 81\ngit:\n  timeout: 7\nlog: {level: warn}\n' })
   const environment = { GITSTEAD_LOG_LEVEL: 'error', GITSTEAD_DATABASE_URL: 'mysql://ada:hunter22@db/gitstead' }
   const { code, stdout, json } = await cli(['config', 'show', '--home', home, '--json'], { environment })
@@ -34,7 +34,7 @@ t.test('config show tells each value with its origin, and no password', async t 
   t.match(plain.stdout, /^hooks\.allow +\[\] +default$/m)
 })
 
-t.test('config check tells all that is wrong', async t => {
+t.test('config check reports every problem', async t => {
   const wrong = 'prot: 1\ngit: {timeout: x}\nhooks: {allow: [nowhere]}\ndatabase: {url: "postgres://u:hunter22@h/d"}\n'
   const home = t.testdir({ 'config.yaml': wrong })
   const environment = { GITSTEAD_QUEUE_LEASE: 'soon' }
@@ -52,7 +52,7 @@ t.test('config check tells all that is wrong', async t => {
   t.equal(asJson.code, 1)
   t.match(asJson.json(), { ok: false, problems: [{ path: 'prot', origin: 'file' }, {}, {}, {}] })
 
-  t.test('of a file that is not in place yet', async t => {
+  t.test('config check FILE checks a file before it is used', async t => {
     const folder = t.testdir({ 'good.yaml': 'port: 82\n', 'list.yaml': '- a\n', 'bad.yaml': 'port: 70000\n' })
     const check = (name: string) => cli(['config', 'check', join(folder, name), '--home', home, '--json'])
     const good = await check('good.yaml')
@@ -62,12 +62,12 @@ t.test('config check tells all that is wrong', async t => {
     for (const name of ['list.yaml', 'none.yaml', '.']) {
       const refused = await check(name)
       t.equal(refused.code, 1, name)
-      t.match(refused.json(), { error: { message: /^configuration: .*(mapping|not there|cannot be read)/ } })
+      t.match(refused.json(), { error: { message: /^configuration: .*(mapping|does not exist|cannot be read)/ } })
     }
   })
 })
 
-t.test('info tells what there is', async t => {
+t.test('info prints versions, counts and sizes', async t => {
   const { home, databaseUrl } = await testDatabase()
   await factory.user()
   await factory.admin()
@@ -100,7 +100,7 @@ t.test('info tells what there is', async t => {
   t.equal((await cli(['info'], { environment: away })).code, 5)
 })
 
-t.test('a folder is counted with all below it, and not for longer than allowed', async t => {
+t.test('folderSize counts all files below a folder, and ends at its deadline', async t => {
   const folder = t.testdir({ a: 'x', deep: { deeper: { b: 'y' } } })
   mkdirSync(join(folder, 'many'))
   for (let at = 0; at < 200; at++) writeFileSync(join(folder, 'many', `f${at}`), 'x')

@@ -1,4 +1,5 @@
-// `gitstead doctor` on homes that are not well: it says what is wrong, mends what is safe, and changes nothing unasked.
+// Runs `gitstead doctor` on homes with faults: it says what is wrong, repairs what is safe, and changes nothing without
+// --fix.
 import {
   chmodSync,
   existsSync,
@@ -50,7 +51,7 @@ const insert = (table: string, values: Record<string, Value>) =>
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
-t.test('a home that is well', async t => {
+t.test('a home without faults passes every check', async t => {
   await factory.project()
   const { code, ok, results, ill } = await doctor()
   t.same(ill, [])
@@ -62,7 +63,7 @@ t.test('a home that is well', async t => {
   t.ok(results.every(({ remedy, mended, skipped }) => remedy === null && mended === null && !skipped))
 })
 
-t.test('--fix mends what is safe, and the second run finds all well', async t => {
+t.test('--fix repairs what is safe, and the next run finds no fault', async t => {
   const project = await factory.project()
   rmSync(repositoryPath({ id: project.id, storage: 'default' }), { recursive: true, force: true })
   const busy = await factory.project()
@@ -126,7 +127,7 @@ t.test('--fix mends what is safe, and the second run finds all well', async t =>
     'secrets'
   ]
 
-  await t.test('without it nothing is changed, and each check says what to do', async t => {
+  await t.test('without --fix it changes nothing, and each check says what to do', async t => {
     const before = await stateOf()
     const { code, ill, results } = await doctor()
     t.equal(code, 1)
@@ -135,7 +136,7 @@ t.test('--fix mends what is safe, and the second run finds all well', async t =>
     t.same(await stateOf(), before)
   })
 
-  await t.test('with it', async t => {
+  await t.test('--fix repairs every fault', async t => {
     const { code, ill, results, of } = await doctor(['--fix'])
     t.same(ill, [])
     t.equal(code, 0)
@@ -146,17 +147,17 @@ t.test('--fix mends what is safe, and the second run finds all well', async t =>
         .sort(),
       wrong
     )
-    t.match(of('jobs'), { mended: 'gave 2 jobs back' })
+    t.match(of('jobs'), { mended: 'put 2 jobs back into the queues' })
     t.match(of('repositories'), { mended: 'made 1 empty repository' })
     t.equal(modeOf(home), 0o700)
     t.equal(modeOf(join(home, 'secrets.json')), 0o600)
     t.match(await rows("select state from jobs where name = 'hook.deliver'"), [{ state: 'ready' }, { state: 'ready' }])
     t.same(await rows("select id from ref_changes where state = 'open'"), [])
     t.ok(existsSync(repositoryPath({ id: project.id, storage: 'default' })))
-    t.match(await row("select changes from audit_events where action = 'doctor.mend'"), { changes: /gave 2 jobs back/ })
+    t.match(await row("select changes from audit_events where action = 'doctor.mend'"), { changes: /put 2 jobs back/ })
   })
 
-  await t.test('and again', async t => {
+  await t.test('the next run finds no fault', async t => {
     const { code, results, ill } = await doctor()
     t.same(ill, [])
     t.equal(code, 0)
@@ -164,7 +165,7 @@ t.test('--fix mends what is safe, and the second run finds all well', async t =>
   })
 })
 
-/** What a look must leave as it is. */
+/** Everything that a run without --fix must not change. */
 async function stateOf() {
   const tables = ['jobs', 'job_processes', 'ref_changes', 'maintenance_locks', 'maintenance_runs', 'audit_events']
   const contents = await Promise.all(tables.map(table => rows(`select * from ${table} order by 1`)))
@@ -174,7 +175,7 @@ async function stateOf() {
   return { contents, modes, names: readdirSync(home).sort(), run: readdirSync(join(home, 'run')).sort() }
 }
 
-t.test('a repository that had commits is never made anew', async t => {
+t.test('--fix never makes an empty repository where commits were lost', async t => {
   const project = await factory.project()
   await factory.file(project, 'a.txt', 'a')
   const path = repositoryPath({ id: project.id, storage: 'default' })
@@ -183,7 +184,7 @@ t.test('a repository that had commits is never made anew', async t => {
   t.equal(code, 1)
   t.same(ill, ['repositories'])
   t.match(of('repositories'), {
-    remedy: 'restore those that had commits from a backup',
+    remedy: 'restore the repositories that had commits from a backup',
     details: [`project ${project.id}: ${path}`],
     mended: 'made 0 empty repositories'
   })
@@ -191,35 +192,35 @@ t.test('a repository that had commits is never made anew', async t => {
   await execute('delete from projects where id = ?', [project.id])
 })
 
-t.test('what --fix leaves to people', async t => {
+t.test('--fix leaves some faults to people', async t => {
   await insert('jobs', {
     queue: 'default',
-    name: 'ref.changed',
+    name: 'happening.told',
     payload: '{}',
     state: 'dead',
     run_at: minutesAgo(1),
     created_at: minutesAgo(-10)
   })
   await createHook({ url: 'http://127.0.0.1:9/' }, someOrigin)
-  await execute('update system_hooks set failures = 7, resting_until = ?', [minutesAgo(-5)])
+  await execute('update hooks set failures = 7, resting_until = ?', [minutesAgo(-5)])
   await runTask('old_jobs', { signal: AbortSignal.abort(new Error('the machine was switched off')) }, someOrigin)
   const { code, ill, of } = await doctor(['--fix'])
   t.equal(code, 1)
   t.same(ill.sort(), ['clock', 'dead_jobs', 'hooks', 'maintenance'])
-  t.match(of('dead_jobs'), { details: ['ref.changed: 1'] })
+  t.match(of('dead_jobs'), { details: ['happening.told: 1'] })
   t.match(of('hooks'), { details: [/^hook \d+: 7 failures in a row/] })
   t.match(of('maintenance'), { remedy: 'run it by hand: gitstead maintenance run old_jobs', mended: null })
-  t.match(of('clock'), { found: '1 jobs were made in the future: the clock was set back' })
+  t.match(of('clock'), { found: '1 jobs come from the future: the clock was set back' })
   await execute("delete from jobs where state = 'dead'")
-  await execute('delete from system_hooks')
+  await execute('delete from hooks')
   await runTask('old_jobs', {}, someOrigin)
 })
 
-t.test('orphans are found when they are older than a day, and are left to maintenance', async t => {
+t.test('the check finds orphans older than a day and leaves their removal to maintenance', async t => {
   const orphan = repositoryPath({ id: 4_000_001, storage: 'default' })
   await createRepository(orphan)
   const context = { all: false, serverUp: false, now: new Date() }
-  t.equal(await orphansCheck.examine(context), 'none older than a day')
+  t.equal(await orphansCheck.examine(context), 'no orphan is older than a day')
   const later = new Date(Date.now() + 2 * 86_400_000)
   await t.rejects(async () => orphansCheck.examine({ ...context, now: later }), {
     message: 'repositories: 1',
@@ -229,7 +230,7 @@ t.test('orphans are found when they are older than a day, and are left to mainte
   t.equal(orphansCheck.mend, undefined)
 })
 
-t.test('a schema that is old or new is told, and what needs it is left out', async t => {
+t.test('an old or a newer schema is a fault, and the checks that need the schema are skipped', async t => {
   await execute("delete from schema_migrations where name = '0006-administration'")
   const old = await doctor(['--fix'])
   t.match(old.of('schema'), { ok: false, details: ['0006-administration'], remedy: /gitstead db migrate/ })
@@ -241,16 +242,16 @@ t.test('a schema that is old or new is told, and what needs it is left out', asy
   await execute("insert into schema_migrations (name, applied_at) values ('0006-administration', ?)", [new Date()])
 })
 
-t.test('a database that is away', async t => {
+t.test('a database that does not answer is a fault', async t => {
   const away = { ...environment, GITSTEAD_DATABASE_URL: 'mysql://root:x@127.0.0.1:1/x' }
   const { code, ill, of } = await doctor([], away)
   t.equal(code, 1)
   t.same(ill, ['database'])
-  t.match(of('database'), { remedy: 'start it, or correct database.url' })
+  t.match(of('database'), { remedy: 'start that database, or correct database.url' })
   t.match(of('repositories'), { skipped: true })
 })
 
-t.test('an address that is taken', async t => {
+t.test('an address that another program uses is a fault', async t => {
   const server = createServer(socket => socket.destroy())
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
@@ -261,11 +262,11 @@ t.test('an address that is taken', async t => {
   t.same((await doctor([], { ...environment, GITSTEAD_HOST: '0.0.0.0' })).ill, ['url'])
 })
 
-t.test('without an appliance', async t => {
+t.test('the checks work while the appliance is down', async t => {
   const folder = join(t.testdir(), 'home')
   const own = { GITSTEAD_HOME: folder, GITSTEAD_PORT: '0' }
 
-  await t.test('a home that is not there yet stays so', async t => {
+  await t.test('a home that does not exist is not made', async t => {
     const { code, ill, of } = await doctor(['--fix'], own)
     t.same(ill, [])
     t.equal(code, 0)
@@ -273,34 +274,34 @@ t.test('without an appliance', async t => {
     t.notOk(existsSync(folder))
   })
 
-  await t.test('its own database is run for the checks alone', async t => {
+  await t.test('the private database runs during the checks and stops afterwards', async t => {
     t.equal((await cli(['jobs', 'stats'], { environment: own })).code, 0)
     const { code, of } = await doctor([], own)
     t.equal(code, 0)
-    t.match(of('database'), { skipped: false, found: /^the private one answers: / })
-    t.notOk(existsSync(join(folder, 'run/mysql.pid')), 'and stopped again')
+    t.match(of('database'), { skipped: false, found: /^the private database answers: / })
+    t.notOk(existsSync(join(folder, 'run/mysql.pid')), 'the database is stopped again')
   })
 
-  await t.test('it is not started on a home that is not well', async t => {
+  await t.test('the database does not start while the home has a fault', async t => {
     chmodSync(join(folder, 'mysql'), 0o755)
     rmSync(join(folder, 'traces'), { recursive: true })
     symlinkSync(join(folder, 'nothing'), join(folder, 'traces'))
     const { code, ill, of } = await doctor([], own)
     t.equal(code, 1)
     t.same(ill, ['folders'])
-    t.match(of('folders'), { details: [/^traces is a link to nothing/, /^mysql is open to others/] })
-    t.match(of('database'), { skipped: true, found: /is not started before this is mended: folders/ })
+    t.match(of('folders'), { details: [/^traces is a broken link/, /^mysql is open to other users/] })
+    t.match(of('database'), { skipped: true, found: /repair first what it needs to start: folders/ })
     const fixed = await doctor(['--fix'], own)
-    t.match(fixed.of('folders'), { ok: false, details: [/^traces is a link to nothing/] })
+    t.match(fixed.of('folders'), { ok: false, details: [/^traces is a broken link/] })
     rmSync(join(folder, 'traces'))
     writeFileSync(join(folder, 'traces'), 'a file')
-    t.match((await doctor(['--fix'], own)).of('folders'), { ok: false, details: [/^traces is no folder/] })
+    t.match((await doctor(['--fix'], own)).of('folders'), { ok: false, details: [/^traces is not a folder/] })
     rmSync(join(folder, 'traces'))
     t.match(await doctor(['--fix'], own), { code: 0, ill: [] })
     t.equal(modeOf(join(folder, 'mysql')), 0o700)
   })
 
-  await t.test('secrets that are gone or damaged only a backup has', async t => {
+  await t.test('--fix does not replace missing or damaged secrets, as only a backup has them', async t => {
     writeFileSync(join(folder, 'secrets.json'), '{', { mode: 0o600 })
     t.match(await doctor(['--fix'], own), { code: 1, ill: ['secrets'] })
     rmSync(join(folder, 'secrets.json'))
@@ -310,7 +311,7 @@ t.test('without an appliance', async t => {
   })
 })
 
-t.test('people get a line for each check, with the remedy below', async t => {
+t.test('without --json the output has a line for each check, with the remedy below', async t => {
   mkdirSync(join(home, 'traces'), { recursive: true })
   chmodSync(join(home, 'traces'), 0o755)
   const { code, stdout } = await cli(['doctor'], { environment })
@@ -318,15 +319,15 @@ t.test('people get a line for each check, with the remedy below', async t => {
   t.match(stdout, /^ok {4}gitstead +\d/)
   t.match(
     stdout,
-    /\nFAIL {2}folders +1 folder of the home is not well\n {21}traces is open to others: .*\n {21}-> chmod 700 /
+    /\nFAIL {2}folders +1 folder of the home has a fault\n {21}traces is open to other users: .*\n {21}-> chmod 700 /
   )
   t.match(
     (await cli(['doctor', '--fix'], { environment })).stdout,
-    /\nok {4}folders .*\n {21}mended: made or closed traces\n/
+    /\nok {4}folders .*\n {21}repaired: made or closed traces\n/
   )
 })
 
-t.test('every project that has its repository stays as it is', async t => {
+t.test('--fix does not touch a repository that exists', async t => {
   const project = await factory.project()
   const path = await ensureRepository({ id: project.id, storage: 'default' })
   writeFileSync(join(path, 'description'), 'mine')

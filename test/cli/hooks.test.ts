@@ -1,4 +1,4 @@
-// Hooks, the audit and jobs from the command line, as scripts use them.
+// Tests the commands for hooks, the audit and jobs as scripts use them.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -63,20 +63,24 @@ t.test('hooks are added, listed, shown and removed', async t => {
   t.equal((await run(['hooks', 'list'])).stdout, 'none\n')
 })
 
-t.test('what is wrong is one line, and tells its kind by the exit code', async t => {
+t.test('each error is one line with its exit code', async t => {
   const cases: [string[], number, RegExp][] = [
     [['hooks', 'add', '--url', 'nowhere'], 2, /^gitstead: --url is not an http or https URL\n$/],
     [['hooks', 'add'], 2, /Missing required flag url/],
-    [['hooks', 'add', '--url', 'http://x/', '--token-stdin', '--token-file', 'x'], 2, /name one source of the token/],
+    [
+      ['hooks', 'add', '--url', 'http://x/', '--token-stdin', '--token-file', 'x'],
+      2,
+      /give exactly one source of the token/
+    ],
     [['hooks', 'add', '--url', 'http://x/', '--token-file', '/nowhere'], 2, /--token-file \/nowhere .*ENOENT/],
-    [['hooks', 'show', 'x'], 2, /^gitstead: a number from 1 is expected \(it is "x"\)\n$/],
+    [['hooks', 'show', 'x'], 2, /^gitstead: expected a number of at least 1 \(it is "x"\)\n$/],
     [['hooks', 'remove', '4711'], 3, /^gitstead: System hook Not Found\n$/],
     [['hooks', 'test', '4711'], 3, /System hook Not Found/],
     [['hooks', 'deliveries', '4711'], 3, /System hook Not Found/],
     [['hooks', 'deliveries', '1', '--state', 'lost'], 2, /--state=lost/],
     [['hooks', 'delivery', '4711', '1'], 3, /System hook Not Found/],
-    [['hooks', 'redeliver'], 2, /^gitstead: name up to 1000 deliveries by their numbers, or .* --dead --hook ID\n$/],
-    [['hooks', 'redeliver', 'all'], 2, /name up to 1000 deliveries/],
+    [['hooks', 'redeliver'], 2, /^gitstead: give the numbers of up to 1000 deliveries, or --dead --hook ID .*\n$/],
+    [['hooks', 'redeliver', 'all'], 2, /give the numbers of up to 1000 deliveries/],
     [['hooks', 'redeliver', '4711'], 3, /^gitstead: Delivery 4711 Not Found\n$/],
     [['hooks', 'redeliver', '--dead'], 2, /--hook/],
     [['hooks', 'redeliver', '--dead', '--hook', '4711'], 3, /System hook Not Found/],
@@ -99,7 +103,7 @@ t.test('what is wrong is one line, and tells its kind by the exit code', async t
   t.match(long.stderr, /^gitstead: token is too long \(maximum is 500 characters\)\n$/)
 })
 
-t.test('events are listed with what emits them', async t => {
+t.test('hooks events lists each event with the operations that emit it', async t => {
   const { events } = await json<{ events: { event: string }[] }>(['hooks', 'events'])
   t.match(new Map(events.map(each => [each.event, each])).get('push'), {
     flag: 'push_events',
@@ -108,7 +112,7 @@ t.test('events are listed with what emits them', async t => {
   t.match((await run(['hooks', 'events'])).stdout, /^group_create +- +-$/m)
 })
 
-t.test('a hook is tried, and what was sent is shown and sent again', async t => {
+t.test('a hook is tested, and its deliveries are shown and repeated', async t => {
   const state = { status: 500 }
   const { port, received } = await receiver(t, response => response.writeHead(state.status).end('so be it'))
   const { id } = await json<Hook>(
@@ -116,20 +120,23 @@ t.test('a hook is tried, and what was sent is shown and sent again', async t => 
     'the token\n'
   )
 
-  t.test('without a worker the wait ends, with the reason', async t => {
+  t.test('without a worker, hooks test --wait ends and says why', async t => {
     const { code, stderr } = await run(['hooks', 'test', String(id), '--wait', '--seconds', '1'])
     t.equal(code, 5)
-    t.match(stderr, /^gitstead: delivery \d+ was not tried within 1 s: no worker runs; it is sent when one does\n$/)
+    t.match(
+      stderr,
+      /^gitstead: delivery \d+ was not tried within 1 s: no worker runs; the next worker that starts .*\n$/
+    )
     await json(['jobs', 'pause', 'hooks'])
     const paused = await run(['hooks', 'test', String(id), '--wait', '--seconds', '1'])
     t.equal(paused.code, 5)
-    t.match(paused.stderr, /the queue is paused: gitstead jobs resume hooks\n$/)
+    t.match(paused.stderr, /the queue is paused, run gitstead jobs resume hooks\n$/)
     await json(['jobs', 'resume', 'hooks'])
     const { payload, delivery } = await json<{ payload: object; delivery: object }>(['hooks', 'test', String(id)])
     t.match(delivery, { hook_id: id, state: 'pending', attempts: 0, payload, tries: [] })
   })
 
-  t.test('with one it tells how the first try went', async t => {
+  t.test('with a worker, hooks test --wait shows the first try', async t => {
     await runJobs()
     await execute('delete from jobs')
     const failing = run(['hooks', 'test', String(id), '--wait', '--json'])
@@ -169,7 +176,7 @@ t.test('a hook is tried, and what was sent is shown and sent again', async t => 
   })
 })
 
-t.test('the audit tells what the command line changed', async t => {
+t.test('audit list shows what the commands changed', async t => {
   const { audit_events: events, total } = await json<{ audit_events: { action: string }[]; total: number }>([
     'audit',
     'list',
@@ -188,11 +195,11 @@ t.test('the audit tells what the command line changed', async t => {
   const { stdout } = await run(['audit', 'list', '--limit', '1', '--action', 'hook.redeliver'])
   t.match(
     stdout,
-    /^TIME +ACTOR +VIA +FROM +ACTION +TARGET +CHANGED\n.*hook\.redeliver +hook \d+ \(http.*\n1 of 2: more/
+    /^TIME +ACTOR +VIA +FROM +ACTION +TARGET +CHANGED\n.*hook\.redeliver +hook \d+ \(http.*\n1 of 2: raise --limit/
   )
 })
 
-t.test('a job is shown with what was done to it', async t => {
+t.test('jobs show prints a job with the changes that sysadmins made to it', async t => {
   await execute('delete from jobs')
   const { id } = await json<Hook>(['hooks', 'add', '--url', 'http://hooks.example.org/'])
   await json(['hooks', 'test', String(id)])

@@ -1,4 +1,4 @@
-// `gitstead maintenance` as cron calls it: real processes that hold the lock, are killed, are told to end.
+// Tests `gitstead maintenance` as cron calls it, with real processes that hold the lock, are killed, or get a signal.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
 const run = (...args: string[]) => cli(['maintenance', ...args], { environment })
 
-t.test('list shows every task with its next time, and its last run when there is one', async t => {
+t.test('list shows every task with its next run, and its last run if it has one', async t => {
   await runTask('old_ticks', {}, someOrigin)
   const { code, json } = await run('list', '--json')
   t.equal(code, 0)
@@ -61,7 +61,7 @@ t.test('run prints one line for a task, and nothing else', async t => {
   })
 })
 
-t.test('a dry run lists what it would deal with', async t => {
+t.test('a dry run lists the records that it would deal with', async t => {
   const project = await factory.project()
   await factory.file(project, 'a.txt', 'a')
   t.match(await run('run', 'repository_upkeep', '--dry-run'), {
@@ -91,15 +91,15 @@ t.test('last shows runs, newest first', async t => {
   t.match(await run('last', 'nothing'), { code: 3, stderr: 'gitstead: Task Not Found\n' })
 })
 
-t.test('wrong words are one line', async t => {
-  t.match(await run('run'), { code: 2, stderr: 'gitstead: name tasks, or all of them by --all\n' })
+t.test('an error of usage is one line', async t => {
+  t.match(await run('run'), { code: 2, stderr: 'gitstead: give the names of tasks, or --all for every task\n' })
   t.match(await run('run', '--all', 'old_ticks'), { code: 2 })
   t.match(await run('run', 'old_ticks', 'nothing'), { code: 3, stdout: '', stderr: 'gitstead: Task Not Found\n' })
   t.match(await run('run', '--frobnicate'), { code: 2, stderr: 'gitstead: Nonexistent flag: --frobnicate\n' })
   t.match(await run('last', '--limit', '0'), { code: 2 })
 })
 
-t.test('a task that fails is exit 1, with its record', async t => {
+t.test('a task that fails is exit code 1, with its record', async t => {
   await execute('alter table schedule_ticks rename to ticks_away')
   const { code, stdout } = await run('run', 'old_ticks', 'old_jobs')
   await execute('alter table ticks_away rename to schedule_ticks')
@@ -107,7 +107,7 @@ t.test('a task that fails is exit 1, with its record', async t => {
   t.match(stdout, /^old_ticks: failed, dealt with 0 in .* s: .*schedule_ticks.*\nold_jobs: done/)
 })
 
-/** A run of expired_sessions that waits, as this process holds the row that it wants to remove. */
+/** Starts a run of expired_sessions that waits, because this process locks the row that the run wants to remove. */
 async function underWay(t: Test) {
   await execute('delete from sessions')
   await execute(
@@ -147,7 +147,7 @@ async function underWay(t: Test) {
 
 type Test = { teardown(fn: () => Promise<void>): void }
 
-t.test('a second run of a task leaves at once with exit 6; others run', async t => {
+t.test('a second run of a task ends at once with exit code 6; other tasks run', async t => {
   const { ended, letGo } = await underWay(t)
   const second = await run('run', 'expired_sessions')
   t.equal(second.code, 6)
@@ -160,7 +160,7 @@ t.test('a second run of a task leaves at once with exit 6; others run', async t 
   t.equal((await run('run', 'expired_sessions')).code, 0)
 })
 
-t.test('the lock of a process that was killed is free at once, and its run has failed', async t => {
+t.test('the lock of a killed process is free at once, and its run is failed', async t => {
   const { child, ended, letGo } = await underWay(t)
   const [first] = await listRuns({ task: 'expired_sessions', limit: 1 })
   child.kill('SIGKILL')
@@ -169,7 +169,7 @@ t.test('the lock of a process that was killed is free at once, and its run has f
   t.equal((await run('run', 'expired_sessions')).code, 0)
   t.match(await row('select state, error from maintenance_runs where id = ?', [first?.id ?? 0]), {
     state: 'failed',
-    error: 'the process that ran this ended without a word'
+    error: 'the process of this run died before the run ended'
   })
 })
 

@@ -1,4 +1,5 @@
-// The files in config/ that service managers, cron and Docker read: what they call exists, and what builds need is left open.
+// Checks the files in config/ for service managers, cron and Docker: the commands that they call exist, and they do not
+// forbid what builds need.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { cli } from '../helpers/cli.js'
 import { callsIn, misunderstood } from '../helpers/command-line.js'
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
 t.test('units start commands that exist, and stop the main process first', async t => {
   const units = readdirSync(join(root, 'config/systemd')).filter(name => name.endsWith('.service'))
   t.same(units.sort(), ['gitstead-server.service', 'gitstead-worker.service', 'gitstead.service'])
@@ -24,8 +26,8 @@ t.test('units start commands that exist, and stop the main process first', async
   }
 })
 
-t.test('units that run builds leave open what bubblewrap needs', async t => {
-  // Each was tried: with it, bubblewrap 0.8 ends with an error.
+t.test('units that run builds do not forbid what bubblewrap needs', async t => {
+  // We tried each: with any of these settings, bubblewrap 0.8 ends with an error.
   const fatal = [
     'RestrictNamespaces',
     'ProtectKernelTunables',
@@ -37,8 +39,8 @@ t.test('units that run builds leave open what bubblewrap needs', async t => {
   for (const unit of ['gitstead.service', 'gitstead-worker.service']) {
     const text = read(`config/systemd/${unit}`)
     for (const name of fatal) t.notMatch(text, new RegExp(`^${name}=`, 'm'), `${unit} ${name}`)
-    t.match(text, /^RestrictAddressFamilies=.*AF_NETLINK/m, 'the loopback of a build is set up by netlink')
-    t.match(text, /^SystemCallFilter=~/m, 'a list of what is allowed would hold for all programs of builds')
+    t.match(text, /^RestrictAddressFamilies=.*AF_NETLINK/m, 'bubblewrap needs netlink for the loopback of a build')
+    t.match(text, /^SystemCallFilter=~/m, 'a list of allowed calls would also limit the programs of builds')
   }
   const server = read('config/systemd/gitstead-server.service')
   for (const name of fatal.slice(0, 3)) t.match(server, new RegExp(`^${name}=yes$`, 'm'))
@@ -59,7 +61,7 @@ t.test('the sandbox works without new privileges, as the units start it', async 
   try {
     printed = execFileSync('setpriv', [...command, '--json', '--home', home], { encoding: 'utf8', stdio: 'pipe' })
   } catch (error) {
-    // Other checks may fail on this home: the sandbox's own line is what counts.
+    // Other checks may fail on this home. Only the check of the sandbox counts here.
     printed = String((error as { stdout: string }).stdout)
   }
   const { checks } = JSON.parse(printed) as { checks: { name: string; ok: boolean }[] }
@@ -69,7 +71,7 @@ t.test('the sandbox works without new privileges, as the units start it', async 
   )
 })
 
-t.test('the command of the service is a script of sh', async t => {
+t.test('the command of the service is a valid script of sh', async t => {
   const path = join(root, 'config/systemd/gitstead')
   t.equal(statSync(path).mode & 0o777, 0o755)
   execFileSync('sh', ['-n', path])
@@ -83,11 +85,11 @@ t.test('cron calls commands that exist', async t => {
     const calls = callsIn(line.replace(/^(?:\S+\s+){6}/, ''))
     t.ok(calls.length > 0, line)
     for (const call of calls) t.equal(misunderstood(call), undefined, line)
-    t.notMatch(line, '%', 'cron makes a new line of it')
+    t.notMatch(line, '%', 'cron would replace it by a line break')
   }
 })
 
-t.test('the image holds what the program reads', async t => {
+t.test('the image contains every file that the program reads', async t => {
   const dockerfile = read('config/docker/Dockerfile')
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, from = '']) => from.split(' '))
   for (const path of copied) t.ok(existsSync(join(root, path)), path)
@@ -133,7 +135,7 @@ t.test('compose starts commands that exist, after the schema', async t => {
   for (const name of ['server', 'worker']) {
     t.match(services[name]?.depends_on, { migrate: { condition: 'service_completed_successfully' } })
   }
-  // The settings are ones that exist: a wrong one would end the container.
+  // The settings must exist: a wrong setting would end the container.
   const values = Object.entries(services.worker?.environment ?? {})
   t.ok(values.length > 0)
   const filled = values.map(([name, value]) => [

@@ -1,4 +1,4 @@
-// Completions and the man page, which are made from what the commands say of themselves.
+// Tests the completions and the man page, which are made from the static data of the commands.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,14 +16,14 @@ const printed = async (args: string[]) => {
 t.test('bash completes every word, flag and value of every command', async t => {
   const script = await printed(['completion', 'bash'])
   const folder = t.testdir({ script })
-  /** What bash proposes for the last of each line's words. */
+  /** What bash proposes for the last word of each line. */
   const complete = (lines: readonly (readonly string[])[]): string[][] => {
     const asks = lines.map(
       words =>
         `COMP_WORDS=(gitstead ${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
         _gitstead; echo "\${COMPREPLY[*]}"`
     )
-    // Outside a completion of readline there is no compopt to ask.
+    // Bash offers compopt only inside a completion by readline, so we replace it.
     const program = ['source ./script', 'compopt() { :; }', 'complete -p gitstead', ...asks].join('\n')
     const [registered, ...answers] = execFileSync('bash', ['--norc', '-u'], {
       cwd: folder,
@@ -63,7 +63,7 @@ t.test('bash completes every word, flag and value of every command', async t => 
     )
     t.ok(cases.length > 0)
     const apart = complete(cases.map(({ words, name }) => [...words, `--${name}`, '']))
-    // bash makes three words of --flag=value.
+    // bash splits --flag=value into three words.
     const joined = complete(cases.map(({ words, name }) => [...words, `--${name}`, '=']))
     for (const [at, { words, name, options }] of cases.entries()) {
       t.same(apart[at], options, `${words.join(' ')} --${name}`)
@@ -71,7 +71,7 @@ t.test('bash completes every word, flag and value of every command', async t => 
     }
   })
 
-  t.test('arguments, and what was typed of them', async t => {
+  t.test('arguments, also when they are typed in part', async t => {
     const cases: [string[], string[]][] = [
       [['u'], ['up', 'users']],
       [
@@ -120,7 +120,7 @@ t.test('the scripts of zsh and fish know every command, flag and value', async t
   }
 })
 
-t.test('completion wants a shell that it knows', async t => {
+t.test('completion takes only a shell that it knows', async t => {
   for (const args of [['completion'], ['completion', 'tcsh']]) t.equal((await cli(args)).code, 2)
   t.match((await cli(['completion', 'bash', '--json'])).json(), { shell: 'bash', script: /^# bash completion/ })
 })
@@ -143,7 +143,7 @@ t.test('the man page has every command with its flags and examples', async t => 
   }
   t.notMatch(page, '<%=')
   t.notMatch(page, /\P{ASCII}/u)
-  // Every line that begins as a request is one that is meant.
+  // No text of a command may begin like a request of roff.
   const requests = new Set(page.split('\n').flatMap(line => /^[.'](\S*)/.exec(line)?.[1] ?? []))
   t.same([...requests].sort(), ['PP', 'RE', 'RS', 'SH', 'SS', 'TH', 'TP', 'br', 'fi', 'nf'])
 })
@@ -164,7 +164,7 @@ t.test('every command says what it does, what its flags mean, and how it is used
   }
 })
 
-t.test('every command line in the documentation is understood', async t => {
+t.test('every command line in the documentation is valid', async t => {
   const pages = ['README.md', ...readdirSync(join(root, 'docs')).map(name => `docs/${name}`)]
   let found = 0
   for (const page of pages.filter(name => name.endsWith('.md'))) {

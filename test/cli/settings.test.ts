@@ -1,4 +1,4 @@
-// Settings and broadcast messages from the command line, as scripts use them.
+// Tests the commands for settings and broadcast messages as scripts use them.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -30,7 +30,7 @@ interface Setting {
 t.test('settings', async t => {
   t.beforeEach(() => execute("update application_settings set changed = '{}'"))
 
-  t.test('set changes one by its name, and get prints it', async t => {
+  t.test('set changes one setting, and get prints it', async t => {
     const { code, stdout } = await run(['settings', 'set', 'sign_in_text', 'a=b, c'])
     t.equal(code, 0)
     t.equal(stdout, 'sign_in_text: null -> "a=b, c"\n')
@@ -46,7 +46,7 @@ t.test('settings', async t => {
     t.equal((await run(['settings', 'get', 'restricted_visibility_levels'])).stdout, 'null\n')
   })
 
-  t.test('set takes each type as a word', async t => {
+  t.test('set takes a value of each type', async t => {
     const args = [
       'default_projects_limit=0',
       'signup_enabled=no',
@@ -79,7 +79,7 @@ t.test('settings', async t => {
     t.equal((await run(['settings', 'set', 'signup_enabled', 'true'])).stdout, 'nothing changed\n')
   })
 
-  t.test('list has all, or those that were changed', async t => {
+  t.test('list shows all settings, or only those that were changed', async t => {
     await run(['settings', 'set', 'max_attachment_size', '20'])
     const { settings } = (await json(['settings', 'list'])) as unknown as { settings: Setting[] }
     t.equal(settings.length, 27)
@@ -90,7 +90,7 @@ t.test('settings', async t => {
     t.match((await run(['settings', 'list', '--changed'])).stdout, /^SETTING .*\nmax_attachment_size +20 +10 +yes\n$/)
   })
 
-  t.test('diff ends with 0 where nothing differs and 1 where something does', async t => {
+  t.test('diff ends with 0 when nothing differs, and with 1 when something does', async t => {
     t.match(await run(['settings', 'diff']), { code: 0, stdout: '' })
     await run(['settings', 'set', 'max_attachment_size', '20'])
     t.match(await run(['settings', 'diff']), { code: 1, stdout: 'max_attachment_size: 10 -> 20\n' })
@@ -102,10 +102,10 @@ t.test('settings', async t => {
       code: 1,
       changes: [{ name: 'max_attachment_size', from: 20, to: 30 }]
     })
-    t.same(await stored(), { max_attachment_size: 20 }, 'and changes nothing')
+    t.same(await stored(), { max_attachment_size: 20 }, 'diff changes nothing')
   })
 
-  t.test('apply changes to what a file says, once', async t => {
+  t.test('apply sets the values of a file; a second run changes nothing', async t => {
     const text = [
       'default_projects_limit: 25',
       'sign_in_text: |',
@@ -139,9 +139,9 @@ t.test('settings', async t => {
     t.equal((await stored()).sign_in_text, undefined)
   })
 
-  t.test('a file that is not wholly right is refused, by its line', async t => {
+  t.test('apply refuses a file with one error and names the line', async t => {
     const cases: [string, string][] = [
-      ['max_attachment_size: 5\nnope: 1\n', '-:2: nope is no setting: see gitstead settings list'],
+      ['max_attachment_size: 5\nnope: 1\n', '-:2: nope is not a setting: see gitstead settings list'],
       ['max_attachment_size: 5\nide_enabled: true', 'ide_url is missing'],
       [`sign_in_text: ${'x'.repeat(262_144)}`, '--file - is larger than 262144 bytes']
     ]
@@ -154,10 +154,10 @@ t.test('settings', async t => {
     t.same(await stored(), {})
   })
 
-  t.test('wrong words are one line and exit 2, an unknown name asked for is 3', async t => {
+  t.test('an error is one line: exit code 2, or 3 when get asks for an unknown name', async t => {
     const cases: [string[], number, string][] = [
-      [['set', 'max_attachment_size=5', 'nope=1'], 2, 'nope is no setting: see gitstead settings list'],
-      [['set', 'signup_enabled'], 2, 'name settings as NAME=VALUE, or one as NAME VALUE (not signup_enabled)'],
+      [['set', 'max_attachment_size=5', 'nope=1'], 2, 'nope is not a setting: see gitstead settings list'],
+      [['set', 'signup_enabled'], 2, 'write settings as NAME=VALUE, or one setting as NAME VALUE (not signup_enabled)'],
       [['set', 'repository_storages', 'elsewhere'], 2, "repository_storages can't include: elsewhere"],
       [['get', 'nope'], 3, 'Setting nope Not Found'],
       [['get', '__proto__'], 3, 'Setting __proto__ Not Found'],
@@ -172,7 +172,7 @@ t.test('settings', async t => {
     t.same(await stored(), {})
   })
 
-  t.test('a server that runs has the change at its next request', async t => {
+  t.test('a running server uses the change at its next request', async t => {
     const app = await testApp(t)
     const { username, password } = await app.make.user()
     const signIn = async () => (await app.nobody.post('/session', { login: username, password })).statusCode
@@ -183,7 +183,7 @@ t.test('settings', async t => {
     t.equal(await signIn(), 201)
   })
 
-  t.test('help tells every setting', async t => {
+  t.test('the help of set lists every setting', async t => {
     const { stdout } = await run(['settings', 'set', '--help'])
     const { settings } = (await json(['settings', 'list'])) as unknown as { settings: Setting[] }
     for (const { name } of settings) t.match(stdout, `${name}: `)
@@ -237,25 +237,25 @@ t.test('broadcasts', async t => {
     t.equal(await audited('broadcast.delete'), 1)
   })
 
-  t.test('a message does not move the cursor of a terminal', async t => {
+  t.test('a message cannot move the cursor of a terminal', async t => {
     await run(['broadcasts', 'create', 'a\u001b[2Jb'])
     t.match((await run(['broadcasts', 'list'])).stdout, 'a?[2Jb')
   })
 
-  t.test('what is wrong is one line', async t => {
+  t.test('each error is one line', async t => {
     const cases: [string[], number, RegExp][] = [
       [['create'], 2, /Missing 1 required arg/],
       [['create', ''], 2, /^message can't be blank$/],
       [['create', 'x', '--color', 'red'], 2, /^color must be a valid color code$/],
-      [['create', 'x', '--ends-in', '2'], 2, /^--ends-in must be a time such as 30m, 2h or 90d \(it is "2"\)$/],
+      [['create', 'x', '--ends-in', '2'], 2, /^--ends-in must be a duration such as 30m, 2h or 90d \(it is "2"\)$/],
       [['create', 'x', '--starts-at', 'noon'], 2, /^--starts-at must be a date such as .* \(it is "noon"\)$/],
       [['create', 'x', '--ends-at', '2030-02-30'], 2, /^--ends-at must be a date/],
       [['create', 'x', '--ends-at', '2030-01-01', '--ends-in', '2h'], 2, /cannot also be provided/],
       [['show', '4711'], 3, /^Broadcast message 4711 Not Found$/],
       [['update', '4711', '--message', 'x'], 3, /^Broadcast message 4711 Not Found$/],
-      [['update', '4711'], 2, /^name what to change/],
+      [['update', '4711'], 2, /^give at least one change/],
       [['delete', '4711', '--dry-run'], 3, /^Broadcast message 4711 Not Found$/],
-      [['delete', 'first'], 2, /^a number from 1 is expected/]
+      [['delete', 'first'], 2, /^expected a number of at least 1/]
     ]
     for (const [args, expected, line] of cases) {
       const { code, stderr, stdout } = await run(['broadcasts', ...args])

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { cli } from '../helpers/cli.js'
 
-t.test('templates list names the kinds and keys', async t => {
+t.test('templates list shows kinds and keys', async t => {
   const { code, stdout } = await cli(['templates', 'list'])
   t.equal(code, 0)
   t.match(stdout, /^KIND +KEY +NAME\n/)
@@ -25,7 +25,7 @@ t.test('templates show prints the text and nothing else', async t => {
   t.match((await cli(['templates', 'show', 'gitstead_ci_ymls', 'Go'])).stdout, /^stages: /m)
 })
 
-t.test('templates tell what they do not know', async t => {
+t.test('the templates commands refuse an unknown kind or key', async t => {
   const cases: [string[], number, RegExp][] = [
     [['show', 'licenses', 'no-such'], 3, /^gitstead: License Not Found\n$/],
     [['show', 'gitignores', '../Node'], 3, /^gitstead: gitignore Not Found\n$/],

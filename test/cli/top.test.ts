@@ -1,4 +1,4 @@
-// `jobs top` in a real terminal: a pty by script(1), which every Debian has, with keys through its standard input.
+// Tests `jobs top` in a real terminal: script(1), which every Debian has, makes a pty. Keys go to its standard input.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,6 +15,7 @@ import { pausedQueues } from '../../src/queue/administer.js'
 import { enqueue } from '../../src/queue/enqueue.js'
 import { closeWake } from '../../src/queue/wake.js'
 import { cli } from '../helpers/cli.js'
+import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../scenarios/appliance.js'
 
@@ -37,15 +38,15 @@ const LEFT = '\u001B[?1049l'
 
 interface Terminal {
   readonly child: ChildProcess
-  /** Of the command itself. */
+  /** The process id of the command itself. */
   readonly pid: number
   type(keys: string): void
   resize(columns: number, rows: number): void
-  /** The lines that are on the screen now. */
+  /** The lines on the screen now. */
   lines(): string[]
-  /** Waits until the screen has a text. */
+  /** Waits until the screen shows a text. */
   sees(text: string | RegExp): Promise<void>
-  /** All that was written. */
+  /** Everything that the command has written. */
   output(): string
   ended(): Promise<number | null>
 }
@@ -96,7 +97,7 @@ async function terminal(t: Test, args: string, settings: NodeJS.ProcessEnv = {})
   }
 }
 
-/** What a terminal makes of the output: the dashboard empties the screen, and writes whole lines at their places. */
+/** The lines that a terminal shows for this output. The dashboard clears the screen and writes whole lines in place. */
 function screenOf(output: string): string[] {
   const lines: string[] = []
   const entered = output.slice(output.lastIndexOf('\u001B[2J'))
@@ -107,7 +108,7 @@ function screenOf(output: string): string[] {
 }
 
 async function deadJob(key: string): Promise<number> {
-  const id = await enqueue('event.emitted', { key, event: 'project_create', payload: {} })
+  const id = await enqueue('happening.told', toldJob(key))
   await execute("update jobs set state = 'dead', error = ? where id = ?", [
     `Error: ${key} is broken\n  at a\n  at b`,
     id
@@ -123,13 +124,13 @@ t.beforeEach(async () => {
   for (const table of ['jobs', 'job_failures', 'paused_queues']) await execute(`delete from ${table}`)
 })
 
-t.test('a session: panes, a job in full, retry, discard, pause, another size, quit', async t => {
+t.test('a session: panes, an open job, retry, discard, pause, another size, quit', async t => {
   const [one, two] = [await deadJob('first'), await deadJob('second')]
   const top = await terminal(t, 'jobs top --interval 1')
   await top.sees('[1 Queues]')
   await top.sees(/> default +active/)
   t.equal(top.lines().length, 24)
-  t.ok(top.output().includes('\u001B[?1049h'), 'on the alternate screen')
+  t.ok(top.output().includes('\u001B[?1049h'), 'it uses the alternate screen')
 
   top.type('?')
   await top.sees('discard the job; asks first')
@@ -145,14 +146,14 @@ t.test('a session: panes, a job in full, retry, discard, pause, another size, qu
   await top.sees('Failures 1 of 2')
 
   top.type('r')
-  await top.sees(`job ${one} is tried again`)
+  await top.sees(`job ${one} will be tried again`)
   t.equal(await stateOf(one), 'ready')
   top.type('\u001B')
   await top.sees('Failures 1  by')
   top.type('\u0004')
   await top.sees(`discard job ${two}? y/n`)
   top.type('n')
-  await top.sees('not done')
+  await top.sees('canceled')
   t.equal(await stateOf(two), 'dead')
   top.type('dy')
   await top.sees(`job ${two} is discarded`)
@@ -180,21 +181,21 @@ t.test('a session: panes, a job in full, retry, discard, pause, another size, qu
 
   top.type('q')
   t.equal(await top.ended(), 0)
-  t.ok(top.output().endsWith(LEFT), 'the terminal is as it was')
+  t.ok(top.output().endsWith(LEFT), 'the terminal is restored')
 })
 
-t.test('read-only changes nothing', async t => {
+t.test('--read-only changes nothing', async t => {
   const id = await deadJob('first')
   const top = await terminal(t, 'jobs top --read-only')
   await top.sees('read-only')
   top.type('3dy')
-  await top.sees('read-only: nothing is changed')
+  await top.sees('nothing changed: the dashboard runs with --read-only')
   top.type('rq')
   t.equal(await top.ended(), 0)
   t.equal(await stateOf(id), 'dead')
 })
 
-t.test('a signal gives the terminal back', async t => {
+t.test('a signal ends the dashboard and restores the terminal', async t => {
   for (const [signal, code] of [
     ['SIGTERM', 143],
     ['SIGHUP', 129]
@@ -208,22 +209,22 @@ t.test('a signal gives the terminal back', async t => {
   }
 })
 
-t.test('a database that goes away and comes back', async t => {
+t.test('the dashboard continues after the database was down', async t => {
   const top = await terminal(t, 'jobs top --interval 1')
   await top.sees(/> default +active +0/)
   process.kill(database.pid, 'SIGKILL')
   await database.ended
-  await top.sees('away: the database is not available')
-  t.match(top.lines().join('\n'), /> default +active/, 'the last frame stays')
+  await top.sees('no answer: the database is not available')
+  t.match(top.lines().join('\n'), /> default +active/, 'the last figures stay')
   database = await startEmbedded()
-  await enqueue('event.emitted', { key: 'a', event: 'project_create', payload: {} })
+  await enqueue('happening.told', toldJob('a'))
   await top.sees(/> default +active +1/)
-  await until('it is no longer away', () => !top.lines().join('\n').includes('away:'))
+  await until('the database answers again', () => !top.lines().join('\n').includes('no answer:'))
   top.type('q')
   t.equal(await top.ended(), 0)
 })
 
-t.test('NO_COLOR has no colours', async t => {
+t.test('with NO_COLOR there are no colours', async t => {
   await deadJob('first')
   const colours = /\u001B\[(3[0-7]|9[0-7]|38;[\d;]+)m/
   const top = await terminal(t, 'jobs top', { NO_COLOR: '1' })
@@ -238,7 +239,7 @@ t.test('NO_COLOR has no colours', async t => {
   t.match(colourful.output(), colours)
 })
 
-t.test('--once is one plain frame, in a terminal and in a pipe', async t => {
+t.test('--once prints one plain frame, in a terminal and in a pipe', async t => {
   await deadJob('first')
   const piped = await cli(['jobs', 'top', '--once'], { environment })
   t.equal(piped.code, 0)
@@ -250,17 +251,17 @@ t.test('--once is one plain frame, in a terminal and in a pipe', async t => {
   t.notMatch(top.output(), /\u001B/)
 })
 
-t.test('--json is the record of the API', async t => {
+t.test('--json prints the record of the API', async t => {
   const { code, json } = await cli(['jobs', 'top', '--json'], { environment })
   t.equal(code, 0)
   t.same(Object.keys(json()), ['at', 'queues', 'processes', 'failures', 'builds', 'totals'])
 })
 
-t.test('wrong use is one line and its exit code', async t => {
+t.test('each error is one line with its exit code', async t => {
   const token = join(t.testdir({ token: 'x\n', empty: '\n' }), 'token')
   const nobody = `http://127.0.0.1:${await freePort()}`
   const cases: [args: string[], code: number, text: RegExp][] = [
-    [[], 2, /there is no terminal here: add --once/],
+    [[], 2, /this is not a terminal: add --once/],
     [['--interval', '0'], 2, /interval/],
     [['--token-file', token], 2, /--url/],
     [['--once', '--url', nobody], 2, /--url needs a token/],
@@ -282,7 +283,7 @@ t.test('wrong use is one line and its exit code', async t => {
   }
 })
 
-t.test('an appliance that is down is exit 5, and is not started by looking at it', async t => {
+t.test('the dashboard ends with exit code 5 when the appliance is down, and does not start it', async t => {
   const down = join(t.testdir(), 'home')
   writeFileSync(join(t.testdirName, 'note'), '')
   const top = await terminal(t, 'jobs top', { GITSTEAD_HOME: down })

@@ -1,4 +1,4 @@
-// What may be wrong with a machine or a home, each as one clear line; and what happens when parts of an appliance die.
+// Tests `gitstead up`: each fault of a machine or a home is one clear line, and parts that die are started again.
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -9,7 +9,7 @@ import { type Ended, gitstead, makeUser, processesOf, startAppliance } from '../
 import { askApi, eventually } from '../scenarios/client.js'
 import { rowsOf } from '../scenarios/rows.js'
 
-/** A home with a short path, as sockets need; whatever still runs on it at the end is a fault. */
+/** A home with a short path, as sockets need one. The test fails when a process still runs on it at the end. */
 function newHome(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-up-'))
   t.teardown(() => {
@@ -21,7 +21,7 @@ function newHome(t: Test): string {
   return join(folder, 'home')
 }
 
-/** Runs `gitstead up` where it is to fail. Logs are off: what remains is the one line. */
+/** Runs `gitstead up` when it should fail. Logs are off, so that only the one line is printed. */
 const up = (home: string, options: Parameters<typeof gitstead>[1] & { port?: number } = {}): Promise<Ended> =>
   gitstead(['up', '--home', home, '--port', String(options.port ?? 0)], {
     ...options,
@@ -35,7 +35,7 @@ function isOneLine(t: Test, ended: Ended, code: number, text: RegExp): void {
   t.match(ended.stderr, text)
 }
 
-/** A folder that holds every program but one, to be the whole PATH. */
+/** A folder for PATH with every program except one. */
 function pathWithout(t: Test, missing: string): string {
   const folder = t.testdir()
   const programs = [
@@ -59,7 +59,7 @@ function pathWithout(t: Test, missing: string): string {
   return folder
 }
 
-t.test('a wrong configuration', async t => {
+t.test('a wrong configuration is one line', async t => {
   const home = newHome(t)
   mkdirSync(home)
   writeFileSync(join(home, 'config.yaml'), 'queue:\n  leese: 20\n')
@@ -72,17 +72,17 @@ t.test('a wrong configuration', async t => {
   isOneLine(t, await up(home, { environment: { GITSTEAD_HOOKS_ALLOW: '10.0.0.0/99' } }), 1, /hooks\.allow/)
 })
 
-t.test('a port that is taken', async t => {
+t.test('a port that another program uses is one line', async t => {
   const home = newHome(t)
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
-  isOneLine(t, await up(home, { port }), 1, new RegExp(`port ${port} .*taken`))
-  t.same(processesOf(home), [], 'the database and the worker are gone too')
+  isOneLine(t, await up(home, { port }), 1, new RegExp(`port ${port} .*in use`))
+  t.same(processesOf(home), [], 'the database and the worker have ended too')
 })
 
-t.test('a home that a newer version has made', async t => {
+t.test('a home of a newer version is one line', async t => {
   const home = newHome(t)
   const appliance = await startAppliance({ home })
   await rowsOf(home, "insert into schema_migrations (name, applied_at) values ('9999-of-the-future', now())")
@@ -90,13 +90,13 @@ t.test('a home that a newer version has made', async t => {
   isOneLine(t, await up(home), 1, /newer version.*9999-of-the-future/)
 })
 
-t.test('a machine that lacks something', async t => {
+t.test('a missing program is one line', async t => {
   const home = newHome(t)
   isOneLine(t, await up(home, { environment: { PATH: pathWithout(t, 'mariadbd') } }), 1, /mariadb-server-core/)
   isOneLine(t, await up(home, { environment: { PATH: pathWithout(t, 'bwrap') } }), 1, /bubblewrap/)
 })
 
-t.test('a home that this user may not have', async t => {
+t.test('a home that this user may not use is one line', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-up-'))
   mkdirSync(join(folder, 'closed'), { mode: 0o500 })
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -106,15 +106,15 @@ t.test('a home that this user may not have', async t => {
   isOneLine(t, ended, 1, /EACCES.*--home/)
 })
 
-t.test('a second appliance on the same home', async t => {
+t.test('a second appliance on the same home is one line', async t => {
   const home = newHome(t)
   const appliance = await startAppliance({ home })
   isOneLine(t, await up(home), 1, new RegExp(`another gitstead up \\(process ${appliance.pid}\\)`))
-  t.equal((await fetch(`${appliance.url}/-/readiness`)).status, 200, 'the first one is not disturbed')
+  t.equal((await fetch(`${appliance.url}/-/readiness`)).status, 200, 'the first appliance still runs')
   t.equal(await appliance.stop(), 0)
 })
 
-t.test('parts that die', async t => {
+t.test('parts that die are started again', async t => {
   const home = newHome(t)
   const { private_token: token } = await makeUser(home, 'root', ['--admin'])
   const appliance = await startAppliance({ home, port: 0 })
@@ -127,7 +127,7 @@ t.test('parts that die', async t => {
     return pid
   }
 
-  await t.test('the database: requests are asked to come again, and then answered', async t => {
+  await t.test('the database: requests get 503 with retry-after, and later an answer', async t => {
     t.equal((await user()).status, 200)
     kill('database')
     const statuses = new Set<number>()
@@ -140,17 +140,17 @@ t.test('parts that die', async t => {
       }
       return status === 200 && statuses.has(503)
     })
-    t.same([...statuses].sort(), [200, 503], 'and nothing else')
+    t.same([...statuses].sort(), [200, 503], 'no other status')
     t.equal((await fetch(`${url}/-/readiness`)).status, 200)
   })
 
-  await t.test('the server: another one listens at the same place', async t => {
+  await t.test('the server: a new one listens at the same port', async t => {
     const dead = kill('server')
     await eventually(async () => (await user().catch(() => undefined))?.status === 200)
     t.not(appliance.processes().server, dead)
   })
 
-  await t.test('the worker: another one takes its jobs', async t => {
+  await t.test('the worker: a new one takes its jobs', async t => {
     const dead = kill('worker')
     await eventually(async () => {
       const { json } = await askApi<{ processes: { pid: number }[] }>({ url, token }, 'GET', '/bgjobs/process_metrics')
@@ -159,13 +159,13 @@ t.test('parts that die', async t => {
     t.not(appliance.processes().worker, dead)
   })
 
-  await t.test('all of it, by a signal: with 0, leaving nothing', async t => {
+  await t.test('a signal ends the appliance with exit code 0 and leaves no process', async t => {
     t.equal(await appliance.stop(), 0)
     t.same(processesOf(home), [])
   })
 })
 
-t.test('the supervisor is killed: its children and the database follow, and a new one starts', async t => {
+t.test('when gitstead up is killed, its children and the database end, and a new one starts', async t => {
   const home = newHome(t)
   const appliance = await startAppliance({ home })
   await appliance.kill()
@@ -174,6 +174,6 @@ t.test('the supervisor is killed: its children and the database follow, and a ne
   await next.kill()
   await eventually(
     () => processesOf(home).length === 0,
-    () => `still there: ${processesOf(home).join(' ')}`
+    () => `still running: ${processesOf(home).join(' ')}`
   )
 })

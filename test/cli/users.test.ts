@@ -1,4 +1,4 @@
-// The commands of users as scripts use them: JSON and exit codes.
+// Tests the commands for users as scripts use them: with --json and exit codes.
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { root } from '../../src/config.js'
 import { row, rows } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
-import { actorOf, factory } from '../helpers/factory.js'
+import { factory, originBy } from '../helpers/factory.js'
 
 t.test('users', async t => {
   const { databaseUrl, home: testHome } = await testDatabase()
@@ -73,11 +73,11 @@ t.test('users', async t => {
     t.same(await names('--per-page', '1', '--page', '2'), { names: ['ada'], total: 3 })
     const text = await run(['list', '--per-page', '1'])
     t.match(text.stdout, /^ID +USERNAME .*\n\d+ +eve .*\n$/)
-    t.match(text.stderr, /^1 of 3 users: see other pages by --page\n$/)
+    t.match(text.stderr, /^1 of 3 users: use --page to see more\n$/)
     t.equal((await run(['list', '--active', '--blocked'])).code, 2)
   })
 
-  t.test('show and set name a user by name, address or number', async t => {
+  t.test('show and set take a username, a mail address or a number', async t => {
     const set = await run(['set', 'ada@example.org', '--name', 'Ada L.', '--admin', '--projects-limit', '5', '--json'])
     t.equal(set.code, 0)
     t.match(set.json(), { username: 'ada', name: 'Ada L.', is_admin: true, projects_limit: 5 })
@@ -90,18 +90,18 @@ t.test('users', async t => {
     t.equal((await run(['set', 'ada', '--no-admin'])).code, 0)
   })
 
-  t.test('wrong input is one line with its exit code', async t => {
+  t.test('each error is one line with its exit code', async t => {
     const cases: [string[], number, RegExp][] = [
       [['show', 'nobody'], 3, /^gitstead: User nobody Not Found\n$/],
       [['set', 'nobody', '--bio', 'x'], 3, /^gitstead: User nobody Not Found\n$/],
-      [['set', 'ada'], 2, /^gitstead: name what to change.*\n$/],
+      [['set', 'ada'], 2, /^gitstead: give at least one attribute to change.*\n$/],
       [['set', 'ada', '--username', 'BOSS'], 4, /^gitstead: Username has already been taken\n$/],
       [['set', 'ada', '--email', 'not one'], 2, /^gitstead: email is invalid\n$/],
       [['set', 'ada', '--bio', 'x'.repeat(256)], 2, /^gitstead: bio is too long.*\n$/],
       [['set', 'ada', '--provider', 'ldap'], 2, /^gitstead: .*--extern-uid.*\n$/],
       [['set', 'boss', '--no-admin'], 1, /^gitstead: Forbidden - the last active administrator cannot be demoted\n$/],
       [['block', 'boss'], 1, /^gitstead: .*the last active administrator cannot be blocked\n$/],
-      [['passwd', 'ada'], 2, /^gitstead: name one source of the password.*\n$/]
+      [['passwd', 'ada'], 2, /^gitstead: give exactly one source of the password.*\n$/]
     ]
     for (const [args, code, stderr] of cases) {
       const result = await run(args)
@@ -113,7 +113,7 @@ t.test('users', async t => {
 
   t.test('block, unblock and passwd', async t => {
     t.match((await run(['block', 'ada', '--json'])).json(), { username: 'ada', state: 'blocked' })
-    t.equal((await run(['block', 'ada'])).stdout, 'user ada is blocked already\n')
+    t.equal((await run(['block', 'ada'])).stdout, 'user ada is already blocked\n')
     t.equal((await run(['unblock', 'ada'])).stdout, 'unblocked user ada\n')
     await beginSession({ ...ada }, { address: '127.0.0.1', userAgent: 'test' })
     const result = await run(['passwd', 'ada', '--password-stdin'], 'quite another\n')
@@ -122,8 +122,8 @@ t.test('users', async t => {
     t.same(await rows('select id from sessions where user_id = ?', [ada.id]), [])
   })
 
-  t.test('delete says what would go, and refuses the last administrator', async t => {
-    await createProject({ name: 'mine' }, actorOf(ada))
+  t.test('delete --dry-run shows what would be deleted; delete refuses the last administrator', async t => {
+    await createProject({ name: 'mine' }, originBy(ada))
     const dry = await run(['delete', 'ada', '--dry-run', '--json'])
     t.match(dry.json(), {
       would_delete: { username: 'ada' },
@@ -175,7 +175,7 @@ t.test('users', async t => {
     { line: 16, username: 'admin', error: 'username is reserved' }
   ].map(refusal => (refusal.line === 13 ? { ...refusal, username: null } : refusal))
 
-  t.test('import creates the rows that are right, and tells of the others', async t => {
+  t.test('import creates users from the valid rows and reports the others', async t => {
     const file = join(t.testdir({ 'users.csv': `\ufeff${FILE.join('\r\n')}\r\n` }), 'users.csv')
     const dry = await run(['import', file, '--dry-run', '--json'])
     t.equal(dry.code, 1)
@@ -211,24 +211,24 @@ t.test('users', async t => {
     const found = await row<{ users: number; hashes: number; namespaces: number; tokens: number; told: number }>(
       `select count(*) as users, count(distinct u.password_hash) as hashes, count(n.id) as namespaces,
          count(a.id) as tokens,
-         (select count(*) from jobs where name = 'event.emitted' and payload like '%"username":"many-%') as told
+         (select count(*) from jobs where name = 'happening.told' and payload like '%"username":"many-%') as told
        from users u left join namespaces n on n.owner_id = u.id and n.path = u.username
        left join access_tokens a on a.user_id = u.id and a.kind = 'private' where u.username like 'many-%'`
     )
     t.same(found, { users: 250, hashes: 250, namespaces: 250, tokens: 250, told: 250 })
   })
 
-  t.test('import keeps what came before a line that ends all understanding', async t => {
+  t.test('import keeps the users before a line that breaks the rest of the file', async t => {
     const input = 'username,email,name\nbefore,before@example.org,B\nq,"q@example.org,Q\nr,r@example.org,R\n'
     const { code, json } = await run(['import', '-', '--json'], input)
     t.equal(code, 1)
     t.same(json(), {
       created: 1,
-      refused: [{ line: 3, username: null, error: 'a quote is not closed: the rest of the file was not read' }]
+      refused: [{ line: 3, username: null, error: 'a quote is not closed: the rest of the file is skipped' }]
     })
   })
 
-  t.test('import refuses a file before anything is written', async t => {
+  t.test('import refuses a wrong file before it writes anything', async t => {
     const folder = t.testdir({ 'latin.csv': Buffer.from('username,email,name\nl,l@example.org,J\xf6rg\n', 'latin1') })
     const latin = await run(['import', join(folder, 'latin.csv'), '--json'])
     t.same(latin.json().refused, [{ line: 2, username: 'l', error: 'the line is not UTF-8' }])
@@ -236,7 +236,7 @@ t.test('users', async t => {
       [
         '-',
         'username,email,name,shoe_size\na,a@example.org,A,42\n',
-        /^gitstead: standard input has an unknown column shoe_size: known are /
+        /^gitstead: standard input has an unknown column shoe_size: the known columns are /
       ],
       ['-', 'username,email\n', /has no column name\n$/],
       ['-', 'username,email,name,email\n', /has the column email twice\n$/],
@@ -253,7 +253,7 @@ t.test('users', async t => {
     t.equal((await run(['show', 'a'])).code, 3)
   })
 
-  t.test('list ends in peace when nobody reads any more', async t => {
+  t.test('list ends without an error when its reader leaves early', async t => {
     const { PATH } = process.env
     const args = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'bin/gitstead'), 'users', 'list', '--json']
     const child = spawn('env', args, { env: { PATH, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -264,7 +264,7 @@ t.test('users', async t => {
     t.same({ code, complaint }, { code: 0, complaint: '' })
   })
 
-  t.test('import goes on when nobody reads what it says', async t => {
+  t.test('import continues when the reader of its messages leaves early', async t => {
     const lines = Array.from({ length: 400 }, (_, at) => `bad-${at},nope,Bad`)
     const input = ['username,email,name', ...lines, 'good,good@example.org,Good', ''].join('\n')
     const { PATH } = process.env

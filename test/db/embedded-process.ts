@@ -1,4 +1,4 @@
-// Starts the home's database in a process of its own, uses it, and stops it again; with `stay` it waits to be killed.
+// Starts the home's database in its own process, uses it, and stops it again. With `stay` it waits until it is killed.
 import { closeDatabase } from '../../src/db/connection.js'
 import { startEmbedded } from '../../src/db/embedded.js'
 import { rows } from '../../src/db/sql.js'

@@ -1,4 +1,4 @@
-// The private database of a home: made once, locked, killed, and back again.
+// The private database of a home: it is created once, locked, killed, and started again.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { until } from '../helpers/until.js'
 delete process.env.GITSTEAD_DATABASE_URL
 process.env.GITSTEAD_LOG_LEVEL ??= 'silent'
 
-/** A home of its own for a test, with whatever databases it starts ended afterwards. */
+/** Makes a home for one test. The databases that the test starts are stopped afterwards. */
 function newHome(t: Test) {
   const home = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
   process.env.GITSTEAD_HOME = home
@@ -37,7 +37,7 @@ function newHome(t: Test) {
   }
 }
 
-t.test('a database that is killed is Unavailable, and back with all that was answered', async t => {
+t.test('a killed database is Unavailable, and comes back with everything that it acknowledged', async t => {
   const { start } = newHome(t)
   const first = await start()
   await migrateUp()
@@ -60,7 +60,7 @@ t.test('a database that is killed is Unavailable, and back with all that was ans
   await until('it writes', () => answered > 50)
   process.kill(first.pid, 'SIGKILL')
   await first.ended
-  await until('it is told', () => failures > 3)
+  await until('it fails', () => failures > 3)
   await t.rejects(rows('select 1 from notes'), { name: 'Unavailable' })
   await t.rejects(
     transact(() => rows('select 1 from notes')),
@@ -77,7 +77,7 @@ t.test('a database that is killed is Unavailable, and back with all that was ans
 
 const insert = (id: number) => execute('insert into notes (id) values (?)', [id])
 
-t.test('a second start waits for the first to end', async t => {
+t.test('a second start waits until the first database ends', async t => {
   const { start } = newHome(t)
   const first = await start()
   let second: EmbeddedDatabase | undefined
@@ -92,7 +92,7 @@ t.test('a second start waits for the first to end', async t => {
   t.match(await embeddedState(), { up: true })
 })
 
-t.test('two first starts at once make one database', async t => {
+t.test('two first starts at the same time make one database', async t => {
   const { home } = newHome(t)
   const module = new URL('embedded-process.js', import.meta.url)
   const children = [1, 2, 3].map(() => fork(module))
@@ -109,7 +109,7 @@ async function ended(child: ChildProcess): Promise<number | null> {
   return code
 }
 
-t.test('a stale socket, a stale note and a half-made database are in nobody’s way', async t => {
+t.test('a stale socket, a stale note and a half-made database do no harm', async t => {
   const { home, start } = newHome(t)
   mkdirSync(join(home, 'run'), { recursive: true })
   mkdirSync(join(home, 'mysql.new-999999/mysql'), { recursive: true })
@@ -126,7 +126,7 @@ t.test('a stale socket, a stale note and a half-made database are in nobody’s 
   t.same(await rows('select 1 as one'), [{ one: 1 }])
 })
 
-t.test('it ends with the process that started it, also when that is killed', async t => {
+t.test('the database ends with the process that started it, even when that is killed', async t => {
   newHome(t)
   const child = fork(new URL('embedded-process.js', import.meta.url), ['stay'])
   const [{ pid }] = (await once(child, 'message')) as [{ pid: number }]

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { migrateDown, migrateUp, migrationStates, requireSchema, schemaIsCurrent } from '../../src/db/migrate.js'
 import { migrations } from '../../src/db/migrations/list.js'
-import { execute, row, rows } from '../../src/db/sql.js'
+import { execute, marks, row, rows } from '../../src/db/sql.js'
 import { testDatabase } from '../helpers/database.js'
 
 await testDatabase()
@@ -22,7 +22,7 @@ const columns = () =>
   )
 const down = () => migrateDown(names.length)
 
-t.test('names are unique, in order, and every table has a primary key', async t => {
+t.test('names are unique and in order, and every table has a primary key', async t => {
   t.same(names, [...new Set(names)].sort())
   const without = await rows(
     `select t.table_name from information_schema.tables t left join information_schema.table_constraints c
@@ -32,7 +32,7 @@ t.test('names are unique, in order, and every table has a primary key', async t 
   t.same(without, [])
 })
 
-t.test('down takes all back, up makes the same again', async t => {
+t.test('down removes everything, up creates the same again', async t => {
   const before = await columns()
   t.same(await migrateDown(), [names.at(-1)])
   t.equal(await schemaIsCurrent(), false)
@@ -45,12 +45,12 @@ t.test('down takes all back, up makes the same again', async t => {
   t.ok((await migrationStates()).every(({ applied_at }) => applied_at))
 })
 
-t.test('two processes at once apply each step once', async t => {
+t.test('two processes at the same time apply each step once', async t => {
   await down()
   const children = [1, 2].map(() => fork(new URL('schema-process.js', import.meta.url)))
-  const told = await Promise.all(children.map(async child => (await once(child, 'message'))[0] as string[]))
+  const applied = await Promise.all(children.map(async child => (await once(child, 'message'))[0] as string[]))
   await Promise.all(children.map(child => child.exitCode ?? once(child, 'exit')))
-  t.same(told.flat().sort(), names)
+  t.same(applied.flat().sort(), names)
   t.equal(await schemaIsCurrent(), true)
 })
 
@@ -61,14 +61,14 @@ t.test('a process that died in the middle of a step does not stop the next one',
       for (const statement of earlier.up) await execute(statement)
       await execute('insert into schema_migrations (name, applied_at) values (?, ?)', [earlier.name, new Date()])
     }
-    // All but the note that it was applied.
+    // Runs all statements of the step, but does not record that it was applied.
     for (const statement of up) await execute(statement)
     t.same(await migrateUp(), names.slice(index), name)
   }
   t.match(await row('select count(*) as count from job_totals'), { count: 2 })
 })
 
-t.test('nor does one that died in the middle of taking a step back', async t => {
+t.test('a process that died in the middle of a rollback does not stop the next one', async t => {
   const last = migrations.at(-1)
   for (const statement of last?.down ?? []) await execute(statement)
   t.same(await migrateDown(), [last?.name])
@@ -107,13 +107,72 @@ t.test('builds of an earlier version get counts of their stages, and a place in 
   await execute('delete from pipeline_stages')
 })
 
-t.test('the lock of a process that died is taken over when its lease ends', async t => {
+t.test('system hooks keep their numbers and their rests, there and back', async t => {
+  const at = names.indexOf('0008-happenings')
+  const before = names.slice(0, at)
+  const moment = new Date('2026-01-02T03:04:05.678Z')
+  const hook = {
+    id: 7,
+    url: 'https://hooks.example.org/',
+    token_encrypted: Buffer.from([0, 255, 1]),
+    push_events: 0,
+    tag_push_events: 1,
+    note_events: 0,
+    issues_events: 1,
+    merge_requests_events: 0,
+    enable_ssl_verification: 0,
+    failures: 6,
+    resting_until: moment,
+    rested_at: moment,
+    created_at: moment,
+    updated_at: moment
+  }
+  const columns = Object.keys(hook).join(', ')
+  await down()
+  await migrateUp(before.at(-1))
+  await execute(`insert into system_hooks (${columns}) values (${marks(Object.values(hook))})`, Object.values(hook))
+  // Number 9 was removed while a delivery waited for it.
+  for (const id of [7, 9]) {
+    await execute(
+      "insert into hook_deliveries (hook_id, event_key, event, payload, created_at) values (?, 'k', 'e', '{}', ?)",
+      [id, moment]
+    )
+  }
+  const add = async (table: string) =>
+    (await execute(`insert into ${table} (url, created_at, updated_at) values ('http://x/', ?, ?)`, [moment, moment]))
+      .insertId
+
+  await t.test('up', async t => {
+    await migrateUp()
+    t.same(await rows(`select project_id, build_events, ${columns} from hooks`), [
+      { project_id: null, build_events: 0, ...hook }
+    ])
+    t.equal((await tables()).includes('system_hooks'), false)
+    t.ok((await add('hooks')) > 9, 'a new hook does not get what waits for a removed one')
+    await execute('delete from hooks where id <> 7')
+    await execute("insert into hooks (project_id, url, created_at, updated_at) values (1, 'http://y/', ?, ?)", [
+      moment,
+      moment
+    ])
+  })
+
+  await t.test('and down', async t => {
+    await migrateDown(names.length - at)
+    t.same(await rows(`select ${columns} from system_hooks`), [hook])
+    t.ok((await add('system_hooks')) > 9)
+    t.same(await rows('select hook_id from hook_deliveries order by id'), [{ hook_id: 7 }, { hook_id: 9 }])
+  })
+  await down()
+  await migrateUp()
+})
+
+t.test('the lock of a dead process is taken over when its lease ends', async t => {
   await migrateDown()
   await execute("update schema_lock set holder = 'gone', expires_at = ?", [new Date(Date.now() + 300)])
   t.same(await migrateUp(), [names.at(-1)])
 })
 
-t.test('a schema of a newer version is refused by all', async t => {
+t.test('all functions refuse the schema of a newer version', async t => {
   await execute("insert into schema_migrations (name, applied_at) values ('9999-future', ?)", [new Date()])
   const asks: (() => Promise<unknown>)[] = [migrateUp, migrateDown, migrationStates, requireSchema]
   for (const ask of asks) {

@@ -1,10 +1,11 @@
-// Hot statements find their rows by the index that was made for them, and sort nothing: asked of the database itself,
-// with enough rows that another way would look no better to it.
+// Hot statements find their rows by the index that was made for them, and sort nothing. The tests ask the database
+// itself, with so many rows that no other plan looks better to it.
 import t from 'tap'
 import type { Actor } from '../../src/access/actor.js'
 import { listAuditEvents } from '../../src/areas/audit/audit.queries.js'
 import { listBuilds } from '../../src/areas/builds/builds.queries.js'
 import { runningBuilds } from '../../src/areas/builds/running.queries.js'
+import { deliverEvent } from '../../src/areas/hooks/deliveries.js'
 import { listDeliveries } from '../../src/areas/hooks/deliveries.queries.js'
 import { changePipeline } from '../../src/areas/pipelines/build-changes.js'
 import { listPipelines } from '../../src/areas/pipelines/pipelines.queries.js'
@@ -30,12 +31,13 @@ await fill()
 const actor = (id: number, admin = false): Actor => ({
   user: { id, username: `u${id}`, name: '', email: '', admin, external: false },
   by: 'private',
-  sudoer: null
+  sudoer: null,
+  scopes: ['api']
 })
 const listing = (plans: readonly Plan[]) => plans.find(({ statement }) => / order by /.test(statement))
 const sorts = (plan: Plan | undefined) => plan?.steps.filter(({ Extra }) => /filesort/.test(Extra ?? ''))
 
-t.test('a claim walks along its index', async t => {
+t.test('a claim reads along its index', async t => {
   const process = await registerProcess({ queues: ['default'], concurrency: 1 })
   const plan = (await plansOf(() => claimJobs('default', process, 50))).find(({ statement }) =>
     /skip locked/.test(statement)
@@ -57,17 +59,17 @@ t.test('the dashboard', async t => {
     t.match(stepOf(about(/group by queue, state/), 'jobs'), { key: 'jobs_claim', Extra: /Using index/ })
   })
 
-  t.test('walks along the failures, and finds their jobs by number', async t => {
+  t.test('reads along the failures, and finds their jobs by id', async t => {
     const plan = about(/job_failures/)
     t.match(stepOf(plan, 'job_failures'), { key: 'job_failures_at', Extra: /Using index/ })
     t.match(stepOf(plan, 'j'), { key: 'PRIMARY' })
   })
 
-  t.test('reads no minute that is not shown', async t => {
+  t.test('reads only the minutes that are shown', async t => {
     t.equal(stepOf(about(/queue_minutes/), 'queue_minutes')?.key, 'PRIMARY')
   })
 
-  t.test('looks at running builds alone', async t => {
+  t.test('reads running builds only', async t => {
     const step = stepOf(about(/from builds/), 'b')
     t.equal(step?.key, 'builds_queue')
     t.ok((step?.rows ?? Number.POSITIVE_INFINITY) < 100)
@@ -84,7 +86,7 @@ t.test('projects', async t => {
     { scope: 'visible', order_by: 'last_activity_at', key: 'projects_activity' }
   ] as const
   for (const { scope, order_by, key } of cases) {
-    t.test(`${scope}, by ${order_by ?? 'their age'}`, async t => {
+    t.test(`${scope}, by ${order_by ?? 'creation'}`, async t => {
       const plan = listing(await plansOf(() => listProjects(scope, { order_by }, actor(7))))
       t.equal(stepOf(plan, 'p')?.key === 'PRIMARY' ? plan?.steps.find(({ key: used }) => used === key)?.key : key, key)
       t.ok(plan?.steps.some(({ key: used }) => used === key))
@@ -96,7 +98,7 @@ t.test('projects', async t => {
   }
 
   for (const scope of ['member', 'owned'] as const) {
-    t.test(`those of one ${scope} touch few rows`, async t => {
+    t.test(`the list of one ${scope} reads few rows`, async t => {
       const plan = listing(await plansOf(() => listProjects(scope, {}, actor(7))))
       const most = Math.max(...(plan?.steps ?? []).map(({ rows }) => rows ?? 0))
       t.ok(most < 1000, `${most} rows`)
@@ -172,13 +174,13 @@ t.test('pipelines', async t => {
     t.same(sorts(plan), [])
   })
 
-  t.test('those that run', async t => {
+  t.test('running pipelines', async t => {
     const plan = listing(await plansOf(() => listPipelines(1, { scope: 'running' })))
     t.equal(stepOf(plan, 'l')?.key, 'pipelines_status')
     t.same(sorts(plan), [])
   })
 
-  t.test('the newest of each branch are found in the index', async t => {
+  t.test('finds the newest pipeline of each branch in the index', async t => {
     const plan = listing(await plansOf(() => listPipelines(1, { scope: 'branches' })))
     t.match(stepOf(plan, 'm'), { key: 'pipelines_ref', Extra: /Using index/ })
   })
@@ -192,11 +194,18 @@ t.test('deliveries of a hook', async t => {
       t.equal(found.length, state ? 1 : 4)
       for (const step of found) {
         t.equal(step.key, 'hook_deliveries_waiting')
-        t.notMatch(step.Extra, /filesort/, 'the index has them in their order')
+        t.notMatch(step.Extra, /filesort/, 'the index gives them in order')
       }
       t.equal(stepOf(plan, 'd')?.key, 'PRIMARY')
     })
   }
+})
+
+t.test('hooks that hear of an event: those of the instance and of its project', async t => {
+  const [plan] = await plansOf(() =>
+    deliverEvent('key', { project: { id: 7, event: 'wiki_page', payload: () => ({}) } })
+  )
+  t.equal(stepOf(plan, 'hooks')?.key, 'hooks_project')
 })
 
 t.test('the audit', async t => {
@@ -206,7 +215,7 @@ t.test('the audit', async t => {
     [{ action: 'user.block' }, 'audit_events_action'],
     [{ target_type: 'user', target_id: '7' }, 'audit_events_target']
   ] as const) {
-    t.test(`by ${Object.keys(filter).join(' and ') || 'age'}`, async t => {
+    t.test(`by ${Object.keys(filter).join(' and ') || 'creation'}`, async t => {
       const plan = listing(await plansOf(() => listAuditEvents(filter, {})))
       t.equal(stepOf(plan, 'audit_events')?.key, key)
       t.notMatch(stepOf(plan, 'audit_events')?.Extra, /filesort/)
@@ -214,13 +223,13 @@ t.test('the audit', async t => {
   }
 })
 
-t.test('users walk along their numbers', async t => {
+t.test('users are read in the order of their ids', async t => {
   const plan = listing(await plansOf(() => listUsers({}, { admin: true })))
   t.equal(stepOf(plan, 'u')?.key, 'PRIMARY')
   t.same(sorts(plan), [])
 })
 
-/** Many rows by few statements; `seq_1_to_N` is the server's own table of numbers. */
+/** Inserts many rows with few statements; `seq_1_to_N` is the server's own table of numbers. */
 async function fill(): Promise<void> {
   const at = "date_add('2026-01-01', interval seq minute)"
   for (const statement of [
@@ -251,7 +260,9 @@ async function fill(): Promise<void> {
     `insert into job_failures (job_id, failed_at) select id, run_at from jobs where state = 'dead'`,
     `insert into queue_minutes (minute, queue, process_id, processed)
      select date_add(utc_timestamp(), interval -seq minute), 'default', 1, 1 from seq_0_to_20000`,
-    'analyze table pipeline_stages, job_failures, queue_minutes, users, namespaces, projects, members, pipelines, builds, jobs'
+    `insert into hooks (project_id, url, created_at, updated_at)
+     select nullif(seq div 2, 0), 'http://x.example.org/', ${at}, ${at} from seq_1_to_20000`,
+    'analyze table pipeline_stages, hooks, job_failures, queue_minutes, users, namespaces, projects, members, pipelines, builds, jobs'
   ]) {
     await execute(statement)
   }

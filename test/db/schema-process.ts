@@ -1,4 +1,4 @@
-// Brings the schema up to date in a process of its own, and tells what it did.
+// Brings the schema up to date in its own process, and reports what it applied.
 import { closeDatabase } from '../../src/db/connection.js'
 import { migrateUp } from '../../src/db/migrate.js'
 

@@ -1,4 +1,4 @@
-// Rows out of a snapshot and in again: the same to the last digit, and as of one moment.
+// Reads rows from a snapshot and loads them again: they are the same to the last digit, and from one moment.
 import t from 'tap'
 import { withLoader } from '../../src/db/load.js'
 import { type TableRow, type TableShape, withSnapshot } from '../../src/db/snapshot.js'
@@ -45,7 +45,7 @@ async function all(source: AsyncIterable<TableRow>): Promise<TableRow[]> {
   return found
 }
 
-t.test('every type of column comes back as it was', async t => {
+t.test('every type of column comes back unchanged', async t => {
   const everyByte = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
   const values = [
     ['18446744073709551614', -32768, true, '-12345678901234.000001', 0.1 + 0.2, '2026-11-21 01:02:03.004'],
@@ -80,7 +80,7 @@ t.test('every type of column comes back as it was', async t => {
   t.same(await read('round_trip_copy'), await read('round_trip'))
 })
 
-t.test('a table goes on with the number that it was at', async t => {
+t.test('a table keeps its next automatic number', async t => {
   const next = (rowsOfTable: TableRow[]) =>
     withLoader(loader =>
       loader.load(
@@ -95,7 +95,7 @@ t.test('a table goes on with the number that it was at', async t => {
   t.equal(insertId, 4711)
 })
 
-t.test('a snapshot sees nothing of what comes after its start', async t => {
+t.test('a snapshot does not see changes after its start', async t => {
   await execute('delete from round_trip')
   await execute('insert into round_trip (id, word) values (?, ?)', [1, 'before'])
   await withSnapshot(async snapshot => {
@@ -109,7 +109,7 @@ t.test('a snapshot sees nothing of what comes after its start', async t => {
   })
 })
 
-t.test('more rows than any buffer holds', async t => {
+t.test('streams more rows than any buffer holds', async t => {
   await execute('delete from round_trip')
   await execute("insert into round_trip (id, text_value) select seq, repeat(concat(seq, ' '), 200) from seq_1_to_5000")
   const count = await withSnapshot(async snapshot => {
@@ -121,7 +121,7 @@ t.test('more rows than any buffer holds', async t => {
   t.same(await sum('round_trip_copy'), await sum('round_trip'))
 })
 
-t.test('the tables of the product, and no others', async t => {
+t.test('lists the tables of the product and no others', async t => {
   const tables = await withSnapshot(snapshot => snapshot.tables())
   const names = tables.map(({ name }) => name)
   t.ok(names.includes('users') && names.includes('hook_attempts'))

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createConnection } from 'mysql2/promise'
 import t from 'tap'
 import { isDatabaseAway } from '../../src/db/failure.js'
-import { SystemHook } from '../../src/db/models/index.js'
+import { Hook } from '../../src/db/models/index.js'
 import { execute, marks, row, rows } from '../../src/db/sql.js'
 import { afterCommit, transact } from '../../src/db/transact.js'
 import { testDatabase } from '../helpers/database.js'
@@ -20,7 +20,7 @@ const values = async () =>
 const add = (id: number) => execute('update things set value = value + 1 where id = ?', [id])
 const connectionId = async () => (await row<{ id: number }>('select connection_id() as id'))?.id
 
-t.test('all of a transaction is there, or nothing', async t => {
+t.test('a transaction writes everything or nothing', async t => {
   await transact(async () => {
     await add(1)
     await add(2)
@@ -34,14 +34,14 @@ t.test('all of a transaction is there, or nothing', async t => {
   t.same(await values(), [1, 1])
 })
 
-t.test('every statement and every model of it is on one connection', async t => {
+t.test('all statements and models of a transaction use one connection', async t => {
   await transact(async () => {
     const first = await connectionId()
     const all = await Promise.all([connectionId(), connectionId(), transact(connectionId)])
     t.same(all, [first, first, first])
-    await SystemHook.create({ url: 'http://x.example', tokenEncrypted: null })
-    t.equal((await rows('select id from system_hooks')).length, 1, 'what a model wrote is seen by a statement')
-    const [other] = await transactElsewhere(() => rows('select id from system_hooks'))
+    await Hook.create({ url: 'http://x.example', tokenEncrypted: null })
+    t.equal((await rows('select id from hooks')).length, 1, 'what a model wrote is seen by a statement')
+    const [other] = await transactElsewhere(() => rows('select id from hooks'))
     t.equal(other, undefined, 'and by nobody else')
   })
 })
@@ -52,22 +52,22 @@ async function transactElsewhere<T>(fn: () => Promise<T>): Promise<T> {
   return scopes.exit(fn)
 }
 
-t.test('an inner one joins the outer one', async t => {
+t.test('an inner transaction joins the outer one', async t => {
   const failing = transact(async () => {
     await transact(() => add(1))
     throw new Error('the outer one fails')
   })
   await t.rejects(failing)
   t.same(await values(), [0, 0])
-  const told: string[] = []
+  const events: string[] = []
   await transact(async () => {
-    await transact(async () => afterCommit(() => told.push('after')))
-    told.push('inner is over')
+    await transact(async () => afterCommit(() => events.push('after')))
+    events.push('inner is over')
   })
-  t.same(told, ['inner is over', 'after'])
+  t.same(events, ['inner is over', 'after'])
 })
 
-t.test('transactions side by side do not mix', async t => {
+t.test('parallel transactions do not mix', async t => {
   await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
       transact(async () => {
@@ -81,7 +81,7 @@ t.test('transactions side by side do not mix', async t => {
   t.same(await values(), [10, 0])
 })
 
-t.test('it reads what is committed, at once', async t => {
+t.test('a transaction sees at once what others commit', async t => {
   await transact(async () => {
     t.same(await values(), [0, 0])
     await transactElsewhere(() => add(2))
@@ -91,7 +91,7 @@ t.test('it reads what is committed, at once', async t => {
   t.same([await level(), await transact(level)], [{ level: 'READ-COMMITTED' }, { level: 'READ-COMMITTED' }])
 })
 
-t.test('a deadlock is tried again until both are done', async t => {
+t.test('a deadlock is tried again until both transactions succeed', async t => {
   let tries = 0
   let arrived = 0
   const both = (first: number, second: number) =>
@@ -99,13 +99,13 @@ t.test('a deadlock is tried again until both are done', async t => {
       tries += 1
       await add(first)
       arrived += 1
-      // Both hold their first row before either asks for its second.
+      // Each transaction holds its first row before either asks for its second.
       if (arrived <= 2) await until('both have begun', () => arrived >= 2)
       await add(second)
     })
   await Promise.all([both(1, 2), both(2, 1)])
   t.same(await values(), [2, 2])
-  t.ok(tries > 2, 'one of them was a victim')
+  t.ok(tries > 2, 'one of them was rolled back')
 })
 
 t.test('a deadlock with another program is tried again', async t => {
@@ -118,7 +118,7 @@ t.test('a deadlock with another program is tried again', async t => {
   })
   await other.query('begin')
   await other.query('update things set value = 10 where id = 2')
-  // The database ends the one that has changed less.
+  // The database ends the transaction that has changed fewer rows.
   await other.query('insert into things (id, value) select seq, 0 from seq_100_to_1000')
   let tries = 0
   const ours = transact(async () => {
@@ -127,7 +127,7 @@ t.test('a deadlock with another program is tried again', async t => {
     if (tries === 1) void other.query('update things set value = 10 where id = 1').then(() => other.query('commit'))
     if (tries === 1)
       await until('it waits', async () => {
-        // The server looks anew only when nobody has asked for 100 ms.
+        // The server updates this information only when nobody has asked for 100 ms.
         await pause(250)
         return (await transactElsewhere(waiting)) > 0
       })
@@ -143,7 +143,7 @@ async function waiting(): Promise<number> {
   return (await rows("select trx_id from information_schema.innodb_trx where trx_state = 'LOCK WAIT'")).length
 }
 
-t.test('a statement that comes after the end is refused, and lands nowhere', async t => {
+t.test('a statement after the end of its transaction is refused and changes nothing', async t => {
   let late: Promise<unknown> = Promise.resolve()
   await transact(async () => {
     await add(1)
@@ -167,7 +167,7 @@ t.test('a connection that is killed in the middle is Unavailable, and the next o
   t.same(await values(), [1, 0])
 })
 
-t.test('lists of any length keep the number of prepared statements bounded', async t => {
+t.test('lists of any length do not increase the number of prepared statements', async t => {
   for (let length = 0; length < 300; length++) {
     const ids = Array.from({ length }, (_, at) => at)
     await rows(`select id from things where id in (${marks(ids)})`, ids)
@@ -177,7 +177,7 @@ t.test('lists of any length keep the number of prepared statements bounded', asy
   t.ok(Number(counted?.Value) < 2000, `${counted?.Value} statements`)
 })
 
-t.test('what is no fault of the database is not taken for one', async t => {
+t.test('other errors are not taken for errors of the database', async t => {
   t.equal(isDatabaseAway(Object.assign(new Error('no file'), { code: 'ENOENT', syscall: 'open' })), false)
   t.equal(isDatabaseAway(Object.assign(new Error('no socket'), { code: 'ENOENT', syscall: 'connect' })), true)
   t.equal(isDatabaseAway(new TypeError('a mistake')), false)

@@ -1,4 +1,4 @@
-// Who changed a path last, by the commit-graph in this process, against git's own answer.
+// Compares the commit that changed a path last, found with the commit-graph in this process, with git's own answer.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -14,7 +14,10 @@ t.teardown(() => closeGitProcesses())
 
 const person = 'committer Ann <ann@example.com> 1700000000 +0000'
 
-/** What comes after the stream: deletion and return, a mode, an octopus that takes each path from another parent. */
+/**
+ * Commits after the history: a deletion and return, a changed mode, an octopus merge that takes each path from another
+ * parent.
+ */
 const octopus = (from: string) =>
   [
     commit(
@@ -46,7 +49,7 @@ function commit(branch: string, mark: number, from: string, ...changes: string[]
   return `${head}${changes.join('\n')}\n\n`
 }
 
-t.test('the graph gives the same commit as git for every path that ever was', async t => {
+t.test('the graph gives the same commit as git for every path that ever existed', async t => {
   const repository = await repositoryWith(t, 400)
   await writeCommitGraph(repository)
   git(repository, ['fast-import', '--quiet', '--force'], octopus(git(repository, ['rev-parse', 'master'])))
@@ -72,7 +75,7 @@ t.test('the graph gives the same commit as git for every path that ever was', as
   }
 })
 
-t.test('without a graph, or with a damaged one, git is asked', async t => {
+t.test('git is asked when the graph is missing or damaged', async t => {
   const path = 'lib/part-1/file-1.txt'
   for (const damage of ['none', 'cut', 'pointers']) {
     const repository = await repositoryWith(t, 60)
@@ -85,7 +88,7 @@ t.test('without a graph, or with a damaged one, git is asked', async t => {
       const bytes = readFileSync(graph)
       chmodSync(graph, 0o644)
       if (damage === 'cut') writeFileSync(graph, bytes.subarray(0, 100))
-      // Every commit's parent far beyond the end, its tree nowhere.
+      // Every commit points at a parent far beyond the end, and at a tree that does not exist.
       else writeFileSync(graph, Buffer.concat([bytes.subarray(0, 1300), Buffer.alloc(bytes.length - 1300, 0x6f)]))
     }
     t.equal(await walkToLastChange(repository, head, path), undefined, damage)
@@ -98,7 +101,7 @@ t.test('without a graph, or with a damaged one, git is asked', async t => {
   }
 })
 
-t.test('a path whose bytes are not ASCII is left to git', async t => {
+t.test('git is asked for a path that is not ASCII', async t => {
   t.equal(pathKeys('with space/ä'), null)
   t.equal(pathKeys('a/b/c')?.length, 3)
 })

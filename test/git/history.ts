@@ -1,4 +1,4 @@
-// A repository with a past, made by git's own fast-import.
+// Builds a repository with a history, with git's own fast-import.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -28,7 +28,7 @@ export { environment }
 const person = (at: number) => `committer Ann Author <ann@example.com> ${1_600_000_000 + at * 60} +0200\n`
 const text = (content: string) => `data ${Buffer.byteLength(content)}\n${content}\n`
 
-/** `count` commits on master, a merge of a side branch every ten, files in folders, a rename every fifty. */
+/** Makes `count` commits on master: a merge of a side branch every ten, files in folders, a rename every fifty. */
 export function stream(count: number, folders = 20): string {
   const parts: string[] = []
   for (let at = 1; at <= count; at++) {
@@ -45,7 +45,9 @@ export function stream(count: number, folders = 20): string {
   return parts.join('')
 }
 
-/** The last commit on master: odd names, a symlink, a script, a submodule, binary and large files; and tags. */
+/**
+ * Makes the last commit on master, with odd names, a symlink, a script, a submodule, binary and large files; and tags.
+ */
 function oddities(): (string | Buffer)[] {
   const big = Buffer.alloc(3 * 1024 * 1024, 'big line\n')
   const head = `commit refs/heads/master\nmark :100000\n${person(9000)}${text('odd things\n\nwith a body\n')}from refs/heads/master^0\n`
@@ -67,7 +69,7 @@ function oddities(): (string | Buffer)[] {
   ]
 }
 
-/** A new bare repository with such a past; without `count` an empty one. */
+/** Creates a bare repository with such a history; without `count` the repository is empty. */
 export async function repositoryWith(t: Test, count = 0): Promise<string> {
   const path = join(t.testdir(), 'one.git')
   await createRepository(path)

@@ -37,10 +37,10 @@ t.test('a commit has the fields that git shows', async t => {
   }
   t.equal((await readCommit(repository, head))?.message, 'odd things\n\nwith a body\n')
   t.equal(await readCommit(repository, 'b'.repeat(40)), null)
-  t.equal(await readCommit(repository, ask('rev-parse', 'master:lib')), null, 'a tree is no commit')
+  t.equal(await readCommit(repository, ask('rev-parse', 'master:lib')), null, 'a tree is not a commit')
 })
 
-t.test('signatures, encodings and nonsense in a commit', async t => {
+t.test('a commit with a signature, an encoding and invalid fields is parsed', async t => {
   const tree = ask('rev-parse', 'master^{tree}')
   const raw = Buffer.concat([
     Buffer.from(`tree ${tree}\nauthor J`),
@@ -62,7 +62,7 @@ t.test('signatures, encodings and nonsense in a commit', async t => {
   })
 })
 
-t.test('a tree lists as git lists it', async t => {
+t.test('a tree is listed as git lists it', async t => {
   const lines = (args: string[]) =>
     execFileSync('git', ['ls-tree', '-z', ...args], { cwd: repository })
       .toString()
@@ -74,7 +74,7 @@ t.test('a tree lists as git lists it', async t => {
   t.same(asLines(await listTree(repository, head, '', true, 10_000)), lines(['-r', '-t', head]))
   t.same(asLines(await listTree(repository, head, 'lib/', true, 10_000)), lines(['-r', '-t', head, 'lib/']).slice(1))
   t.equal((await listTree(repository, head, '', true, 7))?.length, 7)
-  t.equal(await listTree(repository, head, 'empty', false, 10), null, 'a file is no folder')
+  t.equal(await listTree(repository, head, 'empty', false, 10), null, 'a file is not a folder')
   t.equal(await listTree(repository, head, 'nowhere', false, 10), null)
 })
 
@@ -103,14 +103,14 @@ t.test('entries of every kind are found', async t => {
   }
 })
 
-t.test('blobs: small, empty, binary, large, missing', async t => {
+t.test('reads small, empty, binary, large and missing blobs', async t => {
   const id = (path: string) => ask('rev-parse', `master:${path}`)
   t.equal((await readBlob(repository, id('bin/run'), 1000))?.toString(), '#!/bin/sh\n')
   t.equal((await readBlob(repository, id('empty'), 0))?.length, 0)
   t.same(await readBlob(repository, id('binary'), 1000), Buffer.from([0, 255, 10, 1]))
   t.equal((await readBlob(repository, id('big.bin'), 1 << 24))?.length, 3 * 1024 * 1024)
   await t.rejects(readBlob(repository, id('big.bin'), 1000), { name: 'TooLarge' })
-  t.equal(await readBlob(repository, head, 1000), null, 'a commit is no blob')
+  t.equal(await readBlob(repository, head, 1000), null, 'a commit is not a blob')
   for (const path of ['big.bin', 'empty', 'binary']) {
     const opened = await openBlob(repository, id(path))
     if (!opened) throw new Error('no blob')
@@ -123,7 +123,7 @@ t.test('blobs: small, empty, binary, large, missing', async t => {
   t.equal(await openBlob(repository, 'c'.repeat(40)), null)
 })
 
-t.test('names resolve in order: full name, branch, tag, id', async t => {
+t.test('a name resolves in this order: full name, branch, tag, id', async t => {
   ask('branch', 'v1.0', 'master~3')
   ask('branch', head.slice(0, 7), 'master~4')
   ask('update-ref', 'refs/internal/secret', 'master')
@@ -158,7 +158,7 @@ t.test('names resolve in order: full name, branch, tag, id', async t => {
   await t.rejects(objectInfo(repository, `${head} ${head}`), TypeError)
 })
 
-t.test('refs are listed with what tags point at', async t => {
+t.test('refs are listed with the targets of tags', async t => {
   const tags = await listRefs(repository, 'refs/tags/')
   t.match(tags, [
     { name: 'refs/tags/light', type: 'commit', target: null },
@@ -174,7 +174,7 @@ t.test('refs are listed with what tags point at', async t => {
   t.same(await listRefs(repository, 'refs/nothing/'), [])
 })
 
-t.test('changes of commits: plain, merge, root, rename; many at once', async t => {
+t.test('reads the changes of a plain commit, a merge, a root and a rename; many at the same time', async t => {
   for (const id of all.slice(0, 120)) {
     const first = ask('rev-parse', `${id}^1`)
     const shown = ask('diff', '--shortstat', first, id)
@@ -196,20 +196,34 @@ t.test('history: last commit of a path, ranges, ancestors', async t => {
   const both = await Promise.all([...paths, ...paths].map(path => lastCommitOfPath(repository, head, path)))
   const expected = paths.map(path => ask('--literal-pathspecs', 'rev-list', '-1', 'master', '--', path))
   t.same(both, [...expected, ...expected])
-  t.equal(await lastCommitOfPath(repository, head, ':(glob)**'), null, 'no pathspec magic')
+  t.equal(await lastCommitOfPath(repository, head, ':(glob)**'), null, 'pathspec magic has no effect')
   t.equal(await lastCommitOfPath(repository, head, ''), head)
   const before = all[30] ?? ''
   const between = await commitsBetween(repository, before, head, 20)
   t.same(between.ids, ask('rev-list', '-20', `${before}..master`).split('\n'))
   t.equal(between.total, Number(ask('rev-list', '--count', `${before}..master`)))
   t.equal((await commitsBetween(repository, ZERO, head, 5)).total, all.length)
+  for (const [from, to] of [
+    [2, 1],
+    [9, 7],
+    [12, 3],
+    [40, 35],
+    [1, 4],
+    [25, 25]
+  ] as const) {
+    const range = [all[from] ?? '', all[to] ?? ''] as const
+    const ids = ask('rev-list', `${range[0]}..${range[1]}`).split('\n').filter(Boolean)
+    t.same(await commitsBetween(repository, ...range, 20), { ids: ids.slice(0, 20), total: ids.length })
+  }
+  const root = all.at(-1) ?? ''
+  t.same(await commitsBetween(repository, ZERO, root, 5), { ids: [root], total: 1 })
   t.same(await commitsBetween(repository, head, ZERO, 5), { ids: [], total: 0 })
   t.equal(await isAncestor(repository, before, head), true)
   t.equal(await isAncestor(repository, head, before), false)
   await t.rejects(isAncestor(repository, 'e'.repeat(40), head), { name: 'GitFailure', code: 128 })
 })
 
-t.test('a thousand reads at once, with the readers killed in between', async t => {
+t.test('a thousand reads at the same time succeed although the readers are killed', async t => {
   const ids = ask('rev-list', '--objects', 'master')
     .split('\n')
     .map(line => line.slice(0, 40))
@@ -228,7 +242,7 @@ t.test('a thousand reads at once, with the readers killed in between', async t =
   t.equal(readerCount() <= 2, true)
 })
 
-t.test('a reader sees new objects, moved and deleted refs', async t => {
+t.test('a reader sees new objects, and refs that were moved or deleted', async t => {
   t.equal(await refValue(repository, 'refs/heads/new'), null)
   ask('branch', 'new', 'master~1')
   t.equal(await refValue(repository, 'refs/heads/new'), ask('rev-parse', 'master~1'))
@@ -241,7 +255,7 @@ t.test('a reader sees new objects, moved and deleted refs', async t => {
   t.equal((await readBlob(repository, id, 100))?.toString(), 'fresh')
 })
 
-t.test('more repositories than readers, and one that is none', async t => {
+t.test('reads more repositories than there are readers, and one folder that is not a repository', async t => {
   const folder = t.testdir()
   const paths = Array.from({ length: 40 }, (_, index) => `${folder}/${index}.git`)
   for (const path of paths) await createRepository(path)
@@ -254,7 +268,7 @@ t.test('more repositories than readers, and one that is none', async t => {
   t.equal(readerCount(), 0)
 })
 
-t.test('a damaged object fails alone', async t => {
+t.test('only the read of a damaged object fails', async t => {
   const path = `${t.testdir()}/damaged.git`
   await createRepository(path)
   const good = git(path, ['hash-object', '-w', '--stdin'], 'good')

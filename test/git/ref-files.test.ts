@@ -1,4 +1,4 @@
-// Refs read from files, against what git says of them.
+// Compares refs that are read from files with git's own answer.
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const refsOf = (repository: string) =>
 const asText = (repository: string) =>
   [...readRefFiles(repository)].map(([name, id]) => `${textRefName(name)} ${id}`).sort()
 
-t.test('loose and packed refs are what git says they are', async t => {
+t.test('loose and packed refs are the same as git shows', async t => {
   const folder = t.testdir()
   git(folder, 'init', '-q', '--bare', '--initial-branch=master')
   const tree = git(folder, 'hash-object', '-t', 'tree', '-w', '--stdin').trim()
@@ -43,17 +43,17 @@ t.test('loose and packed refs are what git says they are', async t => {
   t.same(asText(folder), refsOf(folder))
   t.equal(readRefFiles(folder).get(fileRefName('refs/heads/ümläut-😀')), one)
 
-  t.test('and git reads what was written of them', async t => {
+  t.test('and git reads the file that was written from them', async t => {
     const before = refsOf(folder)
     writeFileSync(join(folder, 'packed-refs'), formatPackedRefs(readRefFiles(folder)), 'latin1')
     rmSync(join(folder, 'refs'), { recursive: true })
     git(folder, 'init', '-q', '--bare')
     t.same(refsOf(folder), before)
-    t.equal(git(folder, 'rev-parse', 'v1^{commit}').trim(), one, 'an annotated tag is peeled')
+    t.equal(git(folder, 'rev-parse', 'v1^{commit}').trim(), one, 'git finds the commit of an annotated tag')
     t.equal(git(folder, 'for-each-ref', '--format=%(*objectname)', 'refs/tags/v1').trim(), one)
   })
 })
 
-t.test('a folder without refs has none', async t => {
+t.test('a folder without refs gives no refs', async t => {
   t.equal(readRefFiles(t.testdir()).size, 0)
 })

@@ -13,7 +13,7 @@ import { git, repositoryWith } from './history.js'
 
 t.teardown(() => closeGitProcesses())
 
-t.test('git sees nothing of the surroundings', async t => {
+t.test("git gets nothing of the caller's environment", async t => {
   const repository = await repositoryWith(t)
   process.env.GIT_DIR = '/nowhere'
   process.env.SECRET_OF_SERVER = 'yes'
@@ -29,7 +29,7 @@ t.test('git sees nothing of the surroundings', async t => {
   t.notMatch(settings, /gitconfig/)
 })
 
-t.test('limits on time, output and patience', async t => {
+t.test('time limit, output limit, abort signal and failures end git', async t => {
   const repository = await repositoryWith(t, 20)
   const sleep = ['-c', 'alias.wait=!sleep 60 & sleep 61', 'wait']
   await t.rejects(runGit(sleep, { repository, timeout: 0.2 }), { name: 'GitFailure', code: null, message: /timeout/ })
@@ -69,7 +69,7 @@ t.test('limits on time, output and patience', async t => {
   t.same(slotCounts(), { running: 0, waiting: 0 })
 })
 
-t.test('slots: a share for each repository, a queue, and an end to it', async t => {
+t.test('slots: each repository has a share, the rest waits, and the line has a limit', async t => {
   const mine = { repository: '/a', long: true }
   const held = [await takeSlot(mine), await takeSlot(mine), await takeSlot(mine)]
   const order: string[] = []
@@ -131,7 +131,7 @@ t.test('a build gets exactly its commit', async t => {
   await t.rejects(checkoutCommit(repository, { ...checkout, sha: 'f'.repeat(40), into: none }), { name: 'GitFailure' })
 })
 
-t.test('maintenance keeps what is there and finds what is not', async t => {
+t.test('maintenance keeps existing objects and reports missing ones', async t => {
   const repository = await repositoryWith(t, 100)
   const head = git(repository, ['rev-parse', 'master'])
   await readCommit(repository, head)
@@ -153,7 +153,7 @@ t.test('maintenance keeps what is there and finds what is not', async t => {
   t.match(await checkRepository(repository), { ok: false, problems: [/lost/] })
 })
 
-t.test('the push limit of the configuration stands in the repository', async t => {
+t.test('the repository has the push limit of the configuration', async t => {
   loadConfig({})
   const repository = await repositoryWith(t)
   t.equal(git(repository, ['config', 'receive.maxInputSize']), '2147483648')

@@ -1,4 +1,4 @@
-// Stock git clients against a bare HTTP server, and requests that break off.
+// Runs stock git clients against a bare HTTP server, and sends requests that are cut off.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { flush, pktLine } from '../../src/git/pkt-line.js'
+import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { type PushResult, readPushCommands, receivePack, refusePush } from '../../src/git/receive.js'
 import { refValue, ZERO } from '../../src/git/refs.js'
@@ -25,9 +25,9 @@ type Host = {
   url: string
   refuse: Map<string, string>
   results: PushResult[][]
-  /** What stands between git's end and the client's report. */
+  /** Runs between git's end and the report to the client. */
   hold: () => Promise<void>
-  /** Resolves with the results of the next push, however it ends. */
+  /** Resolves with the results of the next push, also when it fails. */
   nextPush: () => Promise<PushResult[]>
 }
 
@@ -112,7 +112,7 @@ function change(folder: string, name: string, content: string | Buffer = name): 
   return git(folder, ['rev-parse', 'HEAD'])
 }
 
-t.test('clones and fetches in every version, shallow and partial too', async t => {
+t.test('a client clones and fetches with every protocol version, also shallow and partial', async t => {
   const host = await serve(t, 200)
   git(host.repository, ['update-ref', 'refs/pipelines/7', 'master'])
   const head = git(host.repository, ['rev-parse', 'master'])
@@ -133,7 +133,7 @@ t.test('clones and fetches in every version, shallow and partial too', async t =
   t.match(await client(folder, 'ls-remote', host.url), { code: 0, text: /refs\/heads\/later/ })
 })
 
-t.test('pushes: create, several at once, move, force, delete, tags', async t => {
+t.test('a client pushes: create, several at once, move, force, delete, tags', async t => {
   const host = await serve(t)
   const folder = await workTree(t, host)
   const one = git(folder, ['rev-parse', 'HEAD'])
@@ -178,7 +178,7 @@ t.test('a refused push shows its reason, with and without sidebands', async t =>
   t.equal((await refusePush({ commands, capabilities: [], reasons: host.refuse })).toString(), '0000')
 })
 
-t.test("a broken object is refused by git's own check", async t => {
+t.test("git's own check refuses a broken object", async t => {
   const host = await serve(t)
   const folder = await workTree(t, host)
   const blob = git(folder, ['hash-object', '-w', '--stdin'], '[submodule "x"]\n\turl = -ufoo\n\tpath = x\n')
@@ -188,7 +188,7 @@ t.test("a broken object is refused by git's own check", async t => {
   t.match(host.results.at(-1), [{ ref: 'refs/heads/bad', ok: false, reason: /unpacker error/ }])
 })
 
-t.test('the client hears nothing of success before the effects are recorded', async t => {
+t.test('the client gets no report of success before the effects are recorded', async t => {
   const host = await serve(t)
   const folder = await workTree(t, host)
   let ended = false
@@ -210,9 +210,9 @@ t.test('the client hears nothing of success before the effects are recorded', as
   t.not((await client(folder, 'push', 'origin', 'master')).code, 0, 'no report when the effects could not be recorded')
 })
 
-/** The body of a push of one commit, as a client would send it. */
+/** Returns the body of a push of one commit, as a client would send it. */
 function pushBody(folder: string, id: string, capabilities = 'report-status side-band-64k'): Buffer {
-  return Buffer.concat([pktLine(`${ZERO} ${id} refs/heads/cut\0 ${capabilities}\n`), flush, packOf(folder, id)])
+  return Buffer.concat([pktLine(`${ZERO} ${id} refs/heads/cut\0 ${capabilities}\n`), FLUSH, packOf(folder, id)])
 }
 
 function packOf(folder: string, id: string): Buffer {
@@ -220,7 +220,7 @@ function packOf(folder: string, id: string): Buffer {
   return readFileSync(join(folder, '..', `pack-${name}.pack`))
 }
 
-t.test('pushes that break off move nothing, wherever they are cut', async t => {
+t.test('a push that is cut off at any place changes no ref', async t => {
   const host = await serve(t)
   const folder = await workTree(t, host)
   const id = change(folder, 'big', Buffer.from(Array.from({ length: 100_000 }, () => Math.random() * 256)))
@@ -261,12 +261,12 @@ t.test('pushes that break off move nothing, wherever they are cut', async t => {
   t.equal(await refValue(host.repository, 'refs/heads/cut'), id)
 })
 
-t.test('a client that leaves during a clone ends the process', async t => {
+t.test('the process ends when a client leaves during a clone', async t => {
   const host = await serve(t)
   const folder = await workTree(t, host)
   const id = change(folder, 'big', Buffer.from(Array.from({ length: 1_000_000 }, () => Math.random() * 256)))
   await client(folder, 'push', '-q', 'origin', 'master')
-  const body = Buffer.concat([pktLine(`want ${id} side-band-64k ofs-delta\n`), flush, pktLine('done\n')])
+  const body = Buffer.concat([pktLine(`want ${id} side-band-64k ofs-delta\n`), FLUSH, pktLine('done\n')])
   const output = await uploadPack(host.repository, { input: Readable.from([body]) })
   await once(output, 'readable')
   t.equal(slotCounts().running, 1)
@@ -277,7 +277,7 @@ t.test('a client that leaves during a clone ends the process', async t => {
   while (slotCounts().running > 0) await new Promise(resolve => setTimeout(resolve, 10))
 })
 
-t.test('nonsense is refused', async t => {
+t.test('input that is not the git protocol is refused', async t => {
   const line = `${ZERO} ${'a'.repeat(40)} refs/heads/x`
   const wrong = [
     '',
@@ -293,8 +293,8 @@ t.test('nonsense is refused', async t => {
     await t.rejects(readPushCommands(Readable.from([Buffer.from(text)])), { name: 'BadProtocol' }, text)
   const many = Readable.from(Array.from({ length: 10_001 }, () => pktLine(line)))
   await t.rejects(readPushCommands(many), { name: 'BadProtocol' })
-  t.match(await readPushCommands(Readable.from([flush])), { commands: [], capabilities: [] })
-  const shallow = [pktLine(`shallow ${'b'.repeat(40)}\n`), pktLine(`${line}\0 report-status agent=x\n`), flush]
+  t.match(await readPushCommands(Readable.from([FLUSH])), { commands: [], capabilities: [] })
+  const shallow = [pktLine(`shallow ${'b'.repeat(40)}\n`), pktLine(`${line}\0 report-status agent=x\n`), FLUSH]
   t.match(await readPushCommands(Readable.from(shallow)), {
     shallow: ['b'.repeat(40)],
     capabilities: ['report-status', 'agent=x']

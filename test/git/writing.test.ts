@@ -21,7 +21,7 @@ async function commit(repository: string, parent: string | null, changes: FileCh
 const isClean = (repository: string) =>
   git(repository, ['fsck', '--strict', '--full', '--no-dangling', '--no-progress']) === ''
 
-t.test('which ref names are accepted', async t => {
+t.test('accepts valid ref names only', async t => {
   const good = [
     'refs/heads/master',
     'refs/heads/a/b',
@@ -69,11 +69,11 @@ t.test('which ref names are accepted', async t => {
   for (const name of bad) t.notOk(isRefName(name), JSON.stringify(name))
 })
 
-t.test('a repository is made once, has a head and a size, and goes away', async t => {
+t.test('a repository is created once, has a head and a size, and can be removed', async t => {
   const path = join(t.testdir(), 'deep/down/one.git')
   await Promise.all([createRepository(path), createRepository(path), createRepository(path)])
   await createRepository(path)
-  t.same(readdirSync(join(path, '..')), ['one.git'], 'nothing is left beside it')
+  t.same(readdirSync(join(path, '..')), ['one.git'], 'no temporary folder is left')
   t.equal(git(path, ['symbolic-ref', 'HEAD']), 'refs/heads/master')
   t.equal(git(path, ['config', 'receive.fsckObjects']), 'true')
   t.equal(git(path, ['config', '--get-all', 'transfer.hideRefs']).split('\n')[0], 'refs/internal/')
@@ -88,7 +88,7 @@ t.test('a repository is made once, has a head and a size, and goes away', async 
   await t.rejects(refValue(path, 'refs/heads/main'), { name: 'GitFailure' })
 })
 
-t.test('commits hold what git reads back', async t => {
+t.test('git reads back the commits that were written', async t => {
   const repository = await repositoryWith(t)
   const first = await commit(
     repository,
@@ -142,7 +142,7 @@ t.test('commits hold what git reads back', async t => {
   t.ok(isClean(repository))
 })
 
-t.test('what git must not be given is refused or cleaned', async t => {
+t.test('content that git must not get is refused or cleaned', async t => {
   const repository = await repositoryWith(t)
   const { id } = await commit(repository, null, [file('a/b'), file('c')])
   const wrong: [FileChange[], string][] = [
@@ -193,7 +193,7 @@ t.test('names that are not UTF-8, submodules and links survive a change beside t
   )
 })
 
-t.test('a ref moves from its exact value only, and all together', async t => {
+t.test('a ref changes only from its exact value, and several refs change all together', async t => {
   const repository = await repositoryWith(t, 20)
   const [one = '', two = ''] = git(repository, ['rev-list', 'master']).split('\n')
   const a = 'refs/heads/a'
@@ -202,7 +202,7 @@ t.test('a ref moves from its exact value only, and all together', async t => {
   await t.rejects(updateRef(repository, [{ ref: a, old: two, new: one }]), { name: 'RefMoved' })
   const b = { ref: 'refs/heads/b', old: ZERO, new: two }
   await t.rejects(updateRef(repository, [b, { ref: a, old: two, new: two }]), { name: 'RefMoved', ref: a })
-  t.equal(await refValue(repository, 'refs/heads/b'), null, 'none of them moved')
+  t.equal(await refValue(repository, 'refs/heads/b'), null, 'no ref moved')
   await t.rejects(updateRef(repository, [{ ref: `${a}/below`, old: ZERO, new: one }]), { name: 'RefBlocked' })
   await t.rejects(updateRef(repository, [{ ref: 'refs/heads/c', old: ZERO, new: 'f'.repeat(40) }]), {
     name: 'GitFailure'

@@ -1,4 +1,5 @@
-// The one door of API tests: the production application, users who ask it, and a factory that makes missing parents.
+// The entrance for API tests: the production application, users who send requests, and a factory that makes missing
+// parents.
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { buildApp } from '../../src/server/app.js'
 import { testDatabase } from './database.js'
@@ -10,22 +11,22 @@ type Ask = (path: string, input?: Query) => Promise<LightMyRequestResponse>
 
 export interface Asker {
   get: Ask
-  /** POST and PUT send a JSON body, DELETE a query. */
+  /** POST and PUT send a JSON body, DELETE sends a query. */
   post: (path: string, body?: unknown) => Promise<LightMyRequestResponse>
   put: (path: string, body?: unknown) => Promise<LightMyRequestResponse>
   delete: Ask
-  /** Anything else: paths below /api/v3 unless they begin with it or another root. */
+  /** For any other request. Unlike the functions above, it takes the whole URL. */
   inject: (options: InjectOptions) => Promise<LightMyRequestResponse>
 }
 
 export interface TestApp {
   readonly fastify: FastifyInstance
   readonly make: typeof factory
-  /** Asks with a user's private token. */
+  /** Sends requests with a user's private token. */
   as(user: TestUser, headers?: Record<string, string>): Asker
-  /** Asks without credentials. */
+  /** Sends requests without credentials. */
   readonly nobody: Asker
-  /** Runs all jobs that are ready, and those that they enqueue. */
+  /** Runs all ready jobs and the jobs that they enqueue. */
   runJobs: typeof runJobs
 }
 

@@ -1,4 +1,4 @@
-// The real command line, as a process of its own.
+// Runs the real command line as its own process.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from '../../src/config.js'
@@ -7,7 +7,7 @@ export interface CliResult {
   code: number | null
   stdout: string
   stderr: string
-  /** Of stdout. */
+  /** Parses stdout. */
   json: () => Record<string, unknown>
 }
 
@@ -16,10 +16,11 @@ export interface CliOptions {
   environment?: NodeJS.ProcessEnv
 }
 
-/** Runs `bin/gitstead` to its end. Nothing of this process's configuration reaches it but what is named. */
+/** Runs `bin/gitstead` to its end. It gets nothing of this process's configuration except `environment`. */
 export function cli(args: readonly string[], { input = '', environment = {} }: CliOptions = {}): Promise<CliResult> {
   const { PATH, HOME, TMPDIR } = process.env
-  // tap puts a loader of its own into every Node.js process that a test starts: the real command has none.
+  // tap adds its own loader to every Node.js process that a test starts. The real command has none, so NODE_OPTIONS is
+  // removed.
   const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'bin/gitstead'), ...args], {
     env: { PATH, HOME, TMPDIR, ...environment },
     stdio: ['pipe', 'pipe', 'pipe']

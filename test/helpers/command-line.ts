@@ -1,4 +1,4 @@
-// Whether a command line that stands in a text would be understood: its command exists, with the flags that it is given.
+// Checks command lines in texts: the command exists, and it has the given flags.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../src/config.js'
@@ -26,12 +26,12 @@ interface Manifest {
 
 const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as Manifest
 
-/** Every command that is not hidden, as the manifest describes it. */
+/** All commands that are not hidden, as the manifest describes them. */
 export const commands: readonly Described[] = Object.entries(manifest.commands)
   .filter(([, { hidden }]) => !hidden)
   .map(([id, { examples = [], ...rest }]) => ({ ...rest, words: id.split(':'), examples }))
 
-/** Why the command line `words` (without `gitstead`) would not be understood; undefined for one that is. */
+/** Returns why the program would not understand a command line (without `gitstead`), or undefined when it would. */
 export function misunderstood(line: string): string | undefined {
   const words = wordsOf(line)
   if (words[0] === 'help' || ['--version', '--help'].includes(words[0] ?? '')) return undefined
@@ -42,7 +42,7 @@ export function misunderstood(line: string): string | undefined {
   return wrongWord(command, words.slice(command.words.length))
 }
 
-/** A flag that is not there, or an argument or flag that is missing. */
+/** Returns which flag does not exist, or which required argument or flag is missing. */
 function wrongWord({ words: path, flags, args }: Described, words: readonly string[]): string | undefined {
   const given = new Set<string>()
   let values = 0
@@ -67,14 +67,14 @@ function wrongWord({ words: path, flags, args }: Described, words: readonly stri
   return values < needed ? `${path.join(' ')}: ${values} of ${needed} arguments` : undefined
 }
 
-/** The words up to the end of the command, with what stands in quotes as one. */
+/** Returns the words up to the end of the command. A quoted text counts as one word. */
 function wordsOf(line: string): string[] {
   const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
   const end = words.findIndex(word => /^(\||&&?|\|\||;|\d?>.*|<.*|#.*|\))$/.test(word))
   return words.slice(0, end === -1 ? undefined : end).map(word => word.replace(/[);]+$/, ''))
 }
 
-/** The calls of gitstead in a shell's line, each without the program's name. */
+/** Returns the calls of gitstead in a line of shell, each without the program's name. */
 export function callsIn(line: string): string[] {
   const calls = line.split(/(?:^(?:\$ )?|[|;&(]|\benv )\s*(?:[A-Z_]+=\S+\s+)*(?:bin\/)?gitstead (?=[a-z-])/).slice(1)
   return calls.map(call => call.trim())

@@ -1,4 +1,4 @@
-// One database for each test file, on the run's server; alone, a test file has a server of its own.
+// One database for each test file, on the server of the test run. A test file that runs alone starts its own server.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,13 +13,13 @@ import { startTestServer } from './database-server.js'
 
 export interface TestHome {
   readonly home: string
-  /** `database.url` of this file's database. */
+  /** The `database.url` of this file's database. */
   readonly databaseUrl: string
 }
 
 let ready: Promise<TestHome> | undefined
 
-/** An empty database with the schema, and an empty home; both go when the test file ends. */
+/** Makes an empty database with the schema, and an empty home. Both are removed when the test file ends. */
 export function testDatabase(): Promise<TestHome> {
   ready ??= prepare()
   return ready
@@ -28,7 +28,8 @@ export function testDatabase(): Promise<TestHome> {
 async function prepare(): Promise<TestHome> {
   const home = mkdtempSync(join(tmpdir(), 'gitstead-test-home-'))
   const given = process.env.GITSTEAD_TEST_SERVER
-  const own = given ? undefined : await startTestServer(mkdtempSync(join(tmpdir(), 'gitstead-test-')))
+  const ownHome = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
+  const own = given ? undefined : await startTestServer(ownHome)
   const url = new URL(given ?? own?.url ?? '')
   const name = `test_${process.env.TAP_JOB_ID ?? '0'}_${process.pid}`
   const server = {
@@ -49,7 +50,7 @@ async function prepare(): Promise<TestHome> {
     await closeDatabase()
     await onServer(server, `drop database ${name}`)
     await own?.stop()
-    rmSync(home, { recursive: true, force: true })
+    for (const folder of [home, ownHome]) rmSync(folder, { recursive: true, force: true })
   })
   return { home, databaseUrl: url.href }
 }

@@ -1,14 +1,14 @@
 // Makes records by the product's own rules, with the parents that they need.
-import { type Actor, nobody, type Origin, originOf } from '../../src/access/actor.js'
-import { MASTER } from '../../src/access/levels.js'
+import { type Actor, actorOf as asActor, nobody, type Origin, originOf } from '../../src/access/actor.js'
 import { createProject } from '../../src/areas/projects/projects.js'
 import { findProject, type ProjectRow } from '../../src/areas/projects/projects.queries.js'
 import type { ProjectBody } from '../../src/areas/projects/projects.schema.js'
 import { writeFile } from '../../src/areas/repository/files.js'
 import { createUser } from '../../src/areas/users/users.js'
 import type { UserBody } from '../../src/areas/users/users.schema.js'
-import { Member } from '../../src/db/models/index.js'
 import { execute } from '../../src/db/sql.js'
+import { MASTER } from '../../src/lib/levels.js'
+import { newToken, tokenHash } from '../../src/secrets.js'
 
 export interface TestUser {
   readonly id: number
@@ -27,13 +27,20 @@ export interface TestProject {
   readonly owner: TestUser
 }
 
+export interface TestGroup {
+  readonly id: number
+  readonly path: string
+}
+
 let count = 0
 const next = () => ++count
 
-export const actorOf = (user: TestUser): Actor => ({ user, by: 'private', sudoer: null })
+export const actorOf = (user: TestUser): Actor => asActor(user, 'private')
 
-/** For rules that tests call without a request. */
+/** The origin for rules that tests call without a request. */
 export const someOrigin: Origin = originOf(nobody, null)
+
+export const originBy = (user: TestUser): Origin => originOf(actorOf(user), null)
 
 async function user(values: Partial<UserBody> & { blocked?: boolean } = {}): Promise<TestUser> {
   const number = next()
@@ -56,26 +63,81 @@ const admin = (values: Partial<UserBody> = {}) => user({ admin: true, ...values 
 async function project(values: Partial<ProjectBody> & { owner?: TestUser } = {}): Promise<TestProject> {
   const { owner = await user(), ...body } = values
   const name = `project-${next()}`
-  const id = await createProject({ name, ...body }, actorOf(owner))
+  const id = await createProject({ name, ...body }, originBy(owner))
   return { id, path: `${owner.username}/${body.path ?? body.name ?? name}`, owner }
 }
 
-/** Makes somebody a member of a project. */
-async function member(of: TestProject, level = MASTER, who?: TestUser): Promise<TestUser> {
+/** Makes somebody a member of a project; `expiresAt` is YYYY-MM-DD. */
+async function member(of: TestProject, level = MASTER, who?: TestUser, expiresAt?: string): Promise<TestUser> {
   const member = who ?? (await user())
-  await Member.create({ sourceType: 'project', sourceId: of.id, userId: member.id, accessLevel: level })
+  await addMember('project', of.id, member.id, level, expiresAt)
   return member
+}
+
+// Groups, their members and shares have no rules yet: their rows are written here.
+
+interface GroupValues {
+  readonly path?: string
+  readonly visibilityLevel?: number
+}
+
+async function group({ path = `group-${next()}`, visibilityLevel = 0 }: GroupValues = {}): Promise<TestGroup> {
+  const now = new Date()
+  const { insertId } = await execute(
+    `insert into namespaces (kind, name, path, visibility_level, created_at, updated_at) values ('group', ?, ?, ?, ?, ?)`,
+    [path, path, visibilityLevel, now, now]
+  )
+  return { id: insertId, path }
+}
+
+/** Makes somebody a member of a group. */
+async function groupMember(of: TestGroup, level = MASTER, who?: TestUser, expiresAt?: string): Promise<TestUser> {
+  const member = who ?? (await user())
+  await addMember('namespace', of.id, member.id, level, expiresAt)
+  return member
+}
+
+async function addMember(type: string, id: number, userId: number, level: number, expiresAt?: string): Promise<void> {
+  const now = new Date()
+  await execute(
+    `insert into members (source_type, source_id, user_id, access_level, expires_at, created_at, updated_at)
+     values (?, ?, ?, ?, ?, ?, ?)`,
+    [type, id, userId, level, expiresAt ?? null, now, now]
+  )
+}
+
+/** Shares a project with a group, whose members have at most this level in it. */
+async function share(project: TestProject, group: TestGroup, level: number, expiresAt?: string): Promise<void> {
+  const now = new Date()
+  await execute(
+    `insert into project_group_links (project_id, group_id, group_access, expires_at, created_at, updated_at)
+     values (?, ?, ?, ?, ?, ?)`,
+    [project.id, group.id, level, expiresAt ?? null, now, now]
+  )
+}
+
+interface TokenValues {
+  readonly scopes?: string
+  readonly expiresAt?: Date
+  readonly revokedAt?: Date
+}
+
+/** Gives a user a personal access token, in any state; gives the token itself. */
+async function token({ id }: { id: number }, { scopes = 'api', expiresAt, revokedAt }: TokenValues = {}) {
+  const token = newToken()
+  await execute(
+    `insert into access_tokens (token_hash, user_id, kind, scopes, created_at, expires_at, revoked_at)
+     values (?, ?, 'personal', ?, ?, ?, ?)`,
+    [tokenHash(token), id, scopes, new Date(), expiresAt ?? null, revokedAt ?? null]
+  )
+  return token
 }
 
 /** Commits a file to a branch, by the files API's own rule; the first one makes the branch. */
 async function file(of: TestProject, path: string, content: string, branch = 'master'): Promise<void> {
   const row = (await findProject(of.id, actorOf(of.owner))) as ProjectRow
-  await writeFile(row, of.owner, 'create', {
-    file_path: path,
-    branch_name: branch,
-    content,
-    commit_message: `Add ${path}`
-  })
+  const file = { file_path: path, branch_name: branch, content, commit_message: `Add ${path}` }
+  await writeFile(row, { ...file, action: 'create' }, originBy(of.owner))
 }
 
-export const factory = { user, admin, project, member, file }
+export const factory = { user, admin, project, member, group, groupMember, share, token, file }

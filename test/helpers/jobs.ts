@@ -1,15 +1,17 @@
-// Runs background jobs in the test's own process, by the worker's handlers.
+// Runs background jobs in the test's own process, with the handlers of the worker.
 import { claimJobs, failJob, finishJobs, promoteJobs } from '../../src/queue/claim.js'
 import { QUEUES } from '../../src/queue/jobs.js'
 import { registerProcess, unregisterProcess } from '../../src/queue/processes.js'
 import { perform } from '../../src/worker/handlers.js'
 
 export interface RunJobsOptions {
-  /** Also those that are delayed until this moment. */
+  /** Also runs jobs that are delayed until this moment. */
   until?: Date
 }
 
-/** Runs all jobs that are ready and those that they enqueue; gives the names of those that ran, in order. */
+/**
+ * Runs all ready jobs and the jobs that they enqueue. Returns the names of the jobs, in the order in which they ran.
+ */
 export async function runJobs(options: RunJobsOptions = {}): Promise<string[]> {
   const processId = await registerProcess({ queues: QUEUES, concurrency: 1 })
   const ran: string[] = []

@@ -1,5 +1,5 @@
-// What the database really was asked, and how it would find the answer: by its own log, so that no copy of a statement
-// can differ from the product's.
+// Finds out which statements were sent to the database, and which plans the database makes for them. It reads the
+// database's own log, so that no copy of a statement can differ from the product's.
 
 import { database } from '../../src/db/connection.js'
 import { rows } from '../../src/db/sql.js'
@@ -16,7 +16,10 @@ export interface Plan {
   readonly steps: readonly Step[]
 }
 
-/** The plans of all SELECTs that `ask` sends. Runs on the whole server's log: what other tests send is left out. */
+/**
+ * Returns the plans of all SELECTs that `ask` sends. The log belongs to the whole server; statements of other tests are
+ * ignored.
+ */
 export async function plansOf(ask: () => Promise<unknown>): Promise<Plan[]> {
   await text("set global log_output = 'TABLE'")
   await text('set global general_log = on')
@@ -41,7 +44,7 @@ export async function plansOf(ask: () => Promise<unknown>): Promise<Plan[]> {
   return plans
 }
 
-/** The step of a plan that reads a table by this name or alias. */
+/** Returns the step of a plan that reads the table with this name or alias. */
 export const stepOf = (plan: Plan | undefined, table: string) => plan?.steps.find(step => step.table === table)
 
 async function text(sql: string): Promise<Step[]> {

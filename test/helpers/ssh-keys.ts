@@ -1,8 +1,9 @@
-// Real SSH keys, written as ssh-keygen writes them. Not by ssh2: its generator loses a byte of one ed25519 key in 256.
+// Makes real SSH keys in the format of ssh-keygen. It does not use ssh2, whose generator loses a byte of one ed25519
+// key in 256.
 import { generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto'
 import ssh2 from 'ssh2'
 
-/** A new public key of the kind that is made fastest. */
+/** Returns a new public key, of the type that is generated fastest. */
 export function newKey(comment = 'ada@example.org'): string {
   const { x } = jwk(generateKeyPairSync('ed25519').publicKey)
   return `${craftKey('ssh-ed25519', bytes(x))} ${comment}`.trim()
@@ -19,13 +20,13 @@ export function ecdsaKey(bits: 256 | 384 | 521): string {
   return craftKey(`ecdsa-sha2-nistp${bits}`, `nistp${bits}`, point)
 }
 
-/** What OpenSSH keeps in `id_ed25519` or `id_rsa`. */
+/** Returns a private key as OpenSSH stores it in `id_ed25519` or `id_rsa`. */
 export const privateKeyFile = (kind: 'ed25519' | 'rsa'): string =>
   kind === 'rsa'
     ? ssh2.utils.generateKeyPairSync('rsa', { bits: 2048 }).private
     : ssh2.utils.generateKeyPairSync('ed25519').private
 
-/** A public key as text, of any type and with any fields: the wire format without a check. */
+/** Returns a public key as text, of any type and with any fields: the wire format without a check. */
 export function craftKey(type: string, ...fields: (Buffer | string)[]): string {
   const parts = [type, ...fields].map(field => {
     const content = Buffer.from(field as string)
@@ -36,7 +37,7 @@ export function craftKey(type: string, ...fields: (Buffer | string)[]): string {
   return `${type} ${Buffer.concat(parts).toString('base64')}`
 }
 
-/** A number whose first bit is no sign. */
+/** Returns a number with a zero byte in front when its first bit would be read as a sign. */
 export const positive = (number: Buffer): Buffer =>
   (number[0] ?? 0) > 127 ? Buffer.concat([Buffer.from([0]), number]) : number
 

@@ -1,7 +1,8 @@
-// Counts what is asked of the database: outside of a transaction every statement takes a connection of the pool.
+// Counts the statements that are sent to the database. Outside of a transaction every statement takes a connection from
+// the pool.
 import { database } from '../../src/db/connection.js'
 
-/** How many statements `work` sends outside of transactions. */
+/** Returns how many statements `work` sends outside of transactions. */
 export async function countStatements(work: () => Promise<unknown>): Promise<number> {
   const { pool } = database()
   let count = 0

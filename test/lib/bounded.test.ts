@@ -3,7 +3,7 @@ import { mapBounded } from '../../src/lib/bounded.js'
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-t.test('gives the results in the order of the items, so many at once at the most', async t => {
+t.test('returns the results in the order of the items, with a limit on parallel work', async t => {
   let [running, most] = [0, 0]
   const results = await mapBounded([5, 1, 4, 2, 3], 2, async turns => {
     running += 1
@@ -17,7 +17,7 @@ t.test('gives the results in the order of the items, so many at once at the most
   t.same(await mapBounded([], 3, async () => 1), [])
 })
 
-t.test('throws the first failure, and begins nothing more', async t => {
+t.test('throws the first failure and starts nothing more', async t => {
   const begun: number[] = []
   const work = async (item: number) => {
     begun.push(item)

@@ -12,7 +12,7 @@ const cases: [string, unknown, InputSchema, unknown][] = [
   ['digits', '42', integer, 42],
   ['a negative number', '-1', integer, -1],
   ['fifteen digits', '999999999999999', integer, 999999999999999],
-  ['more are left: they would be another number', '9999999999999999999', integer, '9999999999999999999'],
+  ['more digits stay: a number would be inexact', '9999999999999999999', integer, '9999999999999999999'],
   ['a fraction', '1.5', integer, '1.5'],
   ['an exponent', '1e3', integer, '1e3'],
   ['a blank', '', integer, ''],
@@ -20,8 +20,8 @@ const cases: [string, unknown, InputSchema, unknown][] = [
   ['hexadecimal', '0x10', integer, '0x10'],
   ['a number for a number', 7, integer, 7],
   ['a fraction for a number', '1.5', number, 1.5],
-  ['no text at all is no number', '', number, ''],
-  ['infinity is no number', 'Infinity', number, 'Infinity'],
+  ['an empty text is not a number', '', number, ''],
+  ['infinity is not a number', 'Infinity', number, 'Infinity'],
   ['a number of an enumeration', '10', levels, 10],
   ['a word for an enumeration of numbers', 'ten', levels, 'ten'],
   ['a number for a text', 5, text, '5'],
@@ -31,9 +31,9 @@ const cases: [string, unknown, InputSchema, unknown][] = [
   ['a list of texts for numbers', ['1', 'x'], list, [1, 'x']],
   ['a lone value for a list', '3', list, [3]],
   ['a lone number for a list', 3, list, [3]],
-  ['one blank item is no item', [''], list, []],
-  ['two are two', ['', ''], list, ['', '']],
-  ['a lone blank is an item', '', list, ['']],
+  ['one blank item is an empty list', [''], list, []],
+  ['two blank items stay two items', ['', ''], list, ['', '']],
+  ['a single blank text is an item', '', list, ['']],
   ['an object for a list stays', { a: 1 }, list, { a: 1 }],
   ['1 for a switch', 1, boolean, true],
   ['0 for a switch', 0, boolean, false],
@@ -61,13 +61,17 @@ t.test('objects', async t => {
       inner: { type: 'object', properties: { on: boolean } }
     }
   }
-  t.same(coerce({ id: '1', name: 2, other: 'x' }, schema), { id: 1, name: '2' }, 'keep what is declared alone')
-  t.same(coerce({ name: null, note: null }, schema), { note: null }, 'null is not given, unless it may be')
+  t.same(coerce({ id: '1', name: 2, other: 'x' }, schema), { id: 1, name: '2' }, 'only declared keys stay')
+  t.same(
+    coerce({ name: null, note: null }, schema),
+    { note: null },
+    'null means not given, unless the schema allows null'
+  )
   t.same(coerce({ inner: { on: 'yes', off: 1 } }, schema), { inner: { on: true } }, 'in depth')
   t.same(coerce([], schema), [])
   t.equal(coerce('text', schema), 'text')
   t.equal(coerce(null, schema), null)
   const hostile = JSON.parse('{"__proto__":{"id":1},"constructor":1}')
   t.same(coerce(hostile, schema), {})
-  t.same(coerce(Object.create({ id: 1 }), schema), {}, 'what is inherited is not given')
+  t.same(coerce(Object.create({ id: 1 }), schema), {}, 'inherited keys are ignored')
 })

@@ -5,7 +5,7 @@ import { nextDue, previousDue } from '../../src/lib/cron.js'
 
 const at = (text: string) => new Date(`${text}Z`)
 
-t.test('the next time and the last one', async t => {
+t.test('finds the next time and the previous one', async t => {
   const cases: [schedule: string, now: string, previous: string, next: string][] = [
     ['17 * * * *', '2026-03-01T00:16:59', '2026-02-28T23:17:00', '2026-03-01T00:17:00'],
     ['17 * * * *', '2026-03-01T00:17:00', '2026-03-01T00:17:00', '2026-03-01T01:17:00'],
@@ -21,7 +21,7 @@ t.test('the next time and the last one', async t => {
   }
 })
 
-t.test('what is no schedule is told', async t => {
+t.test('throws when the text is not a schedule', async t => {
   for (const schedule of [
     '',
     '* * * *',
@@ -37,7 +37,7 @@ t.test('what is no schedule is told', async t => {
   t.throws(() => nextDue('0 0 30 2 *', new Date()), RangeError, 'a day that never comes')
 })
 
-t.test('every task comes when node-cron says so', async t => {
+t.test('every task comes at the time that node-cron gives', async t => {
   for (const { name, schedule } of tasks) {
     const task = createTask(schedule, () => undefined, { timezone: 'UTC', name })
     await task.start()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { breakLines, cutTo, displayWidth, fitTo, plainText } from '../../src/lib/display-width.js'
 
-t.test('columns that a text takes', async t => {
+t.test('computes the columns that a text takes', async t => {
   const cases: [string, number][] = [
     ['', 0],
     ['plain', 5],
@@ -17,34 +17,34 @@ t.test('columns that a text takes', async t => {
   for (const [text, width] of cases) t.equal(displayWidth(text), width, text)
 })
 
-t.test('what could move the cursor is a question mark', async t => {
+t.test('a character that could move the cursor becomes a question mark', async t => {
   t.equal(plainText('a\u001b[2Jb\r\n\tc'), 'a?[2Jb???c')
   t.equal(plainText('\u009b31m\u202eevil\u2028\u200b\ufeff'), '?31m?evil???')
   t.equal(plainText('\ud800'), '?')
 })
 
-t.test('what changes the look of the character before is left out', async t => {
+t.test('characters that change the look of the one before them are removed', async t => {
   t.equal(plainText('❤️'), '❤')
   t.equal(plainText('👍🏽'), '👍')
   t.equal(plainText('1\ufe0f\u20e3'), '1')
   t.equal(plainText('\u1112\u1161\u11ab'), '한')
 })
 
-t.test('a text is cut by what it takes, and says so', async t => {
+t.test('a text is cut by its width and shows that it was cut', async t => {
   t.equal(cutTo('short', 5), 'short')
   t.equal(cutTo('longer', 5), 'long…')
-  t.equal(cutTo('漢字漢字', 6), '漢字…', 'half a character fits nowhere')
+  t.equal(cutTo('漢字漢字', 6), '漢字…', 'half a wide character is not shown')
   t.equal(cutTo('漢字漢字', 5), '漢字…')
   t.equal(cutTo('x', 0), '')
 })
 
-t.test('a text in exactly so many columns', async t => {
+t.test('a text takes exactly the given number of columns', async t => {
   t.equal(fitTo('ab', 4), 'ab  ')
   t.equal(fitTo('ab', 4, true), '  ab')
   t.equal(fitTo('漢字漢', 4), '漢… ')
 })
 
-t.test('lines are broken anywhere, and nothing is lost', async t => {
+t.test('lines break at any character and nothing is lost', async t => {
   t.same(breakLines('abcdef', 4), ['abcd', 'ef'])
   t.same(breakLines('a漢字b', 4), ['a漢', '字b'])
   t.same(breakLines('', 4), [''])

@@ -2,7 +2,7 @@ import t from 'tap'
 import { readDuration } from '../../src/cli/duration.js'
 import { parseDuration } from '../../src/lib/duration.js'
 
-t.test('durations', async t => {
+t.test('parses durations', async t => {
   const day = 86400
   const cases: Record<string, number | undefined> = {
     '3 mins 4 sec': 184,
@@ -27,13 +27,13 @@ t.test('durations', async t => {
   for (const [text, seconds] of Object.entries(cases)) t.equal(parseDuration(text), seconds, text)
 })
 
-t.test('behind a flag a duration has a unit and some length', async t => {
+t.test('the duration of a flag needs a unit and must not be zero', async t => {
   t.equal(readDuration('--ends-in', '2h'), 7200)
   t.equal(readDuration('--expires-in', '90d'), 90 * 86400)
   t.equal(readDuration('--expires-in', '30m'), 1800)
   for (const text of ['', '90', '0', '0s', '0.1s', '-2h', 'soon', '9999999999y']) {
     t.throws(() => readDuration('--ends-in', text), {
-      message: /^--ends-in must be a time such as 30m, 2h or 90d \(it is "/
+      message: /^--ends-in must be a duration such as 30m, 2h or 90d \(it is "/
     })
   }
 })

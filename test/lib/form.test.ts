@@ -34,19 +34,19 @@ t.test('parseForm', async t => {
   }
 })
 
-t.test('names that objects have from elsewhere are names', async t => {
+t.test('names that every object inherits are plain keys', async t => {
   const form = parseForm('__proto__=1&constructor=2&toString[]=3&a[__proto__]=4')
   t.same(Object.keys(form).sort(), ['__proto__', 'a', 'constructor', 'toString'])
   t.equal(({} as { polluted?: unknown }).polluted, undefined)
   t.same(form.toString, ['3'])
 })
 
-t.test('at most a thousand pairs are read', async t => {
+t.test('reads at most a thousand pairs', async t => {
   const text = Array.from({ length: 5000 }, (_, at) => `k${at}=1`).join('&')
   t.equal(Object.keys(parseForm(text)).length, 1000)
 })
 
-t.test('addPair adds to what is there', async t => {
+t.test('addPair adds to existing values', async t => {
   const form: Form = parseForm('a[]=1')
   addPair(form, 'a[]', '2')
   addPair(form, 'b', '3')

@@ -10,7 +10,7 @@ t.test('text stays text, between tags and in attributes', async t => {
   t.equal(escapeHtml('plain ä 😀\n'), 'plain ä 😀\n')
 })
 
-t.test('colours', async t => {
+t.test('recognises colours', async t => {
   for (const color of ['#fff', '#FFF', '#01aBcD']) t.ok(isHexColor(color), color)
   for (const color of [
     '',

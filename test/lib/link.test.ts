@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isLocalPath, isWebUrl } from '../../src/lib/link.js'
 
-t.test('web URLs', async t => {
+t.test('recognises web URLs', async t => {
   for (const url of [
     'http://x',
     'HTTPS://example.org:8080/a/b?c=d#e',
@@ -30,7 +30,7 @@ t.test('web URLs', async t => {
   }
 })
 
-t.test('local paths', async t => {
+t.test('recognises local paths', async t => {
   for (const path of ['/', '/users/sign_in', '/a?b=//c#d', '/..//x']) t.ok(isLocalPath(path), path)
   for (const path of ['', 'a', '//x', '/\\x', '/a\\b', '\\x', '/\t/x', '/a b', '/a\r\nb', '/ä', 'javascript:x']) {
     t.notOk(isLocalPath(path), JSON.stringify(path))

@@ -1,4 +1,4 @@
-// What the dashboard reads: the state of every queue, what it did in the last minutes, and which jobs failed.
+// The figures for the dashboard: the state of every queue, the counts of the last minutes, and the failed jobs.
 import t from 'tap'
 import { execute, rows } from '../../src/db/sql.js'
 import { discardJobs, pauseQueue, retryJobs } from '../../src/queue/administer.js'
@@ -9,11 +9,12 @@ import { queuesOverview } from '../../src/queue/overview.js'
 import { reapProcesses, registerProcess } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
 import { countStatements } from '../helpers/statements.js'
+import { toldJob } from '../helpers/told.js'
 
 await testDatabase()
 
 const MINUTE = 60_000
-const event = (key: string) => enqueue('event.emitted', { key, event: 'project_create', payload: {} })
+const event = (key: string) => enqueue('happening.told', toldJob(key))
 const worker = () => registerProcess({ queues: ['default'], concurrency: 3 })
 const failures = async () => (await rows<{ job_id: number }>('select job_id from job_failures')).map(r => r.job_id)
 const written = () =>
@@ -24,7 +25,7 @@ t.beforeEach(async () => {
     await execute(`delete from ${table}`)
 })
 
-/** Claims the oldest ready job, and lets it fail. */
+/** Claims the oldest ready job and lets it fail. Returns its id. */
 async function fail(process: number, text: string): Promise<number> {
   const [job] = await claimJobs('default', process, 1)
   if (!job) throw new Error('there is no job')
@@ -32,7 +33,7 @@ async function fail(process: number, text: string): Promise<number> {
   return job.id
 }
 
-t.test('every queue with the jobs of each state, its pause and its latency', async t => {
+t.test('shows every queue with the jobs of each state, its pause and its latency', async t => {
   const process = await worker()
   for (const key of ['a', 'b', 'c', 'd']) await event(key)
   await claimJobs('default', process, 2)
@@ -51,12 +52,12 @@ t.test('every queue with the jobs of each state, its pause and its latency', asy
     ]
   )
   t.ok((queues[0]?.latency ?? 0) >= 5)
-  t.equal(queues[2]?.latency, 0, 'who is not due does not wait')
+  t.equal(queues[2]?.latency, 0, 'a delayed job does not wait yet')
   t.match(totals, { ready: 2, delayed: 1, running: 2, dead: 0 })
   t.match(processes, [{ busy: 2, concurrency: 3, queues: ['default'] }])
 })
 
-t.test('it costs the same few statements, however much there is', async t => {
+t.test('sends the same few statements for any number of jobs', async t => {
   const empty = await countStatements(queuesOverview)
   for (let at = 0; at < 30; at++) await event(`k${at}`)
   const process = await worker()
@@ -65,7 +66,7 @@ t.test('it costs the same few statements, however much there is', async t => {
   t.equal(empty, 6)
 })
 
-t.test('failures: those that are still there, the last one first', async t => {
+t.test('shows failures of existing jobs, the last one first', async t => {
   const process = await worker()
   for (const key of ['a', 'b', 'c']) await event(key)
   const [a, b, c] = [await fail(process, 'one'), await fail(process, 'two'), await fail(process, 'three')]
@@ -76,17 +77,17 @@ t.test('failures: those that are still there, the last one first', async t => {
     found.map(({ id }) => id),
     [a, c, b]
   )
-  t.match(found[2], { state: 'dead', name: 'event.emitted', queue: 'default', attempts: 1, error: /Error: two/ })
-  t.match(JSON.parse(found[2]?.payload ?? ''), { key: 'b' })
+  t.match(found[2], { state: 'dead', name: 'happening.told', queue: 'default', attempts: 1, error: /Error: two/ })
+  t.match(JSON.parse(found[2]?.payload ?? ''), { id: 'b' })
 })
 
-t.test('a failure is forgotten with its job: done, retried or discarded', async t => {
+t.test('a failure disappears when its job is done, retried or discarded', async t => {
   const process = await worker()
   for (const key of ['a', 'b', 'c']) await event(key)
   const all = [await fail(process, 'one'), await fail(process, 'two'), await fail(process, 'three')]
   await promoteJobs(new Date(Date.now() + MINUTE))
-  t.same((await queuesOverview()).failures, [], 'they are ready again')
-  // Their pauses were spread: any of them may be the first.
+  t.same((await queuesOverview()).failures, [], 'ready jobs are not failures')
+  // The pauses have a random part, so any of them may be the first.
   const [again] = await claimJobs('default', process, 1)
   t.equal(await finishJobs([again?.id ?? 0], process), 1)
   const [b = 0, c = 0] = all.filter(id => id !== again?.id)
@@ -102,19 +103,19 @@ t.test('a failure is forgotten with its job: done, retried or discarded', async 
   t.same(await failures(), [])
 })
 
-t.test('a job that took its processes down is among the failures', async t => {
+t.test('a job that ended its processes is among the failures', async t => {
   const id = await event('a')
   await execute('update jobs set crashes = 2')
   const process = await worker()
   await claimJobs('default', process, 1)
   await execute('update job_processes set lease_until = ?', [new Date(Date.now() - 1000)])
   await reapProcesses()
-  t.match((await queuesOverview()).failures, [{ id, state: 'dead', error: /ended without a word/ }])
+  t.match((await queuesOverview()).failures, [{ id, state: 'dead', error: /died 3 times before the job ended/ }])
 })
 
-t.test('a long payload is left to the job itself, a long error is cut', async t => {
+t.test('a long payload is omitted, a long error is cut', async t => {
   const process = await worker()
-  await enqueue('event.emitted', { key: 'a', event: 'x', payload: { long: 'x'.repeat(5000) } })
+  await event('x'.repeat(5000))
   await fail(process, 'y'.repeat(5000))
   const [found] = (await queuesOverview()).failures
   t.equal(found?.payload, null)
@@ -143,7 +144,7 @@ t.test('counts are written with the heartbeat, minute by minute', async t => {
   t.match(minutes.builds.at(-1), { processed: 0, failed: 0 })
 })
 
-t.test('two processes are added up, and a repeated write changes nothing', async t => {
+t.test('the counts of two processes are added, and a repeated write changes nothing', async t => {
   const now = Date.now()
   const [one, two] = [new Tally(1), new Tally(2)]
   one.add('default', 3, 1, now)
@@ -155,7 +156,7 @@ t.test('two processes are added up, and a repeated write changes nothing', async
   t.match((await queueMinutes(now)).default.at(-1), { processed: 7, failed: 1 })
 })
 
-t.test('what could not be written is written with the next heartbeat', async t => {
+t.test('counts whose write failed are written with the next heartbeat', async t => {
   const now = Date.now()
   const tally = new Tally(1)
   tally.add('default', 3, 0, now)
@@ -165,10 +166,10 @@ t.test('what could not be written is written with the next heartbeat', async t =
   await execute('rename table queue_minutes_away to queue_minutes')
   await tally.write(now)
   t.same(await written(), [{ processed: 5, failed: 2 }])
-  t.equal(await countStatements(() => tally.write(now)), 0, 'nothing new, nothing to write')
+  t.equal(await countStatements(() => tally.write(now)), 0, 'without new counts there is nothing to write')
 })
 
-t.test('a tally forgets minutes that are over, and never what was not written', async t => {
+t.test('a tally forgets minutes that are over, but no unwritten counts', async t => {
   const now = Date.now()
   const tally = new Tally(1)
   tally.add('default', 3, 0, now)
@@ -181,7 +182,7 @@ t.test('a tally forgets minutes that are over, and never what was not written', 
   ])
 })
 
-t.test('rates are a minute’s worth, whatever the second', async t => {
+t.test('rates cover one minute, at any second', async t => {
   const minute = (processed: number, failed: number) => ({ minute: new Date(), processed, failed })
   const minutes = [minute(500, 500), minute(60, 6), minute(30, 3)]
   const now = 1000 * MINUTE

@@ -1,4 +1,4 @@
-// Several real worker processes on one queue: killed, halted, deaf.
+// Several real worker processes on one queue: killed, stopped by a signal, or without wake-ups.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, rmSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
 import { jobStats } from '../../src/queue/metrics.js'
 import { reapProcesses } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
+import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 
 await testDatabase()
@@ -19,7 +20,7 @@ await execute(`create table ran (id int unsigned not null auto_increment primary
 
 const HOUR = String(3_600_000)
 const module = new URL('worker-process.js', import.meta.url)
-const event = (key: string) => ({ key, event: 'project_create', payload: {} })
+const event = toldJob
 const many = (count: number) => Array.from({ length: count }, (_, at) => event(`k${at}`))
 const left = async () => (await row<{ left_over: number }>('select count(*) as left_over from jobs'))?.left_over
 const ran = () => rows<{ job_id: number; pid: number }>('select job_id, pid from ran order by id')
@@ -29,7 +30,7 @@ interface Worker {
   readonly processId: number
 }
 
-/** A worker that ends with the test. */
+/** Starts a worker that ends with the test. */
 async function worker(t: Test, environment: Record<string, string> = {}): Promise<Worker> {
   const child = fork(module, [], {
     env: { ...process.env, ...environment },
@@ -54,15 +55,15 @@ t.beforeEach(async () => {
   await execute('update job_totals set value = 0')
 })
 
-t.test('two processes do thousands of jobs, each once', async t => {
-  await enqueueAll('event.emitted', many(2000))
+t.test('two processes do thousands of jobs, each job once', async t => {
+  await enqueueAll('happening.told', many(2000))
   const [one, two] = await Promise.all([worker(t), worker(t)])
-  for (let part = 0; part < 20; part++) await enqueueAll('event.emitted', many(50))
+  for (let part = 0; part < 20; part++) await enqueueAll('happening.told', many(50))
   await until('the queue is empty', async () => (await left()) === 0, 60)
   const done = await ran()
   t.equal(done.length, 3000)
   t.equal(new Set(done.map(({ job_id }) => job_id)).size, 3000)
-  t.equal(new Set(done.map(({ pid }) => pid)).size, 2, 'both had their part')
+  t.equal(new Set(done.map(({ pid }) => pid)).size, 2, 'both processes ran jobs')
   t.same(await jobStats(), { processed: 3000, failed: 0, enqueued: 0 })
   one.child.send('stop')
   two.child.send('stop')
@@ -76,14 +77,14 @@ t.test('two processes do thousands of jobs, each once', async t => {
 })
 
 t.test('workers killed in the middle lose nothing', async t => {
-  await enqueueAll('event.emitted', many(1500))
+  await enqueueAll('happening.told', many(1500))
   const survivor = await worker(t)
   for (let round = 0; round < 4; round++) {
     const victim = await worker(t)
     const done = (await ran()).length
     await until('there is progress', async () => (await ran()).length > done || (await left()) === 0)
     await kill(victim)
-    t.match(await reapProcesses(), [victim.processId], 'found at once, by its pid')
+    t.match(await reapProcesses(), [victim.processId], 'the dead process is found at once, by its pid')
   }
   await until('the queue is empty', async () => (await left()) === 0, 60)
   const times = new Map<number, number>()
@@ -92,8 +93,8 @@ t.test('workers killed in the middle lose nothing', async t => {
   t.equal(survivor.child.exitCode, null)
 })
 
-t.test('a job that kills its process is dead after three, and no other with it', async t => {
-  await enqueueAll('event.emitted', [...many(20), event('kill'), ...many(20)])
+t.test('a job that kills its process is dead after three times, and no other job with it', async t => {
+  await enqueueAll('happening.told', [...many(20), event('kill'), ...many(20)])
   for (let round = 0; round < 3; round++) {
     const victim = await worker(t)
     if (victim.child.signalCode === null) await once(victim.child, 'exit')
@@ -106,25 +107,25 @@ t.test('a job that kills its process is dead after three, and no other with it',
   t.equal(last.child.exitCode, null)
 })
 
-t.test('a process that was halted until its lease ended changes nothing when it goes on', async t => {
+t.test('a process that stood still until its lease ended changes nothing when it continues', async t => {
   const halted = await worker(t)
-  const id = await enqueue('event.emitted', event('halt'))
-  await until('it halts', async () => (await ran()).length === 1)
+  const id = await enqueue('happening.told', event('halt'))
+  await until('the process stands still', async () => (await ran()).length === 1)
   await execute('update job_processes set lease_until = ? where id = ?', [new Date(Date.now() - 1), halted.processId])
   t.same(await reapProcesses(), [halted.processId])
-  // Without suspicion, so that the other worker runs more beside it.
-  await execute("update jobs set crashes = 0, payload = json_replace(payload, '$.key', 'wait')")
+  // The job is no longer a suspect, so that the other worker runs more jobs beside it.
+  await execute("update jobs set crashes = 0, payload = json_replace(payload, '$.id', 'wait')")
   const other = await worker(t)
   await until('the other one runs it', async () => (await ran()).length === 2)
   const before = await row('select * from jobs where id = ?', [id])
   halted.child.kill('SIGCONT')
-  await until('it goes on', async () => {
+  await until('the process continues', async () => {
     halted.child.send('renew')
     const [answer] = (await once(halted.child, 'message')) as [{ renewed: boolean }]
     return answer.renewed === false
   })
-  // Its loop has had the end of the job by now, and looks for more all the time.
-  await enqueueAll('event.emitted', many(30))
+  // The loop of the first worker has finished the job by now, and looks for more jobs all the time.
+  await enqueueAll('happening.told', many(30))
   await until('the others are done', async () => (await left()) === 1)
   t.same(await row('select * from jobs where id = ?', [id]), before)
   t.match(before, { state: 'running', process_id: other.processId })
@@ -135,34 +136,28 @@ t.test('a process that was halted until its lease ended changes nothing when it 
 t.test('waking up', async t => {
   const folder = dirname(socketPath('any'))
 
-  t.test('a worker hears of a job at once, without polling', async t => {
+  t.test('a worker starts a job at once, without polling', async t => {
     await worker(t, { TEST_POLL_INTERVAL: HOUR })
-    await until('the socket is known', () => readdirSync(folder).some(name => name.startsWith('wake-')))
     for (let round = 0; round < 20; round++) {
-      await until('it is heard', async () => {
-        if ((await ran()).length > round) return true
-        // The first one may come before this process has looked for sockets again.
-        if (round === 0) await enqueue('event.emitted', event('more'))
-        else if ((await left()) === 0) await enqueue('event.emitted', event('more'))
-        return false
-      })
+      await enqueue('happening.told', event('more'))
+      await until('the job has run', async () => (await ran()).length > round)
     }
-    t.ok((await ran()).length >= 20)
+    t.equal((await ran()).length, 20)
   })
 
-  t.test('one without a socket finds it by polling', async t => {
+  t.test('a worker without a socket finds a job by polling', async t => {
     await worker(t, { TEST_DEAF: '1' })
-    await enqueue('event.emitted', event('a'))
-    await until('it is found', async () => (await ran()).length === 1)
-    t.equal(await until('it is gone', async () => (await left()) === 0), true)
+    await enqueue('happening.told', event('a'))
+    await until('the job has run', async () => (await ran()).length === 1)
+    t.equal(await until('the job is removed', async () => (await left()) === 0), true)
   })
 
-  t.test('the sockets of killed workers are cleared away', async t => {
+  t.test('the sockets of killed workers are removed', async t => {
     const victim = await worker(t)
     await kill(victim)
     const path = join(folder, `wake-${victim.processId}.sock`)
     await until('it is gone', async () => {
-      await enqueue('event.emitted', event('a'))
+      await enqueue('happening.told', event('a'))
       return !readdirSync(folder).some(name => join(folder, name) === path)
     })
     t.pass('it is gone')

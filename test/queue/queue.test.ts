@@ -17,10 +17,11 @@ import { jobStats, processMetrics, queueMetrics } from '../../src/queue/metrics.
 import { reapProcesses, registerProcess, renewProcess, unregisterProcess } from '../../src/queue/processes.js'
 import { enqueueTick } from '../../src/queue/ticks.js'
 import { testDatabase } from '../helpers/database.js'
+import { toldJob } from '../helpers/told.js'
 
 await testDatabase()
 
-const event = (key: string) => ({ key, event: 'project_create', payload: {} })
+const event = toldJob
 const register = (concurrency = 10) => registerProcess({ queues: ['default', 'hooks'], concurrency })
 const states = async () =>
   (await rows<{ state: string }>('select state from jobs order by id')).map(({ state }) => state)
@@ -32,32 +33,32 @@ t.beforeEach(async () => {
 })
 
 t.test('a job belongs to its transaction', async t => {
-  t.test('it is there after the commit, and told then', async t => {
-    const told: string[] = []
+  t.test('the job exists after the commit, and workers are woken then', async t => {
+    const events: string[] = []
     await transact(async () => {
-      await enqueue('event.emitted', event('a'))
-      afterCommit(() => told.push('after'))
-      told.push('inside')
+      await enqueue('happening.told', event('a'))
+      afterCommit(() => events.push('after'))
+      events.push('inside')
     })
-    t.same(told, ['inside', 'after'])
+    t.same(events, ['inside', 'after'])
     t.same(await states(), ['ready'])
   })
 
-  t.test('it goes with a rollback, and nobody is told', async t => {
-    const told: string[] = []
+  t.test('a rollback removes the job, and no worker is woken', async t => {
+    const events: string[] = []
     const failing = transact(async () => {
-      await enqueue('event.emitted', event('a'))
-      afterCommit(() => told.push('after'))
+      await enqueue('happening.told', event('a'))
+      afterCommit(() => events.push('after'))
       throw new Error('no')
     })
     await t.rejects(failing, { message: 'no' })
-    t.same([told, await states()], [[], []])
+    t.same([events, await states()], [[], []])
   })
 
-  t.test('nobody claims it before the commit', async t => {
+  t.test('nobody claims the job before the commit', async t => {
     const process = await register()
     await transact(async () => {
-      await enqueue('event.emitted', event('a'))
+      await enqueue('happening.told', event('a'))
       const other = new Promise<number>(resolve => setImmediate(() => resolve(0)))
       await other
       const seen = await outside(() => claimJobs('default', process, 10))
@@ -66,9 +67,9 @@ t.test('a job belongs to its transaction', async t => {
     t.equal((await claimJobs('default', process, 10)).length, 1)
   })
 
-  t.test('many go in by few statements, in order', async t => {
+  t.test('many jobs are added with few statements, in order', async t => {
     const first = await enqueueAll(
-      'event.emitted',
+      'happening.told',
       Array.from({ length: 1201 }, (_, at) => event(`k${at}`))
     )
     const found = await rows<{ id: number; payload: string }>('select id, payload from jobs order by id')
@@ -78,33 +79,33 @@ t.test('a job belongs to its transaction', async t => {
   })
 })
 
-/** Runs `fn` as if nobody had opened a transaction around it. */
+/** Runs `fn` as if no transaction were open around it. */
 async function outside<T>(fn: () => Promise<T>): Promise<T> {
   const { scopes } = await import('../../src/db/scope.js')
   return scopes.exit(fn)
 }
 
 t.test('claiming', async t => {
-  t.test('is by priority, then by age, and only of the queue', async t => {
+  t.test('takes jobs by priority, then by age, and only from its queue', async t => {
     const process = await register()
-    await enqueue('event.emitted', event('late'))
-    await enqueue('ref.changed', { refChangeId: 1 })
+    await enqueue('happening.told', event('late'))
+    await enqueue('happening.told', event('urgent'), { priority: 50 })
     await enqueue('hook.deliver', { deliveryId: 1 })
     const claimed = await claimJobs('default', process, 10)
     t.same(
-      claimed.map(({ name, attempt, suspect }) => ({ name, attempt, suspect })),
+      claimed.map(({ name, payload, attempt, suspect }) => ({ name, payload, attempt, suspect })),
       [
-        { name: 'ref.changed', attempt: 1, suspect: false },
-        { name: 'event.emitted', attempt: 1, suspect: false }
+        { name: 'happening.told', payload: event('urgent'), attempt: 1, suspect: false },
+        { name: 'happening.told', payload: event('late'), attempt: 1, suspect: false }
       ]
     )
     t.same(await claimJobs('default', process, 10), [])
   })
 
-  t.test('gives each job to one of many who ask at once', async t => {
+  t.test('gives each job to one of many parallel claims', async t => {
     const process = await register()
     await enqueueAll(
-      'event.emitted',
+      'happening.told',
       Array.from({ length: 300 }, (_, at) => event(`k${at}`))
     )
     const got: number[] = []
@@ -120,9 +121,9 @@ t.test('claiming', async t => {
     t.equal(new Set(got).size, 300)
   })
 
-  t.test('takes nothing of a paused queue until it is resumed', async t => {
+  t.test('takes nothing from a paused queue until it is resumed', async t => {
     const process = await register()
-    await enqueue('event.emitted', event('a'))
+    await enqueue('happening.told', event('a'))
     await pauseQueue('default')
     await pauseQueue('default')
     t.same(await claimJobs('default', process, 10), [])
@@ -132,10 +133,10 @@ t.test('claiming', async t => {
     await t.rejects(pauseQueue('nothing'), { name: 'Invalid' })
   })
 
-  t.test('passes by jobs whose time has not come', async t => {
+  t.test('skips jobs whose time has not come', async t => {
     const process = await register()
     const soon = new Date(Date.now() + 60_000)
-    await enqueue('event.emitted', event('a'), { runAt: soon })
+    await enqueue('happening.told', event('a'), { runAt: soon })
     t.same(await states(), ['delayed'])
     t.equal(await promoteJobs(), 0)
     t.same(await claimJobs('default', process, 10), [])
@@ -145,16 +146,16 @@ t.test('claiming', async t => {
 })
 
 t.test('ends', async t => {
-  t.test('a job that is done is gone, and counted once', async t => {
+  t.test('a finished job is removed and counted once', async t => {
     const process = await register()
-    await enqueue('event.emitted', event('a'))
+    await enqueue('happening.told', event('a'))
     const [job] = await claimJobs('default', process, 1)
     await finishJobs([job?.id ?? 0], process)
     await finishJobs([job?.id ?? 0], process)
     t.same(await jobStats(), { processed: 1, failed: 0, enqueued: 0 })
   })
 
-  t.test('a job that fails waits longer each time, and is dead after its tries', async t => {
+  t.test('a failed job waits longer each time, and is dead after its last try', async t => {
     const process = await register()
     await enqueue('maintenance.run', { task: 'x' })
     const tries = jobs['maintenance.run'].attempts
@@ -175,7 +176,7 @@ t.test('ends', async t => {
     t.same(await jobStats(), { processed: tries, failed: tries, enqueued: 0 })
   })
 
-  t.test('back-off doubles to an hour, with a quarter of jitter at the most', async t => {
+  t.test('the back-off doubles up to an hour, plus at most a quarter of jitter', async t => {
     t.same(
       [1, 2, 3, 12, 40].map(attempt => backOff(attempt, () => 0)),
       [2, 4, 8, 3600, 3600]
@@ -186,22 +187,22 @@ t.test('ends', async t => {
     )
   })
 
-  t.test('dead ones can be tried again with all their tries, or discarded', async t => {
+  t.test('dead jobs can be tried again with all their tries, or discarded', async t => {
     const process = await register()
-    const id = await enqueue('event.emitted', event('a'))
+    const id = await enqueue('happening.told', event('a'))
     await execute("update jobs set state = 'dead', attempts = 12, crashes = 3")
     t.equal(await retryJobs([id]), 1)
     t.match(await claimJobs('default', process, 1), [{ id, attempt: 1, suspect: false }])
-    await t.rejects(discardJobs([id]), { name: 'NotFound' }, 'a running one stays')
+    await t.rejects(discardJobs([id]), { name: 'NotFound' }, 'a running job stays')
     await releaseJobs([id], process)
     t.equal(await discardJobs([id]), 1)
     await t.rejects(retryJobs([id]), { name: 'NotFound' })
     t.same(await listJobs(), [])
   })
 
-  t.test('one that was claimed and not begun goes back without a try', async t => {
+  t.test('a job that was claimed but not started goes back without a try', async t => {
     const process = await register()
-    await enqueue('event.emitted', event('a'))
+    await enqueue('happening.told', event('a'))
     const [job] = await claimJobs('default', process, 1)
     await releaseJobs([job?.id ?? 0], process)
     t.match(await claimJobs('default', process, 1), [{ attempt: 1, suspect: false }])
@@ -209,15 +210,15 @@ t.test('ends', async t => {
 })
 
 t.test('processes that are gone', async t => {
-  t.test('one whose lease was lost changes nothing any more', async t => {
+  t.test('a process that lost its lease can no longer change anything', async t => {
     const zombie = await register()
     const other = await register()
-    await enqueueAll('event.emitted', [event('a'), event('b'), event('c')])
+    await enqueueAll('happening.told', [event('a'), event('b'), event('c')])
     const held = await claimJobs('default', zombie, 3)
     await execute('update job_processes set lease_until = ? where id = ?', [new Date(Date.now() - 1), zombie])
     t.same(await reapProcesses(), [zombie])
     const again: number[] = []
-    // Suspects come one by one.
+    // Suspects are claimed one by one.
     for (let count = 0; count < 3; count++) again.push(...(await claimJobs('default', other, 3)).map(({ id }) => id))
     t.same(
       again,
@@ -234,39 +235,39 @@ t.test('processes that are gone', async t => {
     t.same(await jobStats(), { processed: 0, failed: 0, enqueued: 3 })
   })
 
-  t.test('one that was declared gone claims no more', async t => {
+  t.test('a process that was declared gone claims nothing', async t => {
     const zombie = await register()
     await unregisterProcess(zombie)
-    await enqueue('event.emitted', event('a'))
+    await enqueue('happening.told', event('a'))
     t.same(await claimJobs('default', zombie, 3), [])
     t.same(await states(), ['ready'])
   })
 
-  t.test('a job whose process nobody knows goes back', async t => {
+  t.test('a job with an unknown process goes back', async t => {
     const process = await register()
-    await enqueue('event.emitted', event('a'))
+    await enqueue('happening.told', event('a'))
     await claimJobs('default', process, 1)
     await execute('delete from job_processes')
     await reapProcesses()
     t.same(await states(), ['ready'])
   })
 
-  t.test('a pid that runs no more, or runs something else, gives its jobs back at once', async t => {
+  t.test('a process whose pid has ended or was reused gives its jobs back at once', async t => {
     const dead = await register()
-    await enqueue('event.emitted', event('a'))
+    await enqueue('happening.told', event('a'))
     await claimJobs('default', dead, 1)
     await execute('update job_processes set pid_started = pid_started + 1 where id = ?', [dead])
     t.same(await reapProcesses(), [dead])
     t.same(await states(), ['ready'])
   })
 
-  t.test('a pid of another machine says nothing: its lease counts', async t => {
+  t.test('the pid of another machine has no meaning: only the lease counts', async t => {
     const elsewhere = await register()
     await execute("update job_processes set machine = 'other', pid_started = 1 where id = ?", [elsewhere])
     t.same(await reapProcesses(), [])
   })
 
-  t.test('a process does not declare itself gone after a sleep of the machine', async t => {
+  t.test('a process does not declare itself gone after the machine was asleep', async t => {
     const self = await register()
     await execute('update job_processes set lease_until = ?', [new Date(Date.now() - 60_000)])
     t.same(await reapProcesses(self), [])
@@ -274,8 +275,8 @@ t.test('processes that are gone', async t => {
     t.same(await reapProcesses(), [])
   })
 
-  t.test('a job that takes its process down three times is dead; one that waited beside it is not', async t => {
-    await enqueueAll('event.emitted', [event('killer'), event('innocent')])
+  t.test('a job that ends its process three times is dead; a job that waited beside it is not', async t => {
+    await enqueueAll('happening.told', [event('killer'), event('innocent')])
     for (let count = 1; count <= 3; count++) {
       const process = await register()
       const held = await claimJobs('default', process, 10)
@@ -291,9 +292,9 @@ t.test('processes that are gone', async t => {
     t.match(await jobStats(), { failed: 1 })
   })
 
-  t.test('one that says good-bye leaves its jobs without blame', async t => {
+  t.test('a process that unregisters leaves its jobs without blame', async t => {
     const process = await register()
-    await enqueue('event.emitted', event('a'))
+    await enqueue('happening.told', event('a'))
     await claimJobs('default', process, 1)
     await unregisterProcess(process)
     t.match(await row('select state, attempts, crashes from jobs'), { state: 'ready', attempts: 0, crashes: 0 })
@@ -302,7 +303,7 @@ t.test('processes that are gone', async t => {
 
 t.test('metrics', async t => {
   t.test('count every queue, also an empty one', async t => {
-    await enqueueAll('event.emitted', [event('a'), event('b')])
+    await enqueueAll('happening.told', [event('a'), event('b')])
     await enqueue('hook.deliver', { deliveryId: 1 }, { runAt: new Date(Date.now() + 60_000) })
     await execute('update jobs set run_at = ?', [new Date(Date.now() - 5000)])
     const metrics = await queueMetrics()
@@ -313,20 +314,20 @@ t.test('metrics', async t => {
     t.match(await jobStats(), { enqueued: 3 })
   })
 
-  t.test('show processes with what they run now', async t => {
+  t.test('show processes with the jobs that they run now', async t => {
     const process = await register(2)
-    await enqueueAll('event.emitted', [event('a'), event('b'), event('c')])
+    await enqueueAll('happening.told', [event('a'), event('b'), event('c')])
     t.match(await processMetrics(), [{ queues: ['default', 'hooks'], concurrency: 2, busy: 0 }])
     await claimJobs('default', process, 1)
     t.match(await processMetrics(), [{ busy: 1 }])
     await claimJobs('default', process, 2)
-    t.match(await processMetrics(), [{ busy: 2 }], 'what waits in a process does not make it busier than it can be')
+    t.match(await processMetrics(), [{ busy: 2 }], 'busy is never more than the concurrency')
   })
 
   t.test('keep the counts of processes that are gone', async t => {
     for (let count = 0; count < 3; count++) {
       const process = await register()
-      await enqueueAll('event.emitted', [event('a'), event('b')])
+      await enqueueAll('happening.told', [event('a'), event('b')])
       const claimed = await claimJobs('default', process, 2)
       await finishJobs(
         claimed.map(({ id }) => id),
@@ -338,10 +339,10 @@ t.test('metrics', async t => {
   })
 })
 
-t.test('a tick of the schedule is enqueued once, however many hear it', async t => {
+t.test('a tick of the schedule is enqueued once by many workers', async t => {
   const due = new Date(Math.floor(Date.now() / 60_000) * 60_000)
-  const told = await Promise.all(Array.from({ length: 12 }, () => enqueueTick('old_ticks', due)))
-  t.equal(told.filter(Boolean).length, 1)
+  const answers = await Promise.all(Array.from({ length: 12 }, () => enqueueTick('old_ticks', due)))
+  t.equal(answers.filter(Boolean).length, 1)
   t.equal(await enqueueTick('expired_sessions', due), true)
   t.equal((await listJobs({ queue: 'maintenance' })).length, 2)
 })

@@ -1,4 +1,4 @@
-// A worker of one queue in a process of its own, for tests that kill it: it writes down what it runs.
+// A worker of one queue in its own process, for tests that kill it. It records the jobs that it runs.
 import { closeDatabase } from '../../src/db/connection.js'
 import { execute } from '../../src/db/sql.js'
 import type { ClaimedJob } from '../../src/queue/claim.js'
@@ -25,9 +25,12 @@ process.on('message', async message => {
 loop.wake()
 process.send?.({ processId })
 
-/** Payload keys say what is to happen: `kill` ends this process, `stop` halts it, `fail` throws, `wait` takes a while. */
+/**
+ * The id of a payload says what happens: `kill` ends this process, `halt` stops it by a signal, `fail` throws, `wait`
+ * takes a while.
+ */
 async function run({ id, payload }: ClaimedJob): Promise<void> {
-  const { key } = payload as { key: string }
+  const { id: key } = payload as { id: string }
   if (key === 'kill') process.kill(process.pid, 'SIGKILL')
   await execute('insert into ran (job_id, process_id, pid, at) values (?, ?, ?, ?)', [
     id,

@@ -12,7 +12,7 @@ import { expand, expandVariables } from '../../src/runner/variables.js'
 
 const limits = { total: 1_000_000, file: 500_000 }
 
-t.test('patterns', async t => {
+t.test('matches patterns', async t => {
   for (const [pattern, path, expected] of [
     ['dist', 'dist/a/b', true],
     ['./dist/', 'dist/a', true],
@@ -46,13 +46,13 @@ t.test('patterns', async t => {
   }
 })
 
-t.test('a pattern of many stars is no burden', async t => {
+t.test('a pattern with many stars is fast', async t => {
   const matches = pathMatcher([`${'*a'.repeat(300)}b`, `${'**/'.repeat(300)}b`])
   t.notOk(matches('a'.repeat(250)))
   t.notOk(matches('a/'.repeat(500).slice(0, -1)))
 })
 
-t.test('references in values', async t => {
+t.test('expands references in values', async t => {
   const lookup = (name: string) => ({ A: 'x', B: '$A' })[name]
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of variables, not of JavaScript
   t.equal(expand('$A ${A} %A% ${B} $C $$A %20C% %C% 5$', lookup), 'x x x $A  $A %20C% %C% 5$')
@@ -63,7 +63,7 @@ t.test('references in values', async t => {
   t.equal(expandVariables([{ key: 'PATH', value: '/x:$PATH', public: true }], { PATH: '/bin' }).get('PATH'), '/x:/bin')
 })
 
-t.test('where links lead', async t => {
+t.test('finds out whether a link leads inside the tree', async t => {
   for (const [path, target, expected] of [
     ['a', 'b', true],
     ['a/b', '../c', true],
@@ -78,7 +78,7 @@ t.test('where links lead', async t => {
   }
 })
 
-t.test('names of archives', async t => {
+t.test('makes safe names of archives', async t => {
   for (const [name, expected] of [
     ['', 'artifacts.zip'],
     ['build 1', 'build 1.zip'],
@@ -103,7 +103,7 @@ const pack = (t: Test, tree: string, more: Partial<Packing>) =>
     ...more
   })
 
-t.test('what is packed is unpacked as it was', async t => {
+t.test('unpacking gives back the packed files', async t => {
   const folder = t.testdir({ tree: { bin: { run: 'echo' }, 'naïve.txt': 'text', empty: '' }, into: {} })
   const tree = join(folder, 'tree')
   symlinkSync('bin/run', join(tree, 'link'))
@@ -112,14 +112,14 @@ t.test('what is packed is unpacked as it was', async t => {
   const packed = await pack(t, tree, { warn: text => warnings.push(text) })
   t.equal(packed?.files, 4)
   t.equal(packed?.size, statSync(join(folder, 'artifacts.zip')).size)
-  t.strictSame(warnings, ['"out" is left out'])
+  t.strictSame(warnings, ['"out" is not packed'])
   await unzip(join(folder, 'artifacts.zip'), join(folder, 'into'), limits)
   t.equal(readFileSync(join(folder, 'into/naïve.txt'), 'utf8'), 'text')
   t.equal(readFileSync(join(folder, 'into/empty'), 'utf8'), '')
   t.equal(readlinkSync(join(folder, 'into/link')), 'bin/run')
 })
 
-t.test('archives are bounded by their size and by that of their files', async t => {
+t.test('the size of an archive and of its files is limited', async t => {
   const folder = t.testdir({ tree: { zeros: Buffer.alloc(200_000).toString() } })
   const tree = join(folder, 'tree')
   await t.rejects(pack(t, tree, { limit: 19_999 }), { constructor: TooLarge, message: /larger than 199990 bytes/ })
@@ -157,7 +157,7 @@ t.test('hostile archives are refused', async t => {
         ['link/x', 'x']
       ],
       undefined,
-      /behind a link/
+      /through a link/
     ],
     ['a device', [['dev', '', 0o020666]], undefined, /neither a file nor a link/],
     ['a large file', [['big', Buffer.alloc(500_001)]], undefined, /larger than 500000/],
@@ -171,7 +171,7 @@ t.test('hostile archives are refused', async t => {
   }
 })
 
-t.test('an entry that lies about its size is refused', async t => {
+t.test('an entry with a false size is refused', async t => {
   const { path, into } = await archive(t, [['bomb', Buffer.alloc(300_000)]])
   const bytes = readFileSync(path)
   const directory = bytes.indexOf('PK\x01\x02', 0, 'latin1')
@@ -184,7 +184,7 @@ t.test('an entry that lies about its size is refused', async t => {
   await t.rejects(unzip(path, into, limits), { message: /impossible size/ })
 })
 
-t.test('entries are counted', async t => {
+t.test('the number of entries is limited', async t => {
   const { path, into } = await archive(t, [
     ['a', ''],
     ['b', '']
@@ -192,14 +192,14 @@ t.test('entries are counted', async t => {
   await t.rejects(unzip(path, into, { ...limits, entries: 1 }), { message: 'more than 1 entries' })
 })
 
-t.test('links of the work tree are not followed', async t => {
+t.test('links in the work tree are not followed', async t => {
   const { path, into, outside } = await archive(t, [['dir/new', 'x']])
   symlinkSync(outside, join(into, 'dir'))
   await t.rejects(unzip(path, into, limits), BadArchive)
   t.notOk(existsSync(join(outside, 'new')))
 })
 
-t.test('a link in place of a file is replaced, not written through', async t => {
+t.test('a link in the place of a file is replaced, and its target does not change', async t => {
   const { path, into, outside } = await archive(t, [['dir/kept', 'new']])
   mkdirSync(join(into, 'dir'))
   symlinkSync(join(outside, 'kept'), join(into, 'dir/kept'))

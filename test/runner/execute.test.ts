@@ -33,7 +33,7 @@ type Outcome = { result: RunnerResult; trace: string; archive: Buffer | undefine
 const home = t.testdir({ tmp: {} })
 const settings = (runner: object = {}, rest: object = {}) => loadConfig({ home, runner, ...rest })
 
-/** A number that no other process on this machine sleeps for. */
+/** Returns a number of seconds that no other process on this machine sleeps. */
 const nap = (n: number) => `9${process.pid}${n}`
 
 async function build(wish: Wish): Promise<Outcome> {
@@ -68,7 +68,7 @@ async function build(wish: Wish): Promise<Outcome> {
   return { ...outcome, result, work }
 }
 
-/** The processes of this machine whose command line holds the text. */
+/** Returns the processes of this machine whose command line contains the text. */
 function processesWith(text: string): string[] {
   return readdirSync('/proc').filter(pid => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false
@@ -111,7 +111,7 @@ for (const sandbox of ['bubblewrap', 'none']) {
     settings({ sandbox })
     await checkSandbox()
 
-    t.test('a success shows each command and its output in order, and removes the folder', async t => {
+    t.test('a successful build shows each command and its output in order, and removes the folder', async t => {
       const { result, trace, work } = await build({
         script: ['echo one; echo two >&2', 'cat README'],
         header: ['Hello']
@@ -124,7 +124,7 @@ for (const sandbox of ['bubblewrap', 'none']) {
       t.notOk(existsSync(work))
     })
 
-    t.test('the first failing command ends it, with its exit code; after_script runs and does not count', async t => {
+    t.test('the first failing command ends the script and gives its code; after_script does not count', async t => {
       const { result, trace } = await build({
         script: ['true | (exit 7) | true', 'echo not reached'],
         afterScript: ['echo it was $CI_JOB_STATUS; exit 3']
@@ -134,12 +134,12 @@ for (const sandbox of ['bubblewrap', 'none']) {
       t.match(trace, 'it was failed\n')
     })
 
-    t.test('a command that ends itself by a signal has 128 and its number', async t => {
+    t.test('a command that a signal ends gives 128 plus the number of the signal', async t => {
       const { result } = await build({ script: ['kill -9 $$'] })
       t.strictSame(result, { status: 'failed', reason: 'script_failure', exitCode: 137 })
     })
 
-    t.test('variables reach the script as they are, whatever they hold', async t => {
+    t.test('variables reach the script unchanged, with any content', async t => {
       const value = `it's "$(id)" \`id\` \\ \n é ; #`
       const { trace } = await build({
         variables: [
@@ -157,13 +157,13 @@ for (const sandbox of ['bubblewrap', 'none']) {
       t.match(trace, 'Build succeeded')
     })
 
-    t.test('the output can be opened again by its name, and input is empty', async t => {
+    t.test('the output can be opened again by its name, and the input is empty', async t => {
       const { result, trace } = await build({ script: ['echo seen >/dev/stderr; echo also | tee /dev/stdout; cat'] })
       t.equal(result.status, 'success')
       t.match(trace, 'seen\nalso\nalso\n')
     })
 
-    t.test('descriptors of the runner do not reach the script', async t => {
+    t.test('the script does not get descriptors of the runner', async t => {
       const { trace } = await build({ script: ['echo open: $(cd /proc/self/fd; echo *)'] })
       t.match(trace, /open: 0 1 2 \d+( \d+)?\n/)
     })
@@ -175,19 +175,16 @@ for (const sandbox of ['bubblewrap', 'none']) {
       t.strictSame(processesWith(nap(1)), [])
     })
 
-    t.test('endless output is cut off and ends the build', async t => {
+    t.test('endless output is cut and ends the build', async t => {
       settings({ sandbox, output_limit: 100_000 })
       const { result, trace } = await build({ script: ['yes 0123456789'] })
       settings({ sandbox })
       t.strictSame(result, { status: 'failed', reason: 'output_limit' })
-      t.match(
-        trace,
-        /ERROR: the output is longer than 100000 bytes; the build is stopped\nBuild failed: output limit\n$/
-      )
+      t.match(trace, /ERROR: the output is longer than 100000 bytes; the build stops\nBuild failed: output limit\n$/)
       t.ok(trace.length < 100_300)
     })
 
-    t.test('a cancelled build ends with all that it started, and sends no artifacts', async t => {
+    t.test('a cancelled build ends with everything that it started, and stores no artifacts', async t => {
       const { result, archive } = await build({
         script: [`setsid nohup sleep ${nap(2)} >/dev/null 2>&1 &`, 'echo ready', `sleep ${nap(2)}`],
         afterScript: ['echo after'],
@@ -199,40 +196,40 @@ for (const sandbox of ['bubblewrap', 'none']) {
       t.strictSame(processesWith(nap(2)), [])
     })
 
-    t.test('a build that is cancelled before it starts does nothing', async t => {
+    t.test('a build that is cancelled before its start does nothing', async t => {
       const { result, trace } = await build({ script: ['echo ran'], signal: AbortSignal.abort() })
       t.strictSame(result, { status: 'canceled' })
       t.notMatch(trace, 'ran')
     })
 
-    t.test('what a script leaves running is ended with it', async t => {
+    t.test('processes that a script leaves running end with it', async t => {
       const left = `setsid nohup sleep ${nap(3)} & sleep ${nap(3)} & (setsid setsid sleep ${nap(3)} >&- 2>&- &)`
       const { result } = await build({ script: [left] })
       t.equal(result.status, 'success')
       t.strictSame(processesWith(nap(3)), [])
     })
 
-    t.test('secrets are hidden in output and commands by as many bytes', async t => {
+    t.test('secrets in output and commands are replaced by the same number of bytes', async t => {
       const { trace } = await build({ secrets: ['hunter22'], script: ['echo hunter22; printf hunt; printf er22'] })
       t.notMatch(trace, 'hunter22')
       t.match(trace, /^\$ echo \*{8}; .*\n\*{8}\n\*{8}\n/m)
     })
 
-    t.test('a hog of memory fails', async t => {
+    t.test('a command that uses too much memory fails', async t => {
       settings({ sandbox, memory_limit: 268_435_456 })
       const { result } = await build({ script: [`perl -e '$x = "a" x 600_000_000; print length $x'`] })
       settings({ sandbox })
       t.match(result, { status: 'failed', reason: 'script_failure' })
     })
 
-    t.test('a file beyond the limit fails', async t => {
+    t.test('a command that writes a file above the limit fails', async t => {
       settings({ sandbox, file_limit: 1_048_576 })
       const { result } = await build({ script: ['head -c 2000000 /dev/zero >big'] })
       settings({ sandbox })
       t.match(result, { status: 'failed', reason: 'script_failure' })
     })
 
-    t.test('the user outside is not root, whatever this process is', async t => {
+    t.test('the user outside is not root, even when this process is root', async t => {
       let uids = ''
       await build({
         script: [`sleep ${nap(4)} & echo ready; wait`],
@@ -252,7 +249,7 @@ for (const sandbox of ['bubblewrap', 'none']) {
 t.test('the sandbox', async t => {
   settings()
 
-  t.test('inside it the user is not root, and has no rights', async t => {
+  t.test('inside it the user is not root and has no rights', async t => {
     const { trace } = await build({
       script: ['id -u', 'grep CapBnd /proc/self/status', 'unshare -U true || echo refused']
     })
@@ -261,13 +258,13 @@ t.test('the sandbox', async t => {
     t.match(trace, 'refused')
   })
 
-  t.test('nothing of this machine is seen but its programs', async t => {
+  t.test('the script sees nothing of this machine but its programs', async t => {
     const paths = ['/root', '/var', '/run', '/etc/shadow', '/sys', config().root, home, process.cwd()]
     const { result, trace } = await build({ script: paths.map(path => `[ ! -e '${path}' ]`) })
     t.equal(result.status, 'success', trace)
   })
 
-  t.test('only its own folders can be written, and no memory without a bound', async t => {
+  t.test('the script can write only to its own folders, and to no unlimited memory', async t => {
     const script = ['/x', '/usr/x', '/dev/x', '/etc/x', '/build/step', '/build/x'].map(path => `! touch ${path} 2>&1`)
     const { result, trace } = await build({ script: [...script, 'touch x ~/x /tmp/x /dev/shm/x'] })
     t.equal(result.status, 'success', trace)
@@ -275,7 +272,7 @@ t.test('the sandbox', async t => {
     t.match(full.trace, 'No space left')
   })
 
-  t.test('processes are bounded, and a fork bomb ends with the build', async t => {
+  t.test('the number of processes is limited, and a fork bomb ends with the build', async t => {
     settings({ process_limit: 32 })
     const count = `perl -e 'while ($n < 200) { $p = fork; last unless defined $p; if (!$p) { sleep 60; exit } $n++ } print "made $n\\n"'`
     const { trace } = await build({ script: [count] })
@@ -286,7 +283,7 @@ t.test('the sandbox', async t => {
     settings()
   })
 
-  t.test('the network is closed, unless it is opened', async t => {
+  t.test('the network is closed, unless the configuration opens it', async t => {
     const server = createServer(socket => socket.end('hello\n')).listen(0, '127.0.0.1')
     t.teardown(() => server.close())
     await new Promise(resolve => server.once('listening', resolve))
@@ -302,7 +299,7 @@ t.test('the sandbox', async t => {
 t.test('stages', async t => {
   settings()
 
-  t.test('the first line is there before the sources are fetched', async t => {
+  t.test('the trace has its first line before the sources are fetched', async t => {
     let before = ''
     let seen = ''
     await build({
@@ -316,7 +313,7 @@ t.test('stages', async t => {
     t.match(before, 'Running on the built-in runner\n')
   })
 
-  t.test('sources that cannot be fetched fail the system, and say so', async t => {
+  t.test('sources that cannot be fetched are a system failure, and the trace says so', async t => {
     const error = new NotFound('Commit')
     const { result, trace, work } = await build({ getSources: () => Promise.reject(error), script: ['echo ran'] })
     t.strictSame(result, { status: 'failed', reason: 'runner_system_failure', error })
@@ -324,7 +321,7 @@ t.test('stages', async t => {
     t.notOk(existsSync(work))
   })
 
-  t.test('sources that share a file with a repository are not given away', async t => {
+  t.test('sources that share a file with a repository are not given to the build user', async t => {
     const tree = t.testdir({ deep: { a: '' } })
     linkSync(join(tree, 'deep/a'), join(tree, 'deep/b'))
     const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
@@ -338,7 +335,7 @@ t.test('stages', async t => {
     t.strictSame(processesWith(nap(6)), [])
   })
 
-  t.test('archives of earlier builds lie in the work tree, and belong to the build', async t => {
+  t.test('archives of earlier builds are unpacked into the work tree, and the build may change them', async t => {
     const archive = await zipOf({ 'out/a.txt': 'from before', README: 'replaced' })
     const { trace } = await build({
       dependencies: [dependency('compile', archive)],
@@ -363,7 +360,7 @@ t.test('stages', async t => {
     })
   }
 
-  t.test('artifacts are those named, without links out of the tree, and their name is expanded', async t => {
+  t.test('the archive contains the matching files without links out of the tree, and its name is expanded', async t => {
     const { result, archive, filename, trace } = await build({
       variables: [{ key: 'OUT', value: 'dist', public: true }],
       script: [
@@ -375,11 +372,11 @@ t.test('stages', async t => {
     t.equal(result.status, 'success', trace)
     t.strictSame(await namesIn(archive), ['dist/deep/.a', 'dist/in'])
     t.equal(filename, '-dist.zip')
-    t.match(trace, '"dist/out" is left out')
+    t.match(trace, '"dist/out" is not packed')
     t.match(trace, '"/etc/passwd" is not a path in the project')
   })
 
-  t.test('untracked artifacts are the files that the checkout did not make', async t => {
+  t.test('untracked artifacts are the files that the checkout did not create', async t => {
     const { archive } = await build({
       script: ['echo >new; echo >>README'],
       artifacts: artifacts([], { untracked: true })
@@ -387,7 +384,7 @@ t.test('stages', async t => {
     t.strictSame(await namesIn(archive), ['new'])
   })
 
-  t.test('artifacts are sent by their condition', async t => {
+  t.test('artifacts are stored according to their condition', async t => {
     for (const [when, script, sent] of [
       ['on_success', 'true', true],
       ['on_success', 'false', false],
@@ -400,7 +397,7 @@ t.test('stages', async t => {
     }
   })
 
-  t.test('artifacts beyond the limit fail a build that succeeded, with a line of why', async t => {
+  t.test('artifacts above the limit fail a successful build, and the trace says why', async t => {
     settings({}, { artifacts: { max_size: 10_000 } })
     const { result, trace, archive } = await build({
       script: ['head -c 20000 /dev/urandom >big'],
@@ -408,11 +405,11 @@ t.test('stages', async t => {
     })
     settings()
     t.match(result, { status: 'failed', reason: 'script_failure' })
-    t.match(trace, 'the artifacts are not kept: the archive is larger than 10000 bytes')
+    t.match(trace, 'the artifacts are not stored: the archive is larger than 10000 bytes')
     t.equal(archive, undefined)
   })
 
-  t.test('an upload that fails makes no success', async t => {
+  t.test('a failed upload fails a successful build', async t => {
     const putArtifacts = () => Promise.reject(new Error('away'))
     const { result } = await build({ artifacts: artifacts(['README']), putArtifacts })
     t.match(result, { status: 'failed', reason: 'runner_system_failure', error: { cause: undefined, message: 'away' } })
@@ -439,7 +436,7 @@ t.test('machines that cannot confine builds', async t => {
     })
     const { result, trace } = await build({ script: ['echo ran'] })
     t.match(result, { status: 'failed', reason: 'runner_system_failure' })
-    t.match(trace, 'ERROR: runner: builds cannot be confined')
+    t.match(trace, 'ERROR: runner: this machine cannot confine builds')
   })
 
   t.test('the kernel refuses namespaces', async t => {
@@ -449,7 +446,7 @@ t.test('machines that cannot confine builds', async t => {
     await t.rejects(checkSandbox(), { message: /No permissions.*allow unprivileged user namespaces/ })
   })
 
-  t.test('where this process is root, runner.user must be an ordinary user that exists', async t => {
+  t.test('when this process is root, runner.user must be an existing ordinary user', async t => {
     for (const user of ['nobody-here', 'root']) {
       settings({ user })
       if (process.getuid?.() === 0) await t.rejects(checkSandbox(), { message: /runner\.user/ })
@@ -458,16 +455,16 @@ t.test('machines that cannot confine builds', async t => {
     settings()
   })
 
-  t.test('a folder that is closed to another user of builds is refused', async t => {
+  t.test('a folder that the user of builds cannot enter is refused', async t => {
     const closed = t.testdir()
     chmodSync(closed, 0o700)
     mkdirSync(join(closed, 'work'))
     const { trace } = await build({ workFolder: join(closed, 'work') })
-    t.match(trace, process.getuid?.() === 0 ? /is closed to the user nobody: chmod o\+x/ : /Build succeeded/)
+    t.match(trace, process.getuid?.() === 0 ? /the user nobody cannot enter .*: run chmod o\+x/ : /Build succeeded/)
   })
 })
 
-t.test('a worker that is killed takes its builds with it, and the next one tidies up', async t => {
+t.test('when a worker is killed its builds end, and the next worker removes their folders', async t => {
   settings()
   const module = (name: string) => JSON.stringify(new URL(`../../src/${name}.js`, import.meta.url).href)
   const program = `
@@ -494,14 +491,14 @@ t.test('a worker that is killed takes its builds with it, and the next one tidie
   await gone
   const folder = /<(.+)>/.exec(said)?.[1] ?? ''
   while (processesWith(`sleep\0${nap(8)}`).length > 0) await delay(10)
-  // Another worker of this machine may be tidying up already.
+  // Another worker of this machine may be removing the folder at the same time.
   await removeStaleFolders()
   while (existsSync(folder)) await delay(10)
   t.match(folder, /gitstead-build-|build-/)
 })
 
-t.test('a disk that is nearly full is noticed', async t => {
+t.test('a nearly full disk is noticed', async t => {
   t.equal(await diskIsLow(home, 0), false)
   await new Promise<void>(resolve => watchDisk(home, resolve, Number.POSITIVE_INFINITY))
-  t.pass('told once')
+  t.pass('called once')
 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { Masker } from '../../src/runner/mask.js'
 import { Trace } from '../../src/runner/trace.js'
 
-/** A generator of numbers below n, the same in every run. */
+/** Returns a generator of numbers below n; it gives the same numbers in every run. */
 function numbers(seed: number) {
   let state = seed
   return (n: number) => {
@@ -12,7 +12,7 @@ function numbers(seed: number) {
   }
 }
 
-/** Every byte that some secret covers, in the whole text at once. */
+/** Returns the text with every byte masked that a secret covers. It works on the whole text at once. */
 function maskWhole(text: string, secrets: string[]): string {
   const hidden = new Set<number>()
   for (const secret of secrets) {
@@ -44,7 +44,7 @@ t.test('secrets are hidden wherever the text is cut', async t => {
   t.pass()
 })
 
-t.test('what may start a secret stays behind; released, the rest of the secret is hidden', async t => {
+t.test('the start of a secret is kept back; after its release the rest of the secret is hidden', async t => {
   const masker = new Masker(['password'])
   t.equal(masker.mask(Buffer.from('the pass')).toString(), 'the ')
   t.equal(masker.release().toString(), 'pass')
@@ -52,7 +52,7 @@ t.test('what may start a secret stays behind; released, the rest of the secret i
   t.equal(masker.mask(Buffer.from('word is')).toString(), '**** is')
 })
 
-t.test('lines of a secret are hidden one by one, and values shorter than four bytes not at all', async t => {
+t.test('a secret is hidden line by line, and values shorter than four bytes are not hidden', async t => {
   const masker = new Masker(['first line\r\nsecond\nx', '', 'abc'])
   t.equal(masker.mask(Buffer.from('first line second x abc')).toString(), '********** ****** x abc')
 })
@@ -102,7 +102,7 @@ t.test('a slow reader slows the script: writes do not overlap, and little waits 
   t.equal(text().length, 900_000)
 })
 
-t.test('the start of a secret comes out when nothing follows', async t => {
+t.test('the start of a secret is written when nothing follows', async t => {
   let shown: () => void = () => undefined
   const whole = new Promise<void>(resolve => {
     shown = resolve
@@ -121,17 +121,17 @@ t.test('the start of a secret comes out when nothing follows', async t => {
   t.equal(seen, 'my pass')
 })
 
-t.test('beyond the limit there is one notice, and no half of a secret', async t => {
+t.test('above the limit there is one notice, and no half of a secret', async t => {
   const { trace, events, text } = collect({ secrets: ['password'], limit: 10 })
   await trace.output(Buffer.from('so: password\n'))
   await trace.output(Buffer.from('more'))
   trace.line('done')
   await trace.close()
-  t.equal(text(), 'so: ******\nERROR: the output is longer than 10 bytes; the build is stopped\ndone\n')
+  t.equal(text(), 'so: ******\nERROR: the output is longer than 10 bytes; the build stops\ndone\n')
   t.strictSame(events, ['limit'])
 })
 
-t.test('a write that fails is told once, and the rest is dropped', async t => {
+t.test('a failed write is reported once, and the rest is dropped', async t => {
   const { trace, events } = collect({ write: () => Promise.reject(new Error('gone')) })
   trace.line('one')
   await trace.output(Buffer.alloc(200_000))

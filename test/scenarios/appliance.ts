@@ -1,4 +1,4 @@
-// A real appliance for scenarios: `bin/gitstead up` on a home of its own, its processes found through /proc.
+// Runs a real appliance for scenarios: `bin/gitstead up` on a temporary home. It finds the processes through /proc.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -24,13 +24,13 @@ export interface Appliance {
   readonly url: string
   readonly port: number
   readonly pid: number
-  /** What it has logged so far. */
+  /** The log so far. */
   log(): string
-  /** The processes of the appliance by role, those that run now. */
+  /** The processes of the appliance that run now, by role. */
   processes(): Processes
-  /** SIGTERM, and its exit code. */
+  /** Sends SIGTERM; gives the exit code. */
   stop(): Promise<number | null>
-  /** SIGKILL to the supervisor alone. */
+  /** Sends SIGKILL to the supervisor only. */
   kill(): Promise<void>
 }
 
@@ -41,12 +41,12 @@ export interface ApplianceOptions {
 }
 
 const clean = (environment: Record<string, string> = {}): NodeJS.ProcessEnv => {
-  // NODE_OPTIONS are the test runner's, which loads itself into every process of Node.
+  // With the NODE_OPTIONS of the test runner, every process of Node.js would load the runner.
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('GITSTEAD_') && name !== 'NODE_OPTIONS')
   return { ...Object.fromEntries(own), GITSTEAD_HOOKS_ALLOW: '127.0.0.1', GITSTEAD_LOG_LEVEL: 'info', ...environment }
 }
 
-/** Starts `gitstead up` and waits for its word that it is ready. Throws with what it said instead. */
+/** Starts `gitstead up` and waits for its `ready` line. Throws an error with its output when it ends before. */
 export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
   const port = options.port ?? (await freePort())
   const up = [process.execPath, program, 'up', '--home', options.home, '--port', String(port)]
@@ -102,7 +102,7 @@ async function readyUrl(child: ChildProcess, output: { stdout: string }): Promis
   }
 }
 
-/** Runs a command of gitstead to its end. */
+/** Runs a command of gitstead and waits for its end. */
 export async function gitstead(
   args: readonly string[],
   options: { input?: string; environment?: Record<string, string>; wrap?: readonly string[] } = {}
@@ -125,7 +125,7 @@ export interface MadeUser {
   readonly private_token: string
 }
 
-/** Makes a user by the command line. */
+/** Creates a user on the command line. */
 export async function makeUser(home: string, username: string, flags: readonly string[] = []): Promise<MadeUser> {
   const named = ['--username', username, '--email', `${username}@example.org`, '--name', `The ${username}`]
   const args = ['users', 'create', '--home', home, ...named, ...flags, '--password-stdin', '--json']
@@ -147,7 +147,7 @@ export async function freePort(): Promise<number> {
 
 interface ProcessStatus {
   readonly pid: number
-  /** In ticks since boot: tells it from a later one of the same number. */
+  /** The start time in ticks since boot. A later process with the same number has another start time. */
   readonly started: string
   readonly parent: number
   readonly name: string
@@ -159,7 +159,7 @@ function allProcesses(): ProcessStatus[] {
     .flatMap(pid => {
       const stat = read(`/proc/${pid}/stat`)
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      // A zombie is no process any more.
+      // A zombie is not a running process.
       if (stat === '' || fields[0] === 'Z') return []
       const [name, started] = [stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')), fields[19] ?? '']
       return [{ pid: Number(pid), parent: Number(fields[1]), name, started }]
@@ -176,7 +176,7 @@ function childrenOf(parent: number): Processes {
   return found
 }
 
-/** What servers and workers overwrite by their names: whose they were is written down when they are seen. */
+/** Servers and workers overwrite their command line with their name. So we note their home when we first see them. */
 const seen = new Map<string, Map<number, string>>()
 
 function note(home: string, pids: readonly (number | undefined)[]): void {
@@ -185,7 +185,7 @@ function note(home: string, pids: readonly (number | undefined)[]): void {
   seen.set(home, known)
 }
 
-/** Every process that belongs to a home: one seen among an appliance's, or one that names the home. */
+/** Every process of a home: those seen in an appliance, and those whose command line has the path of the home. */
 export function processesOf(home: string): number[] {
   return allProcesses()
     .filter(({ pid, started }) => pid !== process.pid && (seen.get(home)?.get(pid) === started || names(pid, home)))

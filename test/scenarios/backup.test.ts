@@ -1,4 +1,4 @@
-// A backup that is made while users push and write, restored elsewhere and looked at as users would.
+// Makes a backup while users push and write, restores it into another home, and uses the copy as users would.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ async function commit(clone: string, word: string): Promise<void> {
 const projects = await Promise.all(['one', 'two', 'three'].map(makeProject))
 const traffic = { on: true, pushes: 0, writes: 0 }
 
-/** Commits, branches that come and go, and forced pushes. */
+/** Pushes commits, creates and deletes branches, and forces pushes, until the traffic ends. */
 async function push({ clone, remote }: Pushed): Promise<void> {
   for (let round = 0; traffic.on; round++) {
     await commit(clone, `round ${round}`)
@@ -64,7 +64,7 @@ async function push({ clone, remote }: Pushed): Promise<void> {
   }
 }
 
-/** What the API changes: files and projects. */
+/** Changes files and projects with the API, until the traffic ends. */
 async function write(): Promise<void> {
   const { json } = await askApi<{ id: number }>(asAnn, 'POST', '/projects', { name: 'written' })
   for (let round = 0; traffic.on; round++) {
@@ -90,7 +90,7 @@ interface RefRow {
 const LAST = `select c.project_id, c.ref, c.new_id from ref_changes c join (select max(id) as id from ref_changes
   where state = 'done' group by project_id, ref) last on last.id = c.id`
 
-t.test('a restored copy has every ref of its rows, and no other', { timeout: 110_000 }, async t => {
+t.test('a restored copy has exactly the refs of its rows', { timeout: 110_000 }, async t => {
   const busy = Promise.all([...projects.map(push), write()])
   const secrets = join(folder, 'secrets.json')
   const create = () => gitstead(['backup', 'create', '--home', home, '--secrets-to', secrets, '--json'])
@@ -100,7 +100,7 @@ t.test('a restored copy has every ref of its rows, and no other', { timeout: 110
     await eventually(() => traffic.pushes > pushes + 2 && traffic.writes > writes + 5)
     const { code, stdout, stderr } = await create()
     t.equal(code, 0, stderr)
-    t.equal(stderr, '', 'no progress where no terminal is')
+    t.equal(stderr, '', 'no progress bar without a terminal')
     backups.push(JSON.parse(stdout))
   }
   traffic.on = false
@@ -120,8 +120,8 @@ t.test('a restored copy has every ref of its rows, and no other', { timeout: 110
   t.equal(restored.code, 0, restored.stderr)
   const other = await startAppliance({ home: copy })
   t.teardown(() => other.stop())
-  t.test('refs, clones, sign-in and tokens', async t => {
-    // What was open at the snapshot is settled at the start.
+  t.test('refs, clones, sign-in and tokens work in the copy', async t => {
+    // The start of the copy settles the ref changes that were open at the snapshot.
     await eventually(async () => (await rowsOf(copy, "select 1 from ref_changes where state = 'open'")).length === 0)
     const rows = await rowsOf<RefRow>(copy, LAST)
     loadConfig({ home: copy })
@@ -154,6 +154,6 @@ t.test('a restored copy has every ref of its rows, and no other', { timeout: 110
       `/projects/${projects[0]?.id}`
     )
     const original = await askApi<{ runners_token: string }>(asAnn, 'GET', `/projects/${projects[0]?.id}`)
-    t.equal(project.json.runners_token, original.json.runners_token, 'what was encrypted opens')
+    t.equal(project.json.runners_token, original.json.runners_token, 'the secrets decrypt the values')
   })
 })

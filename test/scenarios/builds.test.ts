@@ -1,4 +1,4 @@
-// Pipelines that are unusual: skipped, broken, endless, interrupted; and what a build's token opens.
+// Tests unusual pipelines (skipped, broken, endless, interrupted) and the rights of a build's token.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ t.teardown(() => appliance.stop())
 const { url } = appliance
 const ask = <T>(method: string, path: string, body?: unknown) => askApi<T>({ url, token }, method, path, body)
 
-/** A project whose only commit, by the files API, holds a CI file. */
+/** Creates a project with one commit by the files API, which adds a CI file. Gives the project's path in the API. */
 async function projectWith(name: string, ci: string, message = 'begin'): Promise<string> {
   const { json } = await ask<{ id: number }>('POST', '/projects', { name })
   const file = { file_path: '.gitstead-ci.yml', branch_name: 'master', content: ci, commit_message: message }
@@ -57,20 +57,20 @@ const ended = (project: string) =>
 const traceOf = async (project: string, { id }: Build) =>
   (await ask('GET', `${project}/builds/${id}/trace`)).bytes.toString()
 
-t.test('a commit that asks for no builds has a skipped pipeline', async t => {
+t.test('a commit with [ci skip] gets a skipped pipeline', async t => {
   const project = await projectWith('skipped', 'one:\n  script: ["true"]\n', 'nothing to build [ci skip]')
   t.equal((await firstPipeline(project)).status, 'skipped')
   t.equal(await firstBuild(project), undefined)
 })
 
-t.test('a broken CI file has a failed pipeline that tells why', async t => {
+t.test('a broken CI file gives a failed pipeline that says why', async t => {
   const project = await projectWith('broken', 'one:\n  scirpt: [true]\n')
   const pipeline = await firstPipeline(project)
   t.match(pipeline, { status: 'failed', yaml_errors: /scirpt/ })
   t.equal(await firstBuild(project), undefined)
 })
 
-t.test('a script that never ends and one that prints without end are stopped', async t => {
+t.test('a build that never ends is stopped, and so is one that prints without end', async t => {
   const [endless, loud] = await Promise.all([
     projectWith('endless', 'one:\n  script: [echo begun, sleep 1000]\n'),
     projectWith('loud', 'one:\n  script: ["yes"]\n')
@@ -84,7 +84,7 @@ t.test('a script that never ends and one that prints without end are stopped', a
   t.match(await traceOf(endless, late), /begun\n[\s\S]*longer than 12 seconds/)
 })
 
-t.test('commits by the files API are told to hooks', async t => {
+t.test('hooks get commits by the files API', async t => {
   const receiver = new Receiver()
   await receiver.open()
   t.teardown(() => receiver.close())
@@ -96,8 +96,8 @@ t.test('commits by the files API are told to hooks', async t => {
   t.equal((await ended(project)).status, 'success')
 })
 
-t.test("a build's token reads its project while it runs, and not afterwards", async t => {
-  // Letter by letter, as the trace hides the token itself.
+t.test("a build's token reads its project while the build runs, and not afterwards", async t => {
+  // The script prints the token with dashes, because the trace hides the token itself.
   const project = await projectWith(
     'tokens',
     'one:\n  script:\n    - echo "token $(echo $CI_JOB_TOKEN | sed "s/./&-/g")"\n    - sleep 5\n'
@@ -111,12 +111,12 @@ t.test("a build's token reads its project while it runs, and not afterwards", as
   const remote = remoteUrl(url, 'root/tokens', 'gitlab-ci-token', jobToken)
   t.ok((await tryGit(folder, ['clone', '--quiet', remote, 'by-token'])).ok)
   const push = await tryGit(join(folder, 'by-token'), ['push', 'origin', 'HEAD:mine'])
-  t.match(push.stderr, /403/, 'it only reads')
+  t.match(push.stderr, /403/, 'the token may only read')
   t.equal((await ended(project)).status, 'success')
   t.match((await tryGit(folder, ['ls-remote', remote])).stderr, /Authentication failed/)
 })
 
-t.test('a worker that stops in the middle of a build gives it back', async t => {
+t.test('a worker that stops in the middle of a build gives the build back', async t => {
   const project = await projectWith('handed-on', 'one:\n  script: [echo begun, sleep 8, echo done]\n')
   const begun = await eventually(async () => {
     const build = await firstBuild(project)
@@ -128,7 +128,7 @@ t.test('a worker that stops in the middle of a build gives it back', async t => 
   const build = await ended(project)
   t.match(build, { id: begun.id, status: 'success' })
   const trace = await traceOf(project, build)
-  t.equal(trace.split('\n').filter(line => line === 'begun').length, 1, 'its trace is of the second run alone')
+  t.equal(trace.split('\n').filter(line => line === 'begun').length, 1, 'the trace is only that of the second run')
   t.match(trace, /done\n/)
   t.not(appliance.processes().worker, worker)
 })

@@ -1,4 +1,4 @@
-// What users of an appliance have: a REST client, a git client, a receiver of hooks.
+// The clients that users of an appliance have: a REST client, a git client, a receiver of hooks.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
@@ -28,7 +28,7 @@ export interface GitOutcome {
   readonly stderr: string
 }
 
-/** Runs a stock git client; a refusal is an outcome, not an error. */
+/** Runs a stock git client. A refusal is a result, not an error. */
 export async function tryGit(cwd: string, args: readonly string[], extra: Record<string, string> = {}) {
   try {
     const options = { cwd, env: { ...gitEnvironment, ...extra }, maxBuffer: 1 << 28, timeout: 120_000 }
@@ -40,14 +40,14 @@ export async function tryGit(cwd: string, args: readonly string[], extra: Record
   }
 }
 
-/** The same for what must succeed; gives its stdout. */
+/** Runs a stock git client that must succeed; gives its stdout. */
 export async function git(cwd: string, args: readonly string[], extra: Record<string, string> = {}): Promise<string> {
   const { ok, stdout, stderr } = await tryGit(cwd, args, extra)
   if (!ok) throw new Error(`git ${args.join(' ')}: ${stderr}`)
   return stdout
 }
 
-/** The URL that a git client uses with somebody's token or password. */
+/** The URL for a git client, with a username and a token or password. */
 export function remoteUrl(url: string, path: string, user: string, secret: string): string {
   const remote = new URL(`${url}/${path}.git`)
   remote.username = user
@@ -59,7 +59,7 @@ export interface ApiAnswer<T> {
   readonly status: number
   readonly headers: Headers
   readonly bytes: Buffer
-  /** Undefined where the answer is no JSON. */
+  /** Undefined when the answer is not JSON. */
   readonly json: T
 }
 
@@ -85,7 +85,7 @@ export async function askApi<T = Record<string, unknown>>(
   return { status: response.status, headers: response.headers, bytes, json }
 }
 
-/** What the tests look at in a hook's payload. */
+/** The fields of a hook's payload that the tests use. */
 export interface HookBody {
   readonly event_name: string
   readonly ref: string
@@ -104,10 +104,10 @@ export interface Hook {
   readonly body: HookBody
 }
 
-/** A receiver of hooks at a port of its own, which can be away for a while. */
+/** A receiver of hooks at its own port. Tests can close it for a while and open it again. */
 export class Receiver {
   readonly hooks: Hook[] = []
-  /** The status that it answers with. */
+  /** The status of its answers. */
   status = 200
   port = 0
   #server: Server | undefined
@@ -141,7 +141,7 @@ export class Receiver {
   }
 }
 
-/** Asks again and again until there is an answer. Throws after `seconds`, with what `describe` says. */
+/** Asks again and again until there is a result. Throws after `seconds`, with the text of `describe`. */
 export async function eventually<T>(
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   describe: () => string | Promise<string> = () => 'it did not happen',

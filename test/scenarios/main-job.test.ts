@@ -1,4 +1,5 @@
-// The main job of an appliance from its first user to its metrics, with real processes, a real git client, a real listener.
+// Tests the main job of an appliance, from its first user to its metrics, with real processes, a real git client and a
+// real listener.
 import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -59,7 +60,7 @@ function hasValidSignature(t: Test, { headers, text }: Hook, token: string): voi
   t.equal(headers['webhook-signature'], `v1,${createHmac('sha256', token).update(signed).digest('base64')}`)
 }
 
-t.test('the main job', async t => {
+t.test('the main job: users, hooks, pushes, clones, builds, traces, artifacts and metrics', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-main-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const home = join(folder, 'home')
@@ -67,11 +68,11 @@ t.test('the main job', async t => {
   makePast(source, { commits: 3000, files: { '.gitstead-ci.yml': CI_FILE } })
 
   const root = await makeUser(home, 'root', ['--admin'])
-  t.match(root, { username: 'root', private_token: /^\S{20}$/ }, 'a user is made before the server runs')
+  t.match(root, { username: 'root', private_token: /^\S{20}$/ }, 'a command creates a user before the server runs')
   const appliance = await startAppliance({ home })
   t.teardown(() => appliance.stop())
   const ann = await makeUser(home, 'ann')
-  t.match(ann, { username: 'ann', private_token: /^\S{20}$/ }, 'and while it runs')
+  t.match(ann, { username: 'ann', private_token: /^\S{20}$/ }, 'a command creates a user while the server runs')
 
   const { url } = appliance
   const asAnn = <T>(method: string, path: string, body?: unknown) =>
@@ -96,7 +97,7 @@ t.test('the main job', async t => {
   await git(source, ['push', '--quiet', remote, 'refs/heads/*:refs/heads/*', 'refs/tags/*:refs/tags/*'])
   const sha = await git(source, ['rev-parse', 'master'])
 
-  await t.test('a clone gives the same objects and refs back', async t => {
+  await t.test('a clone has the same objects and refs as the push', async t => {
     await git(folder, ['clone', '--quiet', '--mirror', remote, 'mirror'])
     const [pushed, cloned] = await Promise.all([contentsOf(source), contentsOf(join(folder, 'mirror'))])
     t.ok(pushed.objects.length > 9000, `${pushed.objects.length} objects`)
@@ -107,7 +108,7 @@ t.test('the main job', async t => {
 
   t.notOk(
     receiver.hooks.some(({ body }) => body.event_name === 'push'),
-    'the receiver is down until now'
+    'the receiver was down until now'
   )
   await receiver.open()
 
@@ -123,16 +124,16 @@ t.test('the main job', async t => {
       return (await buildOf('compile'))?.status === 'success'
     })
     const read = [...traces]
-    t.ok(read.length > 3, `it was seen in ${read.length} lengths`)
+    t.ok(read.length > 3, `the test saw it in ${read.length} lengths`)
     t.ok(
       read.every((trace, at) => trace.startsWith(read[at - 1] ?? '')),
-      'each one goes on from the last'
+      'each text continues the text before'
     )
     const whole = (await asAnn('GET', `${project}/builds/${compile.id}/trace`)).bytes.toString()
     t.match(whole, /step 1\n[\s\S]*step 10\n/)
   })
 
-  await t.test('its artifacts can be downloaded', async t => {
+  await t.test('the artifacts of the build can be downloaded', async t => {
     const compile = await eventually(() => buildOf('compile'))
     const archive = await asAnn('GET', `${project}/builds/${compile.id}/artifacts`)
     t.equal(archive.status, 200)
@@ -156,7 +157,7 @@ t.test('the main job', async t => {
     t.match((await asAnn('GET', `${project}/builds/${fails?.id}/trace`)).bytes.toString(), /about to fail\n/)
   })
 
-  await t.test('a receiver that was down gets the push when it is back', async t => {
+  await t.test('a receiver that was down gets the push when it is up again', async t => {
     const isMaster = ({ body }: Hook) => body.event_name === 'push' && body.ref === 'refs/heads/master'
     const push = await eventually(() => receiver.hooks.find(isMaster))
     t.match(push.body, { after: sha, before: '0'.repeat(40), project_id: made.json.id, user_name: 'The ann' })
@@ -165,10 +166,10 @@ t.test('the main job', async t => {
     const branches = () => new Set(receiver.hooks.filter(({ body }) => body.event_name === 'push').map(h => h.body.ref))
     await eventually(() => branches().size === 3)
     const ids = receiver.hooks.map(({ headers }) => headers['webhook-id'])
-    t.equal(new Set(ids).size, ids.length, 'each event once')
+    t.equal(new Set(ids).size, ids.length, 'each event arrives once')
   })
 
-  await t.test('the command line and the API show the same of the jobs', async t => {
+  await t.test('the command line and the API show the same figures of the jobs', async t => {
     let last: unknown
     const ask = async () => {
       const [{ stdout, code }, { json }] = await Promise.all([

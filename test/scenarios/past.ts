@@ -1,4 +1,5 @@
-// A repository with a past, as a user would push one: thousands of commits, merges, renames, binary files, tags, branches.
+// Makes a repository with a history, as a user would push one: thousands of commits, merges, renames, binary files,
+// tags and branches.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { stream } from '../git/history.js'
@@ -9,7 +10,7 @@ const text = (content: string) => `data ${Buffer.byteLength(content)}\n${content
 
 export interface PastOptions {
   readonly commits: number
-  /** Other files of the last commit on master, by path. */
+  /** More files for the last commit on master, by path. */
   readonly files?: Record<string, string>
 }
 

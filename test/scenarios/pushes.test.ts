@@ -1,4 +1,4 @@
-// What a stock git client may do, what it is refused, and what it is told then.
+// Tests what a stock git client may do, what is refused, and the messages that it gets then.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -34,13 +34,13 @@ const shared = await newProject('shared', { visibility_level: 20 })
 await git(source, ['push', '--quiet', shared.remote, 'refs/heads/*:refs/heads/*', 'refs/tags/*:refs/tags/*'])
 const refsAt = (remote: string) => git(folder, ['ls-remote', '--quiet', remote])
 
-t.test('refused pushes say why and move nothing', async t => {
+t.test('a refused push says why and moves no ref', async t => {
   const before = await refsAt(shared.remote)
   const refused: [string[], RegExp][] = [
     [[':refs/heads/master'], /remote rejected.*the default branch cannot be deleted/],
     [['master:refs/internal/mine'], /remote rejected.*the name is reserved/],
     [['master:refs/pipelines/1'], /remote rejected.*the name is reserved/],
-    [['master:refs/heads/fine', ':refs/heads/master'], /another change of this push is refused/]
+    [['master:refs/heads/fine', ':refs/heads/master'], /another change in this push was refused/]
   ]
   for (const [specs, text] of refused) {
     const { ok, stderr } = await tryGit(source, ['push', shared.remote, ...specs])
@@ -49,13 +49,17 @@ t.test('refused pushes say why and move nothing', async t => {
   }
   const asBob = await tryGit(source, ['push', remoteUrl(url, 'ann/shared', 'bob', bob.private_token), 'master:bobs'])
   t.notOk(asBob.ok)
-  t.match(asBob.stderr, /403/, 'a reader may not push')
+  t.match(asBob.stderr, /403/, 'a user who may only read may not push')
   const anonymous = await tryGit(source, ['push', `${url}/ann/shared.git`, 'master:theirs'])
-  t.match(anonymous.stderr, /could not read Username|Authentication failed/, 'nobody is asked who they are')
+  t.match(
+    anonymous.stderr,
+    /could not read Username|Authentication failed/,
+    'without credentials, git asks for a username'
+  )
   t.equal(await refsAt(shared.remote), before)
 })
 
-t.test('a private project is there for its members alone', async t => {
+t.test('only members see a private project', async t => {
   const { remote } = await newProject('secret')
   await git(source, ['push', '--quiet', remote, 'master'])
   const asBob = await tryGit(folder, ['ls-remote', remoteUrl(url, 'ann/secret', 'bob', bob.private_token)])
@@ -71,7 +75,7 @@ t.test('a private project is there for its members alone', async t => {
   }
 })
 
-t.test('passwords and personal access tokens open it too', async t => {
+t.test('passwords and personal access tokens work for git too', async t => {
   const token = 'personal-access-token-of-ann'
   const hash = createHash('sha256').update(token).digest()
   for (const [scopes, secret] of [
@@ -90,10 +94,10 @@ t.test('passwords and personal access tokens open it too', async t => {
     t.ok((await tryGit(source, ['push', '--quiet', remote, `master:by-${secret.length}`])).ok)
   }
   const narrow = await tryGit(folder, ['ls-remote', remoteUrl(url, 'ann/secret', 'ann', `${token}-2`)])
-  t.match(narrow.stderr, /Authentication failed/, 'a token of another scope does not')
+  t.match(narrow.stderr, /Authentication failed/, 'a token with another scope does not work')
 })
 
-t.test('every protocol, shallow, in chunks and compressed', async t => {
+t.test('every protocol version works, also shallow, in chunks and compressed', async t => {
   for (const version of ['0', '1', '2']) {
     const target = join(folder, `clone-${version}`)
     await git(folder, ['-c', `protocol.version=${version}`, 'clone', '--quiet', shared.remote, target])
@@ -110,14 +114,14 @@ t.test('every protocol, shallow, in chunks and compressed', async t => {
 
   const chunked = await newProject('chunked')
   const small = ['-c', 'http.postBuffer=65536', 'push', '--quiet', chunked.remote, 'master', 'side']
-  t.ok((await tryGit(source, small)).ok, 'a pack larger than the buffer goes in chunks')
+  t.ok((await tryGit(source, small)).ok, 'git sends a pack larger than its buffer in chunks')
   const many = join(folder, 'clone-0')
   for (let at = 0; at < 60; at++) await git(many, ['commit', '--quiet', '--allow-empty', '-m', `mine ${at}`])
   await git(source, ['push', '--quiet', shared.remote, 'side:extra'])
-  t.ok((await tryGit(many, ['fetch', '--quiet', 'origin'])).ok, 'a long list of commits is sent compressed')
+  t.ok((await tryGit(many, ['fetch', '--quiet', 'origin'])).ok, 'git sends a long list of commits compressed')
 })
 
-t.test('an empty repository, many tags, forced and deleted branches', async t => {
+t.test('an empty repository, many tags, and forced and deleted branches work', async t => {
   const { remote } = await newProject('empty')
   const clone = join(folder, 'empty-clone')
   await git(folder, ['clone', '--quiet', remote, clone])
@@ -145,7 +149,7 @@ t.test('an empty repository, many tags, forced and deleted branches', async t =>
   })
 })
 
-t.test('a push that is cut moves nothing', async t => {
+t.test('a push that is cut moves no ref', async t => {
   const { id, remote } = await newProject('cut')
   const next = await git(source, ['rev-parse', 'master'])
   const line = `${'0'.repeat(40)} ${next} refs/heads/master\0 report-status side-band-64k agent=git/2\n`
@@ -165,7 +169,7 @@ t.test('a push that is cut moves nothing', async t => {
   await closed
   await eventually(async () => (await openChangesOf(id)) === 0)
   t.equal(await refsAt(remote), '')
-  t.same(await rowsOf(home, `select id from ref_changes where project_id = ${id}`), [], 'and is written down nowhere')
+  t.same(await rowsOf(home, `select id from ref_changes where project_id = ${id}`), [], 'no row records the push')
   t.ok((await tryGit(source, ['push', '--quiet', remote, 'master'])).ok, 'the next push is accepted')
 })
 

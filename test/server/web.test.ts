@@ -1,6 +1,5 @@
 // What lies beside the API: signing in, the documents, health and metrics.
 import t from 'tap'
-import { routesOf } from '../access/route-list.js'
 import { testApp } from '../helpers/app.js'
 
 const ORIGIN = { host: 'git.example.org', origin: 'http://git.example.org' }
@@ -112,60 +111,6 @@ t.test('signing in', async t => {
     t.equal((await ask('GET', '/api/v3/user', { cookie })).statusCode, 200, 'not for another site')
     await ask('POST', '/users/sign_out', { ...ORIGIN, cookie })
     t.equal((await ask('GET', '/api/v3/user', { cookie })).statusCode, 401)
-  })
-})
-
-/** Paths whose last word says all: nothing is sent with them. */
-const ACTIONS = /\/(block|unblock|redeliver|retry|pause|resume)$/
-
-t.test('the OpenAPI document', async t => {
-  const app = await testApp(t)
-  const res = await app.nobody.get('/openapi.json')
-  t.equal(res.statusCode, 200)
-  const document = res.json() as { openapi: string; info: object; paths: Record<string, Record<string, Operation>> }
-  type Operation = {
-    responses?: object
-    parameters?: { in: string; name: string; required?: boolean }[]
-    requestBody?: object
-  }
-  t.match(document, { openapi: /^3\.\d/, info: { title: String, version: String } })
-
-  t.test('holds every route of the API and no other', async t => {
-    const own = routesOf(app.fastify).filter(
-      ({ method, path }) => path.startsWith('/api/v3/') && method !== 'HEAD' && !path.endsWith('openapi.json')
-    )
-    const expected = own.map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
-    const found = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map(method => `${method} ${path}`)
-    )
-    t.same(found.sort(), expected.sort())
-  })
-
-  t.test('names the parameters of every path, and what it answers', async t => {
-    for (const [path, methods] of Object.entries(document.paths)) {
-      for (const [method, operation] of Object.entries(methods)) {
-        const inPath = (operation.parameters ?? []).filter(parameter => parameter.in === 'path')
-        t.same(
-          inPath.map(({ name }) => name).sort(),
-          [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '').sort(),
-          `${method} ${path}`
-        )
-        t.ok(inPath.every(({ required }) => required === true))
-        t.ok(operation.responses && Object.keys(operation.responses).length > 0)
-        const takesBody = (method === 'post' || method === 'put') && !ACTIONS.test(path)
-        t.equal(operation.requestBody !== undefined, takesBody, `${method} ${path} and its body`)
-      }
-    }
-  })
-
-  t.test('refers to nothing that it does not hold', async t => {
-    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, ref]) => ref ?? '')
-    for (const ref of refs) {
-      const target = ref
-        .split('/')
-        .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document)
-      t.ok(target, ref)
-    }
   })
 })
 

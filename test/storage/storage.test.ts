@@ -20,7 +20,7 @@ import {
 const home = t.testdir()
 loadConfig({ home })
 
-t.test('a trace grows by chunks, and is read in ranges', async t => {
+t.test('a trace grows by chunks and is read in ranges', async t => {
   const key = { build: 12_345, attempt: 1 }
   t.equal(await traceSize(key), 0)
   t.equal(await openTrace(key), undefined)
@@ -34,10 +34,10 @@ t.test('a trace grows by chunks, and is read in ranges', async t => {
   const trace = await openTrace(key)
   t.equal(trace?.size, 11)
   await appendTrace(key, Buffer.from('!'))
-  t.equal(trace && (await text(trace.stream)), 'hello world', 'what was added later is not in it')
+  t.equal(trace && (await text(trace.stream)), 'hello world', 'it does not contain later bytes')
 })
 
-t.test('a chunk for another place is refused, with the size', async t => {
+t.test('a chunk with the wrong offset is refused, and the error has the size', async t => {
   const key = { build: 2, attempt: 1 }
   await appendTrace(key, Buffer.from('abc'))
   await t.rejects(appendTrace(key, Buffer.from('abc'), 0), new TraceMismatch(3))
@@ -51,13 +51,13 @@ t.test('chunks of one process keep their order', async t => {
   t.equal((await readTrace(key)).toString(), Array.from({ length: 50 }, (_, n) => `${n} `).join(''))
 })
 
-t.test('attempts do not touch each other', async t => {
+t.test('attempts have separate traces', async t => {
   await appendTrace({ build: 4, attempt: 1 }, Buffer.from('stale'))
   await appendTrace({ build: 4, attempt: 2 }, Buffer.from('new'))
   t.equal((await readTrace({ build: 4, attempt: 2 })).toString(), 'new')
 })
 
-t.test('a trace can be emptied and removed, twice as well', async t => {
+t.test('a trace can be emptied and removed, also twice', async t => {
   const key = { build: 5, attempt: 1 }
   await resetTrace(key)
   const empty = await openTrace(key)
@@ -70,7 +70,7 @@ t.test('a trace can be emptied and removed, twice as well', async t => {
   t.equal(await openTrace(key), undefined)
 })
 
-t.test('keys are numbers', async t => {
+t.test('keys must be whole positive numbers', async t => {
   for (const build of [-1, 1.5, Number.NaN]) await t.rejects(traceSize({ build, attempt: 1 }), RangeError)
 })
 
@@ -92,7 +92,7 @@ t.test('an archive is stored from a stream or a file, private to this user', asy
   t.strictSame(drafts(), [])
 })
 
-t.test('one that is too large, or breaks off, leaves what was there', async t => {
+t.test('an archive that is too large or incomplete does not replace the existing one', async t => {
   const key = { build: 2, attempt: 1 }
   await putArtifact(key, Readable.from([Buffer.from('good')]))
   await t.rejects(putArtifact(key, Readable.from([Buffer.alloc(11)]), 10), TooLarge)
@@ -104,7 +104,7 @@ t.test('one that is too large, or breaks off, leaves what was there', async t =>
   t.strictSame(drafts(), [])
 })
 
-t.test('an archive can be removed, twice as well', async t => {
+t.test('an archive can be removed, also twice', async t => {
   const key = { build: 3, attempt: 1 }
   await putArtifact(key, Readable.from([Buffer.from('x')]))
   await removeArtifact(key)

@@ -1,4 +1,4 @@
-// The shapes that receivers see, field by field.
+// Tests the payloads that receivers get, field by field.
 import t from 'tap'
 import {
   buildPayload,
@@ -7,7 +7,13 @@ import {
   pipelinePayload
 } from '../../src/webhooks/build-payloads.js'
 import type { PayloadProject, PayloadPushCommit, PayloadUser } from '../../src/webhooks/payloads.js'
-import { type PayloadPush, pushEvent, pushPayload, systemPushPayload } from '../../src/webhooks/push-payloads.js'
+import {
+  type PayloadPush,
+  pushEvent,
+  pushPayload,
+  shortPushPayload,
+  systemPushPayload
+} from '../../src/webhooks/push-payloads.js'
 import {
   keyPayload,
   memberPayload,
@@ -88,7 +94,7 @@ const viewedCommit = (id: string) => ({
 })
 const pushedCommit = (id: string) => ({ ...viewedCommit(id), added: ['a'], modified: [], removed: ['b'] })
 
-t.test('pushes', async t => {
+t.test('payloads of pushes', async t => {
   const [before, after] = ['1'.repeat(40), '2'.repeat(40)]
   const move = { ref: 'refs/heads/tags/x', before, after, checkoutSha: after, message: null }
   const push: PayloadPush = { ...move, user: person, project }
@@ -142,7 +148,31 @@ t.test('pushes', async t => {
   t.equal(pushEvent('refs/heads/master'), 'push')
 })
 
-t.test('system events', async t => {
+t.test('a push that is kept is as long as it may be', async t => {
+  const long = (id: string): PayloadPushCommit => ({
+    ...commit(id),
+    message: 'm'.repeat(1000),
+    added: ['p'.repeat(3000)]
+  })
+  const after = '2'.repeat(40)
+  const move = { ref: 'refs/heads/x', before: zeros, after, checkoutSha: after, message: 't'.repeat(1000) }
+  const commits = ['a', 'b', 'c'].map(long)
+  const push = pushPayload({ ...move, user: person, project }, { commits, totalCommitsCount: 3 })
+  const short = (limit: number) => {
+    const shorter = shortPushPayload(push, limit)
+    t.ok(JSON.stringify(shorter).length <= limit, `${limit}`)
+    return shorter
+  }
+  t.equal(short(50_000), push)
+  t.strictSame(short(10_000), {
+    ...push,
+    commits: push.commits.map(entry => ({ ...entry, added: [], modified: [], removed: [] }))
+  })
+  t.match(short(4000), { message: 't'.repeat(200), commits: [{ message: 'm'.repeat(200), added: [] }, {}, {}] })
+  t.match(short(2500), { message: 't'.repeat(200), commits: [], total_commits_count: 3 })
+})
+
+t.test('payloads of system events', async t => {
   const systemProject: PayloadSystemProject = {
     id: 15,
     name: 'Diaspora',
@@ -217,7 +247,7 @@ t.test('system events', async t => {
   t.match(sample, { event_name: 'project_create', project_id: 1, owner_name: 'Someone' })
 })
 
-t.test('builds', async t => {
+t.test('payloads of builds', async t => {
   const build: PayloadBuild = {
     id: 9,
     name: 'rspec',
@@ -279,7 +309,7 @@ t.test('builds', async t => {
   })
 })
 
-t.test('pipelines', async t => {
+t.test('payloads of pipelines', async t => {
   const build: PayloadPipelineBuild = {
     id: 9,
     stage: 'test',

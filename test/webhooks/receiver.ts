@@ -1,4 +1,4 @@
-// Listeners that stand for receivers of hooks: well-behaved ones and hostile ones.
+// Listeners that play receivers of hooks, both well-behaved and hostile.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ export interface Received {
   body: string
 }
 
-/** An HTTP receiver; `answer` writes the answer once the request has been read. Gives its port and what came in. */
+/** Starts an HTTP receiver; `answer` writes the answer after the request was read. Gives its port and all requests. */
 export async function receiver(t: Test, answer: (response: ServerResponse, url: string) => void, tls?: Certificate) {
   const received: Received[] = []
   const listener: RequestListener = async (request, response) => {
@@ -29,7 +29,7 @@ export async function receiver(t: Test, answer: (response: ServerResponse, url: 
   return { port, received }
 }
 
-/** A bare TCP receiver, for answers that no HTTP server would give. Gives its port and how many connected. */
+/** Starts a TCP receiver, for answers that no HTTP server would give. Gives its port and the number of connections. */
 export async function rawReceiver(t: Test, converse: (socket: Socket) => void) {
   const seen = { connections: 0 }
   const server = net.createServer(socket => {
@@ -61,7 +61,7 @@ export interface Certificate {
   cert: string
 }
 
-/** A fresh self-signed certificate for localhost. */
+/** Makes a new self-signed certificate for localhost. */
 export function selfSigned(folder: string): Certificate {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1'

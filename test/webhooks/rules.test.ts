@@ -1,11 +1,17 @@
-// The pure parts: signatures, URLs, the schedule of retries and the table of events.
+// Tests the pure parts: signatures, URLs, the schedule of retries and the table of events.
 import t from 'tap'
-import { projectHookEvents, systemHookEvents, systemHookFlag } from '../../src/webhooks/events.js'
+import {
+  projectHookEvents,
+  projectHookFlags,
+  projectHookHeader,
+  systemHookEvents,
+  systemHookFlag
+} from '../../src/webhooks/events.js'
 import { nextDelay } from '../../src/webhooks/retry.js'
 import { sign, unixSeconds } from '../../src/webhooks/sign.js'
 import { checkHookUrl } from '../../src/webhooks/url.js'
 
-t.test('the vector that Standard Webhooks publishes', async t => {
+t.test('a signature equals the published example of Standard Webhooks', async t => {
   const message = {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     timestamp: new Date(1614265330 * 1000),
@@ -18,7 +24,7 @@ t.test('the vector that Standard Webhooks publishes', async t => {
   t.equal(unixSeconds(new Date('2026-01-02T03:04:05.999Z')), 1767323045)
 })
 
-t.test('any other token is a key as it is', async t => {
+t.test('a token without whsec_ is itself the key', async t => {
   const message = { id: '1', timestamp: new Date(2000), body: '{}' }
   // echo -n '1.2.{}' | openssl dgst -sha256 -hmac secret -binary | base64
   t.equal(sign({ ...message, token: 'secret' }), 'v1,72EbzgLDv52tyOY4YC27IQSjiGr5nutKKXvEM56cM3U=')
@@ -27,7 +33,7 @@ t.test('any other token is a key as it is', async t => {
   t.equal(new Set(signatures).size, tokens.length - 1, 'c2VjcmV0 is secret in base64; no other two share a key')
 })
 
-t.test('URLs that hooks can have', async t => {
+t.test('checkHookUrl accepts valid URLs and says what is wrong with others', async t => {
   const good = [
     ...['http://example.com', 'HTTPS://example.com:8443/a?b=c#d', 'http://user:pass@example.com/', 'http://[::1]:80/'],
     ...['http://localhost/x', 'http://bücher.example/ü', `http://example.com/${'a'.repeat(1981)}`]
@@ -64,7 +70,7 @@ t.test('URLs that hooks can have', async t => {
   }
 })
 
-t.test('retries grow, end, and take about a day', async t => {
+t.test('the waits between tries grow, end, and take about a day', async t => {
   const waits = (random: number) => {
     const found: number[] = []
     for (let attempt = 1; ; attempt++) {
@@ -89,12 +95,16 @@ t.test('retries grow, end, and take about a day', async t => {
     )
 })
 
-t.test('events', async t => {
+t.test('events have their flags and headers', async t => {
   t.strictSame(
     systemHookEvents.filter(event => systemHookFlag(event) !== null),
     ['push', 'tag_push']
   )
   t.equal(systemHookFlag('push'), 'push_events')
   t.equal(systemHookFlag('tag_push'), 'tag_push_events')
+  t.equal(projectHookFlags.length, 8)
+  t.equal(projectHookHeader('tag_push'), 'Tag Push Hook')
+  t.throws(() => projectHookHeader('user_create'), { message: /no project hook gets the event user_create/ })
+  t.throws(() => projectHookHeader('toString'))
   t.strictSame(projectHookEvents.merge_request, { flag: 'merge_requests_events', header: 'Merge Request Hook' })
 })

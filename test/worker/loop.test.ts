@@ -1,4 +1,4 @@
-// One loop in this process, on a real queue: what it takes, what it gives back, and that nothing stays behind.
+// One loop in this process, on a real queue: the jobs that it takes and gives back, and that it leaves nothing behind.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { execute, row, rows } from '../../src/db/sql.js'
@@ -11,15 +11,16 @@ import { registerProcess, unregisterProcess } from '../../src/queue/processes.js
 import { withLimit } from '../../src/worker/limit.js'
 import { Loop } from '../../src/worker/loop.js'
 import { testDatabase } from '../helpers/database.js'
+import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 
 await testDatabase()
 
 const HOUR = 3_600_000
-const event = (key: string) => ({ key, event: 'project_create', payload: {} })
+const event = toldJob
 const many = (count: number, key = 'k') => Array.from({ length: count }, (_, at) => event(`${key}${at}`))
 const left = async () => (await row<{ count: number }>('select count(*) as count from jobs'))?.count ?? -1
-const keyOf = ({ payload }: ClaimedJob) => (payload as { key: string }).key
+const keyOf = ({ payload }: ClaimedJob) => (payload as { id: string }).id
 
 t.beforeEach(async () => {
   for (const table of ['jobs', 'job_processes', 'paused_queues']) await execute(`delete from ${table}`)
@@ -32,7 +33,7 @@ interface Setting {
   pollInterval?: number
 }
 
-/** A loop that is stopped when the test ends. */
+/** Makes a loop that stops when the test ends. */
 async function loopOf(t: Test, run: (job: ClaimedJob, signal: AbortSignal) => Promise<void>, setting: Setting = {}) {
   const { queue = 'default', concurrency = 4, pollInterval = HOUR } = setting
   const processId = await registerProcess({ queues: [queue], concurrency })
@@ -41,7 +42,7 @@ async function loopOf(t: Test, run: (job: ClaimedJob, signal: AbortSignal) => Pr
   return { loop, processId }
 }
 
-t.test('it does all that is there, however much, never more at once than it may', async t => {
+t.test('a loop runs any number of jobs, never more at the same time than allowed', async t => {
   let running = 0
   let most = 0
   const { loop } = await loopOf(t, async () => {
@@ -50,15 +51,15 @@ t.test('it does all that is there, however much, never more at once than it may'
     await sleep(0)
     running -= 1
   })
-  await enqueueAll('event.emitted', many(1000))
+  await enqueueAll('happening.told', many(1000))
   loop.wake()
   await until('all is done', async () => (await left()) === 0)
   t.equal(most, 4)
   t.same(await jobStats(), { processed: 1000, failed: 0, enqueued: 0 })
 })
 
-t.test('tries that ended are told, and which of them failed', async t => {
-  const told = { count: 0, failed: 0 }
+t.test('a loop reports finished tries, and how many of them failed', async t => {
+  const reported = { count: 0, failed: 0 }
   const processId = await registerProcess({ queues: ['default'], concurrency: 4 })
   const loop = new Loop({
     queue: 'default',
@@ -69,45 +70,45 @@ t.test('tries that ended are told, and which of them failed', async t => {
       if (keyOf(job) === 'k3') throw new Error('not this one')
     },
     ended: (count, failed) => {
-      told.count += count
-      told.failed += failed
+      reported.count += count
+      reported.failed += failed
     }
   })
   t.teardown(() => loop.stop(10))
-  await enqueueAll('event.emitted', many(10))
+  await enqueueAll('happening.told', many(10))
   loop.wake()
-  await until('all ended', () => told.count === 10)
-  t.equal(told.failed, 1)
+  await until('all ended', () => reported.count === 10)
+  t.equal(reported.failed, 1)
 })
 
-t.test('no wake-up is lost, whenever it comes', async t => {
+t.test('no wake-up is lost at any moment', async t => {
   const seen = new Set<string>()
   const { loop } = await loopOf(t, async job => void seen.add(keyOf(job)))
   for (let at = 0; at < 300; at++) {
-    await enqueue('event.emitted', event(`k${at}`))
+    await enqueue('happening.told', event(`k${at}`))
     loop.wake()
-    if (at % 7 === 0) await until('it is seen', () => seen.has(`k${at}`))
+    if (at % 7 === 0) await until('the job has run', () => seen.has(`k${at}`))
   }
   await until('all is done', async () => (await left()) === 0)
   t.equal(seen.size, 300)
 })
 
-t.test('without wake-ups it polls', async t => {
+t.test('a loop polls without wake-ups', async t => {
   const { loop } = await loopOf(t, async () => {}, { pollInterval: 20 })
   loop.wake()
   for (let round = 0; round < 3; round++) {
-    await enqueue('event.emitted', event('a'))
-    await until('it is found', async () => (await left()) === 0)
+    await enqueue('happening.told', event('a'))
+    await until('the job has run', async () => (await left()) === 0)
   }
   t.pass('all were found')
 })
 
-t.test('a job that fails waits, and is done when it does not fail any more', async t => {
+t.test('a failed job waits, and is done when it no longer fails', async t => {
   let failing = true
   const { loop } = await loopOf(t, async () => {
     if (failing) throw new Error('not yet')
   })
-  await enqueueAll('event.emitted', many(3))
+  await enqueueAll('happening.told', many(3))
   loop.wake()
   const delayed = () => rows("select id from jobs where state = 'delayed' and error like '%not yet%'")
   await until('all have failed', async () => (await delayed()).length === 3)
@@ -118,10 +119,10 @@ t.test('a job that fails waits, and is done when it does not fail any more', asy
   t.same(await jobStats(), { processed: 6, failed: 3, enqueued: 0 })
 })
 
-t.test('a paused queue is left alone until it is resumed', async t => {
+t.test('a loop takes nothing from a paused queue until it is resumed', async t => {
   const { loop } = await loopOf(t, async () => {}, { pollInterval: 10 })
   await pauseQueue('default')
-  await enqueueAll('event.emitted', many(5))
+  await enqueueAll('happening.told', many(5))
   loop.wake()
   await sleep(100)
   t.equal(await left(), 5)
@@ -129,7 +130,7 @@ t.test('a paused queue is left alone until it is resumed', async t => {
   await until('all is done', async () => (await left()) === 0)
 })
 
-t.test('slow jobs of other queues are not taken ahead of time', async t => {
+t.test('slow jobs of other queues are not claimed early', async t => {
   const { loop, processId } = await loopOf(t, () => new Promise(() => {}), { queue: 'hooks', concurrency: 2 })
   await enqueueAll(
     'hook.deliver',
@@ -144,16 +145,16 @@ t.test('slow jobs of other queues are not taken ahead of time', async t => {
 })
 
 t.test('stopping', async t => {
-  t.test('waits for what runs, gives back what was not begun, and leaves nothing behind', async t => {
+  t.test('waits for running jobs, gives back jobs that have not started, and leaves nothing behind', async t => {
     const begun: string[] = []
     let go: () => void = () => undefined
     const gate = new Promise<void>(resolve => (go = resolve))
     const { loop, processId } = await loopOf(t, async job => {
       begun.push(keyOf(job))
-      // Quick ones first, so that more are taken than run.
+      // The quick jobs come first, so that the loop claims more jobs than it runs.
       if (keyOf(job).startsWith('slow')) await gate
     })
-    await enqueueAll('event.emitted', [...many(200, 'quick'), ...many(60, 'slow')])
+    await enqueueAll('happening.told', [...many(200, 'quick'), ...many(60, 'slow')])
     loop.wake()
     await until('four run', () => begun.filter(key => key.startsWith('slow')).length === 4)
     const stopped = loop.stop(10_000)
@@ -170,29 +171,29 @@ t.test('stopping', async t => {
     t.match(await jobStats(), { processed: 204, failed: 0 })
   })
 
-  t.test('ends what hears its signal, and gives it back without a try', async t => {
+  t.test('ends jobs that listen to their signal, and gives them back without a try', async t => {
     let begun = 0
     const { loop } = await loopOf(t, async (_, signal) => {
       begun += 1
       await sleep(HOUR, undefined, { signal })
     })
-    await enqueueAll('event.emitted', many(2))
+    await enqueueAll('happening.told', many(2))
     loop.wake()
     await until('both run', () => begun === 2)
-    await loop.stop(10)
+    await loop.stop(1000)
     t.match(await rows('select state, attempts from jobs'), [
       { state: 'ready', attempts: 0 },
       { state: 'ready', attempts: 0 }
     ])
   })
 
-  t.test('does not wait for ever for what does not hear it: that goes back with its process', async t => {
+  t.test('does not wait for ever for a job that ignores its signal: it goes back with its process', async t => {
     let begun = 0
     const { loop, processId } = await loopOf(t, () => {
       begun += 1
       return new Promise(() => {})
     })
-    await enqueue('event.emitted', event('deaf'))
+    await enqueue('happening.told', event('deaf'))
     loop.wake()
     await until('it runs', () => begun === 1)
     await loop.stop(20)
@@ -201,10 +202,10 @@ t.test('stopping', async t => {
     t.match(await rows('select state, attempts, crashes from jobs'), [{ state: 'ready', attempts: 0, crashes: 0 }])
   })
 
-  t.test('at any moment of a claim leaves no job with it', async t => {
+  t.test('leaves no job behind at any moment of a claim', async t => {
     for (let round = 0; round < 20; round++) {
       const { loop, processId } = await loopOf(t, async () => {}, { pollInterval: 1 })
-      await enqueueAll('event.emitted', many(30))
+      await enqueueAll('happening.told', many(30))
       loop.wake()
       await sleep(round / 2)
       await loop.stop(1000)
@@ -214,18 +215,18 @@ t.test('stopping', async t => {
     t.same(await rows('select id from job_processes'), [])
   })
 
-  t.test('takes nothing more, whoever wakes it', async t => {
+  t.test('takes no more jobs, even after a wake-up', async t => {
     const { loop } = await loopOf(t, async () => {})
     await loop.stop(10)
-    await enqueue('event.emitted', event('late'))
+    await enqueue('happening.told', event('late'))
     loop.wake()
     await sleep(50)
     t.match(await rows('select state from jobs'), [{ state: 'ready' }])
   })
 })
 
-t.test('a job that was held by a process that died runs alone', async t => {
-  await enqueueAll('event.emitted', [...many(3, 'first'), event('suspect'), ...many(20, 'later')])
+t.test('a job whose process died runs alone', async t => {
+  await enqueueAll('happening.told', [...many(3, 'first'), event('suspect'), ...many(20, 'later')])
   await execute(`update jobs set crashes = 1 where payload like '%suspect%'`)
   let running = 0
   let beside = -1
@@ -234,7 +235,7 @@ t.test('a job that was held by a process that died runs alone', async t => {
     if (keyOf(job) === 'suspect') {
       beside = running - 1
       const held = await rows("select id from jobs where state = 'running'")
-      t.equal(held.length, 1, 'nothing else would be counted with it')
+      t.equal(held.length, 1, 'no other job runs beside it')
     }
     await sleep(2)
     running -= 1
@@ -244,37 +245,37 @@ t.test('a job that was held by a process that died runs alone', async t => {
   t.equal(beside, 0)
 })
 
-t.test('ids that are done are always flushed, in any rhythm', async t => {
+t.test('finished jobs are always removed, in any rhythm', async t => {
   const { loop } = await loopOf(t, async job => sleep(Number(keyOf(job).slice(1)) % 3))
   for (let round = 0; round < 30; round++) {
-    await enqueueAll('event.emitted', many(1 + (round % 12)))
+    await enqueueAll('happening.told', many(1 + (round % 12)))
     loop.wake()
     await until('the table is empty', async () => (await left()) === 0)
   }
-  t.pass('none waited for the next')
+  t.pass('no job waited for the next one')
 })
 
 t.test('withLimit', async t => {
-  t.test('lets work end in time', async t => {
+  t.test('accepts work that ends in time', async t => {
     const controller = new AbortController()
     await withLimit(sleep(1), 10, controller)
     t.notOk(controller.signal.aborted)
   })
 
-  t.test('gives up work that takes too long, also when it ignores that', async t => {
+  t.test('gives up work that takes too long, also when the work ignores the signal', async t => {
     const controller = new AbortController()
     await t.rejects(withLimit(new Promise(() => {}), 0.01, controller), /did not end within 0.01 s/)
     t.ok(controller.signal.aborted)
   })
 
-  t.test('passes a failure on, and hears none that comes too late', async t => {
+  t.test('passes on a failure, and ignores a failure that comes too late', async t => {
     await t.rejects(withLimit(Promise.reject(new Error('broken')), 10, new AbortController()), /broken/)
     const late = sleep(30).then(() => Promise.reject(new Error('late')))
     await t.rejects(withLimit(late, 0.001, new AbortController()), /did not end/)
     await sleep(50)
   })
 
-  t.test('takes a week, which is more than a timer can', async t => {
+  t.test('accepts a week, which is longer than a timer can wait', async t => {
     await t.resolves(withLimit(sleep(1), 30 * 86400, new AbortController()))
   })
 })

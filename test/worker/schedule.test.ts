@@ -1,4 +1,4 @@
-// The schedule by a clock of our own: what is due is enqueued once, and what was missed is caught up.
+// The schedule with a fake clock: a due task is enqueued once, and missed tasks are caught up.
 import { mock } from 'node:test'
 import t from 'tap'
 import { runTask } from '../../src/areas/maintenance/maintenance.js'
@@ -33,7 +33,7 @@ t.beforeEach(async () => {
   }
 })
 
-t.test('a task that is due is enqueued once, by two workers', async t => {
+t.test('two workers enqueue a due task once', async t => {
   const due = nextDue('17 * * * *', new Date())
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: due.getTime() - 1500 })
   t.teardown(() => mock.timers.reset())
@@ -64,7 +64,7 @@ t.test('catching up', async t => {
     t.same(await waiting(), [])
   })
 
-  t.test('daily tasks that were missed run soon, one after another, however many workers start', async t => {
+  t.test('missed daily tasks run soon, one after another, with any number of workers', async t => {
     await made(10)
     const caught = await Promise.all([catchUp(noon), catchUp(noon), catchUp(noon)])
     t.same(caught.flat().filter(isDaily).sort(), daily.sort())
@@ -72,17 +72,17 @@ t.test('catching up', async t => {
     t.same(jobs.map(taskOf).filter(isDaily).sort(), daily.sort())
     t.equal(new Set(jobs.map(({ state }) => state)).has('running'), false)
     t.ok(jobs.every(({ run_at }) => run_at.getTime() >= noon.getTime() + 60_000))
-    t.same(await catchUp(noon), [], 'once')
+    t.same(await catchUp(noon), [], 'only once')
   })
 
-  t.test('what has run since, is not run again', async t => {
+  t.test('a task that has run since is not run again', async t => {
     await made(10)
     for (const name of daily) await runTask(name, {}, someOrigin)
     const afterwards = new Date()
     const beforeNext = new Date(Math.min(...daily.map(name => nextOf(name, afterwards).getTime())) - 1)
     t.same((await catchUp(beforeNext)).filter(isDaily), [])
     const aDayLater = new Date(noon.getTime() + 2 * 86_400_000)
-    t.same((await catchUp(aDayLater)).filter(isDaily).sort(), daily.sort(), 'and is missed again two days later')
+    t.same((await catchUp(aDayLater)).filter(isDaily).sort(), daily.sort(), 'two days later it is missed again')
   })
 
   t.test('a dry run does not count as a run', async t => {
@@ -97,7 +97,7 @@ const nextOf = (name: string, now: Date) => nextDue(tasks.find(task => task.name
 t.test('a scheduled run', async t => {
   const { signal } = new AbortController()
 
-  t.test('ends simply while somebody else runs the task', async t => {
+  t.test('ends without an error while another process runs the task', async t => {
     const lock = await takeLock('old_ticks')
     await t.resolves(runScheduled('old_ticks', signal))
     t.same(await rows('select id from maintenance_runs'), [])
@@ -106,7 +106,7 @@ t.test('a scheduled run', async t => {
     t.match(await rows('select cause, state from maintenance_runs'), [{ cause: 'schedule', state: 'done' }])
   })
 
-  t.test('that is stopped is a record, and its job comes back', async t => {
+  t.test('that is stopped is recorded as failed, and its job comes back', async t => {
     await t.rejects(runScheduled('old_ticks', AbortSignal.abort(new Error('the worker stops'))), /the worker stops/)
     t.match(await rows('select state, error from maintenance_runs'), [{ state: 'failed', error: /the worker stops/ }])
   })

@@ -1,4 +1,4 @@
-// The worker as the appliance runs it: a process on the private database of a home, both killed and stopped.
+// The worker as the appliance runs it: a process on the private database of a home. The tests kill and stop both.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,6 +13,7 @@ import { execute, row, rows } from '../../src/db/sql.js'
 import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
 import { jobStats, processMetrics } from '../../src/queue/metrics.js'
 import { closeWake } from '../../src/queue/wake.js'
+import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 
 delete process.env.GITSTEAD_DATABASE_URL
@@ -36,8 +37,7 @@ t.teardown(async () => {
 const module = new URL('../../src/worker/process.js', import.meta.url)
 const left = async () => (await row<{ count: number }>('select count(*) as count from jobs'))?.count ?? -1
 const tasks = (count: number) => Array.from({ length: count }, () => ({ task: 'old_ticks' }))
-const events = (count: number) =>
-  Array.from({ length: count }, (_, at) => ({ key: `k${at}`, event: 'project_create', payload: {} }))
+const events = (count: number) => Array.from({ length: count }, (_, at) => toldJob(`k${at}`))
 const emptied = () => until('all is done', async () => (await left().catch(() => -1)) === 0, 60)
 
 async function worker(t: Test): Promise<ChildProcess> {
@@ -62,10 +62,10 @@ t.beforeEach(async () => {
   await execute('update job_totals set value = 0')
 })
 
-t.test('it shows itself, does what comes, and says good-bye', async t => {
+t.test('a worker registers itself, runs the jobs, and unregisters at the end', async t => {
   const child = await worker(t)
   t.match(await processMetrics(), [{ pid: child.pid, queues: ['default', 'hooks', 'mail', 'maintenance'], busy: 0 }])
-  await enqueueAll('event.emitted', events(300))
+  await enqueueAll('happening.told', events(300))
   await enqueueAll('maintenance.run', tasks(5))
   await emptied()
   t.same(await jobStats(), { processed: 305, failed: 0, enqueued: 0 })
@@ -74,15 +74,15 @@ t.test('it shows itself, does what comes, and says good-bye', async t => {
   t.same(await jobStats(), { processed: 305, failed: 0, enqueued: 0 })
 })
 
-t.test('it ends with its parent', async t => {
+t.test('a worker ends with its parent', async t => {
   const child = await worker(t)
   child.disconnect()
   t.same(await once(child, 'exit'), [0, null])
 })
 
-t.test('a delayed job is begun when its time has come; one that fails is tried again', async t => {
+t.test('a delayed job starts when its time has come, and a failed job is tried again', async t => {
   await worker(t)
-  await enqueue('event.emitted', events(1)[0] ?? { key: '', event: '', payload: {} }, {
+  await enqueue('happening.told', toldJob('a'), {
     runAt: new Date(Date.now() + 300)
   })
   const failing = await enqueue('maintenance.run', { task: 'nothing' })
@@ -93,19 +93,19 @@ t.test('a delayed job is begun when its time has come; one that fails is tried a
   t.match(await row('select error from jobs'), { error: /Task Not Found/ })
 })
 
-t.test('a second worker takes over at once from one that is killed', async t => {
+t.test('a second worker takes over at once when the first is killed', async t => {
   const [victim, other] = [await worker(t), await worker(t)]
-  await enqueueAll('event.emitted', events(2000))
+  await enqueueAll('happening.told', events(2000))
   await until('some are done', async () => (await left()) < 1800)
   await end(victim, 'SIGKILL')
   await emptied()
   t.match(await processMetrics(), [{ pid: other.pid }])
 })
 
-t.test('a database that is killed comes back to a worker that goes on', async t => {
+t.test('a worker continues after the database was killed and started again', async t => {
   const child = await worker(t)
   for (let round = 0; round < 2; round++) {
-    await enqueueAll('event.emitted', events(1500))
+    await enqueueAll('happening.told', events(1500))
     await until('some are done', async () => (await left()) < 1400)
     process.kill(database.pid, 'SIGKILL')
     await database.ended
@@ -117,7 +117,7 @@ t.test('a database that is killed comes back to a worker that goes on', async t 
   t.same(await end(child, 'SIGTERM'), [0, null])
 })
 
-t.test('a worker that was declared gone while it was halted ends itself', async t => {
+t.test('a worker that was declared gone while it stood still ends itself', async t => {
   const child = await worker(t)
   child.kill('SIGSTOP')
   const other = await worker(t)
@@ -125,11 +125,11 @@ t.test('a worker that was declared gone while it was halted ends itself', async 
   t.match(await processMetrics(), [{ pid: other.pid }])
   child.kill('SIGCONT')
   t.same(await once(child, 'exit'), [1, null])
-  await enqueueAll('event.emitted', events(50))
+  await enqueueAll('happening.told', events(50))
   await emptied()
 })
 
-t.test('it stops also while the database is away', async t => {
+t.test('a worker stops also while the database is unavailable', async t => {
   const child = await worker(t)
   process.kill(database.pid, 'SIGKILL')
   await database.ended

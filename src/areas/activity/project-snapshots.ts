@@ -1,5 +1,6 @@
 // A project as it is told of to others, while its row is there and after it is gone.
 import { rows } from '../../db/sql.js'
+import { NotFound } from '../../errors.js'
 
 /** A project with all that system events tell of it. */
 export interface ProjectSnapshot {
@@ -28,19 +29,9 @@ export function personalProjects(userId: number): Promise<ProjectSnapshot[]> {
   return rows<ProjectSnapshot>(`${SELECT} where n.kind = 'user' and n.owner_id = ? order by p.path`, [userId])
 }
 
-/** One project; undefined when its row is gone. */
-export async function projectSnapshot(id: number): Promise<ProjectSnapshot | undefined> {
-  return (await rows<ProjectSnapshot>(`${SELECT} where p.id = ?`, [id]))[0]
+/** One project. Throws NotFound when its row is gone. */
+export async function projectSnapshot(id: number): Promise<ProjectSnapshot> {
+  const [found] = await rows<ProjectSnapshot>(`${SELECT} where p.id = ?`, [id])
+  if (!found) throw new NotFound('Project')
+  return found
 }
-
-/** A project as system events name it. */
-export const systemProjectOf = (project: ProjectSnapshot) => ({
-  id: project.id,
-  name: project.name,
-  path: project.path,
-  pathWithNamespace: project.path_with_namespace,
-  visibilityLevel: project.visibility_level,
-  owner: { name: project.owner_name, email: project.owner_email },
-  createdAt: project.created_at,
-  updatedAt: project.updated_at
-})

@@ -2,19 +2,19 @@ import { countTotal, type Page, type PageRequest, window } from '../../db/pagina
 import { rows, type Value } from '../../db/sql.js'
 
 export interface AuditRow {
-  id: number
-  created_at: Date
-  actor_id: number | null
-  actor_name: string
-  acting_as: string | null
-  via: string
-  address: string | null
-  action: string
-  target_type: string
-  target_id: string
-  target_name: string
-  /** JSON. */
-  changes: string
+  readonly id: number
+  readonly created_at: Date
+  readonly actor_id: number | null
+  readonly actor_name: string
+  readonly acting_as: string | null
+  readonly via: string
+  readonly address: string | null
+  readonly action: string
+  readonly target_type: string
+  readonly target_id: string
+  readonly target_name: string
+  /** The changes as JSON. */
+  readonly changes: string
 }
 
 export interface AuditFilter {
@@ -22,7 +22,7 @@ export interface AuditFilter {
   readonly action?: string
   readonly target_type?: string
   readonly target_id?: string
-  /** From this moment on, and up to just before that one. */
+  /** From the time `since`, inclusive, to the time `until`, exclusive. */
   readonly since?: Date
   readonly until?: Date
 }
@@ -38,7 +38,7 @@ const CONDITIONS: { readonly [Name in keyof AuditFilter]-?: string } = {
   until: 'created_at < ?'
 }
 
-/** Changes of administrators, newest first. */
+/** A page of administrative changes, newest first. */
 export async function listAuditEvents(filter: AuditFilter, request: PageRequest): Promise<Page<AuditRow>> {
   const { page, perPage, sql } = window(request)
   const { where, values } = conditions(filter)
@@ -53,7 +53,7 @@ export async function listAuditEvents(filter: AuditFilter, request: PageRequest)
   return { items, total, page, perPage }
 }
 
-/** The newest of those changes, at most 10,000, and how many there are in all. */
+/** The newest changes, at most `limit` and at most 10,000, and the total number. */
 export async function newestAuditEvents(
   filter: AuditFilter,
   limit: number
@@ -69,7 +69,7 @@ export async function newestAuditEvents(
   return { items, total }
 }
 
-/** What was done to one record, newest first, at most 100 changes. */
+/** The changes of one record, newest first, at most 100. */
 export async function eventsOf(targetType: string, targetId: number | string): Promise<AuditRow[]> {
   return rows<AuditRow>(
     `select ${COLUMNS} from audit_events e where target_type = ? and target_id = ? order by id desc limit 100`,

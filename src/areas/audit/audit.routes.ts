@@ -8,7 +8,13 @@ import { AuditEvent, viewAuditEvent } from './audit.view.js'
 
 export const auditRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'audit.read' as const }
-  const schema = { tags: ['Audit'], querystring: AuditListQuery, response: { 200: Type.Array(AuditEvent) } }
+  const schema = {
+    tags: ['Audit'],
+    summary: 'List audit events',
+    description: 'The newest first.',
+    querystring: AuditListQuery,
+    response: { 200: Type.Array(AuditEvent) }
+  }
 
   // Not specified: reading what the audit keeps.
   app.get('/audit_events', { config, schema }, async ({ query }, reply) => {

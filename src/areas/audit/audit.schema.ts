@@ -10,10 +10,10 @@ const moment = (description: string) =>
 export const AuditListQuery = Type.Object({
   ...Paging,
   actor: name('the username of who made the change, or the account of the system that ran a command'),
-  action: name('such as user.block'),
-  target_type: name('such as user'),
-  target_id: name('the number of the record that was changed'),
-  since: moment('not before'),
-  until: moment('before')
+  action: name('what was done, such as `user.block`'),
+  target_type: name('the kind of the record that was changed, such as `user`'),
+  target_id: name('the id of the record that was changed'),
+  since: moment('only changes from then on'),
+  until: moment('only changes before then')
 })
 export type AuditListQuery = Static<typeof AuditListQuery>

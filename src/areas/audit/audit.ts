@@ -1,8 +1,10 @@
-// Every administrative change is a row: who, what, from where, before and after; in the transaction of the change.
+// Writes a row for every administrative change, in the transaction of the change: who did what, from where, with the
+// values before and after.
 import type { Origin } from '../../access/actor.js'
 import { execute, type Value } from '../../db/sql.js'
+import { batches } from '../../lib/batches.js'
 
-/** Attribute -> its value before and after; either is left out where there was none. */
+/** Attribute -> its value before and after. `before` or `after` is absent when there was no value. */
 export type Changes = { readonly [attribute: string]: { readonly before?: unknown; readonly after?: unknown } }
 
 export interface AuditEntry {
@@ -12,21 +14,19 @@ export interface AuditEntry {
   readonly changes?: Changes
 }
 
-/** Never kept, whatever the record: of these the audit tells that they changed. */
+/** The audit never keeps the values of these attributes. It only says that they changed. */
 const SECRET = /^(password|token|private_token|secret|.*_(encrypted|hash))$/
 
-/** Writes a change down. Call it inside the `transact` of the change. */
+/** Writes one change. Call it inside the `transact` of the change. */
 export function audit(origin: Origin, entry: AuditEntry): Promise<void> {
   return auditAll(origin, [entry])
 }
 
-/** A prepared statement takes 65,535 values at the most. */
 const AT_ONCE = 500
 
-/** Writes many changes of one origin down, 500 by a statement. Call it inside the `transact` of the changes. */
+/** Writes many changes of one origin, 500 in each statement. Call it inside the `transact` of the changes. */
 export async function auditAll(origin: Origin, entries: readonly AuditEntry[]): Promise<void> {
-  for (let at = 0; at < entries.length; at += AT_ONCE) {
-    const part = entries.slice(at, at + AT_ONCE)
+  for (const part of batches(entries, AT_ONCE)) {
     await execute(
       `insert into audit_events (created_at, actor_id, actor_name, acting_as, via, address, action, target_type,
          target_id, target_name, changes) values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
@@ -49,7 +49,7 @@ const valuesOf = (origin: Origin, { action, target, changes = {} }: AuditEntry):
   JSON.stringify(withoutSecrets(changes))
 ]
 
-/** What differs between two records: attributes of `after` that `before` has otherwise, or only one of them has. */
+/** The attributes that differ between two records, or that only one of them has. */
 export function changesBetween(before: object | null, after: object | null): Changes {
   const [old, young] = [before ?? {}, after ?? {}] as [Record<string, unknown>, Record<string, unknown>]
   const names = new Set([...Object.keys(old), ...Object.keys(young)])

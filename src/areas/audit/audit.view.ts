@@ -1,22 +1,25 @@
 // Not specified: the record of a change that was made by an administrator, a command or the schedule.
 import { type Static, Type } from 'typebox'
-import { DateTime, Nullable } from '../../lib/schema.js'
+import { Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import type { AuditRow } from './audit.queries.js'
 
-export const AuditEvent = Type.Object({
-  id: Type.Integer(),
-  created_at: DateTime,
-  actor_id: Nullable(Type.Integer({ description: 'null for a command or the schedule' })),
-  actor_name: Type.String({ description: 'a username, or the account of the system that ran a command' }),
-  acting_as: Nullable(Type.String({ description: 'whom an administrator acted as' })),
-  via: Type.String({ description: 'private, personal, session, password, command, schedule or nobody' }),
-  address: Nullable(Type.String({ description: "of the client; the host's name for a command" })),
-  action: Type.String(),
-  target_type: Type.String(),
-  target_id: Type.String(),
-  target_name: Type.String(),
-  changes: Type.Unknown({ description: 'attribute -> {before, after}; of secrets, that they changed' })
-})
+export const AuditEvent = Type.Object(
+  {
+    id: Integer('the id of the event'),
+    created_at: Moment('when the change was made'),
+    actor_id: Nullable(Integer('the id of the user who made the change; null for a command or the schedule')),
+    actor_name: Text('the username, or the account of the system that ran a command'),
+    acting_as: Nullable(Text('the username of the user whom an administrator acted as')),
+    via: Text('private, personal, session, password, command, schedule or nobody'),
+    address: Nullable(Text("the address of the client; the host's name for a command")),
+    action: Text('what was done, such as `user.block`'),
+    target_type: Text('the kind of the record that was changed, such as `user`'),
+    target_id: Text('the id of that record'),
+    target_name: Text('the name that the record had then'),
+    changes: Type.Unknown({ description: 'attribute -> {before, after}; of secrets, that they changed' })
+  },
+  { title: 'AuditEvent', description: 'A change by an administrator, a command or the schedule.' }
+)
 export type AuditEvent = Static<typeof AuditEvent>
 
 export const viewAuditEvent = (event: AuditRow): AuditEvent => ({

@@ -1,7 +1,8 @@
-// What a restored home must be: every ref that the rows speak of has its value, every repository is whole, secrets open
-// what they are to open. Runs on this process's home and database.
+// Checks a restored home: every ref has the value that the rows give it, every repository is whole, and the secrets
+// decrypt the encrypted columns. The checks run on the home and database of this process.
 import { existsSync } from 'node:fs'
 import { config } from '../../config.js'
+import { encryptedColumns } from '../../db/ownership.js'
 import { row, rows } from '../../db/sql.js'
 import { checkRepository } from '../../git/maintenance.js'
 import { objectInfo } from '../../git/reader.js'
@@ -11,12 +12,13 @@ import { decrypt } from '../../secrets.js'
 import { pathOf } from '../../storage/files.js'
 import { repositoryPath } from '../projects/repositories.js'
 
+/** The checks add to it while they run. */
 export interface Findings {
   repositories: number
   refs: number
-  /** What makes the copy another one than the original. */
+  /** How the copy differs from the original. */
   readonly problems: string[]
-  /** What the original lacks as well, as far as can be told. */
+  /** What the original probably lacks as well. */
   readonly notes: string[]
 }
 
@@ -29,7 +31,7 @@ interface CheckedProject {
 const AT_ONCE = 2
 const PROBLEMS = 1000
 
-/** Looks at everything; throws nothing for what it finds. */
+/** Checks everything. It gives what it finds and does not throw for it. */
 export async function checkRestored(progress?: (done: number, total: number) => void): Promise<Findings> {
   const findings: Findings = { repositories: 0, refs: 0, problems: [], notes: [] }
   const projects = await rows<CheckedProject>('select id, storage, default_branch from projects order by id')
@@ -56,7 +58,7 @@ async function checkProject(project: CheckedProject, findings: Findings): Promis
   )
   if (!existsSync(path)) {
     const lost = said.some(({ new_id }) => new_id !== ZERO)
-    if (lost) findings.problems.push(`project ${project.id} has no repository, and its rows speak of refs`)
+    if (lost) findings.problems.push(`project ${project.id} has no repository, but its rows name refs`)
     return
   }
   findings.repositories += 1
@@ -67,15 +69,15 @@ async function checkProject(project: CheckedProject, findings: Findings): Promis
   for (const { ref, new_id } of said) {
     const value = refs.get(fileRefName(ref)) ?? ZERO
     if (value !== new_id)
-      findings.problems.push(`project ${project.id}: ${ref} is ${value}, and its row says ${new_id}`)
+      findings.problems.push(`project ${project.id}: ${ref} is ${value}, but its row says ${new_id}`)
   }
   if (project.default_branch !== null && !refs.has(fileRefName(`refs/heads/${project.default_branch}`))) {
-    findings.problems.push(`project ${project.id}: its default branch ${project.default_branch} is not there`)
+    findings.problems.push(`project ${project.id}: its default branch ${project.default_branch} does not exist`)
   }
   await checkPipelines(project, path, findings)
 }
 
-/** A commit that no ref reaches any more is pruned after two weeks, in the original as well: that is no problem. */
+/** git prunes a commit that no ref reaches after two weeks, in the original as well. So a missing commit is a note. */
 async function checkPipelines(project: CheckedProject, path: string, findings: Findings): Promise<void> {
   const shas = await rows<{ sha: string }>(
     'select distinct sha from (select sha from pipelines where project_id = ? order by id desc limit 1000) newest',
@@ -83,7 +85,7 @@ async function checkPipelines(project: CheckedProject, path: string, findings: F
   )
   const found = await Promise.all(shas.map(({ sha }) => objectInfo(path, sha)))
   const lost = found.filter(object => object === null).length
-  if (lost > 0) findings.notes.push(`project ${project.id}: ${lost} commits of pipelines are not there any more`)
+  if (lost > 0) findings.notes.push(`project ${project.id}: ${lost} commits of pipelines no longer exist`)
 }
 
 interface BuildRow {
@@ -91,7 +93,7 @@ interface BuildRow {
   readonly artifacts_attempt: number
 }
 
-/** Archives that were removed between the snapshot and their copy. */
+/** Counts missing archives. The appliance may have removed them between the snapshot and their copy. */
 async function checkBuildFiles(findings: Findings): Promise<void> {
   let lost = 0
   for (let last = 0; ; ) {
@@ -107,17 +109,11 @@ async function checkBuildFiles(findings: Findings): Promise<void> {
     if (!end) break
     last = end.id
   }
-  if (lost > 0) findings.notes.push(`${lost} builds have no archive any more`)
+  if (lost > 0) findings.notes.push(`the archives of ${lost} builds no longer exist`)
 }
 
-const ENCRYPTED = [
-  ['projects', 'runners_token_encrypted'],
-  ['access_tokens', 'encrypted'],
-  ['system_hooks', 'token_encrypted']
-] as const
-
 async function checkSecrets({ problems }: Findings): Promise<void> {
-  for (const [table, column] of ENCRYPTED) {
+  for (const [table, column] of encryptedColumns()) {
     const found = await row<{ box: Buffer }>(
       `select ${column} as box from ${table} where ${column} is not null order by id desc limit 1`
     )
@@ -125,7 +121,7 @@ async function checkSecrets({ problems }: Findings): Promise<void> {
     try {
       decrypt(found.box)
     } catch {
-      problems.push(`${table}.${column} does not open with the secrets of ${config().home}`)
+      problems.push(`${table}.${column} cannot be decrypted with the secrets of ${config().home}`)
     }
   }
 }

@@ -1,4 +1,4 @@
-// Files of a backup into a home, each compared with its hash on the way.
+// Copies files of a backup into a home and compares each with its hash on the way.
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { config } from '../../config.js'
@@ -13,7 +13,7 @@ export interface Backup {
   readonly manifest: Manifest
 }
 
-/** Told of each file that is not as it was written; one that throws ends the restore. */
+/** Called for each file that has changed since it was written. When it throws, the restore ends. */
 export type OnDamage = (problem: string) => void
 
 export const refuseDamage: OnDamage = problem => {
@@ -29,7 +29,7 @@ export interface CopyBackOptions {
   readonly progress?: (done: number, total: number) => void
 }
 
-/** Copies repositories, and of builds' files those that the rows speak of; the database answers by now. */
+/** Copies repositories, and the files of those builds that have rows. The database must answer already. */
 export async function copyBack(backup: Backup, { onDamage, progress }: CopyBackOptions): Promise<{ files: number }> {
   const units = backup.manifest.units.filter(unit => isRepository(unit) || isBuildFiles(unit))
   const queue = units.values()
@@ -48,8 +48,8 @@ export async function copyBack(backup: Backup, { onDamage, progress }: CopyBackO
 }
 
 /**
- * Whether a file belongs to a build that the rows know, in an attempt that has been: a build that was made, or begun
- * anew, after the snapshot will be so again, and is to find no file of a future that did not happen.
+ * Tells whether a file belongs to a build of the rows and to an attempt that the rows count. A build that was created
+ * or restarted after the snapshot gets the same number again, and must not find files of the earlier run.
  */
 async function spokenOf({ path }: Unit): Promise<(name: string) => boolean> {
   const first = Number(path.slice(path.indexOf('/') + 1)) * 1000
@@ -69,7 +69,7 @@ interface UnitOptions {
   readonly wanted?: (path: string) => boolean
 }
 
-/** Copies a unit's files to `target`; gives how many. */
+/** Copies the files of a unit to `target`. Gives their number. */
 export async function copyUnitBack(backup: Backup, unit: Unit, target: string, options: UnitOptions): Promise<number> {
   const makeFolder = folderMaker()
   let count = 0
@@ -99,7 +99,7 @@ function listOf(backup: Backup, unit: Unit, onDamage: OnDamage): FileEntry[] {
   }
 }
 
-/** Compares the files of a unit with their hashes where they lie. */
+/** Compares the files of a unit, in the folder of the backup, with their hashes. */
 export async function checkUnit(backup: Backup, unit: Unit, onDamage: OnDamage): Promise<void> {
   for (const file of listOf(backup, unit, onDamage)) {
     const name = join(backup.folder, unit.path, checked(file.path))
@@ -114,10 +114,10 @@ type Found = { readonly size: number; readonly sha256: string } | undefined
 function problemOf(name: string, file: FileEntry, found: Found): string | null {
   if (!found) return `${name} is missing`
   if (found.size === file.size && found.sha256 === file.sha256) return null
-  return `${name} is not as it was written`
+  return `${name} has changed since it was written`
 }
 
-/** A manifest from elsewhere names no file outside of its unit. */
+/** Refuses a path outside of the unit: the manifest may come from somebody else. */
 function checked(path: string): string {
   if (path.startsWith('/') || path.split('/').includes('..')) throw new Damaged(`the manifest names ${path}`)
   return path

@@ -1,4 +1,5 @@
-// Traces and archives of builds. A finished one never changes; of one that grows the copy has what was there.
+// Copies traces and archives of builds. A finished file never changes. Of a file that still grows, the copy has what
+// was there at the time.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
@@ -8,7 +9,7 @@ import { type Draft, UnitWriter } from './unit.js'
 
 export const BUILD_FILE = /^(\d+)-(\d+)\.(zip|log)$/
 
-/** Copies them, a unit for each folder of a thousand builds. */
+/** Copies the files of all builds, as one unit for each folder of a thousand builds. */
 export async function copyBuildFiles(draft: Draft, signal: AbortSignal): Promise<Unit[]> {
   const units: Unit[] = []
   for (const kind of ['traces', 'artifacts']) {

@@ -1,4 +1,5 @@
-// All repositories of the snapshot's projects, some at a time, and their refs taken back to the snapshot in the end.
+// Copies the repositories of all projects of the snapshot, three at a time, and then sets their refs back to the
+// snapshot.
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { config } from '../../config.js'
@@ -19,7 +20,7 @@ export interface ProjectToCopy {
   readonly path: string
 }
 
-/** Large files wait for the disk side by side; small ones are copied one by one anyway. */
+/** Several large files can wait for the disk at the same time. Small files are copied one by one anyway. */
 const AT_ONCE = 3
 
 export const listProjectsToCopy = (snapshot: Snapshot) =>
@@ -32,11 +33,11 @@ export interface CopiedRepositories {
   readonly units: readonly Unit[]
   /** Projects that were removed since the snapshot, with their repositories. */
   readonly removed: readonly number[]
-  /** Refs that had moved since the snapshot and are as they were. */
+  /** How many refs had moved since the snapshot and were set back. */
   readonly rewound: number
 }
 
-/** Copies the repositories of `projects`; one that has never had any is left out. */
+/** Copies the repositories of `projects`, except projects that have no repository yet. */
 export async function copyRepositories(
   draft: Draft,
   projects: readonly ProjectToCopy[],
@@ -53,7 +54,7 @@ export async function copyRepositories(
       if (unit) units.set(project.id, unit)
       else if (!(await row('select 1 from projects where id = ?', [project.id]))) removed.push(project.id)
       done()
-      // Room for the lease and the progress between synchronous calls.
+      // The calls before are synchronous: this lets the timers of the lease and the progress run.
       await new Promise(resolve => setImmediate(resolve))
     }
   }

@@ -1,5 +1,5 @@
-// One repository while others push into it. Refs are read before objects are copied: all that they need is there by then.
-// Objects that git moves into another pack meanwhile are found there by looking again.
+// Copies one repository while others push to it. It reads the refs before it copies objects: every object that these
+// refs need exists by then. When git moves objects into another pack meanwhile, the next round finds them there.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Unavailable } from '../../errors.js'
@@ -10,14 +10,15 @@ import type { UnitWriter } from './unit.js'
 const ROUNDS = 10
 const LOOSE = /^[0-9a-f]{38}$/
 const PACK = /^(pack-[0-9a-f]{40})\.(pack|idx|rev|bitmap|mtimes)$/
-/** Files whose name is the hash of what they hold; the others may be written anew under the same name. */
+/** Files whose name is the hash of their content. git may write other files again under the same name. */
 const NAMED = /^objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.(?:pack|idx|rev))$/
 
 export const PACKED_REFS = 'packed-refs'
 
 /**
- * Copies a repository into a unit, with HEAD at a branch (`head`) where one is given; false when there is none. What is
- * half-written (quarantines of pushes, temporary objects, locks) is left out, and all refs become packed ones.
+ * Copies a repository into a unit. HEAD points to the branch `head`, if one is given. Returns false when the repository
+ * does not exist. The copy leaves out half-written files (quarantines of pushes, temporary objects, locks), and all its
+ * refs are packed. Throws Unavailable when git repacks the repository again and again.
  */
 export async function copyRepository(source: string, unit: UnitWriter, head: string | null): Promise<boolean> {
   const own = small(join(source, 'HEAD'))
@@ -36,12 +37,14 @@ export async function copyRepository(source: string, unit: UnitWriter, head: str
   return true
 }
 
-/** Without these git takes no folder for a repository, and they may be empty. */
+/** Makes the folders without which git does not accept a repository. They may be empty, so no file list names them. */
 export function makeRepositoryFolders(path: string): void {
   for (const name of ['refs', 'objects']) mkdirSync(join(path, name), { recursive: true, mode: 0o700 })
 }
 
-/** Copies what is there; false when something vanished in between, and there may be something new for it. */
+/**
+ * Copies the files that exist. Returns false when a file vanished meanwhile: then there may be new files in its place.
+ */
 async function copyObjects(source: string, unit: UnitWriter): Promise<boolean> {
   let whole = true
   for (const path of objectFiles(source)) {
@@ -52,7 +55,7 @@ async function copyObjects(source: string, unit: UnitWriter): Promise<boolean> {
   return whole
 }
 
-/** Graphs first, as they speak of objects; packs last, as loose objects go into them. */
+/** Graphs come first, because they name objects. Packs come last, because git moves loose objects into packs. */
 function* objectFiles(source: string): Generator<string> {
   const list = (folder: string) => names(join(source, folder)).map(name => `${folder}/${name}`)
   if (names(join(source, 'objects/info')).includes('commit-graph')) yield 'objects/info/commit-graph'
@@ -64,12 +67,12 @@ function* objectFiles(source: string): Generator<string> {
     for (const name of names(join(source, 'objects', folder))) if (LOOSE.test(name)) yield `objects/${folder}/${name}`
   }
   const packs = names(join(source, 'objects/pack'))
-  // git writes the index last: a pack without one is not finished.
+  // git writes the index last: a pack without an index is not finished.
   const finished = new Set(packs.filter(name => name.endsWith('.idx')).map(name => name.slice(0, -4)))
   for (const name of packs) if (finished.has(PACK.exec(name)?.[1] ?? '')) yield `objects/pack/${name}`
 }
 
-/** Of a pack that vanished while it was copied, what came before is of no use. */
+/** Drops the copied files of a pack that vanished before all its files were copied: they are useless alone. */
 function dropHalves(unit: UnitWriter): void {
   for (const path of unit.paths()) {
     const stem = /^(objects\/pack\/pack-[0-9a-f]{40})\./.exec(path)?.[1]

@@ -1,5 +1,5 @@
-// Copies of files with their hashes. Nothing else happens in this process, so small files go by synchronous calls: one
-// takes 60 us so, and 200 us by promises.
+// Copies files and computes their hashes. This process does nothing else, so it copies small files by synchronous
+// calls: a file takes 60 us this way, and 200 us with promises.
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -24,7 +24,9 @@ export interface Copied {
 
 const SMALL = 1_048_576
 
-/** Copies a file that is not there yet; undefined when the original is gone. A symbolic link is not followed. */
+/**
+ * Copies a file to a path that must not exist. Gives undefined when the original is gone. It follows no symbolic link.
+ */
 export async function copyHashed(from: string, to: string): Promise<Copied | undefined> {
   const found = openOriginal(from)
   if (found === undefined) return undefined
@@ -35,7 +37,7 @@ export async function copyHashed(from: string, to: string): Promise<Copied | und
       writeFileSync(to, content, { flag: 'wx', mode: mode & 0o777 })
       return { size: content.length, sha256: sha256(content), modified: mtimeMs }
     }
-    // By the kernel, which shares the blocks where the file system can; what is hashed is what arrived.
+    // The kernel copies, and shares the blocks if the file system can. The hash is that of the copy.
     await copyFile(`/proc/self/fd/${found}`, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
     return { ...(await hashFile(to)), modified: mtimeMs }
   } finally {
@@ -52,7 +54,7 @@ function openOriginal(path: string): number | undefined {
   }
 }
 
-/** Size and hash of a file as it is on the disk. */
+/** Gives the size in bytes and the hash of a file on the disk. */
 export async function hashFile(path: string): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256')
   let size = 0
@@ -63,7 +65,7 @@ export async function hashFile(path: string): Promise<{ size: number; sha256: st
   return { size, sha256: hash.digest('hex') }
 }
 
-/** Gives a file of an earlier backup a second name; false where that cannot be, and it has to be copied. */
+/** Gives a file of an earlier backup a second name (a hard link). Returns false when it cannot: then copy the file. */
 export function shareFile(earlier: string, to: string): boolean {
   try {
     linkSync(earlier, to)
@@ -75,7 +77,7 @@ export function shareFile(earlier: string, to: string): boolean {
   }
 }
 
-/** Makes folders, each once. */
+/** Gives a function that makes folders. It asks the file system only once for each folder. */
 export function folderMaker(): (folder: string) => void {
   const made = new Set<string>()
   return folder => {

@@ -1,10 +1,11 @@
-// An online backup. The flow of what is kept:
-//   1. lock       a lease in the database: one backup at a time, and nothing is pruned while it lasts
-//   2. snapshot   one transaction dumps all rows; the moment of its start is the moment that the backup shows
-//   3. copies     repositories (refs first, then objects), traces and archives; unchanged files become second names of
-//                 the previous backup's, which they never change, so that every backup is a whole one
-//   4. rewind     refs that moved since the snapshot are taken back in the copy, by the rows of their changes
-//   5. seal       lists of files with hashes, the manifest over them, down to the disk, and only then the final name
+// Makes an online backup, in these steps:
+//   1. lock       a lease in the database: only one backup runs at a time, and nothing is pruned while it runs
+//   2. snapshot   one transaction dumps all rows; the backup shows the moment at which this transaction starts
+//   3. copies     repositories (refs first, then objects), traces and archives; an unchanged file becomes a second name
+//                 (hard link) of the previous backup's file, and no backup changes a file, so every backup is complete
+//   4. rewind     refs that moved since the snapshot are set back in the copy, by the rows of their changes
+//   5. seal       the lists of files with hashes and the manifest over them go to the disk, and then the backup gets its
+//                 final name
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -35,13 +36,13 @@ export interface Progress {
 }
 
 export interface CreateOptions {
-  /** The folder of backups; HOME/backups unless named. */
+  /** The folder of backups; HOME/backups by default. */
   readonly to?: string
-  /** How many finished backups of this home stay, this one included. */
+  /** How many finished backups of this home to keep, including this one. */
   readonly keep?: number
   readonly withSecrets?: boolean
   readonly secretsTo?: string
-  /** Share nothing with the previous backup. */
+  /** Share no files with the previous backup. */
   readonly full?: boolean
   readonly progress?: (progress: Progress) => void
 }
@@ -49,11 +50,14 @@ export interface CreateOptions {
 export interface CreatedBackup extends store.BackupRecord {
   readonly previous: string | null
   readonly rewound_refs: number
-  /** Older ones that `keep` left no room for. */
+  /** The ids of the older backups that were deleted because of `keep`. */
   readonly deleted: readonly string[]
 }
 
-/** Writes a backup while the appliance runs. Throws AlreadyRunning beside another one, Failure where it cannot write. */
+/**
+ * Writes a backup while the appliance runs. Throws AlreadyRunning while another backup runs, Failure if it cannot
+ * write.
+ */
 export function createBackup(options: CreateOptions, origin: Origin): Promise<CreatedBackup> {
   return asOnlyBackup(async signal => {
     const folder = resolve(options.to ?? store.defaultStore())
@@ -77,7 +81,7 @@ export function createBackup(options: CreateOptions, origin: Origin): Promise<Cr
   })
 }
 
-/** What a backup would write and delete; nothing is. */
+/** Gives what a backup would write and delete. It changes nothing. */
 export async function planBackup({ to, keep, full }: CreateOptions) {
   const folder = resolve(to ?? store.defaultStore())
   const fingerprint = fingerprintOf(readHomeSecrets()['secrets.json'])
@@ -85,7 +89,7 @@ export async function planBackup({ to, keep, full }: CreateOptions) {
   const previous = full ? null : (store.previousBackup(folder, fingerprint)?.manifest.id ?? null)
   return {
     would_create: { folder, projects: projects.length, previous },
-    // The new one will be among those that stay.
+    // The new backup counts among those that stay.
     would_delete: keep === undefined ? [] : store.surplus(folder, keep - 1).map(({ id }) => id)
   }
 }
@@ -147,7 +151,7 @@ function startDraft(folder: string, previous: Previous | null, { progress }: Cre
   return { draft, show }
 }
 
-/** Rows, and all that the copies need to know of the same moment. */
+/** Dumps the rows. Also reads, from the same snapshot, what the copies need to know. */
 async function dump(draft: Draft) {
   const unit = new UnitWriter(draft, DATABASE_UNIT)
   return withSnapshot(async snapshot => {
@@ -179,11 +183,11 @@ function note(origin: Origin, record: store.BackupRecord, deleted: readonly stri
   return transact(() => audit(origin, { action: 'backup.create', target: { type: 'backup', id, name: path }, changes }))
 }
 
-/** What a full disk or a folder of somebody else's is, in one line. */
+/** Turns an error of the file system, such as a full disk or a folder of another user, into one clear line. */
 function plain(error: unknown, folder: string): unknown {
   const { code, path, syscall } = error as NodeJS.ErrnoException
   if (error instanceof Failure || code === undefined || syscall === undefined) return error
   if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new Failure(`no room is left in ${folder} (${code}): earlier backups are untouched`)
+    return new Failure(`the disk of ${folder} is full (${code}): earlier backups are untouched`)
   return new Failure(`the backup cannot be written: ${path ?? folder}: ${code}; earlier backups are untouched`)
 }

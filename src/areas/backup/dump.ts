@@ -1,35 +1,29 @@
-// The rows of the snapshot as text: a file for each table, a line for each row, gzipped and hashed on the way.
+// Writes the rows of the snapshot as text: a file for each table, a line for each row, gzipped and hashed on the way.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
+import { leftOutOfBackups } from '../../db/ownership.js'
 import type { Snapshot, TableRow, TableShape } from '../../db/snapshot.js'
 import type { DumpedTable, Manifest } from './manifest.js'
 import type { UnitWriter } from './unit.js'
 
-/**
- * Tables that say who does what at this moment, which nobody does in a restored copy. Sessions are left out as well: a
- * copy elsewhere is not to let browsers in that signed in to the original. Jobs and deliveries are kept: nothing that was
- * accepted is lost.
- */
-export const LEFT_OUT: readonly string[] = ['job_processes', 'maintenance_locks', 'schedule_ticks', 'sessions']
-
-const LEAVE_OUT_ROWS = new Set(LEFT_OUT)
 export const DATABASE_UNIT = 'database'
 export const dumpFile = (table: string) => `${table}.jsonl.gz`
 
-/** Writes all tables; gives what the manifest says of them. */
+/** Writes all tables. Gives the manifest's record of the database. */
 export async function dumpDatabase(snapshot: Snapshot, unit: UnitWriter): Promise<Manifest['database']> {
+  const leftOut: readonly string[] = leftOutOfBackups()
   const tables: DumpedTable[] = []
   for (const table of await snapshot.tables()) {
     const { name, next, columns } = table
-    // The numbers of what is left out go on as well: a process of old is not to be taken for a new one.
-    const rows = LEAVE_OUT_ROWS.has(name) ? 0 : await dumpTable(snapshot, table, unit)
+    // A table that is left out keeps its next number too: a new process must not get the number of an old one.
+    const rows = leftOut.includes(name) ? 0 : await dumpTable(snapshot, table, unit)
     tables.push({ name, rows, next: next === null ? null : Number(next), columns })
   }
   const applied = await snapshot.rows<{ name: string }>('select name from schema_migrations order by name')
-  return { migrations: applied.map(({ name }) => name), tables, left_out: LEFT_OUT }
+  return { migrations: applied.map(({ name }) => name), tables, left_out: leftOut }
 }
 
 async function dumpTable(snapshot: Snapshot, table: TableShape, unit: UnitWriter): Promise<number> {
@@ -55,14 +49,16 @@ async function dumpTable(snapshot: Snapshot, table: TableShape, unit: UnitWriter
       done(null, chunk)
     }
   })
-  // Level 1: three times as fast as the default for a tenth more bytes.
+  // Level 1 is three times as fast as the default, and gives a tenth more bytes.
   const gzip = createGzip({ level: 1 })
   await pipeline(lines, gzip, count, createWriteStream(unit.place(path), { flags: 'wx', mode: 0o600 }))
   unit.adopt({ path, size, sha256: hash.digest('hex'), modified: Date.now() })
   return rows
 }
 
-/** The rows of a dumped table. Not by node's readline, which ends lines at U+2028 as well, and text may hold that. */
+/**
+ * Reads the rows of a dumped table. It cannot use node's readline, which also ends lines at U+2028: text may hold that.
+ */
 export async function* readDump(path: string): AsyncGenerator<TableRow> {
   const source = createReadStream(path)
   const text = source.pipe(createGunzip()).setEncoding('utf8')

@@ -1,9 +1,10 @@
-// Rows of a backup into an empty database: the schema of then, the rows, and after them the newer migrations, so that
-// these find what they would have found.
+// Loads the rows of a backup into an empty database: first the schema of that time, then the rows, then the newer
+// migrations. So these migrations find the same rows as in an upgrade.
 import { join } from 'node:path'
 import { type Loader, withLoader } from '../../db/load.js'
 import { migrateUp, migrationStates } from '../../db/migrate.js'
-import { execute, marks, rows } from '../../db/sql.js'
+import { deleteRows, eraseOwned } from '../../db/owned-rows.js'
+import { execute, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, Misconfigured } from '../../errors.js'
 import { QUEUES } from '../../queue/jobs.js'
@@ -12,7 +13,7 @@ import { type Backup, checkUnit, refuseDamage } from './copy-back.js'
 import { DATABASE_UNIT, dumpFile, readDump } from './dump.js'
 import { Damaged, type DumpedTable } from './manifest.js'
 
-/** Throws Conflict for a database that holds anything. */
+/** Throws Conflict when the database holds any table. */
 export async function requireEmptyDatabase(): Promise<void> {
   const [found] = await rows<{ name: string }>(
     'select table_name as name from information_schema.tables where table_schema = database() limit 1'
@@ -20,7 +21,7 @@ export async function requireEmptyDatabase(): Promise<void> {
   if (found) throw new Conflict('the database is not empty: name an empty one by GITSTEAD_DATABASE_URL')
 }
 
-/** Loads all rows. Throws Damaged, and Misconfigured for a backup of a newer version. */
+/** Loads all rows. Throws Damaged for rows that have changed, Misconfigured for a backup of a newer version. */
 export async function loadRows(backup: Backup): Promise<void> {
   const { database, units } = backup.manifest
   const unit = units.find(({ path }) => path === DATABASE_UNIT)
@@ -29,7 +30,7 @@ export async function loadRows(backup: Backup): Promise<void> {
   const states = new Set((await migrationStates()).map(({ name }) => name))
   const foreign = database.migrations.find(name => !states.has(name))
   if (foreign !== undefined) {
-    throw new Misconfigured(`the backup is of a newer version of Gitstead (it has ${foreign}): install that version`)
+    throw new Misconfigured(`the backup is from a newer version of Gitstead (it has ${foreign}): install that version`)
   }
   await migrateUp(database.migrations.at(-1))
   await withLoader(async loader => {
@@ -42,15 +43,18 @@ async function loadTable({ folder, manifest }: Backup, loader: Loader, table: Du
   const left = manifest.database.left_out.includes(table.name)
   const path = join(folder, DATABASE_UNIT, dumpFile(table.name))
   const count = await loader.load(table, left ? none() : readDump(path))
-  if (count !== table.rows) throw new Damaged(`${path} holds ${count} rows, and the manifest says ${table.rows}`)
+  if (count !== table.rows) throw new Damaged(`${path} holds ${count} rows, but the manifest says ${table.rows}`)
 }
 
 async function* none() {}
 
-/** What the rows say of processes that are no more, and of projects that were removed beside the backup, is put right. */
+/**
+ * Corrects the rows of jobs and ref changes of ended processes, and removes projects that were removed during the
+ * backup.
+ */
 export async function settleRows(removedProjects: readonly number[], options: { pauseJobs: boolean }): Promise<void> {
   await transact(async () => {
-    // A job that ran at the snapshot is done again, as after a crash.
+    // A job that ran at the time of the snapshot runs again, as after a crash.
     await execute(
       `update jobs set state = 'ready', process_id = null, started_at = null, attempts = attempts - 1
        where state = 'running'`
@@ -65,15 +69,11 @@ export async function settleRows(removedProjects: readonly number[], options: { 
   })
 }
 
+/**
+ * Removes all rows at once: nobody else uses this database yet, and files of builds are copied only for existing rows.
+ */
 async function removeProjects(ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return
-  await execute(
-    `delete from pipeline_stages where pipeline_id in (select id from pipelines where project_id in (${marks(ids)}))`,
-    ids
-  )
-  for (const table of ['builds', 'pipelines', 'ref_changes', 'runner_projects']) {
-    await execute(`delete from ${table} where project_id in (${marks(ids)})`, ids)
-  }
-  await execute(`delete from members where source_type = 'project' and source_id in (${marks(ids)})`, ids)
-  await execute(`delete from projects where id in (${marks(ids)})`, ids)
+  const { signal } = new AbortController()
+  for (const id of ids) await eraseOwned('projects', id, { signal })
+  await deleteRows('projects', ids)
 }

@@ -1,19 +1,19 @@
-// One backup at a time, and nothing that it needs is tidied up meanwhile: a backup holds the locks of the tasks that do so.
+// Only one backup runs at a time. It also holds the locks of the maintenance tasks that remove files which it needs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AlreadyRunning } from '../../errors.js'
 import { takeLock } from '../maintenance/maintenance-lock.js'
 
 const OWN = 'backup'
-/** What drops objects that no ref reaches, and archives whose rows the snapshot has. */
+/** These tasks remove objects that no ref reaches, and archives whose rows the snapshot has. */
 const AT_REST = ['repository_upkeep', 'expired_artifacts'] as const
-/** Longer than a run of these takes. */
+/** Longer than a run of these tasks takes. */
 const PATIENCE_MS = 1_800_000
 
 type TaskLock = Awaited<ReturnType<typeof takeLock>>
 
 /**
- * Runs `work` as the only backup; a task that runs already is waited for. The signal ends when a lock is lost. Throws
- * AlreadyRunning beside another backup.
+ * Runs `work` as the only backup, and first waits for such a task that runs already. The signal aborts when a lock is
+ * lost. Throws AlreadyRunning while another backup runs, and when a task runs for longer than half an hour.
  */
 export async function asOnlyBackup<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const locks: TaskLock[] = [await takeOwn()]
@@ -21,7 +21,7 @@ export async function asOnlyBackup<T>(work: (signal: AbortSignal) => Promise<T>)
     for (const task of AT_REST) locks.push(await takeWhenFree(task))
     return await work(AbortSignal.any(locks.map(({ signal }) => signal)))
   } finally {
-    // Their leases end by themselves where the database is away.
+    // If the database does not answer, the leases end by themselves.
     await Promise.allSettled(locks.map(lock => lock.release()))
   }
 }

@@ -1,5 +1,5 @@
-// What a backup holds. manifest.json is written last and names every list of files with its hash, each list names its
-// files with theirs: so one hash, that of the manifest, stands for all bytes.
+// What a backup holds. manifest.json is written last and has the hash of every list of files; each list has the hashes
+// of its files. So one hash, that of the manifest, covers all bytes.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,10 @@ import { Failure, Misconfigured, NotFound } from '../../errors.js'
 
 export const FORMAT = 1
 
-/** A file of a unit. `modified` is that of the original, in milliseconds: what tells a changed file from the same one. */
+/**
+ * A file of a unit. `modified` is the modification time of the original in milliseconds; it shows whether a file
+ * changed.
+ */
 export interface FileEntry {
   readonly path: string
   readonly size: number
@@ -20,9 +23,9 @@ export interface Unit {
   readonly path: string
   readonly files: number
   readonly bytes: number
-  /** Of the list of files. */
+  /** The hash of the list of files. */
   readonly sha256: string
-  /** Of a repository. */
+  /** The project, if the unit is a repository. */
   readonly project?: { readonly id: number; readonly path: string }
 }
 
@@ -53,7 +56,7 @@ export interface Manifest {
   readonly removed_projects: readonly number[]
   readonly secrets: {
     readonly where: 'included' | 'apart' | 'left_out'
-    /** Tells whether a secrets.json is the one that the rows were encrypted with. */
+    /** Shows whether a secrets.json holds the key with which the rows were encrypted. */
     readonly fingerprint: string
   }
   readonly units: readonly Unit[]
@@ -61,30 +64,30 @@ export interface Manifest {
     readonly repositories: number
     readonly files: number
     readonly bytes: number
-    /** Written anew; the rest is shared with the previous backup. */
+    /** Files that this backup wrote itself; it shares the others with the previous backup. */
     readonly new_files: number
     readonly new_bytes: number
   }
 }
 
-/** A backup that is not as its manifest says. */
+/** A backup whose files are not as its manifest says. */
 export class Damaged extends Failure {}
 
 export const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
 
-/** Writes the manifest with its checksum, as `sha256sum -c` reads it. */
+/** Writes the manifest, and its checksum in the format of `sha256sum -c`. */
 export function writeManifest(folder: string, manifest: Manifest): void {
   const text = `${JSON.stringify(manifest, null, 1)}\n`
   writeFileSync(join(folder, 'manifest.json'), text, { mode: 0o600 })
   writeFileSync(join(folder, 'manifest.json.sha256'), `${sha256(text)}  manifest.json\n`, { mode: 0o600 })
 }
 
-/** Reads a backup's manifest. Throws NotFound, Damaged, and Misconfigured for a format of a newer version. */
+/** Reads the manifest of a backup. Throws NotFound, Damaged, and Misconfigured for the format of another version. */
 export function readManifest(folder: string): Manifest {
   if (!existsSync(join(folder, 'manifest.json'))) throw new NotFound('Backup')
   const text = readOr(join(folder, 'manifest.json'))
   if (!readOr(join(folder, 'manifest.json.sha256')).startsWith(sha256(text))) {
-    throw new Damaged(`${folder}/manifest.json is not as it was written: use another backup`)
+    throw new Damaged(`${folder}/manifest.json has changed since it was written: use another backup`)
   }
   const manifest = JSON.parse(text) as Manifest
   if (manifest.format !== FORMAT) {
@@ -101,18 +104,18 @@ function readOr(path: string): string {
   }
 }
 
-/** Writes a unit's list of files; gives its hash. */
+/** Writes the list of a unit's files. Gives the hash of the list. */
 export function writeFileList(folder: string, unit: string, files: readonly FileEntry[]): string {
   const text = files.map(file => `${JSON.stringify(file)}\n`).join('')
   writeFileSync(join(folder, `${unit}.files`), text, { mode: 0o600 })
   return sha256(text)
 }
 
-/** The files of a unit. Throws Damaged. */
+/** Reads the list of a unit's files. Throws Damaged when the list is missing or has changed. */
 export function readFileList(folder: string, unit: Pick<Unit, 'path' | 'sha256'>): FileEntry[] {
   const path = join(folder, `${unit.path}.files`)
   const text = readOr(path)
-  if (sha256(text) !== unit.sha256) throw new Damaged(`${path} is not as it was written: use another backup`)
+  if (sha256(text) !== unit.sha256) throw new Damaged(`${path} has changed since it was written: use another backup`)
   return text
     .split('\n')
     .filter(Boolean)

@@ -1,84 +1,77 @@
-// The rows of one project out of a backup, for an appliance in which they are gone.
+// Takes the rows of one project from a backup and puts them into an appliance that has lost them.
 import { join } from 'node:path'
 import { duplicateKey } from '../../db/failure.js'
 import { migrationStates } from '../../db/migrate.js'
-import { execute, row, rows, type Value } from '../../db/sql.js'
+import { goesWith, ownersOf, restoringOf, type TableName, tablesOf } from '../../db/ownership.js'
+import { execute, row } from '../../db/sql.js'
 import { Conflict } from '../../errors.js'
 import type { Backup } from './copy-back.js'
 import { DATABASE_UNIT, dumpFile, readDump } from './dump.js'
+import { type Fields, fitter, holds, idsOf, type ProjectRows } from './fit-rows.js'
 
-type Fields = Map<string, Value>
-
-/** Table -> its rows, in the order in which they are put in. */
-export type ProjectRows = ReadonlyMap<string, readonly Fields[]>
-
-const OF_PROJECT: readonly (readonly [table: string, wanted: (fields: Fields, id: string) => boolean])[] = [
-  ['projects', (fields, id) => fields.get('id') === id],
-  ['members', (fields, id) => fields.get('source_type') === 'project' && fields.get('source_id') === id],
-  ['ref_changes', (fields, id) => fields.get('project_id') === id && fields.get('state') === 'done'],
-  ['pipelines', (fields, id) => fields.get('project_id') === id],
-  ['builds', (fields, id) => fields.get('project_id') === id]
-]
-const UNFINISHED = new Set<unknown>(['created', 'pending', 'running'])
-
-/** Reads a project's rows. Throws Conflict for a backup of another schema than this one's. */
-export async function readProjectRows({ folder, manifest }: Backup, id: number): Promise<ProjectRows> {
+/** Reads the rows of a project. Throws Conflict when the backup has another schema than this appliance. */
+export async function readProjectRows(backup: Backup, id: number): Promise<ProjectRows> {
   const now = (await migrationStates()).map(({ name }) => name)
-  if (now.join() !== manifest.database.migrations.join()) {
-    throw new Conflict('the backup is of another schema: restore it whole elsewhere, and push the project from there')
+  if (now.join() !== backup.manifest.database.migrations.join()) {
+    throw new Conflict(
+      'the backup has another schema: restore it as a whole elsewhere, and push the project from there'
+    )
   }
-  const found = new Map<string, Fields[]>()
-  for (const [table, wanted] of OF_PROJECT) {
-    const columns = manifest.database.tables.find(({ name }) => name === table)?.columns ?? []
+  const found = new Map<TableName, readonly Fields[]>()
+  const ids = new Map<string, ReadonlySet<string>>()
+  for (const table of tablesOf('projects')) {
+    if (!restoringOf(table)) continue
+    const wanted = table === 'projects' ? isProject(id) : isOwned(table, ids)
     const kept: Fields[] = []
-    for await (const line of readDump(join(folder, DATABASE_UNIT, dumpFile(table)))) {
-      const fields: Fields = new Map(
-        columns.map(({ name, binary }, at) => {
-          const value = line[at] ?? null
-          return [name, binary && value !== null ? Buffer.from(value, 'base64') : value]
-        })
-      )
-      if (wanted(fields, String(id))) kept.push(fields)
-    }
+    for await (const fields of readTable(backup, table)) if (wanted(fields)) kept.push(fields)
     found.set(table, kept)
+    ids.set(table, idsOf(kept))
   }
   return found
 }
 
-/** Throws Conflict where the rows have no place: their namespace is gone, or the removal is still under way. */
+const isProject = (id: number) => (fields: Fields) => fields.get('id') === String(id)
+
+/** Tells whether a row belongs to one of the rows that were read before. */
+function isOwned(table: TableName, ids: ReadonlyMap<string, ReadonlySet<string>>): (fields: Fields) => boolean {
+  const links = ownersOf(table).filter(goesWith)
+  const only = restoringOf(table)?.only
+  return fields =>
+    holds(fields, only) &&
+    links.some(({ to, column, when }) => holds(fields, when) && ids.get(to)?.has(String(fields.get(column))))
+}
+
+async function* readTable({ folder, manifest }: Backup, table: TableName): AsyncGenerator<Fields> {
+  const columns = manifest.database.tables.find(({ name }) => name === table)?.columns ?? []
+  for await (const line of readDump(join(folder, DATABASE_UNIT, dumpFile(table)))) {
+    yield new Map(
+      columns.map(({ name, binary }, at) => {
+        const value = line[at] ?? null
+        return [name, binary && value !== null ? Buffer.from(value, 'base64') : value]
+      })
+    )
+  }
+}
+
+/** Throws Conflict when the rows have no place: the namespace is gone, or the project is still being removed. */
 export async function requirePlace(found: ProjectRows, id: number): Promise<void> {
   const [project] = found.get('projects') ?? []
   const namespace = await row('select 1 from namespaces where id = ?', [project?.get('namespace_id') ?? 0])
-  if (!namespace) throw new Conflict('the namespace of the project is gone: restore the backup whole elsewhere')
+  if (!namespace) throw new Conflict('the namespace of the project is gone: restore the backup as a whole elsewhere')
   if (await row('select 1 from project_removals where project_id = ?', [id])) {
     throw new Conflict('the project is still being removed: wait until that is done')
   }
 }
 
-/** Puts the rows in; call it inside of `transact`. Throws Conflict where the name is taken by now. */
+/** Inserts the rows. Call it inside `transact`. Throws Conflict when the name is taken meanwhile. */
 export async function insertProjectRows(found: ProjectRows): Promise<void> {
-  const users = new Set((await rows<{ id: number }>('select id from users')).map(({ id }) => String(id)))
+  const fit = await fitter(found)
   for (const [table, list] of found) {
     for (const fields of list) {
-      if (table === 'members' && !users.has(String(fields.get('user_id')))) continue
-      await insert(table, adapted(table, fields, users))
+      const fitted = fit(table, fields)
+      if (fitted) await insert(table, fitted)
     }
   }
-}
-
-/** Users that are gone are nobody; what ran is canceled, as nobody runs it any more. */
-function adapted(table: string, fields: Fields, users: ReadonlySet<string>): Fields {
-  const changed = new Map(fields)
-  const now = new Date()
-  for (const name of ['creator_id', 'user_id']) {
-    const user = changed.get(name)
-    if (user !== undefined && user !== null && !users.has(String(user))) changed.set(name, null)
-  }
-  if (table === 'projects') changed.set('optimise_at', null)
-  if (table !== 'builds' && table !== 'pipelines') return changed
-  if (UNFINISHED.has(changed.get('status'))) changed.set('status', 'canceled').set('finished_at', now)
-  if (table === 'builds') for (const name of ['token_hash', 'process_id', 'lease_until']) changed.set(name, null)
-  return changed
 }
 
 async function insert(table: string, fields: Fields): Promise<void> {
@@ -91,6 +84,6 @@ async function insert(table: string, fields: Fields): Promise<void> {
   } catch (error) {
     const key = duplicateKey(error)
     if (key === undefined) throw error
-    throw new Conflict(`the project cannot come back: its ${table} are taken by others (${key})`)
+    throw new Conflict(`the project cannot come back: others have taken its ${table} (${key})`)
   }
 }

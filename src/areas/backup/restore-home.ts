@@ -1,5 +1,5 @@
-// A whole backup into an empty home. It is made in a folder inside of it, which is moved up when all is there and on the
-// disk: a restore that breaks off leaves nothing that an appliance could start on.
+// Restores a whole backup into an empty home. It works in a folder inside the home, and moves the content up when all
+// of it is on the disk. So a restore that breaks off leaves nothing on which an appliance could start.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -19,9 +19,9 @@ import { fingerprintOf, readSecretsFile, SECRETS_UNIT, type SecretFiles } from '
 
 export interface RestoreOptions {
   readonly into: string
-  /** Where the backup has none: a file of `backup create --secrets-to`, or a secrets.json. */
+  /** The secrets, when the backup has none: a file of `backup create --secrets-to`, or a secrets.json. */
   readonly secretsFile?: string
-  /** All queues are paused: the copy tells nobody anything until they are resumed. */
+  /** Pause all queues: the copy sends no mail and calls no hook until somebody resumes them. */
   readonly pauseJobs?: boolean
   readonly progress?: (done: number, total: number) => void
 }
@@ -38,13 +38,13 @@ export interface RestoredHome {
 
 const DRAFT = '.restoring-'
 
-/** What would stand in the way of a restore. Throws Conflict, BadParameters, Damaged; gives the secrets to use. */
+/** Checks whether a restore is possible, and gives the secrets to use. Throws Conflict, BadParameters, Damaged. */
 export async function checkRestore(backup: Backup, options: RestoreOptions): Promise<SecretFiles> {
   requireEmptyHome(resolve(options.into))
   return secretsFor(backup, options.secretsFile)
 }
 
-/** Restores a backup into a home. Throws as `checkRestore` does, and Failure where it cannot write. */
+/** Restores a backup into a home. Throws the errors of `checkRestore`, and Failure when it cannot write. */
 export async function restoreHome(backup: Backup, options: RestoreOptions, origin: Origin): Promise<RestoredHome> {
   const secrets = await checkRestore(backup, options)
   const home = resolve(options.into)
@@ -73,11 +73,11 @@ interface HomeOptions {
   readonly pauseJobs?: boolean
   readonly onDamage?: OnDamage
   readonly progress?: RestoreOptions['progress']
-  /** Never an outside database, whatever the configuration says. */
+  /** Use an embedded database, even when the configuration names another one. */
   readonly embedded?: boolean
 }
 
-/** Fills a new home from a backup, and calls `work` while its database runs. From here on this process serves that home. */
+/** Fills a new home from a backup, and calls `work` while its database runs. Then this process stays with that home. */
 export async function inRestored<T>(
   backup: Backup,
   options: HomeOptions,
@@ -103,7 +103,10 @@ export async function inRestored<T>(
   }
 }
 
-/** The backup's own secrets, or those of a file; they must be of the appliance that wrote it. */
+/**
+ * Gives the secrets of the backup itself, or those of a file. Throws Conflict when they are not of the appliance that
+ * wrote the backup, BadParameters when there are no secrets.
+ */
 export async function secretsFor(backup: Backup, file: string | undefined): Promise<SecretFiles> {
   const { secrets, units } = backup.manifest
   const unit = units.find(({ path }) => path === SECRETS_UNIT)
@@ -114,7 +117,7 @@ export async function secretsFor(backup: Backup, file: string | undefined): Prom
   if (file === undefined && unit) await checkUnit(backup, unit, refuseDamage)
   const files = file === undefined ? readIncluded(backup) : readSecretsFile(file)
   if (fingerprintOf(files['secrets.json']) !== secrets.fingerprint) {
-    throw new Conflict(`the secrets are not those of the backup ${backup.manifest.id}`)
+    throw new Conflict(`the secrets do not belong to the backup ${backup.manifest.id}`)
   }
   return files
 }
@@ -139,7 +142,7 @@ function requireEmptyHome(home: string): void {
   if (found.length > 0) throw new Conflict(`${home} is not empty: restore into a new folder`)
 }
 
-/** What a killed restore left. */
+/** Removes what a killed restore left behind. */
 function removeDrafts(home: string): void {
   for (const name of readdirSync(home)) {
     if (name.startsWith(DRAFT)) rmSync(join(home, name), { recursive: true, force: true })

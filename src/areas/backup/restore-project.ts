@@ -1,5 +1,5 @@
-// One project back into its running appliance. Where its row is still there, refs are moved by the one road of ref
-// changes, with their hooks and pipelines; where it is gone, rows, repository and files of builds come back.
+// Restores one project in its running appliance. If the row of the project still exists, the restore moves refs in the
+// same way as a push, with hooks and pipelines. If the row is gone, rows, repository and files of builds come back.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Origin } from '../../access/actor.js'
@@ -8,12 +8,11 @@ import { row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, NotFound } from '../../errors.js'
 import { type RefFiles, readRefFiles, textRefName } from '../../git/ref-files.js'
-import { hiddenPrefixes, isRefName, RefMoved, ZERO } from '../../git/refs.js'
+import { HIDDEN_PREFIXES, isRefName, RefMoved, ZERO } from '../../git/refs.js'
 import { syncFileSystem } from '../../storage/sync.js'
-import { projectPayload } from '../../webhooks/system-payloads.js'
-import { projectSnapshot, systemProjectOf } from '../activity/project-snapshots.js'
+import { tell } from '../activity/happenings.js'
+import { projectSnapshot } from '../activity/project-snapshots.js'
 import { audit } from '../audit/audit.js'
-import { emitEvent } from '../hooks/events.js'
 import { ensureRepository, repositoryPath } from '../projects/repositories.js'
 import { moveRefs } from '../refs/move-refs.js'
 import type { RefMove } from '../refs/ref-changes.js'
@@ -21,12 +20,13 @@ import { copyHashed, folderMaker } from './copy.js'
 import { type Backup, copyUnitBack, refuseDamage } from './copy-back.js'
 import { BUILD_FILE } from './copy-build-files.js'
 import { makeRepositoryFolders } from './copy-repository.js'
+import type { ProjectRows } from './fit-rows.js'
 import { Damaged, readFileList, type Unit } from './manifest.js'
-import { insertProjectRows, type ProjectRows, readProjectRows, requirePlace } from './project-rows.js'
+import { insertProjectRows, readProjectRows, requirePlace } from './project-rows.js'
 import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
 
 export interface ProjectRestoreOptions {
-  /** Also move refs that have another value by now. */
+  /** Also move refs that have another value now. */
   readonly overwrite: boolean
   readonly dryRun: boolean
 }
@@ -34,11 +34,11 @@ export interface ProjectRestoreOptions {
 export interface RestoredProject {
   readonly id: number
   readonly path_with_namespace: string
-  /** Whether its row was gone. */
+  /** Whether the row of the project was gone. */
   readonly recreated: boolean
   /** Refs that got the value of the backup. */
   readonly moved: readonly { readonly ref: string; readonly before: string | null; readonly after: string }[]
-  /** Refs that have another value than in the backup, and keep it without `overwrite`. */
+  /** Refs that have another value than in the backup and keep it, because `overwrite` is off. */
   readonly kept: readonly string[]
   readonly dry_run: boolean
 }
@@ -49,7 +49,7 @@ interface LiveProject {
   readonly default_branch: string | null
 }
 
-/** Restores a project by its NAMESPACE/PROJECT or number in the backup. Throws NotFound, Conflict, Damaged. */
+/** Restores a project, by its NAMESPACE/PROJECT or id in the backup. Throws NotFound, Conflict, Damaged. */
 export async function restoreProject(
   backup: Backup,
   name: string,
@@ -57,13 +57,13 @@ export async function restoreProject(
   origin: Origin
 ): Promise<RestoredProject> {
   if (fingerprintOf(readHomeSecrets()['secrets.json']) !== backup.manifest.secrets.fingerprint) {
-    throw new Conflict(`the backup ${backup.manifest.id} is of another appliance`)
+    throw new Conflict(`the backup ${backup.manifest.id} comes from another appliance`)
   }
   const unit = backup.manifest.units.find(({ project }) => project?.path === name || String(project?.id) === name)
   if (!unit?.project) throw new NotFound('Project')
   const { id, path } = unit.project
   const live = await row<LiveProject>('select id, storage, default_branch from projects where id = ?', [id])
-  const done = live ? await restoreRefs(backup, unit, live, options) : await recreate(backup, unit, id, options)
+  const done = live ? await restoreRefs(backup, unit, live, options, origin) : await recreate(backup, unit, id, options)
   const restored = { id, path_with_namespace: path, recreated: !live, ...done, dry_run: options.dryRun }
   if (!options.dryRun) await transact(() => note(backup, restored, origin))
   return restored
@@ -77,7 +77,8 @@ async function restoreRefs(
   backup: Backup,
   unit: Unit,
   project: LiveProject,
-  { overwrite, dryRun }: ProjectRestoreOptions
+  { overwrite, dryRun }: ProjectRestoreOptions,
+  origin: Origin
 ): Promise<Outcome> {
   const path = repositoryPath(project)
   const now = readRefFiles(path)
@@ -86,28 +87,28 @@ async function restoreRefs(
   for (const [name, id] of refsOf(backup, unit)) {
     const ref = textRefName(name)
     const old = now.get(name) ?? ZERO
-    if (old === id || !isRefName(ref) || hiddenPrefixes.some(prefix => ref.startsWith(prefix))) continue
+    if (old === id || !isRefName(ref) || HIDDEN_PREFIXES.some(prefix => ref.startsWith(prefix))) continue
     if (old === ZERO || overwrite) moves.push({ ref, old, new: id })
     else kept.push(ref)
   }
   if (!dryRun && moves.length > 0) {
     await ensureRepository(project)
     await addObjects(backup, unit, path)
-    await move(project, path, moves)
+    await move(project, moves, origin)
   }
   return { moved: moves.map(({ ref, old, new: after }) => ({ ref, before: old === ZERO ? null : old, after })), kept }
 }
 
-async function move(project: LiveProject, path: string, moves: readonly RefMove[]): Promise<void> {
+async function move(project: LiveProject, moves: readonly RefMove[], origin: Origin): Promise<void> {
   try {
-    await moveRefs(project, path, null, moves)
+    await moveRefs(project, moves, origin)
   } catch (error) {
-    if (error instanceof RefMoved) throw new Conflict(`${error.ref} has moved meanwhile: run the restore again`)
+    if (error instanceof RefMoved) throw new Conflict(`${error.ref} moved meanwhile: run the restore again`)
     throw error
   }
 }
 
-/** Adds objects that the repository has not, each whole or not there; an index comes after its pack. */
+/** Adds objects that the repository lacks. Each file appears as a whole, and an index comes after its pack. */
 async function addObjects(backup: Backup, unit: Unit, path: string): Promise<void> {
   const makeFolder = folderMaker()
   const last = (name: string) => Number(name.endsWith('.idx'))
@@ -124,7 +125,7 @@ async function addObjects(backup: Backup, unit: Unit, path: string): Promise<voi
     const copied = await copyHashed(from, draft)
     if (copied?.sha256 !== file.sha256) {
       rmSync(draft, { force: true })
-      throw new Damaged(`${from} is not as it was written`)
+      throw new Damaged(`${from} has changed since it was written`)
     }
     renameSync(draft, to)
   }
@@ -135,7 +136,7 @@ async function recreate(backup: Backup, unit: Unit, id: number, { dryRun }: Proj
   const found = await readProjectRows(backup, id)
   await requirePlace(found, id)
   const path = join(config().home, unit.path)
-  if (existsSync(path)) throw new Conflict(`${path} is there already: move it away first`)
+  if (existsSync(path)) throw new Conflict(`${path} exists already: move it away first`)
   const refs = [...refsOf(backup, unit)].map(([name, after]) => ({ ref: textRefName(name), before: null, after }))
   if (dryRun) return { moved: refs, kept: [] }
   await copyUnitBack(backup, unit, path, { onDamage: refuseDamage })
@@ -143,7 +144,7 @@ async function recreate(backup: Backup, unit: Unit, id: number, { dryRun }: Proj
   await copyBuildFilesBack(backup, found)
   await syncFileSystem(path)
   try {
-    await transact(() => putBack(found, id, backup.manifest.id))
+    await transact(() => putBack(found, id))
   } catch (error) {
     rmSync(path, { recursive: true, force: true })
     throw error
@@ -151,15 +152,13 @@ async function recreate(backup: Backup, unit: Unit, id: number, { dryRun }: Proj
   return { moved: refs, kept: [] }
 }
 
-/** To those who listen it is a new project. */
-async function putBack(found: ProjectRows, id: number, backup: string): Promise<void> {
+/** Inserts the rows, and tells that the project is there again. */
+async function putBack(found: ProjectRows, id: number): Promise<void> {
   await insertProjectRows(found)
-  const project = await projectSnapshot(id)
-  if (!project) return
-  await emitEvent(`project_restore:${id}:${backup}`, projectPayload('project_create', systemProjectOf(project)))
+  await tell({ kind: 'project.restored', project: await projectSnapshot(id) })
 }
 
-/** The traces and archives of its builds; what is there already is left as it is. */
+/** Copies the traces and archives of the project's builds. It leaves existing files as they are. */
 async function copyBuildFilesBack(backup: Backup, found: ProjectRows): Promise<void> {
   const builds = new Set((found.get('builds') ?? []).map(fields => String(fields.get('id'))))
   if (builds.size === 0) return

@@ -1,6 +1,7 @@
-// Refs as of the snapshot. Repositories are copied after it, while pushes go on: what they changed in between is taken
-// back in the copy by the rows of those changes, so that no restored ref goes without the row, the hooks and the pipeline
-// that it has in the appliance. All objects are there: nothing is pruned while a backup runs.
+// Sets the refs of the copy back to the snapshot. The backup copies repositories after the snapshot, while pushes go
+// on. It undoes in the copy what these pushes changed, by the rows of the changes. So every restored ref has the row,
+// the hooks and the pipeline that it has in the appliance. All objects exist, because nothing is pruned while a backup
+// runs.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Snapshot } from '../../db/snapshot.js'
@@ -11,13 +12,13 @@ import { ZERO } from '../../git/refs.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { PACKED_REFS } from './copy-repository.js'
 
-/** What the snapshot knew of the newest changes. */
+/** What the snapshot knows about the newest ref changes. */
 export interface KnownChanges {
-  /** Changes from this number on may be younger than the snapshot. */
+  /** Changes with this id or a higher one may be newer than the snapshot. */
   readonly floor: number
-  /** Those among them that had happened by then. */
+  /** The changes among them that were done at the snapshot. */
   readonly settled: ReadonlySet<number>
-  /** Older ones that had not been settled by then. */
+  /** Older changes that were still open at the snapshot. */
   readonly open: readonly number[]
 }
 
@@ -30,18 +31,20 @@ interface Change {
   readonly state: 'open' | 'done'
 }
 
-/** Of one ref since the snapshot: the value before the first change that happened, and changes not settled yet. */
+/** What happened to one ref since the snapshot: its value before the first done change, and the changes still open. */
 interface News {
   before?: string
   readonly open: Change[]
 }
 
-/** A row is written within this time of its number, and committed: numbers are given before the commit. */
+/**
+ * A transaction commits its row within this time after the row got its id: the database gives ids before the commit.
+ */
 const HOUR = 3_600_000
-/** A cluster's nodes hand out numbers in turns. */
+/** The nodes of a cluster give ids in turns, so ids do not follow the order of time exactly. */
 const SLACK = 1000
 
-/** Reads from a snapshot what `rewindRefs` needs to tell later changes from earlier ones. */
+/** Reads from a snapshot what `readNews` needs to tell later changes from earlier ones. */
 export async function readKnownChanges(snapshot: Snapshot): Promise<KnownChanges> {
   const since = new Date(snapshot.takenAt.getTime() - HOUR)
   const [recent] = await snapshot.rows<{ least: number | null }>(
@@ -61,10 +64,10 @@ export async function readKnownChanges(snapshot: Snapshot): Promise<KnownChanges
   return { floor, settled: new Set(done.map(({ id }) => id)), open: open.map(({ id }) => id) }
 }
 
-/** Project -> ref -> what became of it since the snapshot. */
+/** Project -> ref -> what happened to it since the snapshot. */
 export type NewsByProject = Map<number, Map<string, News>>
 
-/** Reads what has changed since the snapshot; call it after the refs were copied. */
+/** Reads the changes since the snapshot. Call it after the refs were copied. */
 export async function readNews({ floor, settled, open }: KnownChanges): Promise<NewsByProject> {
   const news: NewsByProject = new Map()
   for (const id of open) {
@@ -88,11 +91,13 @@ function note(news: NewsByProject, change: Change): void {
   const known = refs.get(change.ref) ?? { open: [] }
   refs.set(change.ref, known)
   if (change.state === 'open') known.open.push(change)
-  // git moves a ref from exactly this value, so the first change tells what the snapshot's was.
+  // git moves a ref only from exactly this value, so the first change has the value of the snapshot.
   else known.before ??= change.old_id
 }
 
-/** Takes back in a copied repository what is younger than the snapshot; gives the new `packed-refs` and how many moved. */
+/**
+ * Undoes the changes since the snapshot in a copied repository. Gives the new `packed-refs` and how many refs moved.
+ */
 export async function rewindRefs(
   copy: string,
   project: { id: number; storage: string },
@@ -110,7 +115,7 @@ export async function rewindRefs(
   return { text: formatPackedRefs(refs), moved }
 }
 
-/** Of changes that are under way: one that git has made already is taken back, to what was settled before it. */
+/** If git has made one of the open changes already, gives the last done value before it; otherwise the copied value. */
 async function beforeOpen(projectId: number, ref: string, open: readonly Change[], copied: string): Promise<string> {
   const made = open.find(change => change.new_id === copied)
   if (!made) return copied

@@ -1,26 +1,27 @@
-// Secrets apart from the rest: whoever finds a backup is not to find the key to its encrypted columns beside it.
+// Keeps secrets apart from the backup: a person who finds a backup must not find the key to its encrypted columns with
+// it.
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
 import { BadParameters, Failure } from '../../errors.js'
 
-/** The two files of a home that hold secrets, as their text. */
+/** The texts of the two files of a home that hold secrets. */
 export interface SecretFiles {
   readonly 'secrets.json': string
-  /** It may name a database with its password. */
+  /** It may contain the password of a database. */
   readonly 'config.yaml': string | null
 }
 
 export const SECRETS_UNIT = 'secrets'
 
-/** A mark of the key that tells nothing of it. */
+/** Gives a fingerprint of the key. It reveals nothing about the key. */
 export function fingerprintOf(secrets: string): string {
   const { encryption_key } = JSON.parse(secrets) as { encryption_key: string }
   return createHash('sha256').update(`gitstead backup ${encryption_key}`).digest('hex').slice(0, 16)
 }
 
-/** Those of a home. */
+/** Reads the secrets of a home. */
 export function readHomeSecrets(home = config().home): SecretFiles {
   const path = join(home, 'config.yaml')
   return {
@@ -29,7 +30,7 @@ export function readHomeSecrets(home = config().home): SecretFiles {
   }
 }
 
-/** Writes them into a file of their own, readable by its owner alone, in place of an earlier one. */
+/** Writes secrets to a file that only its owner can read. It replaces an earlier file. Throws Failure. */
 export function writeSecretsFile(path: string, files: SecretFiles): void {
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   try {
@@ -41,7 +42,7 @@ export function writeSecretsFile(path: string, files: SecretFiles): void {
   }
 }
 
-/** Reads a file of ours, or a plain secrets.json. Throws BadParameters. */
+/** Reads a file of `writeSecretsFile`, or a plain secrets.json. Throws BadParameters. */
 export function readSecretsFile(path: string): SecretFiles {
   const wrong = (why: string) => {
     const text = `the secrets in ${path} ${why}`

@@ -1,4 +1,4 @@
-// The folder that backups lie in: one folder for each, and drafts, which a killed run leaves behind.
+// The folder of backups: it holds one folder for each backup, and the drafts that killed runs left behind.
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -10,7 +10,7 @@ import type { Previous } from './unit.js'
 
 const ID = /^\d{8}T\d{6}Z-[0-9a-f]{4}$/
 
-/** What is told of a backup. */
+/** The record of a backup that commands show. */
 export interface BackupRecord {
   readonly id: string
   readonly path: string
@@ -27,18 +27,18 @@ export interface BackupRecord {
 
 export const defaultStore = () => join(config().home, 'backups')
 
-/** A name that sorts by time. */
+/** Gives a name for a backup. Names sort by time. */
 export function newId(now: Date): string {
   const time = now.toISOString().replace(/\.\d+Z$/, 'Z')
   return `${time.replace(/[-:]/g, '')}-${randomBytes(2).toString('hex')}`
 }
 
-/** Drafts carry a mark of their home and machine: those of another appliance may be in use. */
+/** The names of drafts carry a mark of their home and machine: another appliance may be using its drafts. */
 const ownMark = () => createHash('sha256').update(`${hostname()}:${config().home}`).digest('hex').slice(0, 12)
 
 export const draftFolder = (store: string, id: string) => join(store, `${id}.unfinished-${ownMark()}`)
 
-/** Makes the folder of backups; throws Failure where this user may not. */
+/** Makes the folder of backups. Throws Failure when this user may not. */
 export function openStore(store: string): void {
   try {
     mkdirSync(store, { recursive: true, mode: 0o700 })
@@ -47,7 +47,9 @@ export function openStore(store: string): void {
   }
 }
 
-/** Removes what killed runs of this appliance left behind; only under the lock of backups. Gives how many. */
+/**
+ * Removes the drafts of killed runs of this appliance and gives their number. Call it only under the lock of backups.
+ */
 export function removeDrafts(store: string): number {
   const drafts = readdirSync(store).filter(name => name.endsWith(`.unfinished-${ownMark()}`))
   for (const name of drafts) rmSync(join(store, name), { recursive: true, force: true })
@@ -69,7 +71,7 @@ function finished(store: string): { folder: string; manifest: Manifest }[] {
     .sort((a, b) => (a.manifest.snapshot_at < b.manifest.snapshot_at ? -1 : 1))
 }
 
-/** The newest backup of this home in a folder, whose files a new one can share. */
+/** The newest backup of this home in a folder. A new backup can share its files. */
 export function previousBackup(store: string, fingerprint: string): Previous | null {
   const own = finished(store).filter(
     ({ manifest }) => manifest.home === config().home && manifest.secrets.fingerprint === fingerprint
@@ -78,13 +80,13 @@ export function previousBackup(store: string, fingerprint: string): Previous | n
   return last ? { ...last, units: new Map(last.manifest.units.map(unit => [unit.path, unit])) } : null
 }
 
-/** The backups of this home beyond the newest `keep`. */
+/** The backups of this home that are older than the newest `keep`. */
 export function surplus(store: string, keep: number): BackupRecord[] {
   const own = finished(store).filter(({ manifest }) => manifest.home === config().home)
   return own.slice(0, Math.max(0, own.length - keep)).map(({ folder, manifest }) => viewBackup(folder, manifest))
 }
 
-/** A backup by its id, `latest`, or its folder. Throws NotFound, Damaged. */
+/** Finds a backup by its id, by `latest`, or by its folder. Throws the errors of `readManifest`. */
 export function findBackup(name: string, store = defaultStore()): { folder: string; manifest: Manifest } {
   if (name === 'latest') {
     const last = finished(store).at(-1)

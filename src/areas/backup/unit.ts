@@ -1,4 +1,4 @@
-// One unit of a backup while it is written: files are copied, or shared with the previous backup where they are the same.
+// Writes one unit of a backup: it copies files, or shares them with the previous backup when they are the same.
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isMissing } from '../../storage/files.js'
@@ -12,6 +12,7 @@ export interface Previous {
   readonly units: ReadonlyMap<string, Unit>
 }
 
+/** Counted up with each file that is added. */
 export interface Totals {
   files: number
   bytes: number
@@ -24,7 +25,7 @@ export interface Draft {
   readonly folder: string
   readonly previous: Previous | null
   readonly totals: Totals
-  /** Called after each file, for the progress. */
+  /** Called after each file, to show the progress. */
   tick(): void
 }
 
@@ -43,7 +44,7 @@ export class UnitWriter {
     this.earlier = new Map(list.map(file => [file.path, file]))
   }
 
-  /** Goes on with a unit of the same draft that was finished already. */
+  /** Continues a unit of the same draft that was finished already. */
   static resume(draft: Draft, unit: Unit, files: readonly FileEntry[]): UnitWriter {
     const writer = new UnitWriter({ ...draft, previous: null }, unit.path)
     for (const file of files) {
@@ -62,8 +63,8 @@ export class UnitWriter {
   }
 
   /**
-   * Copies a file; false when it is gone. One whose name tells its content (`named`) is the same when its size is, any
-   * other when its time of change is as well.
+   * Copies a file. Returns false when the file is gone. A file whose name is the hash of its content (`named`) counts
+   * as unchanged when its size is the same; any other file must also have the same modification time.
    */
   async copy(path: string, original: string, named = false): Promise<boolean> {
     const found = this.place(path)
@@ -74,7 +75,7 @@ export class UnitWriter {
     return copied ? this.add({ path, ...copied }, true) : false
   }
 
-  /** Adds a file of ours. */
+  /** Adds a file with this content. */
   write(path: string, content: string | Buffer): void {
     const bytes = typeof content === 'string' ? Buffer.from(content, 'latin1') : content
     const place = this.place(path)
@@ -83,19 +84,19 @@ export class UnitWriter {
     this.add({ path, size: bytes.length, sha256: sha256(bytes), modified: Date.now() }, true)
   }
 
-  /** Adds a file that was written into its place already. */
+  /** Adds a file that was written to its place already. */
   adopt(file: FileEntry): void {
     this.add(file, true)
   }
 
-  /** Where a file of this unit lies; its folder is made. */
+  /** Gives the place of a file of this unit, and makes the folder for it. */
   place(path: string): string {
     const place = join(this.draft.folder, this.path, path)
     this.makeFolder(dirname(place))
     return place
   }
 
-  /** Takes a file out again. */
+  /** Removes a file from the unit. */
   drop(path: string): void {
     const file = this.files.get(path)
     if (!file) return
@@ -104,7 +105,7 @@ export class UnitWriter {
     this.count(file, -1, this.fresh.delete(path))
   }
 
-  /** Writes the list of files; gives what the manifest says of the unit. */
+  /** Writes the list of files. Gives the manifest's record of the unit. */
   finish(project?: Unit['project']): Unit {
     const files = [...this.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
@@ -112,7 +113,7 @@ export class UnitWriter {
     return { path: this.path, files: files.length, bytes, sha256: list, ...(project ? { project } : {}) }
   }
 
-  /** Removes all of it, as what it copies is gone. */
+  /** Removes the whole unit, because its original is gone. */
   abandon(): void {
     for (const path of this.paths()) this.drop(path)
     rmSync(join(this.draft.folder, this.path), { recursive: true, force: true })

@@ -1,4 +1,4 @@
-// A backup is worth what a restore of it is worth: this one is real, into a home that goes away again.
+// Verifies a backup by a real restore into a temporary home, because a backup is worth only what its restore is worth.
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ import { type BackupRecord, viewBackup } from './store.js'
 
 export interface VerifyOptions {
   readonly secretsFile?: string
-  /** The folder that the temporary home is made in. */
+  /** The folder in which the temporary home is made. */
   readonly inside?: string
   readonly progress?: (phase: 'restore' | 'check', done: number, total: number) => void
 }
@@ -28,7 +28,7 @@ export interface Verification {
   readonly notes: readonly string[]
 }
 
-/** Restores a backup into a temporary home and looks at it. What is wrong with it is told, not thrown. */
+/** Restores a backup into a temporary home and checks it. It gives the problems and does not throw for them. */
 export async function verifyBackup(backup: Backup, options: VerifyOptions = {}): Promise<Verification> {
   const record = viewBackup(backup.folder, backup.manifest)
   const secrets = await secretsOf(backup, options.secretsFile)
@@ -39,7 +39,7 @@ export async function verifyBackup(backup: Backup, options: VerifyOptions = {}):
   const onDamage = (problem: string) => void damage.push(problem)
   try {
     await checkRows(backup, onDamage)
-    // Rows that are not as they were written are not loaded: the rest would be told by chance.
+    // Rows that have changed are not loaded: the checks of such a home would tell nothing.
     if (damage.length > 0) return failed(record, damage)
     const restored = {
       home,
@@ -76,7 +76,7 @@ const failed = (backup: BackupRecord, problems: readonly string[]): Verification
   notes: []
 })
 
-/** Those of this home where they fit, so that a nightly verification needs no secrets beside the backup. */
+/** Gives the secrets of this home if they fit: so a nightly verification needs no secrets beside the backup. */
 async function secretsOf(backup: Backup, file: string | undefined): Promise<SecretFiles> {
   if (file === undefined && existsSync(join(config().home, 'secrets.json'))) {
     const own = readHomeSecrets()
@@ -85,7 +85,7 @@ async function secretsOf(backup: Backup, file: string | undefined): Promise<Secr
   return secretsFor(backup, file)
 }
 
-/** Where there is room for a whole home; what killed verifications left there is removed. */
+/** Gives a folder with room for a whole home, and removes what killed verifications left there. Throws Failure. */
 function parentFolder(inside: string | undefined): string {
   const own = join(config().home, 'tmp')
   const parent = inside === undefined ? (existsSync(own) ? own : tmpdir()) : resolve(inside)

@@ -3,20 +3,20 @@ import { row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 
 export interface BroadcastRow {
-  id: number
-  message: string
-  starts_at: Date
-  ends_at: Date
-  color: string
-  font: string
+  readonly id: number
+  readonly message: string
+  readonly starts_at: Date
+  readonly ends_at: Date
+  readonly color: string
+  readonly font: string
 }
 
 const COLUMNS = 'id, message, starts_at, ends_at, color, font'
 const ACTIVE = 'starts_at <= ? and ends_at >= ?'
-/** More than these are no page but a wall. */
+/** More messages than these would fill the page. */
 const SHOWN = 20
 
-/** Messages by id. Not specified: the order. */
+/** A page of messages, in the order of their ids. Not specified: the order. */
 export async function listBroadcasts({
   active = false,
   ...query
@@ -31,13 +31,13 @@ export async function listBroadcasts({
   return { items, total, page, perPage }
 }
 
-/** What people are to be told now, the newest first. */
+/** The messages to show now, newest first. */
 export function activeBroadcasts(): Promise<BroadcastRow[]> {
   const now = new Date()
   return rows(`select ${COLUMNS} from broadcast_messages where ${ACTIVE} order by id desc limit ${SHOWN}`, [now, now])
 }
 
-/** One message; `what` is what is missing where there is none. Throws NotFound. */
+/** One message. Throws NotFound, which names `what` as missing. */
 export async function requireBroadcast(id: number, what?: string): Promise<BroadcastRow> {
   const found = await row<BroadcastRow>(`select ${COLUMNS} from broadcast_messages where id = ?`, [id])
   if (!found) throw new NotFound(what)

@@ -12,27 +12,42 @@ export const broadcastRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/broadcast_messages',
-    { config, schema: { tags, querystring: BroadcastListQuery, response: { 200: Type.Array(Broadcast) } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List broadcast messages',
+        querystring: BroadcastListQuery,
+        response: { 200: Type.Array(Broadcast) }
+      }
+    },
     async ({ query }, reply) => reply.page(await listBroadcasts(query), message => viewBroadcast(message))
   )
 
-  app.get('/broadcast_messages/:id', { config, schema: one }, async ({ params }) =>
-    viewBroadcast(await requireBroadcast(params.id))
+  app.get(
+    '/broadcast_messages/:id',
+    { config, schema: { ...one, summary: 'Get a broadcast message' } },
+    async ({ params }) => viewBroadcast(await requireBroadcast(params.id))
   )
 
   app.post(
     '/broadcast_messages',
-    { config, schema: { tags, body: BroadcastBody, response: { 201: Broadcast } } },
+    {
+      config,
+      schema: { tags, summary: 'Create a broadcast message', body: BroadcastBody, response: { 201: Broadcast } }
+    },
     async ({ body, origin }, reply) => reply.code(201).send(viewBroadcast(await createBroadcast(body, origin)))
   )
 
   app.put(
     '/broadcast_messages/:id',
-    { config, schema: { ...one, body: BroadcastChange } },
+    { config, schema: { ...one, summary: 'Change a broadcast message', body: BroadcastChange } },
     async ({ params, body, origin }) => viewBroadcast(await updateBroadcast(params.id, body, origin))
   )
 
-  app.delete('/broadcast_messages/:id', { config, schema: one }, async ({ params, origin }) =>
-    viewBroadcast(await deleteBroadcast(params.id, origin))
+  app.delete(
+    '/broadcast_messages/:id',
+    { config, schema: { ...one, summary: 'Delete a broadcast message' } },
+    async ({ params, origin }) => viewBroadcast(await deleteBroadcast(params.id, origin))
   )
 }

@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000
 const COLOR = '#E75E40'
 const FONT = '#FFFFFF'
 
-/** Adds a message. Throws Invalid, and BadParameters for a time that is none. */
+/** Adds a message. Throws Invalid, and BadParameters for a text that is not a time. */
 export function createBroadcast(body: BroadcastBody, origin: Origin): Promise<BroadcastRow> {
   const now = new Date()
   const values = {
@@ -31,7 +31,7 @@ export function createBroadcast(body: BroadcastBody, origin: Origin): Promise<Br
   })
 }
 
-/** Changes what is named of a message. Throws NotFound, and as createBroadcast. */
+/** Changes the given attributes of a message. Throws NotFound, and the errors of `createBroadcast`. */
 export function updateBroadcast(id: number, body: BroadcastChange, origin: Origin): Promise<BroadcastRow> {
   const values = valuesOf(body)
   return transact(async () => {
@@ -58,7 +58,7 @@ export function deleteBroadcast(id: number, origin: Origin): Promise<BroadcastRo
   })
 }
 
-/** Only what is given. Not specified: a message that ends before it begins is one that is never shown. */
+/** Gives only the given attributes. Not specified: a message may end before it begins; then nobody ever sees it. */
 function valuesOf({ message, starts_at, ends_at, color, font }: BroadcastChange) {
   const errors: Record<string, string[]> = {}
   if (message !== undefined && message.trim() === '') errors.message = ["can't be blank"]
@@ -78,7 +78,7 @@ function valuesOf({ message, starts_at, ends_at, color, font }: BroadcastChange)
   }
 }
 
-/** A time of the years that the column can hold on every server. */
+/** Reads a time. Throws BadParameters for a year that the column cannot hold on every server. */
 function timeOf(name: string, text: string): Date {
   const time = parseMoment(text)
   const year = time?.getUTCFullYear() ?? 0

@@ -3,45 +3,45 @@ import { row, rows, type Value } from '../../db/sql.js'
 import type { BuildListQuery } from './builds.schema.js'
 
 export interface BuildRow {
-  id: number
-  name: string
-  stage: string
-  ref: string
-  tag: number
-  sha: string
-  status: string
-  coverage: number | null
-  attempt: number
-  created_at: Date
-  started_at: Date | null
-  finished_at: Date | null
-  artifacts_filename: string | null
-  artifacts_size: number | null
-  artifacts_attempt: number | null
-  artifacts_expire_at: Date | null
-  erased_at: Date | null
-  pipeline_id: number
-  pipeline_ref: string
-  pipeline_sha: string
-  pipeline_status: string
-  user_id: number | null
-  user_name: string | null
-  user_username: string | null
-  user_state: 'active' | 'blocked' | null
-  user_created_at: Date | null
-  user_admin: number | null
-  user_bio: string | null
-  user_location: string | null
-  user_messenger: string | null
-  user_professional_network: string | null
-  user_microblog: string | null
-  user_website_url: string | null
-  user_organization: string | null
-  runner_id: number | null
-  runner_description: string | null
-  runner_active: number | null
-  runner_is_shared: number | null
-  runner_name: string | null
+  readonly id: number
+  readonly name: string
+  readonly stage: string
+  readonly ref: string
+  readonly tag: number
+  readonly sha: string
+  readonly status: string
+  readonly coverage: number | null
+  readonly attempt: number
+  readonly created_at: Date
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+  readonly artifacts_filename: string | null
+  readonly artifacts_size: number | null
+  readonly artifacts_attempt: number | null
+  readonly artifacts_expire_at: Date | null
+  readonly erased_at: Date | null
+  readonly pipeline_id: number
+  readonly pipeline_ref: string
+  readonly pipeline_sha: string
+  readonly pipeline_status: string
+  readonly user_id: number | null
+  readonly user_name: string | null
+  readonly user_username: string | null
+  readonly user_state: 'active' | 'blocked' | null
+  readonly user_created_at: Date | null
+  readonly user_admin: number | null
+  readonly user_bio: string | null
+  readonly user_location: string | null
+  readonly user_messenger: string | null
+  readonly user_professional_network: string | null
+  readonly user_microblog: string | null
+  readonly user_website_url: string | null
+  readonly user_organization: string | null
+  readonly runner_id: number | null
+  readonly runner_description: string | null
+  readonly runner_active: number | null
+  readonly runner_is_shared: number | null
+  readonly runner_name: string | null
 }
 
 const COLUMNS = `b.id, b.name, b.stage, b.ref, b.tag, b.sha, b.status, b.coverage, b.attempt, b.created_at, b.started_at,

@@ -2,49 +2,76 @@
 import { type Static, Type } from 'typebox'
 import { publicUrl } from '../../config.js'
 import type { Commit } from '../../git/objects.js'
-import { DateTime, Nullable } from '../../lib/schema.js'
+import { described, Flag, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
+import { BuildStatus } from '../pipelines/pipelines.view.js'
 import { titleOf } from '../repository/repository.view.js'
 import { User } from '../users/users.view.js'
 import { hasArtifacts } from './artifacts.js'
 import type { BuildRow } from './builds.queries.js'
 
-const CommitOfBuild = Type.Object({
-  id: Type.String(),
-  short_id: Type.String(),
-  title: Type.String(),
-  message: Type.String(),
-  author_name: Type.String(),
-  author_email: Type.String(),
-  created_at: DateTime
-})
+const CommitOfBuild = Type.Object(
+  {
+    id: Text('the id of the commit'),
+    short_id: Text('the first 8 characters of the id'),
+    title: Text('the first line of the message; of a long one its beginning'),
+    message: Text('the whole message'),
+    author_name: Text('who wrote the change'),
+    author_email: Text('the email address of the author'),
+    created_at: Moment('when it was committed')
+  },
+  { title: 'BuildCommit', description: 'The commit that a build is of.' }
+)
+
+const ArtifactsFile = Type.Object(
+  { filename: Text('the name of the archive'), size: Integer('bytes of the archive') },
+  { title: 'ArtifactsFile', description: 'The archive of what a build made.' }
+)
+
+const PipelineOfBuild = Type.Object(
+  {
+    id: IdOf('the pipeline'),
+    ref: Text('its branch or tag'),
+    sha: Text('the id of its commit'),
+    status: described(BuildStatus, 'its status')
+  },
+  { title: 'BuildPipeline', description: 'The pipeline that a build belongs to.' }
+)
 
 /** The summary of a runner. */
-export const RunnerSummary = Type.Object({
-  id: Type.Integer(),
-  description: Type.String(),
-  active: Type.Boolean(),
-  is_shared: Type.Boolean(),
-  name: Nullable(Type.String())
-})
+export const RunnerSummary = Type.Object(
+  {
+    id: IdOf('the runner'),
+    description: Text('what people call it'),
+    active: Flag('whether it takes builds; a runner that is not active is paused'),
+    is_shared: Flag('whether it serves every project that has shared runners enabled'),
+    name: Nullable(Text('the name of its program; null before it has told its name'))
+  },
+  { title: 'RunnerSummary', description: 'A runner, which runs builds.' }
+)
 
-export const Build = Type.Object({
-  id: Type.Integer(),
-  status: Type.String(),
-  stage: Type.String(),
-  name: Type.String(),
-  ref: Type.String(),
-  tag: Type.Boolean(),
-  coverage: Nullable(Type.Number()),
-  created_at: DateTime,
-  started_at: Nullable(DateTime),
-  finished_at: Nullable(DateTime),
-  user: Nullable(User),
-  artifacts_file: Nullable(Type.Object({ filename: Type.String(), size: Type.Integer() })),
-  commit: Nullable(CommitOfBuild),
-  runner: Nullable(RunnerSummary),
-  pipeline: Type.Object({ id: Type.Integer(), ref: Type.String(), sha: Type.String(), status: Type.String() }),
-  download_url: Nullable(Type.String())
-})
+export const Build = Type.Object(
+  {
+    id: IdOf('the build'),
+    status: described(BuildStatus, 'where it stands'),
+    stage: Text('the stage of the pipeline'),
+    name: Text('its name in the CI file'),
+    ref: Text('the branch or tag'),
+    tag: Flag('whether the ref is a tag'),
+    coverage: Nullable(Type.Number({ description: 'percent of the code that its tests cover' })),
+    created_at: Moment('when it was made'),
+    started_at: Nullable(Moment('when it began')),
+    finished_at: Nullable(Moment('when it ended')),
+    user: Nullable(described(User, 'the user who started it; null when that user is gone')),
+    artifacts_file: Nullable(described(ArtifactsFile, 'its archive; null without one')),
+    commit: Nullable(described(CommitOfBuild, 'its commit; null when that is gone from the repository')),
+    runner: Nullable(
+      described(RunnerSummary, 'the runner that took it; null before one has, and when that runner is gone')
+    ),
+    pipeline: described(PipelineOfBuild, 'its pipeline'),
+    download_url: Nullable(Text('always null'))
+  },
+  { title: 'Build', description: 'A job of a pipeline.' }
+)
 export type Build = Static<typeof Build>
 
 /** A build with the commit that it is of; null when the commit is gone from the repository. */

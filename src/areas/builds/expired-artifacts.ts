@@ -5,9 +5,9 @@ import { removeArtifact } from '../../storage/artifacts.js'
 const BATCH = 500
 
 interface ExpiredRow {
-  id: number
-  attempt: number
-  size: number
+  readonly id: number
+  readonly attempt: number
+  readonly size: number
 }
 
 export const expiredArtifacts: Task = {

@@ -10,9 +10,9 @@ export interface Orphans {
 }
 
 interface BuildRow {
-  id: number
-  status: string
-  artifacts_attempt: number | null
+  readonly id: number
+  readonly status: string
+  readonly artifacts_attempt: number | null
 }
 
 /** Looks through the files of a kind, in at most `folders` of their folders. */

@@ -1,17 +1,17 @@
 import { rows } from '../../db/sql.js'
 
 export interface RunningBuild {
-  id: number
-  project_id: number
+  readonly id: number
+  readonly project_id: number
   /** NAMESPACE/PROJECT. */
-  project: string
-  name: string
-  stage: string
-  ref: string
-  started_at: Date | null
+  readonly project: string
+  readonly name: string
+  readonly stage: string
+  readonly ref: string
+  readonly started_at: Date | null
   /** Where it runs: null for a worker that is gone, whose build the next one begins again. */
-  hostname: string | null
-  pid: number | null
+  readonly hostname: string | null
+  readonly pid: number | null
 }
 
 /** The builds that run now, those that began last first, at most 100. */

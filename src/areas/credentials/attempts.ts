@@ -1,5 +1,5 @@
-// Guessing passwords is slowed down, and with it the cost of hashing what is guessed. Counted per process, by login and
-// address: so nobody can lock a user out from elsewhere, and tokens work on.
+// Slows down clients that guess passwords, and so limits the cost of hashing their guesses. Each process counts
+// failures by login and address: so nobody can lock a user out from another address, and tokens still work.
 import { LRUCache } from 'lru-cache'
 import { TooManyRequests } from '../../errors.js'
 

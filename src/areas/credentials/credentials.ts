@@ -1,5 +1,8 @@
-// From what a client shows to the actor it is. Tokens are found by their hash: nothing is compared byte by byte.
-import type { Actor, ActorUser } from '../../access/actor.js'
+// Finds the actor of the credentials that a client shows. It finds tokens by their hash, and compares none byte by
+// byte.
+import { type Actor, type ActorUser, actorOf } from '../../access/actor.js'
+import { scopesIn } from '../../access/scopes.js'
+import { User } from '../../db/models/index.js'
 import { execute, row, type Value } from '../../db/sql.js'
 import { Forbidden } from '../../errors.js'
 import { passwordFits } from '../../lib/password-hash.js'
@@ -9,28 +12,31 @@ import { applicationSettings } from '../settings/settings.queries.js'
 import { checkAttempts, forgetFailures, noteFailure } from './attempts.js'
 
 interface TokenRow extends UserColumns {
-  token_id: number
-  kind: 'private' | 'personal'
-  scopes: string
-  last_used_at: Date | null
+  readonly token_id: number
+  readonly kind: 'private' | 'personal'
+  readonly scopes: string
+  readonly last_used_at: Date | null
 }
 
 interface UserColumns {
-  id: number
-  username: string
-  name: string
-  email: string
-  admin: number
-  external: number
+  readonly id: number
+  readonly username: string
+  readonly name: string
+  readonly email: string
+  readonly admin: number
+  readonly external: number
 }
 
 const USER = 'u.id, u.username, u.name, u.email, u.admin, u.external'
 const PASSWORDS_OFF = 'Signing in with a password is switched off: use a personal access token'
-/** Writing down each use would make every read a write. */
+/** The last use is written again after this many milliseconds, because otherwise every read would be a write. */
 const LAST_USE_AGE = 600_000
 
-/** The actor of a private or personal access token with its scopes; null when it is unknown, revoked or expired. */
-export async function actorOfToken(token: string): Promise<{ actor: Actor; scopes: string[] } | null> {
+/**
+ * The actor of a private or personal access token; null if the token is unknown, revoked or expired, or its user
+ * blocked.
+ */
+export async function actorOfToken(token: string): Promise<Actor | null> {
   const found = await row<TokenRow>(
     `select t.id as token_id, t.kind, t.scopes, t.last_used_at, ${USER}
      from access_tokens t join users u on u.id = t.user_id
@@ -40,23 +46,23 @@ export async function actorOfToken(token: string): Promise<{ actor: Actor; scope
   )
   if (!found) return null
   if (found.kind === 'personal') noteUse(found)
-  return { actor: { user: asUser(found), by: found.kind, sudoer: null }, scopes: found.scopes.split(' ') }
+  return { user: asUser(found), by: found.kind, sudoer: null, scopes: scopesIn(found.scopes) }
 }
 
-/** The actor of a session cookie; null when it is unknown or expired. */
+/** The actor of a session cookie; null if the session is unknown or expired, or its user blocked. */
 export async function actorOfSession(cookie: string): Promise<Actor | null> {
   const found = await row<UserColumns>(
     `select ${USER} from sessions s join users u on u.id = s.user_id
      where s.id = ? and s.expires_at > ? and u.state = 'active'`,
     [tokenHash(cookie), new Date()]
   )
-  return found ? { user: asUser(found), by: 'session', sudoer: null } : null
+  return found ? actorOf(asUser(found), 'session') : null
 }
 
 /**
- * The active user whose name or mail address and password these are. Throws TooManyRequests when the address has guessed
- * wrong too often, Forbidden where passwords open nothing, as signin_enabled is off. Not specified: administrators may
- * still sign in, as nobody else could switch it on again.
+ * The active user with this name or mail address and this password; null when there is none. Throws TooManyRequests
+ * when the client's address has guessed wrong too often, Forbidden when signin_enabled is off. Not specified:
+ * administrators may still sign in then, because nobody else could switch it on again.
  */
 export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
   checkAttempts(login, address)
@@ -71,12 +77,12 @@ export async function userOfPassword(login: string, password: string, address: s
   }
   forgetFailures(login, address)
   const user = asUser(found)
-  // Only now, so that the answer to a wrong password does not tell who is an administrator.
+  // This check comes last, so that the answer to a wrong password does not reveal who is an administrator.
   if (!user.admin && !(await applicationSettings()).signin_enabled) throw new Forbidden(PASSWORDS_OFF)
   return user
 }
 
-/** The user that `sudo` names: digits are an id, all else a username. */
+/** The active user whom `sudo` names: digits are an id, other text is a username. */
 export function findSudoUser(name: string): Promise<ActorUser | undefined> {
   const byId = /^\d{1,10}$/.test(name)
   return one(`select ${USER} from users u where u.${byId ? 'id' : 'username'} = ? and u.state = 'active'`, [
@@ -84,7 +90,7 @@ export function findSudoUser(name: string): Promise<ActorUser | undefined> {
   ])
 }
 
-/** Begins a session; gives the cookie's value and when it ends. */
+/** Begins a session. Gives the value of the cookie and the time at which the session ends. */
 export async function beginSession(
   user: ActorUser,
   client: { address: string; userAgent: string }
@@ -97,10 +103,8 @@ export async function beginSession(
     'insert into sessions (id, user_id, address, user_agent, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
     [tokenHash(cookie), user.id, client.address, client.userAgent.slice(0, 255), now, expiresAt]
   )
-  await execute('update users set last_sign_in_at = current_sign_in_at, current_sign_in_at = ? where id = ?', [
-    now,
-    user.id
-  ])
+  const account = await User.findByPk(user.id)
+  await account?.update({ lastSignInAt: account.currentSignInAt, currentSignInAt: now }, { silent: true })
   return { cookie, expiresAt }
 }
 
@@ -126,10 +130,10 @@ function noteUse({ token_id, last_used_at }: TokenRow): void {
   const now = new Date()
   const old = new Date(now.getTime() - LAST_USE_AGE)
   if (last_used_at && last_used_at > old) return
-  // Of many calls at once that saw the old moment, one writes.
+  // If many calls at once have read the old time, only one of them writes.
   execute('update access_tokens set last_used_at = ? where id = ? and (last_used_at is null or last_used_at <= ?)', [
     now,
     token_id,
     old
-  ]).catch(error => log().warn({ error: String(error) }, 'the last use of a token was not written down'))
+  ]).catch(error => log().warn({ error: String(error) }, 'cannot write the last use of a token'))
 }

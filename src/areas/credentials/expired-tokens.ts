@@ -1,6 +1,8 @@
 import { daysAgo, removeRows, type Task } from '../../queue/task.js'
 
-/** A token stops working at once; its row stays for a while, for whoever wonders why a script has stopped. */
+/**
+ * A token stops working at once. Its row stays for a while, for people who look for the reason why a script stopped.
+ */
 const KEPT_DAYS = 30
 
 export const expiredTokens: Task = {

@@ -1,14 +1,15 @@
-// What git clients show by HTTP Basic: a password, a private or personal access token in either field, or a build token.
-import { type Actor, nobody } from '../../access/actor.js'
+// Checks the HTTP Basic credentials of git clients: a password, a private or personal access token in either field, or
+// a build token.
+import { type Actor, actorOf, nobody } from '../../access/actor.js'
 import { row } from '../../db/sql.js'
 import { Unauthorized } from '../../errors.js'
 import { tokenHash } from '../../secrets.js'
 import { actorOfToken, userOfPassword } from './credentials.js'
 
-/** The user name that runners clone under. */
+/** The user name with which runners clone. */
 const BUILD_USER = 'gitlab-ci-token'
 
-/** The actor; nobody without credentials. Throws Unauthorized when they are wrong. */
+/** The actor of a git request; `nobody` without credentials. Throws Unauthorized when the credentials are wrong. */
 export async function actorOfGitRequest(
   credentials: { user: string; password: string } | null,
   address: string
@@ -21,22 +22,22 @@ export async function actorOfGitRequest(
 }
 
 async function byTokenOrPassword(user: string, password: string, address: string): Promise<Actor | null> {
-  // A token takes one statement, a password 18 ms of hashing: tokens first.
+  // Tries tokens first: a token takes one statement, a password takes 18 ms of hashing.
   for (const token of [password, user]) {
     const found = token === '' ? null : await actorOfToken(token)
-    if (found?.scopes.includes('api')) return found.actor
+    if (found?.scopes.includes('api')) return found
   }
   const byPassword = password === '' ? null : await userOfPassword(user, password, address)
-  return byPassword && { user: byPassword, by: 'password', sudoer: null }
+  return byPassword && actorOf(byPassword, 'password')
 }
 
-/** The user who started a build may read by its token while it runs. */
+/** The actor of a build token: the user who started the build, as long as the build runs. */
 async function byBuildToken(token: string): Promise<Actor | null> {
   const found = await row<{ id: number; username: string; name: string; email: string; external: number }>(
     `select u.id, u.username, u.name, u.email, u.external from builds b join users u on u.id = b.user_id
      where b.token_hash = ? and b.status = 'running' and u.state = 'active'`,
     [tokenHash(token)]
   )
-  // Never an administrator, whoever started it: a build reads what its user is a member of.
-  return found ? { user: { ...found, external: found.external === 1, admin: false }, by: 'build', sudoer: null } : null
+  // Never an administrator, even if one started the build: a build reads only what its user may read as a member.
+  return found ? actorOf({ ...found, external: found.external === 1, admin: false }, 'build') : null
 }

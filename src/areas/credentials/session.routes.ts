@@ -12,7 +12,14 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
     '/session',
     {
       config: { public: true, rateLimit: { max: 20, timeWindow: 60_000 } },
-      schema: { tags: ['Users'], body: SessionBody, response: { 201: Account } }
+      schema: {
+        tags: ['Users'],
+        summary: 'Sign in with a password',
+        description: 'Answers the account with its private token.',
+        body: SessionBody,
+        response: { 201: Account },
+        errors: [401, 403]
+      }
     },
     async ({ body, ip }, reply) => {
       const login = body.login ?? body.email

@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
+import { Text } from '../../lib/schema.js'
 
-const text = Type.Optional(Type.String({ maxLength: 255 }))
-
-export const SessionBody = Type.Object({
-  login: text,
-  email: text,
-  password: Type.String({ minLength: 1, maxLength: 1024 })
-})
+export const SessionBody = Type.Object(
+  {
+    login: Type.Optional(Text('the username or the primary email address', { maxLength: 255 })),
+    email: Type.Optional(Text('the same, when there is no `login`', { maxLength: 255 })),
+    password: Text('the password', { minLength: 1, maxLength: 1024 })
+  },
+  { title: 'SessionBody', description: 'A login or an email address, and the password.' }
+)

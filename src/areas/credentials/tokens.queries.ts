@@ -3,31 +3,31 @@ import { row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import type { TokenListQuery, TokenState } from './tokens.schema.js'
 
-/** A personal access token, without what it is. */
+/** The record of a personal access token, without the token itself. */
 export interface TokenRow {
-  id: number
-  user_id: number
-  username: string
-  name: string
-  /** Separated by spaces. */
-  scopes: string
-  created_at: Date
-  last_used_at: Date | null
-  expires_at: Date | null
-  revoked_at: Date | null
+  readonly id: number
+  readonly user_id: number
+  readonly username: string
+  readonly name: string
+  /** Scopes, separated by spaces. */
+  readonly scopes: string
+  readonly created_at: Date
+  readonly last_used_at: Date | null
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
 }
 
 const SELECT = `select t.id, t.user_id, u.username, t.name, t.scopes, t.created_at, t.last_used_at, t.expires_at,
     t.revoked_at from access_tokens t join users u on u.id = t.user_id`
 const ACTIVE = 't.revoked_at is null and (t.expires_at is null or t.expires_at > ?)'
 
-/** The same of a row: what it is now. */
+/** The state of a token now, by the same condition as ACTIVE. */
 export function stateOf({ revoked_at, expires_at }: Pick<TokenRow, 'revoked_at' | 'expires_at'>) {
   if (revoked_at !== null) return 'revoked'
   return expires_at === null || expires_at.getTime() > Date.now() ? 'active' : 'expired'
 }
 
-/** The day that a token ends with the beginning of. */
+/** The day (UTC) at whose beginning a token ends; null when it does not end. */
 export const endOf = ({ expires_at }: Pick<TokenRow, 'expires_at'>): string | null =>
   expires_at?.toISOString().slice(0, 10) ?? null
 
@@ -38,10 +38,10 @@ export interface TokenFilter {
 
 export interface TokenListing {
   readonly total: number
-  readonly items: TokenRow[]
+  readonly items: readonly TokenRow[]
 }
 
-/** Personal access tokens, newest first, with how many there are. `part` is `limit N offset M`, of whole numbers. */
+/** Personal access tokens, newest first, with their total number. `part` is `limit N offset M` with whole numbers. */
 export async function listTokens(filter: TokenFilter, part: string): Promise<TokenListing> {
   const { where, values } = condition(filter)
   const [total, items] = await Promise.all([
@@ -51,16 +51,19 @@ export async function listTokens(filter: TokenFilter, part: string): Promise<Tok
   return { total, items }
 }
 
-/** A page of them. `userId` is whose they are; everybody's without it. */
+/** A page of personal access tokens: those of the user `userId`, or of all users without it. */
 export async function pageOfTokens(userId: number | undefined, query: TokenListQuery): Promise<Page<TokenRow>> {
   const { page, perPage, sql } = window(query)
   return { ...(await listTokens({ userId, state: query.state }, sql)), page, perPage }
 }
 
-/** A personal access token by its number; for those who may see only their own, one of `userId`. Throws NotFound. */
-export async function requireToken(id: number, userId?: number): Promise<TokenRow> {
+/** The name of the record in a NotFound. */
+export const TOKEN_RECORD = 'Personal Access Token'
+
+/** A personal access token by its number. Throws NotFound when no token has this number. */
+export async function requireToken(id: number): Promise<TokenRow> {
   const found = await row<TokenRow>(`${SELECT} where t.id = ? and t.kind = 'personal'`, [id])
-  if (!found || (userId !== undefined && found.user_id !== userId)) throw new NotFound('Personal Access Token')
+  if (!found) throw new NotFound(TOKEN_RECORD)
   return found
 }
 

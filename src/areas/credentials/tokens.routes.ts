@@ -2,23 +2,34 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { type Actor, askerOf } from '../../access/actor.js'
+import { authorizeRecord } from '../../access/records.js'
 import { Forbidden } from '../../errors.js'
 import { NumberedUserParams } from '../../lib/schema.js'
 import { requireNumberedUser } from '../users/users.queries.js'
 import { createToken, revokeToken } from './tokens.js'
-import { pageOfTokens, requireToken } from './tokens.queries.js'
+import { pageOfTokens, requireToken, TOKEN_RECORD } from './tokens.queries.js'
 import { TokenBody, TokenListQuery, TokenParams } from './tokens.schema.js'
 import { NewToken, Token, viewNewToken, viewToken } from './tokens.view.js'
 
-const tags = ['Users']
+const TAGS = ['Users']
 
 export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
-  const read = { can: 'account.read' as const }
-  const write = { can: 'account.write' as const }
+  const list = { can: 'token.list' as const }
+  const create = { can: 'token.create' as const }
 
   app.get(
     '/personal_access_tokens',
-    { config: read, schema: { tags, querystring: TokenListQuery, response: { 200: Type.Array(Token) } } },
+    {
+      config: list,
+      schema: {
+        tags: TAGS,
+        summary: 'List personal access tokens',
+        description: 'Your own, the newest first; administrators see those of everybody.',
+        querystring: TokenListQuery,
+        response: { 200: Type.Array(Token) },
+        errors: [403]
+      }
+    },
     async ({ query, actor }, reply) => {
       const { id, admin } = askerOf(actor)
       if (!admin && query.user_id !== undefined && query.user_id !== id) throw new Forbidden()
@@ -28,13 +39,26 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/personal_access_tokens/:id',
-    { config: read, schema: { tags, params: TokenParams, response: { 200: Token } } },
-    async ({ params, actor }) => viewToken(await requireToken(params.id, sightOf(actor)))
+    {
+      config: { can: 'token.read' },
+      schema: { tags: TAGS, summary: 'Get a personal access token', params: TokenParams, response: { 200: Token } }
+    },
+    async ({ params, actor }) => viewToken(await openToken(params.id, actor, 'token.read'))
   )
 
   app.post(
     '/personal_access_tokens',
-    { config: write, schema: { tags, body: TokenBody, response: { 201: NewToken } } },
+    {
+      config: create,
+      schema: {
+        tags: TAGS,
+        summary: 'Create a personal access token for yourself',
+        description: 'Personal access tokens cannot create tokens: use the private token or a session.',
+        body: TokenBody,
+        response: { 201: NewToken },
+        errors: [403]
+      }
+    },
     async ({ body, actor, origin }, reply) =>
       reply.code(201).send(viewNewToken(await createToken(askerOf(actor), body, origin)))
   )
@@ -43,7 +67,13 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
     '/users/:id/personal_access_tokens',
     {
       config: { can: 'user.administer' },
-      schema: { tags, params: NumberedUserParams, body: TokenBody, response: { 201: NewToken } }
+      schema: {
+        tags: TAGS,
+        summary: 'Create a personal access token for a user',
+        params: NumberedUserParams,
+        body: TokenBody,
+        response: { 201: NewToken }
+      }
     },
     async ({ params, body, origin }, reply) =>
       reply.code(201).send(viewNewToken(await createToken(await requireNumberedUser(params.id), body, origin)))
@@ -51,13 +81,26 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.delete(
     '/personal_access_tokens/:id',
-    { config: write, schema: { tags, params: TokenParams, response: { 200: Token } } },
+    {
+      config: { can: 'token.revoke' },
+      schema: {
+        tags: TAGS,
+        operationId: 'revokePersonalAccessToken',
+        summary: 'Revoke a personal access token',
+        params: TokenParams,
+        response: { 200: Token }
+      }
+    },
     async ({ params, actor, origin }) => {
-      const { id } = await requireToken(params.id, sightOf(actor))
+      const { id } = await openToken(params.id, actor, 'token.revoke')
       return viewToken(await revokeToken(id, origin))
     }
   )
 }
 
-/** Whose tokens the asker may know of: of administrators everybody's. */
-const sightOf = (actor: Actor) => (askerOf(actor).admin ? undefined : askerOf(actor).id)
+/** A token that the asker may read or revoke. Throws NotFound for all others. */
+async function openToken(id: number, actor: Actor, action: 'token.read' | 'token.revoke') {
+  const token = await requireToken(id)
+  authorizeRecord(actor, action, { owner: token.user_id }, TOKEN_RECORD)
+  return token
+}

@@ -1,26 +1,38 @@
 import { type Static, Type } from 'typebox'
-import { Id, Paging } from '../../lib/schema.js'
-
-export const SCOPES = ['api', 'read_user'] as const
-export type Scope = (typeof SCOPES)[number]
+import { SCOPES } from '../../access/scopes.js'
+import { IdOf, Paging, Text } from '../../lib/schema.js'
 
 export const TOKEN_STATES = ['active', 'inactive'] as const
 export type TokenState = (typeof TOKEN_STATES)[number]
 
-export const TokenParams = Type.Object({ id: Id })
+export const TokenParams = Type.Object({ id: IdOf('the token') })
 
 export const TokenListQuery = Type.Object({
   ...Paging,
-  user_id: Type.Optional(Id),
-  state: Type.Optional(Type.Enum(TOKEN_STATES, { description: 'inactive ones are revoked or expired' }))
+  user_id: Type.Optional(IdOf('the user whose tokens are listed; other users than yourself only for administrators')),
+  state: Type.Optional(
+    Type.Enum(TOKEN_STATES, {
+      title: 'PersonalAccessTokenState',
+      description: 'only tokens of that state; inactive ones are revoked or expired'
+    })
+  )
 })
 export type TokenListQuery = Static<typeof TokenListQuery>
 
-export const TokenBody = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 255 }),
-  scopes: Type.Optional(Type.Array(Type.Enum(SCOPES), { minItems: 1, maxItems: 10, description: 'default api' })),
-  expires_at: Type.Optional(
-    Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', description: 'the day (UTC) at whose beginning it ends' })
-  )
-})
+export const TokenBody = Type.Object(
+  {
+    name: Text('a name for the token', { minLength: 1, maxLength: 255 }),
+    scopes: Type.Optional(
+      Type.Array(Type.Enum(SCOPES, { title: 'Scope', description: 'what a token opens' }), {
+        minItems: 1,
+        maxItems: 10,
+        description: 'what it opens; default api'
+      })
+    ),
+    expires_at: Type.Optional(
+      Text('the day (UTC) at whose beginning it ends, such as 2027-01-31', { pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' })
+    )
+  },
+  { title: 'PersonalAccessTokenBody', description: 'A new personal access token.' }
+)
 export type TokenBody = Static<typeof TokenBody>

@@ -1,4 +1,4 @@
-// Personal access tokens, of which a user has any number, and the private token, of which everybody has one.
+// Personal access tokens, of which a user has any number, and the private token, of which every user has one.
 import type { Origin } from '../../access/actor.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -6,7 +6,7 @@ import { BadParameters, Forbidden, Invalid } from '../../errors.js'
 import { lineProblem } from '../../lib/line.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
 import { audit } from '../audit/audit.js'
-import { holdUser } from '../users/users.queries.js'
+import { holdUser, holdUserAlone } from '../users/users.queries.js'
 import { requireToken, type TokenRow } from './tokens.queries.js'
 import type { TokenBody } from './tokens.schema.js'
 
@@ -15,12 +15,14 @@ interface Owner {
   readonly username: string
 }
 
-// Not specified: how a token is come by. A personal one makes no others, or one that has leaked would outlive its end.
+// Not specified: which credentials may create a token. A personal access token cannot create others: otherwise a leaked
+// token could live on after its end.
 const CREATORS: ReadonlySet<Origin['via']> = new Set(['private', 'session', 'password', 'command'])
 
 /**
- * Makes a personal access token; it can be shown now and never again. Throws Forbidden for who asks by a personal one,
- * Invalid or BadParameters for an end that is past or no date.
+ * Makes a personal access token. The caller can show the token now and never again. Throws Forbidden when the asker
+ * uses a personal access token, Invalid for a bad name or an end in the past, BadParameters for an end that is not a
+ * date.
  */
 export async function createToken(
   owner: Owner,
@@ -52,7 +54,7 @@ export async function createToken(
   return { row, token }
 }
 
-/** Revokes a personal access token: from now on it opens nothing. Again it changes nothing. Throws NotFound. */
+/** Revokes a personal access token: it stops working at once. A second call changes nothing. Throws NotFound. */
 export async function revokeToken(id: number, origin: Origin): Promise<TokenRow> {
   return transact(async () => {
     const { affectedRows } = await execute(
@@ -71,12 +73,12 @@ export async function revokeToken(id: number, origin: Origin): Promise<TokenRow>
   })
 }
 
-/** Gives a user another private token, and revokes the old one in the same moment. Throws NotFound. */
+/** Gives a user a new private token and revokes the old one at the same time. Throws NotFound. */
 export async function resetPrivateToken(owner: Owner, origin: Origin): Promise<string> {
   const token = newToken()
   await transact(async () => {
-    // One after the other, so that nobody ends up with two.
-    await holdUser(owner.id, 'alone')
+    // Two resets run one after the other, so that the user does not get two private tokens.
+    await holdUserAlone(owner.id)
     const now = new Date()
     await execute(
       `update access_tokens set revoked_at = ?, encrypted = null
@@ -96,7 +98,7 @@ export async function resetPrivateToken(owner: Owner, origin: Origin): Promise<s
   return token
 }
 
-/** The moment at which a token ends: the beginning of the day (UTC) that is named. */
+/** The time at which a token ends: the beginning of the given day (UTC). Throws BadParameters, Invalid. */
 function readEnd(text: string | undefined): Date | null {
   if (text === undefined) return null
   const end = new Date(`${text}T00:00:00Z`)

@@ -1,23 +1,29 @@
 import { Type } from 'typebox'
-import { DateTime, Nullable } from '../../lib/schema.js'
+import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import { endOf, stateOf, type TokenRow } from './tokens.queries.js'
 
 const record = {
-  id: Type.Integer(),
-  name: Type.String(),
-  scopes: Type.Array(Type.String()),
-  created_at: DateTime,
-  last_used_at: Nullable(DateTime),
-  expires_at: Nullable(Type.String({ format: 'date' })),
-  revoked: Type.Boolean(),
-  active: Type.Boolean(),
-  user_id: Type.Integer()
+  id: IdOf('the token'),
+  name: Text('the name that its user gave it'),
+  scopes: Type.Array(Type.String(), { description: 'what it opens: `api`, `read_user`' }),
+  created_at: Moment('when it was made'),
+  last_used_at: Nullable(Moment('when it was last used; null before its first use')),
+  expires_at: Nullable(Text('the day (UTC) at whose beginning it ends; null for no end', { format: 'date' })),
+  revoked: Flag('whether it was revoked'),
+  active: Flag('whether it opens anything: neither revoked nor expired'),
+  user_id: IdOf('its user')
 }
 
-export const Token = Type.Object(record)
+export const Token = Type.Object(record, {
+  title: 'PersonalAccessToken',
+  description: 'A personal access token, without the token itself.'
+})
 
 /** With the token itself: once, when it is made. */
-export const NewToken = Type.Object({ ...record, token: Type.String() })
+export const NewToken = Type.Object(
+  { ...record, token: Text('the token itself, which is shown now and never again') },
+  { title: 'NewPersonalAccessToken', description: 'A personal access token that was just made.' }
+)
 
 export const viewToken = (row: TokenRow) => ({
   id: row.id,

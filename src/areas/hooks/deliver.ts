@@ -1,11 +1,11 @@
 // One try of a delivery: sent, written down, and tried again later where it fails.
-import { SystemHook } from '../../db/models/index.js'
+import { Hook } from '../../db/models/index.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { decrypt } from '../../secrets.js'
 import { type DeliveryResult, deliverHook } from '../../webhooks/deliver.js'
-import { systemHookHeader } from '../../webhooks/events.js'
+import { projectHookHeader, systemHookHeader } from '../../webhooks/events.js'
 import { nextDelay } from '../../webhooks/retry.js'
 import { isAskedFor } from './delivery-keys.js'
 import { noteHealth, restingUntil } from './hook-health.js'
@@ -14,6 +14,7 @@ interface DeliveryRow {
   id: number
   hook_id: number
   event_key: string
+  event: string
   payload: string
   state: string
   attempts: number
@@ -26,11 +27,11 @@ const LONGEST_WAIT = 86_400_000
 /** One try of a delivery, and the next one's job where it fails. A delivery that is over is left alone. */
 export async function deliver(deliveryId: number): Promise<void> {
   const delivery = await row<DeliveryRow>(
-    'select id, hook_id, event_key, payload, state, attempts, created_at from hook_deliveries where id = ?',
+    'select id, hook_id, event_key, event, payload, state, attempts, created_at from hook_deliveries where id = ?',
     [deliveryId]
   )
   if (delivery?.state !== 'pending') return
-  const hook = await SystemHook.findByPk(delivery.hook_id)
+  const hook = await Hook.findByPk(delivery.hook_id)
   if (!hook) return finish(delivery, 'canceled')
   const asked = delivery.attempts === 0 && isAskedFor(delivery.event_key)
   const resting = await restingUntil(hook.id, asked ? delivery.created_at : null)
@@ -42,7 +43,7 @@ export async function deliver(deliveryId: number): Promise<void> {
   const result = await deliverHook({
     url: hook.url,
     body: delivery.payload,
-    event: systemHookHeader,
+    event: hook.projectId === null ? systemHookHeader : projectHookHeader(delivery.event),
     token: hook.tokenEncrypted ? decrypt(hook.tokenEncrypted) : null,
     verifyTls: hook.enableSslVerification,
     id: `${delivery.event_key}.${delivery.id}`,

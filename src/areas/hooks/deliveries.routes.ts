@@ -16,7 +16,14 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async app => {
     '/hooks/:id/deliveries',
     {
       config,
-      schema: { tags, params: HookParams, querystring: DeliveryListQuery, response: { 200: Type.Array(Delivery) } }
+      schema: {
+        tags,
+        summary: 'List what was sent to a system hook',
+        description: 'The newest first.',
+        params: HookParams,
+        querystring: DeliveryListQuery,
+        response: { 200: Type.Array(Delivery) }
+      }
     },
     async ({ params, query }, reply) => {
       const hook = await findHook(params.id)
@@ -26,7 +33,15 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/hooks/:id/deliveries/:delivery_id',
-    { config, schema: { tags, params: DeliveryParams, response: { 200: DeliveryDetails } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Get a delivery with its tries',
+        params: DeliveryParams,
+        response: { 200: DeliveryDetails }
+      }
+    },
     async ({ params }) => {
       const hook = await findHook(params.id)
       const delivery = await findDelivery(params.delivery_id, hook.id)
@@ -36,7 +51,16 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     '/hooks/:id/deliveries/:delivery_id/redeliver',
-    { config, schema: { tags, params: DeliveryParams, response: { 201: Delivery } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Send an event to a system hook again',
+        description: 'Answers the new delivery.',
+        params: DeliveryParams,
+        response: { 201: Delivery }
+      }
+    },
     async ({ params, origin }, reply) => {
       const hook = await findHook(params.id)
       const delivery = await redeliver({ deliveryId: params.delivery_id, hookId: hook.id }, origin)

@@ -1,50 +1,63 @@
 // Not specified: what is shown of a delivery and of its tries. Secrets of the request are blotted out.
 import { type Static, Type } from 'typebox'
-import { DateTime, Nullable } from '../../lib/schema.js'
+import { described, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { withoutSecretHeaders } from '../../webhooks/headers.js'
 import type { AttemptRow, DeliveryDetailsRow, DeliveryRow } from './deliveries.queries.js'
+import { DELIVERY_STATES } from './deliveries.schema.js'
 import { redeliveryOf } from './delivery-keys.js'
 
-const Headers = Type.Record(Type.String(), Type.String())
+const Headers = (description: string) => Type.Record(Type.String(), Type.String(), { description })
 
-const record = {
-  id: Type.Integer(),
-  hook_id: Type.Integer(),
-  event: Type.String(),
-  state: Type.String({ description: 'pending, delivered, dead or canceled' }),
-  attempts: Type.Integer({ description: 'tries so far' }),
-  redelivery_of: Nullable(Type.Integer({ description: 'the delivery that this one repeats' })),
-  created_at: DateTime,
-  finished_at: Nullable(DateTime),
-  last_attempt: Nullable(
-    Type.Object({
-      started_at: DateTime,
-      duration_ms: Type.Integer(),
-      status: Nullable(Type.Integer()),
-      error: Nullable(Type.String())
-    })
-  )
+const attempt = {
+  started_at: Moment('when it began'),
+  duration_ms: Integer('milliseconds that it took'),
+  status: Nullable(Integer('the status of the answer; null where none began')),
+  error: Nullable(Text('why it failed; null where the event was delivered'))
 }
 
-export const Delivery = Type.Object(record)
+const LastAttempt = Type.Object(attempt, { title: 'HookDeliveryOutcome', description: 'How a try to deliver went.' })
+
+const record = {
+  id: IdOf('the delivery'),
+  hook_id: IdOf('the hook'),
+  event: Text('the name of the event'),
+  state: OneOf(
+    DELIVERY_STATES,
+    'HookDeliveryState',
+    'whether it waits, has arrived, has failed for good, or was given up'
+  ),
+  attempts: Integer('tries so far'),
+  redelivery_of: Nullable(Integer('the id of the delivery that this one repeats')),
+  created_at: Moment('when the event happened'),
+  finished_at: Nullable(Moment('when it arrived or failed for good; null before')),
+  last_attempt: Nullable(described(LastAttempt, 'the last try; null before the first one'))
+}
+
+export const Delivery = Type.Object(record, {
+  title: 'HookDelivery',
+  description: 'An event that is sent to a hook, with all its tries.'
+})
 export type Delivery = Static<typeof Delivery>
 
-export const DeliveryAttempt = Type.Object({
-  attempt: Type.Integer(),
-  started_at: DateTime,
-  duration_ms: Type.Integer(),
-  status: Nullable(Type.Integer({ description: 'of the answer; null where none began' })),
-  error: Nullable(Type.String({ description: 'null where the event was delivered' })),
-  request_headers: Headers,
-  response_headers: Headers,
-  response_body: Type.String({ description: 'its beginning: at most hooks.response_limit bytes' })
-})
+export const DeliveryAttempt = Type.Object(
+  {
+    attempt: Integer('which try it is, from 1'),
+    ...attempt,
+    request_headers: Headers('the headers that were sent; secrets are blotted out'),
+    response_headers: Headers('the headers of the answer'),
+    response_body: Text('the beginning of the answer: at most hooks.response_limit bytes')
+  },
+  { title: 'HookDeliveryAttempt', description: 'One try to deliver an event.' }
+)
 
-export const DeliveryDetails = Type.Object({
-  ...record,
-  payload: Type.Unknown({ description: 'the body that is sent' }),
-  tries: Type.Array(DeliveryAttempt)
-})
+export const DeliveryDetails = Type.Object(
+  {
+    ...record,
+    payload: Type.Unknown({ description: 'the body that is sent' }),
+    tries: Type.Array(DeliveryAttempt, { description: 'all tries, the first one first' })
+  },
+  { title: 'HookDeliveryDetails', description: 'A delivery with its payload and its tries.' }
+)
 export type DeliveryDetails = Static<typeof DeliveryDetails>
 
 export const viewDelivery = (delivery: DeliveryRow): Delivery => ({

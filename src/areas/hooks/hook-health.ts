@@ -13,17 +13,18 @@ const LONGEST_REST = 600
 export async function restingUntil(hookId: number, askedAt: Date | null): Promise<Date | null> {
   const now = new Date()
   const hook = await row<{ failures: number; resting_until: Date | null; rested_at: Date | null }>(
-    'select failures, resting_until, rested_at from system_hooks where id = ?',
+    'select failures, resting_until, rested_at from hooks where id = ?',
     [hookId]
   )
   if (!hook?.resting_until || hook.failures < PATIENCE) return null
   if (askedAt && hook.rested_at && hook.rested_at <= askedAt) return null
   if (hook.resting_until > now) return hook.resting_until
   const until = new Date(now.getTime() + 15_000)
-  const { affectedRows } = await execute(
-    'update system_hooks set resting_until = ? where id = ? and resting_until = ?',
-    [until, hookId, hook.resting_until]
-  )
+  const { affectedRows } = await execute('update hooks set resting_until = ? where id = ? and resting_until = ?', [
+    until,
+    hookId,
+    hook.resting_until
+  ])
   return affectedRows === 1 ? null : until
 }
 
@@ -31,23 +32,23 @@ export async function restingUntil(hookId: number, askedAt: Date | null): Promis
 export async function noteHealth(hookId: number, delivered: boolean, startedAt: Date): Promise<void> {
   if (delivered) {
     const { affectedRows } = await execute(
-      'update system_hooks set failures = 0, resting_until = null, rested_at = null where id = ? and failures > 0',
+      'update hooks set failures = 0, resting_until = null, rested_at = null where id = ? and failures > 0',
       [hookId]
     )
     if (affectedRows > 0) await wakeWaiting(hookId)
     return
   }
   const { affectedRows } = await execute(
-    'update system_hooks set failures = failures + 1 where id = ? and (rested_at is null or rested_at < ?)',
+    'update hooks set failures = failures + 1 where id = ? and (rested_at is null or rested_at < ?)',
     [hookId, startedAt]
   )
   if (affectedRows === 0) return
-  const hook = await row<{ failures: number }>('select failures from system_hooks where id = ?', [hookId])
+  const hook = await row<{ failures: number }>('select failures from hooks where id = ?', [hookId])
   const failures = hook?.failures ?? 0
   if (failures < PATIENCE) return
   const now = new Date()
   const rest = Math.min(2 ** (failures - PATIENCE) * 5, LONGEST_REST)
-  await execute('update system_hooks set resting_until = ?, rested_at = ? where id = ?', [
+  await execute('update hooks set resting_until = ?, rested_at = ? where id = ?', [
     new Date(now.getTime() + rest * 1000),
     now,
     hookId

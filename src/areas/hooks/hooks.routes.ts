@@ -8,26 +8,52 @@ export const hookRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'hook.administer' as const }
   const tags = ['System hooks']
 
-  app.get('/hooks', { config, schema: { tags, response: { 200: Type.Array(SystemHook) } } }, async () =>
-    (await listHooks()).map(viewSystemHook)
+  app.get(
+    '/hooks',
+    { config, schema: { tags, summary: 'List system hooks', response: { 200: Type.Array(SystemHook) } } },
+    async () => (await listHooks()).map(viewSystemHook)
   )
 
   // The requirement answers with an array that contains the hook.
   app.post(
     '/hooks',
-    { config, schema: { tags, body: HookBody, response: { 201: Type.Array(SystemHook) } } },
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'createHook',
+        summary: 'Create a system hook',
+        description: 'Answers an array that holds the hook.',
+        body: HookBody,
+        response: { 201: Type.Array(SystemHook) },
+        errors: [422]
+      }
+    },
     async ({ body, origin }, reply) => reply.code(201).send([viewSystemHook(await createHook(body, origin))])
   )
 
   app.get(
     '/hooks/:id',
-    { config, schema: { tags, params: HookParams, response: { 200: SamplePayload } } },
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'testHook',
+        summary: 'Send a sample to a system hook',
+        description: 'Answers the payload that is sent.',
+        params: HookParams,
+        response: { 200: SamplePayload }
+      }
+    },
     async ({ params }) => (await testHook(params.id)).sample
   )
 
   app.delete(
     '/hooks/:id',
-    { config, schema: { tags, params: HookParams, response: { 200: DeletedSystemHook } } },
+    {
+      config,
+      schema: { tags, summary: 'Delete a system hook', params: HookParams, response: { 200: DeletedSystemHook } }
+    },
     async ({ params, origin }) => viewDeletedSystemHook(await deleteHook(params.id, origin))
   )
 }

@@ -1,18 +1,21 @@
 import { type Static, Type } from 'typebox'
-import { Id } from '../../lib/schema.js'
+import { Flag, IdOf, Text } from '../../lib/schema.js'
 
-const flag = Type.Optional(Type.Boolean())
+const flag = (description: string) => Type.Optional(Flag(description))
 
-export const HookParams = Type.Object({ id: Id })
+export const HookParams = Type.Object({ id: IdOf('the hook') })
 
-export const HookBody = Type.Object({
-  url: Type.String({ minLength: 1, maxLength: 2000 }),
-  token: Type.Optional(Type.String({ maxLength: 500 })),
-  push_events: flag,
-  tag_push_events: flag,
-  note_events: flag,
-  issues_events: flag,
-  merge_requests_events: flag,
-  enable_ssl_verification: flag
-})
+export const HookBody = Type.Object(
+  {
+    url: Text('the http or https URL that is called', { minLength: 1, maxLength: 2000 }),
+    token: Type.Optional(Text('a secret that is sent with every delivery', { maxLength: 500 })),
+    push_events: flag('whether it is called for pushes; default true'),
+    tag_push_events: flag('whether it is called for tags; default false'),
+    note_events: flag('whether it is called for comments; default false'),
+    issues_events: flag('whether it is called for issues; default false'),
+    merge_requests_events: flag('whether it is called for merge requests; default false'),
+    enable_ssl_verification: flag('whether the certificate of the receiver is checked; default true')
+  },
+  { title: 'SystemHookBody', description: 'A new system hook.' }
+)
 export type HookBody = Static<typeof HookBody>

@@ -1,5 +1,5 @@
 import type { Origin } from '../../access/actor.js'
-import { SystemHook } from '../../db/models/index.js'
+import { Hook } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
 import { Invalid, NotFound, Unprocessable } from '../../errors.js'
 import { encrypt } from '../../secrets.js'
@@ -11,20 +11,20 @@ import { testKey } from './delivery-keys.js'
 import type { HookBody } from './hooks.schema.js'
 
 /** All system hooks, oldest first. */
-export function listHooks(): Promise<SystemHook[]> {
-  return SystemHook.findAll({ order: ['id'] })
+export function listHooks(): Promise<Hook[]> {
+  return Hook.findAll({ where: { projectId: null }, order: ['id'] })
 }
 
 const TOKEN_LIMIT = 500
 
 /** Adds a system hook. Throws Unprocessable for a URL that no hook can be sent to, Invalid for a token too long to keep. */
-export async function createHook(body: HookBody, origin: Origin): Promise<SystemHook> {
+export async function createHook(body: HookBody, origin: Origin): Promise<Hook> {
   if (checkHookUrl(body.url) !== null) throw new Unprocessable('Invalid url given')
   if (body.token && body.token.length > TOKEN_LIMIT) {
     throw new Invalid('token', `is too long (maximum is ${TOKEN_LIMIT} characters)`)
   }
   return transact(async () => {
-    const hook = await SystemHook.create({
+    const hook = await Hook.create({
       url: body.url,
       tokenEncrypted: body.token ? encrypt(body.token) : null,
       pushEvents: body.push_events ?? true,
@@ -40,7 +40,7 @@ export async function createHook(body: HookBody, origin: Origin): Promise<System
   })
 }
 
-/** Sends the sample payload to a hook, by the road of every delivery; gives it, and the delivery. Throws NotFound. */
+/** Sends the sample payload to a system hook, by the road of every delivery; gives it, and the delivery. Throws NotFound. */
 export async function testHook(id: number) {
   const hook = await findHook(id)
   const sample = samplePayload()
@@ -48,8 +48,8 @@ export async function testHook(id: number) {
   return { sample, deliveryId: Number(deliveryId) }
 }
 
-/** Removes a hook; what waits for it is given up. Throws NotFound. */
-export async function deleteHook(id: number, origin: Origin): Promise<SystemHook> {
+/** Removes a system hook; what waits for it is given up. Throws NotFound. */
+export async function deleteHook(id: number, origin: Origin): Promise<Hook> {
   const hook = await findHook(id)
   await transact(async () => {
     await hook.destroy()
@@ -59,11 +59,11 @@ export async function deleteHook(id: number, origin: Origin): Promise<SystemHook
 }
 
 /** A hook as the audit names it. */
-export const targetOf = (hook: SystemHook) => ({ type: 'hook', id: hook.id, name: withoutPassword(hook.url) })
+export const targetOf = (hook: Hook) => ({ type: 'hook', id: hook.id, name: withoutPassword(hook.url) })
 
-/** Throws NotFound. */
-export async function findHook(id: number): Promise<SystemHook> {
-  const hook = await SystemHook.findByPk(id)
+/** A system hook. Throws NotFound, also for the hook of a project. */
+export async function findHook(id: number): Promise<Hook> {
+  const hook = await Hook.findOne({ where: { id, projectId: null } })
   if (!hook) throw new NotFound('System hook')
   return hook
 }

@@ -1,38 +1,47 @@
 // "System hook". The token is never shown.
 import { Type } from 'typebox'
-import type { SystemHook as Row } from '../../db/models/index.js'
-import { DateTime, Nullable } from '../../lib/schema.js'
+import type { Hook as Row } from '../../db/models/index.js'
+import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import type { HookHealth } from './hooks.queries.js'
 
 const record = {
-  id: Type.Integer(),
-  url: Type.String(),
-  created_at: DateTime,
-  push_events: Type.Boolean(),
-  tag_push_events: Type.Boolean(),
-  enable_ssl_verification: Type.Boolean()
+  id: IdOf('the hook'),
+  url: Text('the URL that is called'),
+  created_at: Moment('when it was made'),
+  push_events: Flag('whether it is called for pushes'),
+  tag_push_events: Flag('whether it is called for tags'),
+  enable_ssl_verification: Flag('whether the certificate of the receiver is checked')
 }
 
-export const SystemHook = Type.Object(record)
-
-export const DeletedSystemHook = Type.Object({
-  ...record,
-  note_events: Type.Boolean(),
-  issues_events: Type.Boolean(),
-  merge_requests_events: Type.Boolean(),
-  project_id: Nullable(Type.Integer()),
-  service_id: Nullable(Type.Integer()),
-  updated_at: DateTime
+export const SystemHook = Type.Object(record, {
+  title: 'SystemHook',
+  description: 'A URL that is called when something happens. Its token is never shown.'
 })
 
-export const SamplePayload = Type.Object({
-  project_id: Type.Integer(),
-  owner_email: Type.String(),
-  owner_name: Type.String(),
-  name: Type.String(),
-  path: Type.String(),
-  event_name: Type.String()
-})
+export const DeletedSystemHook = Type.Object(
+  {
+    ...record,
+    note_events: Flag('whether it was called for comments'),
+    issues_events: Flag('whether it was called for issues'),
+    merge_requests_events: Flag('whether it was called for merge requests'),
+    project_id: Nullable(IdOf('the project; always null for system hooks')),
+    service_id: Nullable(IdOf('the service; always null for system hooks')),
+    updated_at: Moment('when it last changed')
+  },
+  { title: 'DeletedSystemHook', description: 'A system hook that was just deleted.' }
+)
+
+export const SamplePayload = Type.Object(
+  {
+    project_id: IdOf('a project'),
+    owner_email: Text('the email address of its owner'),
+    owner_name: Text('the name of its owner'),
+    name: Text('its name'),
+    path: Text('the last part of its path'),
+    event_name: Text('the name of the event, such as `project_create`')
+  },
+  { title: 'SystemHookSample', description: 'A payload as hooks get it, of a project that does not exist.' }
+)
 
 export const viewSystemHook = (hook: Row) => ({
   id: hook.id,

@@ -1,5 +1,5 @@
-import { execute, marks, row, rows } from '../../db/sql.js'
-import { transact } from '../../db/transact.js'
+import { deleteRows } from '../../db/owned-rows.js'
+import { row, rows } from '../../db/sql.js'
 import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
 
 /** Payloads and answers are the largest rows of all: a month is long enough to see why a receiver missed something. */
@@ -24,11 +24,10 @@ async function removeDeliveries({ dryRun, signal, count }: TaskContext, before: 
     signal.throwIfAborted()
     const old = await rows<{ id: number }>(`select id from hook_deliveries where ${OVER} limit ${BATCH}`, [before])
     if (old.length === 0) return
-    const ids = old.map(({ id }) => id)
-    await transact(async () => {
-      await execute(`delete from hook_attempts where delivery_id in (${marks(ids)})`, ids)
-      await execute(`delete from hook_deliveries where id in (${marks(ids)})`, ids)
-    })
-    count(ids.length)
+    await deleteRows(
+      'hook_deliveries',
+      old.map(({ id }) => id)
+    )
+    count(old.length)
   }
 }

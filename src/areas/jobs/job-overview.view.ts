@@ -1,75 +1,103 @@
 // Not specified: the record of the dashboard. Rates are a minute's; latency is in seconds.
 import { type Static, Type } from 'typebox'
-import { DateTime, Nullable } from '../../lib/schema.js'
+import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import type { QueueOverview, QueuesOverview } from '../../queue/overview.js'
 import type { RunningBuild } from '../builds/running.queries.js'
 
-const Queue = Type.Object({
-  name: Type.String(),
-  paused: Type.Boolean(),
-  ready: Type.Integer({ description: 'the backlog' }),
-  delayed: Type.Integer(),
-  running: Type.Integer(),
-  dead: Type.Integer(),
-  latency: Type.Number({ description: 'seconds that the oldest ready job has waited' }),
-  processed_per_minute: Type.Number({ description: 'tries that ended, over the current minute and the one before' }),
-  failed_per_minute: Type.Number(),
-  minutes: Type.Array(Type.Object({ minute: DateTime, processed: Type.Integer(), failed: Type.Integer() }), {
-    description: 'the last hour, oldest first; the last one is under way'
-  })
-})
+const states = {
+  ready: Integer('jobs that wait for a worker'),
+  delayed: Integer('jobs that wait for their time'),
+  running: Integer('jobs that run'),
+  dead: Integer('jobs that have failed for good')
+}
+
+const Minute = Type.Object(
+  {
+    minute: Moment('when it began'),
+    processed: Integer('tries that ended'),
+    failed: Integer('those of them that failed')
+  },
+  { title: 'BackgroundMinute', description: 'What a queue did in one minute.' }
+)
+
+const Queue = Type.Object(
+  {
+    name: Text('the name of the queue'),
+    paused: Flag('whether workers leave its jobs alone'),
+    ...states,
+    latency: Type.Number({ description: 'seconds that the oldest ready job has waited' }),
+    processed_per_minute: Type.Number({ description: 'tries that ended, over the current minute and the one before' }),
+    failed_per_minute: Type.Number({ description: 'those of them that failed' }),
+    minutes: Type.Array(Minute, { description: 'the last hour, oldest first; the last one is under way' })
+  },
+  { title: 'BackgroundQueueOverview', description: 'A queue as the dashboard shows it.' }
+)
 
 /** A worker process, as the metrics and the dashboard show it. */
-export const Process = Type.Object({
-  hostname: Type.String(),
-  pid: Type.Integer(),
-  tag: Type.String(),
-  started_at: DateTime,
-  queues: Type.Array(Type.String()),
-  labels: Type.Array(Type.String()),
-  concurrency: Type.Integer(),
-  busy: Type.Integer()
-})
+export const Process = Type.Object(
+  {
+    hostname: Text('the machine'),
+    pid: Integer('the number of the process there'),
+    tag: Text('what the process is called'),
+    started_at: Moment('when it began'),
+    queues: Type.Array(Type.String(), { description: 'the queues that it works on' }),
+    labels: Type.Array(Type.String(), { description: 'words that describe it' }),
+    concurrency: Integer('jobs that it can run at once'),
+    busy: Integer('jobs that it runs now')
+  },
+  { title: 'BackgroundProcess', description: 'A worker process.' }
+)
 
-const Failure = Type.Object({
-  id: Type.Integer(),
-  queue: Type.String(),
-  name: Type.String(),
-  state: Type.String({ description: 'delayed or dead' }),
-  attempts: Type.Integer(),
-  run_at: DateTime,
-  failed_at: DateTime,
-  error: Type.String({ description: 'its first 2,000 characters' }),
-  payload: Type.Unknown({ description: 'null where it is longer than 4,000 bytes: the job itself has it' })
-})
+const Failure = Type.Object(
+  {
+    id: IdOf('the job'),
+    queue: Text('the name of its queue'),
+    name: Text('what it does'),
+    state: OneOf(['delayed', 'dead'], 'BackgroundFailureState', 'whether it is tried again'),
+    attempts: Integer('tries that have begun'),
+    run_at: Moment('when it may run'),
+    failed_at: Moment('when its last try failed'),
+    error: Text('the first 2,000 characters of the error'),
+    payload: Type.Unknown({ description: 'null where it is longer than 4,000 bytes: the job itself has it' })
+  },
+  { title: 'BackgroundFailure', description: 'A job whose last try failed.' }
+)
 
-const Build = Type.Object({
-  id: Type.Integer(),
-  project_id: Type.Integer(),
-  project: Type.String(),
-  name: Type.String(),
-  stage: Type.String(),
-  ref: Type.String(),
-  started_at: Nullable(DateTime),
-  hostname: Nullable(Type.String()),
-  pid: Nullable(Type.Integer())
-})
+const Build = Type.Object(
+  {
+    id: IdOf('the build'),
+    project_id: IdOf('its project'),
+    project: Text('the path of its project'),
+    name: Text('its name in the CI file'),
+    stage: Text('the stage of the pipeline'),
+    ref: Text('the branch or tag'),
+    started_at: Nullable(Moment('when it began')),
+    hostname: Nullable(Text('the machine that runs it')),
+    pid: Nullable(Integer('the number of the process there'))
+  },
+  { title: 'RunningBuild', description: 'A build that runs now.' }
+)
 
-export const JobOverview = Type.Object({
-  at: DateTime,
-  queues: Type.Array(Queue),
-  processes: Type.Array(Process),
-  failures: Type.Array(Failure),
-  builds: Type.Array(Build),
-  totals: Type.Object({
-    processed: Type.Integer({ description: 'since the appliance was made' }),
-    failed: Type.Integer(),
-    ready: Type.Integer(),
-    delayed: Type.Integer(),
-    running: Type.Integer(),
-    dead: Type.Integer()
-  })
-})
+const Totals = Type.Object(
+  {
+    processed: Integer('tries that ended, since the appliance was made'),
+    failed: Integer('those of them that failed'),
+    ...states
+  },
+  { title: 'BackgroundTotals', description: 'The figures of all queues together.' }
+)
+
+export const JobOverview = Type.Object(
+  {
+    at: Moment('when this was read'),
+    queues: Type.Array(Queue, { description: 'all queues' }),
+    processes: Type.Array(Process, { description: 'the worker processes that show life' }),
+    failures: Type.Array(Failure, { description: 'the last failures, the newest first' }),
+    builds: Type.Array(Build, { description: 'the builds that run now' }),
+    totals: described(Totals, 'the figures of all queues together')
+  },
+  { title: 'BackgroundOverview', description: 'What the dashboard of background jobs shows.' }
+)
 export type JobOverview = Static<typeof JobOverview>
 
 export const viewJobOverview = (found: QueuesOverview & { builds: RunningBuild[]; at: Date }): JobOverview => ({

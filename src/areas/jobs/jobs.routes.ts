@@ -6,32 +6,52 @@ import { jobOverview } from './job-overview.js'
 import { JobOverview } from './job-overview.view.js'
 import { discardJobs, pauseQueue, resumeQueue, retryJobs } from './jobs.js'
 import { JobParams, JobsQuery, QueueParams } from './jobs.schema.js'
-import { Job, viewJob } from './jobs.view.js'
-
-const QueueState = Type.Object({ queue: Type.String(), paused: Type.Boolean() })
+import { Job, QueueState, viewJob } from './jobs.view.js'
 
 export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
   const read = { can: 'job.read' as const }
   const change = { can: 'job.administer' as const }
   const tags = ['Background-job metrics']
 
-  app.get('/bgjobs/overview', { config: read, schema: { tags, response: { 200: JobOverview } } }, () => jobOverview())
+  app.get(
+    '/bgjobs/overview',
+    { config: read, schema: { tags, summary: 'Get what the dashboard shows', response: { 200: JobOverview } } },
+    () => jobOverview()
+  )
 
   app.get(
     '/bgjobs/jobs',
-    { config: read, schema: { tags, querystring: JobsQuery, response: { 200: Type.Array(Job) } } },
+    {
+      config: read,
+      schema: {
+        tags,
+        summary: 'List background jobs',
+        description: 'The newest first.',
+        querystring: JobsQuery,
+        response: { 200: Type.Array(Job) }
+      }
+    },
     async ({ query }, reply) => reply.page(await pageJobs(query), viewJob)
   )
 
   app.get(
     '/bgjobs/jobs/:id',
-    { config: read, schema: { tags, params: JobParams, response: { 200: Job } } },
+    { config: read, schema: { tags, summary: 'Get a background job', params: JobParams, response: { 200: Job } } },
     async ({ params }) => viewJob(await findJob(params.id))
   )
 
   app.post(
     '/bgjobs/jobs/:id/retry',
-    { config: change, schema: { tags, params: JobParams, response: { 201: Job } } },
+    {
+      config: change,
+      schema: {
+        tags,
+        summary: 'Run a dead or delayed job again',
+        description: 'At once, with all its tries.',
+        params: JobParams,
+        response: { 201: Job }
+      }
+    },
     async ({ params, origin }, reply) => {
       const job = await findJob(params.id)
       await retryJobs([job.id], origin)
@@ -42,7 +62,16 @@ export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.delete(
     '/bgjobs/jobs/:id',
-    { config: change, schema: { tags, params: JobParams, response: { 200: Job } } },
+    {
+      config: change,
+      schema: {
+        tags,
+        operationId: 'discardBackgroundJob',
+        summary: 'Remove a job that is not running',
+        params: JobParams,
+        response: { 200: Job }
+      }
+    },
     async ({ params, origin }) => {
       const job = await findJob(params.id)
       await discardJobs([job.id], origin)
@@ -52,7 +81,16 @@ export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     '/bgjobs/queues/:queue/pause',
-    { config: change, schema: { tags, params: QueueParams, response: { 201: QueueState } } },
+    {
+      config: change,
+      schema: {
+        tags,
+        summary: 'Stop workers from taking jobs of a queue',
+        params: QueueParams,
+        response: { 201: QueueState },
+        errors: [400]
+      }
+    },
     async ({ params: { queue }, origin }, reply) => {
       await pauseQueue(queue, origin)
       return reply.code(201).send({ queue, paused: true })
@@ -61,7 +99,16 @@ export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     '/bgjobs/queues/:queue/resume',
-    { config: change, schema: { tags, params: QueueParams, response: { 201: QueueState } } },
+    {
+      config: change,
+      schema: {
+        tags,
+        summary: 'Let workers take jobs of a queue again',
+        params: QueueParams,
+        response: { 201: QueueState },
+        errors: [400]
+      }
+    },
     async ({ params: { queue }, origin }, reply) => {
       await resumeQueue(queue, origin)
       return reply.code(201).send({ queue, paused: false })

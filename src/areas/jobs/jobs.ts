@@ -1,4 +1,5 @@
-// What a sysadmin does to background jobs and their queues, each written down in the audit with the change itself.
+// What a sysadmin can do with background jobs and their queues. Each change writes to the audit in the same
+// transaction.
 import type { Origin } from '../../access/actor.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
@@ -6,40 +7,42 @@ import * as queue from '../../queue/administer.js'
 import { type AuditEntry, audit, auditAll } from '../audit/audit.js'
 import { cancelDeliveries } from '../hooks/deliveries.js'
 
-/** Jobs by their numbers, or all dead ones. */
+/** Jobs by their ids, or all dead jobs. */
 export type JobSelection = readonly number[] | 'dead'
 
-/** Jobs that one call may name: each has a row of its own in the audit. */
+/** How many jobs one call may name. There is a limit because each job gets its own row in the audit. */
 export const MOST_JOBS = 1000
 
 const DISCARDABLE = ['ready', 'delayed', 'dead'] as const
 
-/** Makes dead or delayed jobs ready, with all their tries; gives how many. Throws NotFound when numbers name none. */
+/**
+ * Makes dead or delayed jobs ready, with all their tries again. Gives their number. Throws NotFound when no id fits.
+ */
 export function retryJobs(which: JobSelection, origin: Origin): Promise<number> {
   return change(which, { action: 'job.retry', states: ['dead', 'delayed'], apply: queue.retryJobs }, origin)
 }
 
-/** Removes jobs that are not running; gives how many. Throws NotFound when numbers name none. */
+/** Removes jobs that do not run. Gives their number. Throws NotFound when no id fits. */
 export function discardJobs(which: JobSelection, origin: Origin): Promise<number> {
   return change(which, { action: 'job.discard', states: DISCARDABLE, apply: discard }, origin)
 }
 
-/** A delivery whose job is gone would wait for ever. */
+/** Removes jobs, and cancels the hook deliveries of these jobs, which would otherwise wait for ever. */
 async function discard(which: JobSelection): Promise<number> {
   await cancelDeliveries(await queue.payloadsOf('hook.deliver', which))
   return queue.discardJobs(which)
 }
 
-/** Removes those of the jobs that are dead, as upkeep does with old ones; gives how many. */
+/** Removes the dead ones among these jobs; the task `old_jobs` uses it. Gives their number. */
 export function discardDead(ids: readonly number[]): Promise<number> {
   return transact(async () => {
-    // One that was retried meanwhile is left alone.
+    // A job that somebody has retried meanwhile stays.
     const dead = await queue.jobsIn(ids, ['dead'], { lock: true })
     return dead.length === 0 ? 0 : discard(dead.map(({ id }) => id))
   })
 }
 
-/** The jobs that a discard would remove, and how many there are; of all dead ones the newest 1,000 are given. */
+/** The jobs that a discard would remove, and their total number. Of all dead jobs it gives only the newest 1,000. */
 export async function discardableJobs(which: JobSelection): Promise<{ jobs: queue.JobRow[]; total: number }> {
   if (which === 'dead') {
     const [jobs, total] = await Promise.all([
@@ -54,14 +57,16 @@ export async function discardableJobs(which: JobSelection): Promise<{ jobs: queu
   return { jobs, total: jobs.length }
 }
 
-/** Stops workers from taking jobs of a queue; those that run end. Throws Invalid for a queue that does not exist. */
+/**
+ * Workers take no more jobs of this queue; running jobs end normally. Throws Invalid for a queue that does not exist.
+ */
 export function pauseQueue(name: string, origin: Origin): Promise<void> {
   return transact(async () => {
     if (await queue.pauseQueue(name)) await audit(origin, { action: 'queue.pause', target: targetOfQueue(name) })
   })
 }
 
-/** Lets workers take jobs of a queue again. Throws Invalid for a queue that does not exist. */
+/** Workers take jobs of this queue again. Throws Invalid for a queue that does not exist. */
 export function resumeQueue(name: string, origin: Origin): Promise<void> {
   return transact(async () => {
     if (await queue.resumeQueue(name)) await audit(origin, { action: 'queue.resume', target: targetOfQueue(name) })
@@ -83,7 +88,7 @@ async function change(which: JobSelection, { action, states, apply }: JobChange,
       origin,
       named.map(job => entryOf(action, job))
     )
-    // There may be a hundred thousand dead ones: together they are one row.
+    // There may be a hundred thousand dead jobs: together they get one row.
     if (which === 'dead' && count > 0) {
       const target = { type: 'job', id: 'dead', name: 'all dead jobs' }
       await audit(origin, { action, target, changes: { count: { after: count } } })

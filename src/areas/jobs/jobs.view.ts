@@ -1,23 +1,35 @@
 // Not specified: the record of one background job, for the command line and its dashboard.
 import { type Static, Type } from 'typebox'
-import { DateTime, Nullable } from '../../lib/schema.js'
+import { Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import type { JobRow } from '../../queue/administer.js'
 
-export const Job = Type.Object({
-  id: Type.Integer(),
-  queue: Type.String(),
-  name: Type.String(),
-  state: Type.String(),
-  payload: Type.Unknown(),
-  attempts: Type.Integer({ description: 'tries that have begun' }),
-  crashes: Type.Integer({ description: 'how often it took its process down' }),
-  process_id: Nullable(Type.Integer()),
-  run_at: DateTime,
-  started_at: Nullable(DateTime),
-  error: Nullable(Type.String({ description: 'of the last try that failed' })),
-  created_at: DateTime
-})
+export const Job = Type.Object(
+  {
+    id: IdOf('the job'),
+    queue: Text('the name of its queue'),
+    name: Text('what it does'),
+    state: OneOf(
+      ['ready', 'delayed', 'running', 'dead'],
+      'BackgroundJobState',
+      'where it stands; a dead one has failed for good'
+    ),
+    payload: Type.Unknown({ description: 'what it is about' }),
+    attempts: Integer('tries that have begun'),
+    crashes: Integer('how often it took its process down'),
+    process_id: Nullable(Integer('the id of the worker process that has it')),
+    run_at: Moment('when it may run'),
+    started_at: Nullable(Moment('when its current try began')),
+    error: Nullable(Text('the error of the last try that failed')),
+    created_at: Moment('when it was enqueued')
+  },
+  { title: 'BackgroundJob', description: 'A piece of work for a worker process.' }
+)
 export type Job = Static<typeof Job>
+
+export const QueueState = Type.Object(
+  { queue: Text('the name of the queue'), paused: Flag('whether workers leave its jobs alone') },
+  { title: 'BackgroundQueueState', description: 'Whether a queue is paused.' }
+)
 
 export const viewJob = (job: JobRow): Job => ({
   id: job.id,

@@ -1,15 +1,20 @@
-// How much an appliance holds, for its sysadmin.
+// Counts what the appliance holds, for its sysadmin.
 import { row, rows } from '../../db/sql.js'
 import { QUEUES } from '../../queue/jobs.js'
 
 const JOB_STATES = ['ready', 'delayed', 'running', 'dead'] as const
 
 export interface ApplianceCounts {
-  users: { total: number; active: number; blocked: number; administrators: number }
-  projects: number
-  hooks: number
-  /** Jobs that are not done, by their state. */
-  jobs: Record<(typeof JOB_STATES)[number], number>
+  readonly users: {
+    readonly total: number
+    readonly active: number
+    readonly blocked: number
+    readonly administrators: number
+  }
+  readonly projects: number
+  readonly hooks: number
+  /** The numbers of jobs that are not done, by state. */
+  readonly jobs: Record<(typeof JOB_STATES)[number], number>
 }
 
 export async function applianceCounts(): Promise<ApplianceCounts> {
@@ -19,7 +24,8 @@ export async function applianceCounts(): Promise<ApplianceCounts> {
          coalesce(sum(state = 'blocked'), 0) as blocked, coalesce(sum(admin), 0) as administrators from users`
     ),
     row<{ projects: number; hooks: number }>(
-      'select (select count(*) from projects) as projects, (select count(*) from system_hooks) as hooks'
+      `select (select count(*) from projects) as projects,
+         (select count(*) from hooks where project_id is null) as hooks`
     ),
     rows<{ state: string; count: number }>(
       `select state, count(*) as count from jobs where queue in (${QUEUES.map(() => '?').join(', ')}) group by state`,
@@ -41,10 +47,10 @@ export async function applianceCounts(): Promise<ApplianceCounts> {
 }
 
 export interface DatabaseFacts {
-  /** As the server tells it, such as `10.11.14-MariaDB`. */
-  version: string
-  /** Bytes of tables and indexes, as the server estimates them. */
-  bytes: number
+  /** The version as the server gives it, such as `10.11.14-MariaDB`. */
+  readonly version: string
+  /** Size of tables and indexes in bytes, as the server estimates it. */
+  readonly bytes: number
 }
 
 export async function databaseFacts(): Promise<DatabaseFacts> {

@@ -1,15 +1,18 @@
-// What processes that were killed have left in HOME/tmp, and drafts of the secrets beside them.
+// Finds what killed processes have left in HOME/tmp, and their drafts of secrets.json in HOME.
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { config } from '../../config.js'
 import { changedSince } from '../../storage/stored-files.js'
 
-/** The embedded database keeps its own temporary files there, and may have them open for as long as it runs. */
+/** The embedded database keeps its temporary files there too, and may have them open for as long as it runs. */
 const DATABASE = /^(#sql|ib|ML|MY|aria)/
 const BUILD = /^gitstead-build-(\d+)-/
 
-/** Paths below HOME/tmp that were changed last, with all that is in them, before a moment, and that nobody works in. */
+/**
+ * Paths of HOME/tmp, and drafts of secrets, that have not changed since `before` (milliseconds), nor anything inside
+ * them, and that no process uses.
+ */
 export async function leftovers(before: number): Promise<string[]> {
   const { home } = config()
   const names = (await namesIn(join(home, 'tmp'))).filter(name => !DATABASE.test(name) && !isUsed(name))
@@ -20,7 +23,7 @@ export async function leftovers(before: number): Promise<string[]> {
   return old
 }
 
-/** A build may run for days without changing a file. */
+/** Tells whether the process of a build still runs: a build may run for days and not change a file. */
 function isUsed(name: string): boolean {
   const pid = BUILD.exec(name)?.[1]
   return pid !== undefined && existsSync(`/proc/${pid}`)

@@ -1,18 +1,19 @@
-// What was due while no worker ran is done once after the next start, and not all at once.
+// When a worker starts, it catches up on the tasks that were due while no worker ran: each task once, one after
+// another.
 import { nextDue, previousDue } from '../../lib/cron.js'
 import { enqueueTick } from '../../queue/ticks.js'
 import { lastRuns, maintainedSince } from './maintenance.queries.js'
 import { tasks } from './maintenance-tasks.js'
 
-/** A worker that starts has builds and hooks to look after first. */
+/** When a worker starts, builds and hooks come first. */
 const FIRST_MS = 60_000
 const APART_MS = 30_000
-/** A task that comes by itself so soon is not worth a run before. */
+/** A task that is due again within this time is not caught up. */
 const SOON_MS = 3_600_000
 
 /**
- * Enqueues the tasks whose last time has passed without a run, once however many workers start; gives their names. A
- * task that has never run counts from when the database was made.
+ * Enqueues the tasks that did not run at their last time, and gives their names. It enqueues each task once, even if
+ * several workers start. For a task that has never run, the time counts from the creation of the database.
  */
 export async function catchUp(now = new Date()): Promise<string[]> {
   const [last, since] = [await lastRuns(), await maintainedSince()]

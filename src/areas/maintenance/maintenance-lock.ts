@@ -1,5 +1,5 @@
-// One run of a task at a time, on however many machines: a row with a lease, renewed while the run lasts. A holder that
-// died is known at once on its own machine, by the end of its lease everywhere.
+// Only one run of a task at a time, on any number of machines: the lock is a row with a lease, which the run renews.
+// When the holder dies, its own machine knows at once; other machines know when the lease ends.
 import { createHash, randomBytes } from 'node:crypto'
 import { execute, row, rows } from '../../db/sql.js'
 import { AlreadyRunning } from '../../errors.js'
@@ -8,23 +8,25 @@ import { machine, startOf } from '../../queue/processes.js'
 const LEASE_MS = 30_000
 
 export interface TaskLock {
-  /** Ends when the lease was lost, as after a long absence of the database: somebody else may run by then. */
+  /**
+   * Aborts when the lease is lost, for example because the database was away for long: another process may run by then.
+   */
   readonly signal: AbortSignal
   release(): Promise<void>
 }
 
 export interface LockRow {
-  task: string
-  holder: string
-  lease_until: Date
+  readonly task: string
+  readonly holder: string
+  readonly lease_until: Date
 }
 
-/** Fits the column, which is shorter than the name of a machine. */
+/** A hash of the machine's name, because the column is shorter than such a name. */
 const machineKey = () => createHash('sha256').update(machine()).digest('hex').slice(0, 16)
 
 const leaseEnd = () => new Date(Date.now() + LEASE_MS)
 
-/** Takes a task's lock. Throws AlreadyRunning while a process that lives holds it. */
+/** Takes the lock of a task. Throws AlreadyRunning while a living process holds it. */
 export async function takeLock(task: string): Promise<TaskLock> {
   const holder = `${machineKey()}#${process.pid}#${startOf(process.pid) ?? 0}#${randomBytes(4).toString('hex')}`
   if (!(await take(task, holder))) throw new AlreadyRunning(`${task} runs already${await whoRuns(task)}`)
@@ -48,7 +50,7 @@ async function take(task: string, holder: string): Promise<boolean> {
   const held = await row<LockRow>('select task, holder, lease_until from maintenance_locks where task = ?', [task])
   if (!held) return take(task, holder)
   if (!isStale(held)) return false
-  // Of several that find it stale one changes the row that all have seen.
+  // If several processes find the lock stale, only one of them changes the row that all have read.
   const taken = await execute(
     'update maintenance_locks set holder = ?, lease_until = ? where task = ? and holder = ? and lease_until = ?',
     [holder, leaseEnd(), task, held.holder, held.lease_until]
@@ -65,14 +67,14 @@ async function renew(task: string, holder: string, lost: AbortController): Promi
   if (affectedRows === 0) lost.abort(new Error('the lock of this run was lost'))
 }
 
-/** Whether nobody who lives holds a lock. */
+/** Tells whether no living process holds a lock. */
 export function isStale({ holder, lease_until }: LockRow): boolean {
   if (lease_until < new Date()) return true
   const [where, pid, start] = holder.split('#')
   return where === machineKey() && startOf(Number(pid)) !== Number(start)
 }
 
-/** All locks there are. */
+/** All locks. */
 export const listLocks = (): Promise<LockRow[]> =>
   rows<LockRow>('select task, holder, lease_until from maintenance_locks order by task')
 

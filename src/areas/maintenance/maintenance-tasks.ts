@@ -1,4 +1,4 @@
-// Every maintenance task: what cron runs by name, and the worker by its schedule.
+// Every maintenance task: a sysadmin or cron runs it by name, and the worker runs it by its schedule.
 
 import type { Task } from '../../queue/task.js'
 import { expiredArtifacts } from '../builds/expired-artifacts.js'

@@ -2,18 +2,18 @@ import { row, rows } from '../../db/sql.js'
 
 /** A run of a maintenance task. */
 export interface RunRow {
-  id: number
-  task: string
-  cause: 'schedule' | 'command'
-  dry_run: number
-  hostname: string
-  pid: number
-  state: 'running' | 'done' | 'failed'
-  started_at: Date
-  finished_at: Date | null
-  count: number
-  report: string
-  error: string | null
+  readonly id: number
+  readonly task: string
+  readonly cause: 'schedule' | 'command'
+  readonly dry_run: number
+  readonly hostname: string
+  readonly pid: number
+  readonly state: 'running' | 'done' | 'failed'
+  readonly started_at: Date
+  readonly finished_at: Date | null
+  readonly count: number
+  readonly report: string
+  readonly error: string | null
 }
 
 const SELECT = `select id, task, cause, dry_run, hostname, pid, state, started_at, finished_at, count, report, error
@@ -21,7 +21,7 @@ const SELECT = `select id, task, cause, dry_run, hostname, pid, state, started_a
 
 export const findRun = (id: number): Promise<RunRow | undefined> => row<RunRow>(`${SELECT} where id = ?`, [id])
 
-/** Runs, of one task or all, newest first. */
+/** Runs of one task or of all tasks, newest first. `limit` is a number of runs. */
 export function listRuns({ task, limit }: { task?: string; limit: number }): Promise<RunRow[]> {
   const where = task === undefined ? '' : 'where task = ?'
   return rows<RunRow>(
@@ -30,7 +30,7 @@ export function listRuns({ task, limit }: { task?: string; limit: number }): Pro
   )
 }
 
-/** Each task's last run that was no dry run, by the task's name. */
+/** The last run of each task by the task's name; dry runs do not count. */
 export async function lastRuns(): Promise<Map<string, RunRow>> {
   const found = await rows<RunRow>(
     `${SELECT} where id in (select max(id) from maintenance_runs where dry_run = 0 group by task)`
@@ -38,7 +38,7 @@ export async function lastRuns(): Promise<Map<string, RunRow>> {
   return new Map(found.map(run => [run.task, run]))
 }
 
-/** When this schema could have had its first run. */
+/** The time of the first migration: no task can have run before it. */
 export async function maintainedSince(): Promise<Date | null> {
   const found = await row<{ since: Date | null }>('select min(applied_at) as since from schema_migrations')
   return found?.since ?? null

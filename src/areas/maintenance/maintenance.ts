@@ -1,4 +1,5 @@
-// Runs a maintenance task: under its lock, with a record. The worker's schedule and the command line both come here.
+// Runs a maintenance task under its lock and keeps a record. Both the schedule of the worker and the command line use
+// it.
 import { hostname } from 'node:os'
 import type { Origin } from '../../access/actor.js'
 import { execute } from '../../db/sql.js'
@@ -12,27 +13,28 @@ import { isStale, listLocks, takeLock } from './maintenance-lock.js'
 import { tasks } from './maintenance-tasks.js'
 
 export interface RunOptions {
-  /** Only tell what would be done. */
+  /** Only report what the task would do. */
   readonly dryRun?: boolean
-  /** Ends the run between two steps; its reason is the record's error. */
+  /** Ends the run between two steps. The record takes the reason of the signal as its error. */
   readonly signal?: AbortSignal
-  /** Hears each note as it is made. */
+  /** Called with each note at once. */
   readonly onNote?: (text: string) => void
 }
 
-/** More lines than these are counted, not kept: a record is read by people. */
+/** The record keeps this many notes and only counts the others, because people read it. */
 const MOST_NOTES = 1000
 
-/** Of runs that the schedule causes. */
+/** The origin of runs that the schedule causes. */
 export const scheduleOrigin = (): Origin => ({
   user: null,
+  asker: null,
   name: 'schedule',
   actingAs: null,
   via: 'schedule',
   address: hostname().slice(0, 64)
 })
 
-/** The task of this name. Throws NotFound. */
+/** The task with this name. Throws NotFound when no task has it. */
 export function taskNamed(name: string): Task {
   const task = tasks.find(known => known.name === name)
   if (!task) throw new NotFound('Task')
@@ -40,8 +42,8 @@ export function taskNamed(name: string): Task {
 }
 
 /**
- * Runs a task to its end and gives the record, also of a run that failed. Throws NotFound for no task, AlreadyRunning at
- * once while another process runs it.
+ * Runs a task to its end and gives the record, also when the run failed. Throws NotFound when no task has this name,
+ * and AlreadyRunning, without waiting, while another process runs the task.
  */
 export async function runTask(name: string, options: RunOptions, origin: Origin): Promise<MaintenanceRun> {
   const task = taskNamed(name)
@@ -58,16 +60,16 @@ export async function runTask(name: string, options: RunOptions, origin: Origin)
   }
 }
 
-/** Whoever holds the lock knows that nobody else runs the task any more. */
+/** Marks the runs of dead processes as failed. Call it with the lock held: then no other process runs the task. */
 async function endDeadRuns(task: string): Promise<void> {
   await execute(
-    `update maintenance_runs set state = 'failed', finished_at = ?, error = 'the process that ran this ended without a word'
+    `update maintenance_runs set state = 'failed', finished_at = ?, error = 'the process of this run died before the run ended'
      where task = ? and state = 'running'`,
     [new Date(), task]
   )
 }
 
-/** Takes the locks that nobody who lives holds, ends the records of their runs and lets go; gives the tasks. */
+/** Releases the locks of dead processes and marks their runs as failed. Gives the names of the tasks. */
 export async function releaseStaleLocks(): Promise<string[]> {
   const released: string[] = []
   for (const { task } of (await listLocks()).filter(isStale)) {
@@ -77,7 +79,7 @@ export async function releaseStaleLocks(): Promise<string[]> {
       await lock.release()
       released.push(task)
     } catch (error) {
-      // Somebody was faster, and does the same.
+      // Another process was faster, and does the same.
       if (!(error instanceof AlreadyRunning)) throw error
     }
   }
@@ -134,7 +136,7 @@ async function perform(id: number, task: Task, { dryRun = false, onNote }: RunOp
   )
 }
 
-/** Of a failure that has a name its words; of a fault of the program also where it is. */
+/** The text of an error: the message of a named failure, or the stack of a fault of the program. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return (error instanceof Failure ? error.message : (error.stack ?? error.message)).slice(0, 8000)

@@ -4,20 +4,20 @@ import type { RunRow } from './maintenance.queries.js'
 
 /** The record of a run, as commands show it. */
 export interface MaintenanceRun {
-  id: number
-  task: string
-  cause: 'schedule' | 'command'
-  dry_run: boolean
-  hostname: string
-  pid: number
-  state: 'running' | 'done' | 'failed'
-  started_at: Date
-  finished_at: Date | null
+  readonly id: number
+  readonly task: string
+  readonly cause: 'schedule' | 'command'
+  readonly dry_run: boolean
+  readonly hostname: string
+  readonly pid: number
+  readonly state: 'running' | 'done' | 'failed'
+  readonly started_at: Date
+  readonly finished_at: Date | null
   /** What was dealt with, or would be. */
-  count: number
+  readonly count: number
   /** What else the task tells: figures by name, and notes, a line each. */
-  report: { readonly notes: readonly string[]; readonly [figure: string]: number | readonly string[] }
-  error: string | null
+  readonly report: { readonly notes: readonly string[]; readonly [figure: string]: number | readonly string[] }
+  readonly error: string | null
 }
 
 export function viewRun({ dry_run, report, ...run }: RunRow): MaintenanceRun {
@@ -25,11 +25,11 @@ export function viewRun({ dry_run, report, ...run }: RunRow): MaintenanceRun {
 }
 
 export interface MaintenanceTask {
-  name: string
-  schedule: string
-  about: string
-  last_run: MaintenanceRun | null
-  next_run_at: Date
+  readonly name: string
+  readonly schedule: string
+  readonly about: string
+  readonly last_run: MaintenanceRun | null
+  readonly next_run_at: Date
 }
 
 export function viewTask({ name, schedule, about }: Task, last: RunRow | undefined, now: Date): MaintenanceTask {

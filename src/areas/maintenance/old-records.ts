@@ -1,14 +1,14 @@
-// Records that have told all that they had to tell. How long each is kept is a constant: a log that is kept for ever
-// fills the disk, and one that a setting cuts short is missed when it is needed.
+// Removes old records. The time to keep them is a constant, not a setting: a log that is kept for ever fills the disk,
+// and a log that a setting has cut short is missing when somebody needs it.
 import { deadJobsBefore } from '../../queue/administer.js'
 import { daysAgo, removeRows, type Task, type TaskContext } from '../../queue/task.js'
 import { discardDead } from '../jobs/jobs.js'
 
-/** A sysadmin's holiday, with some days to look into what happened. */
+/** Long enough for a sysadmin's holiday and some days to find out what happened. */
 const JOB_DAYS = 30
-/** Longer than any tick can be late: a tick's row only keeps a second worker from enqueuing it again. */
+/** Longer than any tick can be late: the row of a tick only prevents that a second worker enqueues it again. */
 const TICK_DAYS = 2
-/** Sparklines show minutes; a week is for comparing with the same day before. */
+/** Sparklines show minutes; a week allows a comparison with the same day of the last week. */
 const MINUTE_DAYS = 7
 const RUN_DAYS = 90
 const AUDIT_DAYS = 365
@@ -20,7 +20,7 @@ export const oldJobs: Task = {
   run: context => removeJobs(context, daysAgo(JOB_DAYS))
 }
 
-/** A dead job keeps the time of its last try. What waits for it goes with it: the delivery of a hook. */
+/** `run_at` of a dead job is the time of its last try. A hook delivery that waits for the job is canceled with it. */
 async function removeJobs(context: TaskContext, before: Date): Promise<undefined> {
   if (context.dryRun) return removeRows(context, 'jobs', "state = 'dead' and run_at < ?", [before])
   for (let ids = await deadJobsBefore(before, 500); ids.length > 0; ids = await deadJobsBefore(before, 500)) {
@@ -39,15 +39,15 @@ export const oldTicks: Task = {
 export const oldQueueMinutes: Task = {
   name: 'old_queue_minutes',
   schedule: '49 3 * * *',
-  about: `removes the queues' figures by the minute older than ${MINUTE_DAYS} days`,
+  about: `removes the queues' figures for each minute that are older than ${MINUTE_DAYS} days`,
   run: context => removeRows(context, 'queue_minutes', 'minute < ?', [daysAgo(MINUTE_DAYS)])
 }
 
 export const oldRuns: Task = {
   name: 'old_runs',
   schedule: '51 3 * * *',
-  about: `removes records of maintenance older than ${RUN_DAYS} days, but for each task's last`,
-  // The last run of a task tells whether the next was missed.
+  about: `removes records of maintenance runs older than ${RUN_DAYS} days, except the last one of each task`,
+  // The last run of a task shows whether a later one was missed.
   run: context =>
     removeRows(
       context,

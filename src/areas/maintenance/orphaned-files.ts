@@ -1,5 +1,5 @@
-// Removes what lies in the home and no row speaks of. Only what is older than a day: what is just being made has its row
-// later than its file, or the other way round. Nothing outside of the home is looked at, as no link is followed.
+// Removes files of the home that have no row in the database, if they are older than a day: a new file gets its row a
+// moment before or after the file itself. It follows no link, so it looks at nothing outside of the home.
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -15,7 +15,7 @@ import { orphanedRepositories } from '../repository/orphaned-repositories.js'
 import { leftovers } from './leftovers.js'
 
 const AGE_MS = 86_400_000
-/** As many as these may well be all there are. */
+/** Up to this many orphans are plausible, even when the home holds no other files of the kind. */
 const FEW = 10
 
 export interface Found {
@@ -29,20 +29,20 @@ export interface Found {
 export const orphanedFiles: Task = {
   name: 'orphaned_files',
   schedule: '3 4 * * *',
-  about: 'removes repositories, traces and artifacts that no record speaks of, and what killed processes left',
+  about: 'removes repositories, traces and artifacts without a record, and files that killed processes left behind',
   run: context => removeOrphans(context)
 }
 
 /**
- * What no row speaks of, of builds in at most `folders` folders. Throws Misconfigured where the database looks like that
- * of another home, for which all here would be orphans.
+ * Finds files without a row; it looks at the files of builds in at most `folders` folders. Throws Misconfigured when
+ * the database seems to belong to another home, because then all files here would look like orphans.
  */
 export async function findOrphans(now = new Date(), folders?: number): Promise<Found> {
   const before = now.getTime() - AGE_MS
   const repositories = await orphanedRepositories(before)
   const artifacts = await orphanedBuildFiles('artifacts', before, folders)
   const traces = await orphanedBuildFiles('traces', before, folders)
-  // A new home without users has nothing yet, and is no fault.
+  // A new home without users has no files yet. That is not a fault.
   if ([repositories, artifacts, traces].some(({ paths }) => paths.length > 0)) await requireOwnDatabase()
   for (const [what, { paths, looked }] of Object.entries({ repositories, artifacts, traces })) {
     if (paths.length <= FEW || paths.length * 2 <= looked) continue
@@ -60,23 +60,23 @@ export async function findOrphans(now = new Date(), folders?: number): Promise<F
   }
 }
 
-/** What the database has encrypted can be read with the secrets of its own home alone. */
+/** Only the secrets of its own home can decrypt what the database holds. Throws Misconfigured if those here cannot. */
 async function requireOwnDatabase(): Promise<void> {
   const token = await row<{ encrypted: Buffer }>(
     'select encrypted from access_tokens where encrypted is not null order by id desc limit 1'
   )
-  const why = 'no file is taken for an orphan'
+  const why = 'no file counts as an orphan'
   if (!token) throw new Misconfigured(`the database has no users: ${why}`)
-  // Reading them would make new ones, which fit no database.
+  // To read the secrets would create new ones, which fit no database.
   if (!existsSync(join(config().home, 'secrets.json'))) throw new Misconfigured(`the home has no secrets: ${why}`)
   try {
     decrypt(token.encrypted)
   } catch {
-    throw new Misconfigured(`the database belongs to another home, as its secrets are others: ${why}`)
+    throw new Misconfigured(`the database belongs to another home, because it has other secrets: ${why}`)
   }
 }
 
-/** Removes them, or only tells them; gives how many there are of each kind. */
+/** Removes orphans; a dry run only notes them. Gives the number of each kind. */
 export async function removeOrphans({ dryRun, signal, count, note }: TaskContext, now = new Date()) {
   const found = await findOrphans(now)
   const each = async (paths: readonly string[], remove: (path: string) => Promise<void>) => {
@@ -88,7 +88,7 @@ export async function removeOrphans({ dryRun, signal, count, note }: TaskContext
     }
   }
   await each(found.repositories, removeRepository)
-  // By rm: a build's folder may be closed to its own owner.
+  // A build may have taken the permissions on its folder away: removeFolder removes such a folder too.
   await each([...found.drafts, ...found.temporary], removeFolder)
   await each([...found.artifacts, ...found.traces], path => rm(path, { force: true }))
   return Object.fromEntries(Object.entries(found).map(([name, paths]) => [name, paths.length]))

@@ -2,23 +2,23 @@ import { countTotal, type Page, type PageRequest, window } from '../../db/pagina
 import { row, rows } from '../../db/sql.js'
 
 export interface PipelineRow {
-  id: number
-  status: string
-  ref: string
-  sha: string
-  before_sha: string
-  tag: number
-  yaml_errors: string | null
-  created_at: Date
-  updated_at: Date
-  started_at: Date | null
-  finished_at: Date | null
-  committed_at: Date | null
-  duration: number | null
-  user_id: number | null
-  user_name: string | null
-  user_username: string | null
-  user_state: string | null
+  readonly id: number
+  readonly status: string
+  readonly ref: string
+  readonly sha: string
+  readonly before_sha: string
+  readonly tag: number
+  readonly yaml_errors: string | null
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+  readonly committed_at: Date | null
+  readonly duration: number | null
+  readonly user_id: number | null
+  readonly user_name: string | null
+  readonly user_username: string | null
+  readonly user_state: string | null
 }
 
 const SELECT = `select l.id, l.status, l.ref, l.sha, l.before_sha, l.tag, l.yaml_errors, l.created_at, l.updated_at,

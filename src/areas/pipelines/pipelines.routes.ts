@@ -14,14 +14,21 @@ export const pipelineRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/pipelines',
     {
       config,
-      schema: { tags, params: ProjectParams, querystring: PipelineListQuery, response: { 200: Type.Array(Pipeline) } }
+      schema: {
+        tags,
+        summary: 'List the pipelines of a project',
+        description: 'The newest first.',
+        params: ProjectParams,
+        querystring: PipelineListQuery,
+        response: { 200: Type.Array(Pipeline) }
+      }
     },
     async ({ project, query }, reply) => reply.page(await listPipelines(project.id, query), viewPipeline)
   )
 
   app.get(
     '/projects/:id/pipelines/:pipeline_id',
-    { config, schema: { tags, params: PipelineParams, response: { 200: Pipeline } } },
+    { config, schema: { tags, summary: 'Get a pipeline', params: PipelineParams, response: { 200: Pipeline } } },
     async ({ project, params }) => {
       const pipeline = await findPipeline(project.id, params.pipeline_id)
       if (!pipeline) throw new NotFound()

@@ -1,9 +1,14 @@
 import { Type } from 'typebox'
-import { Id, Paging, projectParam } from '../../lib/schema.js'
+import { IdOf, Paging, projectParam } from '../../lib/schema.js'
 
-export const PipelineParams = Type.Object({ ...projectParam, pipeline_id: Id })
+export const PipelineParams = Type.Object({ ...projectParam, pipeline_id: IdOf('the pipeline') })
 
 export const PipelineListQuery = Type.Object({
   ...Paging,
-  scope: Type.Optional(Type.Enum(['running', 'branches', 'tags']))
+  scope: Type.Optional(
+    Type.Enum(['running', 'branches', 'tags'], {
+      title: 'PipelineScope',
+      description: 'only running pipelines, or the newest one of each branch or tag'
+    })
+  )
 })

@@ -10,6 +10,7 @@ import { readBlob } from '../../git/blob.js'
 import { type Commit, readCommit } from '../../git/commits.js'
 import { resolveCommit, ZERO } from '../../git/refs.js'
 import { findEntry } from '../../git/tree.js'
+import type { Listener } from '../activity/happenings.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
 import { advancePipeline } from './build-changes.js'
@@ -28,6 +29,13 @@ interface NewPipeline {
   readonly beforeSha: string
   readonly source: 'push' | 'api' | 'trigger'
   readonly userId: number | null
+}
+
+export const pushPipelines: Listener = {
+  name: 'pipelines',
+  hear: async ({ happening }) => {
+    if (happening.kind === 'ref.changed') await createPipelineOfRefChange(happening.refChangeId)
+  }
 }
 
 /** Makes the pipeline of a pushed branch or tag; none without a CI file or without a build. The second time it makes none. */

@@ -1,27 +1,37 @@
 // "Pipeline".
 import { Type } from 'typebox'
-import { DateTime, Nullable } from '../../lib/schema.js'
+import { buildStatuses } from '../../ci/status.js'
+import { described, Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import { viewUserBasic } from '../users/users.record.js'
 import { UserBasic } from '../users/users.view.js'
 import type { PipelineRow } from './pipelines.queries.js'
 
-export const Pipeline = Type.Object({
-  id: Type.Integer(),
-  status: Type.String(),
-  ref: Type.String(),
-  sha: Type.String(),
-  before_sha: Type.String(),
-  tag: Type.Boolean(),
-  yaml_errors: Nullable(Type.String()),
-  user: Nullable(UserBasic),
-  created_at: DateTime,
-  updated_at: DateTime,
-  started_at: Nullable(DateTime),
-  finished_at: Nullable(DateTime),
-  committed_at: Nullable(DateTime),
-  duration: Nullable(Type.Number()),
-  coverage: Nullable(Type.String())
+export const BuildStatus = Type.Unsafe<string>({
+  type: 'string',
+  enum: [...buildStatuses],
+  title: 'BuildStatus'
 })
+
+export const Pipeline = Type.Object(
+  {
+    id: IdOf('the pipeline'),
+    status: described(BuildStatus, 'the status of its builds taken together'),
+    ref: Text('the branch or tag'),
+    sha: Text('the id of the commit'),
+    before_sha: Text('the id of the commit that the ref had before; zeros for a new ref'),
+    tag: Flag('whether the ref is a tag'),
+    yaml_errors: Nullable(Text('what is wrong with the CI file; null when nothing is')),
+    user: Nullable(described(UserBasic, 'the user who pushed; null when that user is gone')),
+    created_at: Moment('when it was made'),
+    updated_at: Moment('when it last changed'),
+    started_at: Nullable(Moment('when its first build began')),
+    finished_at: Nullable(Moment('when its last build ended')),
+    committed_at: Nullable(Moment('when its commit was made')),
+    duration: Nullable(Type.Number({ description: 'seconds that it ran' })),
+    coverage: Nullable(Text('percent of the code that its tests cover'))
+  },
+  { title: 'Pipeline', description: 'A run of the CI file for one commit.' }
+)
 
 export const viewPipeline = (row: PipelineRow) => ({
   id: row.id,

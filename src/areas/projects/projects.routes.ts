@@ -1,37 +1,50 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { Actor } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
 import { ProjectParams } from '../../lib/schema.js'
 import { createProject } from './projects.js'
 import { findProject, listProjects, type ProjectScope } from './projects.queries.js'
 import { ProjectBody, ProjectListQuery } from './projects.schema.js'
-import { Project, viewProject, viewProjectSimple } from './projects.view.js'
-
-const viewFor = (actor: Actor, simple?: boolean) => (project: Parameters<typeof viewProject>[0]) =>
-  simple ? viewProjectSimple(project) : viewProject(project, actor)
+import { Project, viewFor, viewProject } from './projects.view.js'
 
 export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
   const schema = { tags: ['Projects'], querystring: ProjectListQuery, response: { 200: Type.Array(Project) } }
 
-  const list = (path: string, scope: ProjectScope, can: 'project.list' | 'project.list_all') =>
-    app.get(path, { config: { can }, schema }, async ({ query, actor }, reply) =>
+  const list = (path: string, scope: ProjectScope, can: 'project.list' | 'project.list_all', named: object) =>
+    app.get(path, { config: { can }, schema: { ...schema, ...named } }, async ({ query, actor }, reply) =>
       reply.page(await listProjects(scope, query, actor), viewFor(actor, query.simple))
     )
 
-  list('/projects', 'member', 'project.list')
-  list('/projects/owned', 'owned', 'project.list')
-  list('/projects/all', 'all', 'project.list_all')
+  list('/projects', 'member', 'project.list', { summary: 'List the projects that you own or are a member of' })
+  list('/projects/owned', 'owned', 'project.list', {
+    operationId: 'listOwnedProjects',
+    summary: 'List the projects that you own'
+  })
+  list('/projects/all', 'all', 'project.list_all', {
+    operationId: 'listAllProjects',
+    summary: 'List all projects of the instance'
+  })
 
-  app.get('/projects/visible', { config: { can: 'project.list_visible' }, schema }, async ({ query, actor }, reply) =>
-    reply.page(await listProjects('visible', query, actor), viewFor(actor, query.simple))
+  app.get(
+    '/projects/visible',
+    {
+      config: { can: 'project.list_visible' },
+      schema: {
+        ...schema,
+        operationId: 'listVisibleProjects',
+        summary: 'List the projects that you can see',
+        description: 'Clients without credentials see public projects.'
+      }
+    },
+    async ({ query, actor }, reply) =>
+      reply.page(await listProjects('visible', query, actor), viewFor(actor, query.simple))
   )
 
   app.get(
     '/projects/:id',
     {
       config: { can: 'project.read' },
-      schema: { tags: ['Projects'], params: ProjectParams, response: { 200: Project } }
+      schema: { tags: ['Projects'], summary: 'Get a project', params: ProjectParams, response: { 200: Project } }
     },
     async ({ project, actor }) => viewProject(project, actor)
   )
@@ -40,10 +53,17 @@ export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects',
     {
       config: { can: 'project.create' },
-      schema: { tags: ['Projects'], body: ProjectBody, response: { 201: Project } }
+      schema: {
+        tags: ['Projects'],
+        summary: 'Create a project',
+        description: 'With an empty repository. A user who owns as many projects as allowed gets 403.',
+        body: ProjectBody,
+        response: { 201: Project },
+        errors: [403]
+      }
     },
-    async ({ body, actor }, reply) => {
-      const project = await findProject(await createProject(body, actor), actor)
+    async ({ body, actor, origin }, reply) => {
+      const project = await findProject(await createProject(body, origin), actor)
       if (!project) throw new NotFound('Project')
       return reply.code(201).send(viewProject(project, actor))
     }

@@ -1,37 +1,57 @@
 import { type Static, Type } from 'typebox'
-import { Id, Paging } from '../../lib/schema.js'
+import { Flag, IdOf, Paging, Text } from '../../lib/schema.js'
 
-const flag = Type.Optional(Type.Boolean())
+const flag = (description: string) => Type.Optional(Flag(description))
 
 export const ProjectListQuery = Type.Object({
   ...Paging,
-  archived: flag,
-  visibility: Type.Optional(Type.Enum(['public', 'internal', 'private'])),
-  order_by: Type.Optional(Type.Enum(['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'])),
-  sort: Type.Optional(Type.Enum(['asc', 'desc'])),
-  search: Type.Optional(Type.String({ maxLength: 255 })),
-  simple: flag
+  archived: flag('true: only archived projects, else only others; default false'),
+  visibility: Type.Optional(
+    Type.Enum(['public', 'internal', 'private'], {
+      title: 'Visibility',
+      description: 'only projects of that visibility'
+    })
+  ),
+  order_by: Type.Optional(
+    Type.Enum(['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'], {
+      title: 'ProjectOrder',
+      description: 'what the list is sorted by; default created_at'
+    })
+  ),
+  sort: Type.Optional(
+    Type.Enum(['asc', 'desc'], { title: 'SortDirection', description: 'ascending or descending; default desc' })
+  ),
+  search: Type.Optional(Text('text that stands in the name, path or description', { maxLength: 255 })),
+  simple: flag('true: only the id, names, paths and URLs of each project')
 })
 export type ProjectListQuery = Static<typeof ProjectListQuery>
 
-export const ProjectBody = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 255 }),
-  path: Type.Optional(Type.String({ maxLength: 255 })),
-  namespace_id: Type.Optional(Id),
-  description: Type.Optional(Type.String({ maxLength: 2000 })),
-  issues_enabled: flag,
-  merge_requests_enabled: flag,
-  builds_enabled: flag,
-  wiki_enabled: flag,
-  snippets_enabled: flag,
-  container_registry_enabled: flag,
-  lfs_enabled: flag,
-  shared_runners_enabled: flag,
-  public: flag,
-  visibility_level: Type.Optional(Type.Enum([0, 10, 20])),
-  public_builds: flag,
-  request_access_enabled: flag,
-  only_allow_merge_if_build_succeeds: flag,
-  only_allow_merge_if_all_discussions_are_resolved: flag
-})
+export const ProjectBody = Type.Object(
+  {
+    name: Text('the name that people read', { minLength: 1, maxLength: 255 }),
+    path: Type.Optional(Text('the last part of the path; made from the name without it', { maxLength: 255 })),
+    namespace_id: Type.Optional(IdOf('the namespace that owns the project; your own without it')),
+    description: Type.Optional(Text('what the project is about', { maxLength: 2000 })),
+    issues_enabled: flag('whether it has issues'),
+    merge_requests_enabled: flag('whether it has merge requests'),
+    builds_enabled: flag('whether it has pipelines and builds'),
+    wiki_enabled: flag('whether it has a wiki'),
+    snippets_enabled: flag('whether it has snippets'),
+    container_registry_enabled: flag('whether it has a container registry'),
+    lfs_enabled: flag('whether it takes large files by git LFS'),
+    shared_runners_enabled: flag('whether shared runners take its builds'),
+    public: flag('true is the visibility level 20, false is 0'),
+    visibility_level: Type.Optional(
+      Type.Enum([0, 10, 20], {
+        title: 'VisibilityLevel',
+        description: 'private (0), internal (10) or public (20); default by the settings'
+      })
+    ),
+    public_builds: flag('whether all who can see the project can see its builds'),
+    request_access_enabled: flag('whether users may ask to become members'),
+    only_allow_merge_if_build_succeeds: flag('whether merge requests need a successful build'),
+    only_allow_merge_if_all_discussions_are_resolved: flag('whether merge requests need all discussions resolved')
+  },
+  { title: 'ProjectBody', description: 'A new project.' }
+)
 export type ProjectBody = Static<typeof ProjectBody>

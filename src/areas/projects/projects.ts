@@ -1,30 +1,31 @@
 import { randomInt } from 'node:crypto'
 import type { CreationAttributes } from 'sequelize'
-import type { Actor, ActorUser } from '../../access/actor.js'
-import { MASTER } from '../../access/levels.js'
+import { type ActorUser, type Origin, requireAsker } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
-import { Member, Namespace, Project, User } from '../../db/models/index.js'
+import { Namespace, Project, User } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
-import { Invalid, ProjectLimit, Unauthorized } from '../../errors.js'
+import { Invalid, ProjectLimit } from '../../errors.js'
+import { MASTER } from '../../lib/levels.js'
 import { nameProblem, pathOfName, pathProblem } from '../../lib/path.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
-import { projectPayload } from '../../webhooks/system-payloads.js'
-import { emitEvent } from '../hooks/events.js'
+import { tell } from '../activity/happenings.js'
+import { projectSnapshot } from '../activity/project-snapshots.js'
+import { insertMember } from '../members/members.js'
 import { applicationSettings } from '../settings/settings.queries.js'
-import { checkVisibility, storagesInUse, visibilityOf } from './new-projects.js'
+import { checkVisibility, storagesInUse, visibilityOfNewProject } from './new-projects.js'
 import type { ProjectBody } from './projects.schema.js'
 import { ensureRepository } from './repositories.js'
 
 /**
- * Creates a project with an empty repository; gives its id. Throws Invalid, and ProjectLimit when the user has as many
- * as allowed. The row comes first: a crash in between leaves an empty project, whose repository is made when needed.
+ * Creates a project with an empty repository and gives its id. Throws Invalid, and ProjectLimit when the owner has as
+ * many projects as allowed. The row comes first: a crash in between leaves a project without a repository, which
+ * `ensureRepository` makes when needed.
  */
-export async function createProject(body: ProjectBody, actor: Actor): Promise<number> {
-  const { user } = actor
-  if (!user) throw new Unauthorized()
+export async function createProject(body: ProjectBody, origin: Origin): Promise<number> {
+  const asker = requireAsker(origin)
   const path = body.path || pathOfName(body.name)
   checkNames(body.name, path)
-  const { id, storage } = await transact(() => insertProject(body, path, user))
+  const { id, storage } = await transact(() => insertProject(body, path, asker))
   await ensureRepository({ id, storage })
   return id
 }
@@ -41,7 +42,7 @@ function checkNames(name: string, path: string): void {
 async function insertProject(body: ProjectBody, path: string, asker: ActorUser): Promise<Project> {
   const namespace = await findNamespace(body.namespace_id, asker)
   const instance = await applicationSettings()
-  const visibilityLevel = visibilityOf(body, instance)
+  const visibilityLevel = visibilityOfNewProject(body, instance)
   checkVisibility(visibilityLevel, asker, instance)
   const owner = await lockOwner(namespace)
   const runnersToken = newToken()
@@ -58,24 +59,15 @@ async function insertProject(body: ProjectBody, path: string, asker: ActorUser):
     runnersTokenEncrypted: encrypt(runnersToken),
     lastActivityAt: now
   })
-  await Member.create({ sourceType: 'project', sourceId: project.id, userId: owner.id, accessLevel: MASTER })
-  await emitEvent(
-    `project_create:${project.id}`,
-    projectPayload('project_create', {
-      id: project.id,
-      name: project.name,
-      path: project.path,
-      pathWithNamespace: `${namespace.path}/${project.path}`,
-      visibilityLevel: project.visibilityLevel,
-      owner: { name: owner.name, email: owner.email },
-      createdAt: project.createdAt,
-      updatedAt: project.updatedAt
-    })
-  )
+  await insertMember({ type: 'project', id: project.id }, owner.id, MASTER)
+  await tell({ kind: 'project.created', project: await projectSnapshot(project.id), by: asker.id })
   return project
 }
 
-/** The namespace to create in: one's own, for administrators any user's. Groups come with their members. */
+/**
+ * The namespace of the new project: the asker's own, or for administrators that of any user. Throws Invalid for any
+ * other namespace, also for groups.
+ */
 async function findNamespace(id: number | undefined, asker: ActorUser): Promise<Namespace> {
   const own = { kind: 'user' as const, ownerId: asker.id }
   const where = id === undefined ? own : asker.admin ? { kind: 'user' as const, id } : { ...own, id }
@@ -84,7 +76,9 @@ async function findNamespace(id: number | undefined, asker: ActorUser): Promise<
   return namespace
 }
 
-/** The owner's row is locked, so that two creations at once cannot both take the last place. Throws ProjectLimit. */
+/**
+ * Locks the owner's row, so that two requests at once cannot both take the last place. Throws Invalid, ProjectLimit.
+ */
 async function lockOwner({ ownerId }: Namespace): Promise<User> {
   const owner = ownerId === null ? null : await User.findByPk(ownerId, { lock: true })
   if (!owner) throw new Invalid('namespace', 'is not valid')

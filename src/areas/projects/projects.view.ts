@@ -2,100 +2,137 @@
 import { Type } from 'typebox'
 import type { Actor } from '../../access/actor.js'
 import { levelIn } from '../../access/authorize.js'
-import { MASTER, PUBLIC } from '../../access/levels.js'
 import { publicUrl } from '../../config.js'
-import { DateTime, Nullable } from '../../lib/schema.js'
+import { MASTER, PUBLIC } from '../../lib/levels.js'
+import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { decrypt } from '../../secrets.js'
+import { UserState } from '../users/users.view.js'
+import { projectUrls } from './project-urls.js'
 import type { ProjectRow } from './projects.queries.js'
 
 const simple = {
-  id: Type.Integer(),
-  http_url_to_repo: Type.String(),
-  web_url: Type.String(),
-  name: Type.String(),
-  name_with_namespace: Type.String(),
-  path: Type.String(),
-  path_with_namespace: Type.String()
+  id: IdOf('the project'),
+  http_url_to_repo: Text('the URL for git over HTTP'),
+  web_url: Text('the URL of the page of the project'),
+  name: Text('the name that people read'),
+  name_with_namespace: Text('the same with the name of the namespace before it'),
+  path: Text('the last part of the path'),
+  path_with_namespace: Text('the whole path, such as `diaspora/diaspora`')
 }
 
-const Owner = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  username: Type.String(),
-  state: Type.String(),
-  avatar_url: Nullable(Type.String()),
-  web_url: Type.String(),
-  created_at: DateTime
-})
+const VISIBILITY = 'private (0), internal (10) or public (20)'
 
-const NamespaceRecord = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  path: Type.String(),
-  kind: Type.String(),
-  owner_id: Nullable(Type.Integer()),
-  created_at: DateTime,
-  updated_at: DateTime,
-  description: Type.String(),
-  avatar: Type.Object({ url: Nullable(Type.String()) }),
-  share_with_group_lock: Type.Boolean(),
-  visibility_level: Type.Integer()
-})
+const ProjectOwner = Type.Object(
+  {
+    id: IdOf('the user'),
+    name: Text('the name that people read'),
+    username: Text('the name in paths and for signing in'),
+    state: UserState,
+    avatar_url: Nullable(Text('the URL of the picture')),
+    web_url: Text('the URL of the page of the user'),
+    created_at: Moment('when the account was made')
+  },
+  { title: 'ProjectOwner', description: 'The user in whose own namespace a project lies.' }
+)
 
-const Access = Nullable(Type.Object({ access_level: Type.Integer(), notification_level: Type.Integer() }))
+const NamespaceRecord = Type.Object(
+  {
+    id: IdOf('the namespace'),
+    name: Text('the name that people read'),
+    path: Text('the first part of the paths of its projects'),
+    kind: OneOf(['user', 'group'], 'NamespaceKind', 'whether a user or a group has it'),
+    owner_id: Nullable(Integer('the id of the user who has it; null for groups')),
+    created_at: Moment('when it was made'),
+    updated_at: Moment('when it was last changed'),
+    description: Text('what it is about'),
+    avatar: Type.Object(
+      { url: Nullable(Text('the URL of the picture')) },
+      { title: 'Avatar', description: 'A picture of a namespace.' }
+    ),
+    share_with_group_lock: Flag('whether its projects cannot be shared with groups'),
+    visibility_level: Integer(VISIBILITY)
+  },
+  { title: 'ProjectNamespace', description: 'The namespace of a user or group, in which a project lies.' }
+)
+
+const Access = Type.Object(
+  {
+    access_level: Integer('Guest (10), Reporter (20), Developer (30), Master (40) or Owner (50)'),
+    notification_level: Integer('disabled (0), participating (1), watch (2), global (3), mention (4) or custom (5)')
+  },
+  { title: 'ProjectAccess', description: 'What a member may do, and is notified of.' }
+)
+
+const GroupShare = Type.Object(
+  {
+    group_id: IdOf('the group'),
+    group_name: Text('its name'),
+    group_access_level: Integer('the highest level that its members have in the project')
+  },
+  { title: 'ProjectGroupShare', description: 'A group that the project is shared with.' }
+)
 
 const detail = {
-  description: Nullable(Type.String()),
-  default_branch: Nullable(Type.String()),
-  public: Type.Boolean(),
-  visibility_level: Type.Integer(),
-  ssh_url_to_repo: Type.String(),
-  tag_list: Type.Array(Type.String()),
-  namespace: NamespaceRecord,
-  archived: Type.Boolean(),
-  issues_enabled: Type.Boolean(),
-  merge_requests_enabled: Type.Boolean(),
-  builds_enabled: Type.Boolean(),
-  wiki_enabled: Type.Boolean(),
-  snippets_enabled: Type.Boolean(),
-  container_registry_enabled: Type.Boolean(),
-  lfs_enabled: Type.Boolean(),
-  created_at: DateTime,
-  last_activity_at: DateTime,
-  shared_runners_enabled: Type.Boolean(),
-  creator_id: Nullable(Type.Integer()),
-  avatar_url: Nullable(Type.String()),
-  star_count: Type.Integer(),
-  forks_count: Type.Integer(),
-  public_builds: Type.Boolean(),
-  request_access_enabled: Type.Boolean(),
-  shared_with_groups: Type.Array(
-    Type.Object({ group_id: Type.Integer(), group_name: Type.String(), group_access_level: Type.Integer() })
-  ),
-  only_allow_merge_if_build_succeeds: Type.Boolean(),
-  only_allow_merge_if_all_discussions_are_resolved: Type.Boolean()
+  description: Nullable(Text('what the project is about')),
+  default_branch: Nullable(Text('the branch that is shown first; null before the first push')),
+  public: Flag('whether the visibility level is 20'),
+  visibility_level: Integer(VISIBILITY),
+  ssh_url_to_repo: Text('the URL for git over SSH'),
+  tag_list: Type.Array(Type.String(), { description: 'words that describe the project' }),
+  namespace: described(NamespaceRecord, 'where the project lies'),
+  archived: Flag('whether it is archived: nobody can change it'),
+  issues_enabled: Flag('whether it has issues'),
+  merge_requests_enabled: Flag('whether it has merge requests'),
+  builds_enabled: Flag('whether it has pipelines and builds'),
+  wiki_enabled: Flag('whether it has a wiki'),
+  snippets_enabled: Flag('whether it has snippets'),
+  container_registry_enabled: Flag('whether it has a container registry'),
+  lfs_enabled: Flag('whether it takes large files by git LFS'),
+  created_at: Moment('when it was made'),
+  last_activity_at: Moment('when something last happened in it'),
+  shared_runners_enabled: Flag('whether shared runners take its builds'),
+  creator_id: Nullable(Integer('the id of the user who made it; null when that user is gone')),
+  avatar_url: Nullable(Text('the URL of the picture')),
+  star_count: Integer('users who have starred it'),
+  forks_count: Integer('forks of it'),
+  public_builds: Flag('whether all who can see the project can see its builds'),
+  request_access_enabled: Flag('whether users may ask to become members'),
+  shared_with_groups: Type.Array(GroupShare, { description: 'the groups that it is shared with' }),
+  only_allow_merge_if_build_succeeds: Flag('whether merge requests need a successful build'),
+  only_allow_merge_if_all_discussions_are_resolved: Flag('whether merge requests need all discussions resolved')
 }
 
 const sometimes = {
-  owner: Type.Optional(Owner),
-  open_issues_count: Type.Optional(Type.Integer()),
-  runners_token: Type.Optional(Type.String()),
-  permissions: Type.Optional(Type.Object({ project_access: Access, group_access: Access }))
+  owner: Type.Optional(described(ProjectOwner, 'the owner; absent where a group has the project')),
+  open_issues_count: Type.Optional(Integer('issues that are open; absent where issues are off')),
+  runners_token: Type.Optional(Text('the token that registers runners; for users from the level Master on')),
+  permissions: Type.Optional(
+    Type.Object(
+      {
+        project_access: Nullable(described(Access, 'as a member of the project; null for others')),
+        group_access: Nullable(described(Access, 'as a member of its group; null for others'))
+      },
+      { title: 'ProjectPermissions', description: 'Your own membership of a project.' }
+    )
+  )
 }
 
 /** Optional throughout but for the short record: what is shown depends on who asks. */
-export const Project = Type.Object({
-  ...simple,
-  ...Object.fromEntries(Object.entries(detail).map(([name, schema]) => [name, Type.Optional(schema)])),
-  ...sometimes
-})
+export const Project = Type.Object(
+  {
+    ...simple,
+    ...Object.fromEntries(Object.entries(detail).map(([name, schema]) => [name, Type.Optional(schema)])),
+    ...sometimes
+  },
+  { title: 'Project', description: 'A project. Clients without credentials see its id, names, paths and URLs.' }
+)
 
 export const viewProjectSimple = (project: ProjectRow) => {
   const path = `${project.namespace_path}/${project.path}`
-  const web = `${publicUrl()}/${path}`
+  const { web, http } = projectUrls(path)
   return {
     id: project.id,
-    http_url_to_repo: `${web}.git`,
+    http_url_to_repo: http,
     web_url: web,
     name: project.name,
     name_with_namespace: `${project.namespace_name} / ${project.name}`,
@@ -111,10 +148,10 @@ export const viewProjectSimple = (project: ProjectRow) => {
 export function viewProject(project: ProjectRow, actor: Actor) {
   if (!actor.user) return viewProjectSimple(project)
   const path = `${project.namespace_path}/${project.path}`
-  const web = `${publicUrl()}/${path}`
+  const { web, http, ssh } = projectUrls(path)
   return {
     id: project.id,
-    http_url_to_repo: `${web}.git`,
+    http_url_to_repo: http,
     web_url: web,
     name: project.name,
     name_with_namespace: `${project.namespace_name} / ${project.name}`,
@@ -124,7 +161,7 @@ export function viewProject(project: ProjectRow, actor: Actor) {
     default_branch: project.default_branch,
     public: project.visibility_level === PUBLIC,
     visibility_level: project.visibility_level,
-    ssh_url_to_repo: `git@${sshHost()}:${path}.git`,
+    ssh_url_to_repo: ssh,
     tag_list: JSON.parse(project.tag_list) as string[],
     namespace: viewNamespace(project),
     archived: project.archived === 1,
@@ -150,9 +187,16 @@ export function viewProject(project: ProjectRow, actor: Actor) {
     owner: project.namespace_kind === 'user' && project.owner_name !== null ? viewOwner(project) : undefined,
     open_issues_count: project.issues_enabled ? project.open_issues_count : undefined,
     runners_token: levelIn(project, actor) >= MASTER ? decrypt(project.runners_token_encrypted) : undefined,
-    permissions: { project_access: viewAccess(project), group_access: null }
+    permissions: {
+      project_access: viewAccess(project.project_access_level, project.project_notification_level),
+      group_access: viewAccess(project.group_access_level, project.group_notification_level)
+    }
   }
 }
+
+/** The view for a list: the short record where the client asks for it. */
+export const viewFor = (actor: Actor, simple?: boolean) => (project: ProjectRow) =>
+  simple ? viewProjectSimple(project) : viewProject(project, actor)
 
 const viewNamespace = (project: ProjectRow) => ({
   id: project.namespace_id,
@@ -178,10 +222,5 @@ const viewOwner = (project: ProjectRow) => ({
   created_at: project.owner_created_at ?? project.created_at
 })
 
-const viewAccess = ({ access_level, notification_level }: ProjectRow) =>
-  access_level === null ? null : { access_level, notification_level: notification_level ?? 3 }
-
-const sshHost = () =>
-  publicUrl()
-    .replace(/^https?:\/\//, '')
-    .replace(/[:/].*$/, '')
+const viewAccess = (level: number | null, notification: number | null) =>
+  level === null ? null : { access_level: level, notification_level: notification ?? 3 }

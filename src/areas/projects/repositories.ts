@@ -9,15 +9,15 @@ export interface StoredProject {
   readonly storage: string
 }
 
-/** Where a project's repository lies: by the hash of its number, so that renames and transfers move no files. */
+/** The path of a project's repository. It uses the hash of the project's id, so renames and transfers move no files. */
 export function repositoryPath({ id, storage }: StoredProject): string {
   const hash = createHash('sha256').update(String(id)).digest('hex')
   return join(config().home, 'repositories', storage, hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`)
 }
 
 /**
- * The same, made when it is not there: a crash between a project's row and its repository leaves a project that works
- * as an empty one.
+ * Gives the path of a project's repository, and makes the repository if it is missing: a crash between the row and the
+ * repository leaves a project without one, which works as an empty project.
  */
 export async function ensureRepository(project: StoredProject): Promise<string> {
   const path = repositoryPath(project)

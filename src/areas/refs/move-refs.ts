@@ -1,23 +1,22 @@
 // Ref changes by the API: the same road as a push, with update-ref at its middle.
-import type { ActorUser } from '../../access/actor.js'
+import type { Origin } from '../../access/actor.js'
 import { BadRequest } from '../../errors.js'
 import { RefBlocked, RefMoved, refValue, updateRef, ZERO } from '../../git/refs.js'
+import { repositoryPath, type StoredProject } from '../projects/repositories.js'
 import { refusals } from './push-policy.js'
 import { abandonChanges, openChanges, type RefMove, settleChanges } from './ref-changes.js'
 
+type MovableProject = StoredProject & { readonly default_branch: string | null }
+
 /**
  * Moves refs from exactly their old values, all or none. Throws RefMoved when one has another value by now, BadRequest
- * for a change that the policy refuses. `user` is null for a change by the command line.
+ * for a change that the policy refuses.
  */
-export async function moveRefs(
-  project: { id: number; default_branch: string | null },
-  repository: string,
-  user: ActorUser | null,
-  moves: readonly RefMove[]
-): Promise<void> {
+export async function moveRefs(project: MovableProject, moves: readonly RefMove[], origin: Origin): Promise<void> {
+  const repository = repositoryPath(project)
   const [refused] = refusals(project, moves).values()
   if (refused) throw new BadRequest(refused)
-  const open = await openChanges(project, user, 'api', moves)
+  const open = await openChanges(project, origin.asker, 'api', moves)
   try {
     await updateRef(repository, [...moves])
   } catch (error) {

@@ -1,5 +1,5 @@
 // What may happen to a ref, before git is asked.
-import { hiddenPrefixes, isRefName, ZERO } from '../../git/refs.js'
+import { HIDDEN_PREFIXES, isRefName, ZERO } from '../../git/refs.js'
 import type { RefMove } from './ref-changes.js'
 
 /** Why a change is refused, by ref; empty when none is. */
@@ -14,7 +14,7 @@ export function refusals(project: { default_branch: string | null }, moves: read
 
 function refusal({ default_branch }: { default_branch: string | null }, { ref, new: next }: RefMove): string | null {
   if (!isRefName(ref)) return 'the name is not allowed'
-  if (hiddenPrefixes.some(prefix => ref.startsWith(prefix))) return 'the name is reserved'
+  if (HIDDEN_PREFIXES.some(prefix => ref.startsWith(prefix))) return 'the name is reserved'
   // Not specified: other kinds of refs, such as notes, may be pushed as well.
   if (next === ZERO && default_branch !== null && ref === `refs/heads/${default_branch}`) {
     return 'the default branch cannot be deleted'

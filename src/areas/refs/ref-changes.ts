@@ -7,8 +7,8 @@ import { transact } from '../../db/transact.js'
 import type { PushResult } from '../../git/receive.js'
 import { ZERO } from '../../git/refs.js'
 import { log } from '../../log.js'
-import { enqueueAll } from '../../queue/enqueue.js'
 import { machine, startOf } from '../../queue/processes.js'
+import { tellAll } from '../activity/happenings.js'
 
 export type ChangeSource = 'push' | 'api'
 
@@ -112,7 +112,7 @@ async function untilDone(complaint: string, work: () => Promise<unknown>): Promi
   }
 }
 
-/** In one transaction: the rows, what the project remembers of its branches, and the jobs of the effects. */
+/** In one transaction: the rows, what the project remembers of its branches, and the telling of it. */
 export async function settle(
   projectId: number,
   done: readonly OpenChange[],
@@ -127,10 +127,7 @@ export async function settle(
       await execute(`delete from ref_changes where state = 'open' and id in (${marks(ids)})`, ids)
     }
     await nameDefaultBranch(projectId, mine)
-    await enqueueAll(
-      'ref.changed',
-      mine.map(({ id }) => ({ refChangeId: id }))
-    )
+    await tellAll(mine.map(({ id }) => ({ kind: 'ref.changed', refChangeId: id })))
   })
 }
 

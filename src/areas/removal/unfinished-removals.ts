@@ -9,7 +9,7 @@ const LATE_MS = 3_600_000
 export const unfinishedRemovals: Task = {
   name: 'unfinished_removals',
   schedule: '53 * * * *',
-  about: 'gives the removal of a project another job where its own is dead or gone',
+  about: 'gives the removal of a project a new job when its job is dead or gone',
   run: async ({ dryRun, count, note }) => {
     for (const { project_id: projectId, path_with_namespace: path } of await findLostRemovals()) {
       if (!dryRun) await enqueue('project.remove', { projectId })
@@ -20,13 +20,13 @@ export const unfinishedRemovals: Task = {
   }
 }
 
-/** Removed projects of which something is left, while no job removes it. */
+/** Removed projects of which something is left, but which no job removes. */
 export async function findLostRemovals(): Promise<{ project_id: number; path_with_namespace: string }[]> {
   const late = await rows<{ project_id: number; path_with_namespace: string }>(
     'select project_id, path_with_namespace from project_removals where created_at < ? order by project_id',
     [new Date(Date.now() - LATE_MS)]
   )
-  // Read after the rows: a removal that came to its end in between has nothing left to do.
+  // Read after the rows: a removal that ended in between has no job, and a new job then finds nothing to do.
   const waiting = await enqueuedPayloads('project.remove')
   return late.filter(({ project_id: projectId }) => !waiting.has(JSON.stringify({ projectId })))
 }

@@ -1,58 +1,62 @@
+import { type Fate, goesWith, type Link, ownersOf, TABLES, type TableName } from '../../db/ownership.js'
 import { row, rows } from '../../db/sql.js'
 
-export interface BelongingsRow {
-  keys: number
-  emails: number
-  tokens: number
-  sessions: number
-  identities: number
-  memberships: number
-}
+/** Number of rows of each table, by the table's name in the public record. */
+export type Counts = { readonly [name: string]: number }
 
-export interface TracesRow {
-  projects: number
-  pipelines: number
-  builds: number
-  pushes: number
-  audit_events: number
+/** Tables that have another name in the public record, or of which it counts only some rows, or no rows (`false`). */
+const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly only?: string } | false } = {
+  ssh_keys: { as: 'keys' },
+  // Every user has a private one.
+  access_tokens: { as: 'tokens', only: "x.kind = 'personal'" },
+  members: { as: 'memberships' },
+  ref_changes: { as: 'pushes' },
+  activity_events: { as: 'activities' },
+  // Every user has one; its projects are listed.
+  namespaces: false
 }
 
 const OWN =
   "select p.id from projects p join namespaces n on n.id = p.namespace_id where n.kind = 'user' and n.owner_id = u.id"
 
-/** What a user has; memberships are those outside of the user's own projects. */
-export async function countBelongings(userId: number): Promise<BelongingsRow> {
-  const found = await row<BelongingsRow>(
-    `select
-       (select count(*) from ssh_keys k where k.user_id = u.id) as \`keys\`,
-       (select count(*) from emails e where e.user_id = u.id) as emails,
-       (select count(*) from access_tokens t where t.user_id = u.id and t.kind = 'personal') as tokens,
-       (select count(*) from sessions s where s.user_id = u.id) as sessions,
-       (select count(*) from identities i where i.user_id = u.id) as identities,
-       (select count(*) from members m where m.user_id = u.id
-         and not (m.source_type = 'project' and m.source_id in (${OWN}))) as memberships
-     from users u where u.id = ?`,
-    [userId]
-  )
-  return found ?? { keys: 0, emails: 0, tokens: 0, sessions: 0, identities: 0, memberships: 0 }
+/** Counts the rows that go with a user, outside of the user's own projects. */
+export const countBelongings = (userId: number): Promise<Counts> => countRows(userId, ['deleted', 'erased'])
+
+/**
+ * Counts the rows that stay and refer to a user, outside of the user's own projects. It reads all builds, so it is for
+ * people who ask and not for pages.
+ */
+export const countTraces = (userId: number): Promise<Counts> => countRows(userId, ['nulled', 'forgotten', 'kept'])
+
+async function countRows(userId: number, fates: readonly Fate[]): Promise<Counts> {
+  const counted = TABLES.flatMap(table => {
+    const links = ownersOf(table).filter(({ to, fate }) => to === 'users' && fates.includes(fate))
+    const { as: name, only } = COUNTED[table] || { as: table, only: undefined }
+    return links.length > 0 && COUNTED[table] !== false ? [{ name, sql: countOf(table, links, only) }] : []
+  })
+  const columns = counted.map(({ name, sql }) => `(${sql}) as \`${name}\``)
+  const found = await row<Counts>(`select ${columns.join(', ')} from users u where u.id = ?`, [userId])
+  return found ?? Object.fromEntries(counted.map(({ name }) => [name, 0]))
 }
 
-/** What tells of a user outside of the user's own projects. Looks at all builds: for people who ask, not for pages. */
-export async function countTraces(userId: number): Promise<TracesRow> {
-  const outside = (table: string) =>
-    `(select count(*) from ${table} x where x.user_id = u.id and x.project_id not in (${OWN}))`
-  const found = await row<TracesRow>(
-    `select
-       (select count(*) from projects q where q.creator_id = u.id and q.id not in (${OWN})) as projects,
-       ${outside('pipelines')} as pipelines, ${outside('builds')} as builds, ${outside('ref_changes')} as pushes,
-       (select count(*) from audit_events a where a.actor_id = u.id) as audit_events
-     from users u where u.id = ?`,
-    [userId]
-  )
-  return found ?? { projects: 0, pipelines: 0, builds: 0, pushes: 0, audit_events: 0 }
+function countOf(table: TableName, links: readonly Link[], only: string | undefined): string {
+  const conditions = [`(${links.map(is('= u.id')).join(' or ')})`, ...(only ? [only] : []), ...outsideOfOwn(table)]
+  return `select count(*) from ${table} x where ${conditions.join(' and ')}`
 }
 
-/** Paths of the groups that have no owner but this user. */
+/** Excludes the rows of the user's own projects: they go with the projects, and are not counted separately. */
+function outsideOfOwn(table: TableName): string[] {
+  if (table === 'projects') return [`x.id not in (${OWN})`]
+  const links = ownersOf(table).filter(each => each.to === 'projects' && goesWith(each))
+  return links.map(each => `(${is(`in (${OWN})`)(each)}) is not true`)
+}
+
+const is =
+  (value: string) =>
+  ({ column, when }: Link): string =>
+    when ? `(x.${when[0]} = '${when[1]}' and x.${column} ${value})` : `x.${column} ${value}`
+
+/** Paths of the groups whose only owner is this user. */
 export async function findGroupsOwnedAlone(userId: number): Promise<string[]> {
   const found = await rows<{ path: string }>(
     `select n.path from members m join namespaces n on n.id = m.source_id and n.kind = 'group'

@@ -12,7 +12,13 @@ export const userDeletionRoutes: FastifyPluginAsyncTypebox = async app => {
     '/users/:id',
     {
       config: { can: 'user.administer' },
-      schema: { tags: ['Users'], params: NumberedUserParams, response: { 200: Nullable(User) } }
+      schema: {
+        tags: ['Users'],
+        summary: 'Delete a user',
+        description: 'With all personal projects of the user. Answers 200 and null when there is no such user.',
+        params: NumberedUserParams,
+        response: { 200: Nullable(User) }
+      }
     },
     async ({ params, origin }) => {
       const user = await findUser(userNumber(params.id))

@@ -1,36 +1,30 @@
-// The end of a user: what goes along, and what stays without a name.
+// Deletes a user: some records go with the user, others stay without the user's name.
 import type { Origin } from '../../access/actor.js'
 import { User } from '../../db/models/index.js'
-import { execute } from '../../db/sql.js'
+import { deleteRows, eraseOwned } from '../../db/owned-rows.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
-import { keyPayload, userPayload } from '../../webhooks/system-payloads.js'
+import { tell, tellAll } from '../activity/happenings.js'
 import { personalProjects } from '../activity/project-snapshots.js'
+import { keySnapshot, userSnapshot } from '../activity/snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
-import { emitEvent, emitEvents } from '../hooks/events.js'
 import { listKeys } from '../users/keys.queries.js'
 import { isLastAdmin, requireOtherAdmin } from '../users/last-admin.js'
 import { removeProjects } from './project-removal.js'
-import {
-  type BelongingsRow,
-  countBelongings,
-  countTraces,
-  findGroupsOwnedAlone,
-  type TracesRow
-} from './user-deletion.queries.js'
+import { type Counts, countBelongings, countTraces, findGroupsOwnedAlone } from './user-deletion.queries.js'
 
 export interface UserDeletion {
-  /** Groups that would have no owner left: while there are any, the user is not deleted. */
-  readonly only_owner_of: string[]
-  /** The last active administrator is not deleted either. */
+  /** Groups that would have no owner left. The user cannot be deleted while there are any. */
+  readonly only_owner_of: readonly string[]
+  /** Whether the user is the last active administrator, who cannot be deleted either. */
   readonly last_admin: boolean
-  /** Projects by their paths, and how many of the rest. */
-  readonly goes: { readonly projects: string[] } & BelongingsRow
-  /** Without the user's name, but for the audit. */
-  readonly stays: TracesRow
+  /** The paths of the projects that go, and the numbers of the other records that go. */
+  readonly goes: { readonly projects: readonly string[]; readonly [name: string]: number | readonly string[] }
+  /** The numbers of the records that stay. They lose the user's name, except in the audit. */
+  readonly stays: Counts
 }
 
-/** What the deletion of a user would take along and what it would leave. Changes nothing. */
+/** Gives what the deletion of a user would remove and what would stay. It changes nothing. */
 export async function deletionOf(user: { id: number }): Promise<UserDeletion> {
   const [groups, last, projects, belongings, traces] = await Promise.all([
     findGroupsOwnedAlone(user.id),
@@ -44,13 +38,13 @@ export async function deletionOf(user: { id: number }): Promise<UserDeletion> {
 }
 
 /**
- * Deletes a user with the personal projects, keys, addresses, tokens, sessions, identities and memberships. Gives the
- * groups for whose sake the user stays, as nobody else owns them; none when the user is gone, or was not there. Throws
- * Forbidden for the last active administrator.
+ * Deletes a user with the personal projects, keys, addresses, tokens, sessions, identities and memberships. If the user
+ * is the only owner of groups, the user stays, and the function gives the paths of these groups. Otherwise it gives an
+ * empty list, also when the user did not exist. Throws Forbidden for the last active administrator.
  */
 export function deleteUser(id: number, origin: Origin): Promise<string[]> {
   return transact(async () => {
-    // Whoever creates a project for the user waits for this row, and finds nobody afterwards.
+    // A request that creates a project for the user waits for this row, and then finds no user.
     const user = await User.findByPk(id, { lock: true })
     if (!user) return []
     const groups = await findGroupsOwnedAlone(id)
@@ -58,9 +52,11 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
     if (user.admin && user.state === 'active') await requireOtherAdmin(id, 'deleted')
     const projects = await personalProjects(id)
     await removeProjects(projects, origin)
-    await removeBelongings(user)
-    await user.destroy()
-    await emitEvent(`user_destroy:${id}`, userPayload('user_destroy', user))
+    const keys = await listKeys(id)
+    // Not specified: whether hooks hear of each membership that ends. They only hear of the deleted user.
+    await deleteRows('users', [id])
+    await tellAll(keys.map(key => ({ kind: 'key.removed', key: keySnapshot(key, user) })))
+    await tell({ kind: 'user.deleted', user: userSnapshot(user) })
     const before = { ...recordOf(user), projects: projects.map(project => project.path_with_namespace) }
     const target = { type: 'user', id, name: user.username }
     await audit(origin, { action: 'user.delete', target, changes: changesBetween(before, null) })
@@ -69,34 +65,12 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
   })
 }
 
-// Not specified: whether hooks hear of the memberships that end. The end of the user says it.
-const BELONGINGS = [
-  'delete from ssh_keys where user_id = ?',
-  'delete from emails where user_id = ?',
-  'delete from access_tokens where user_id = ?',
-  'delete from sessions where user_id = ?',
-  'delete from identities where user_id = ?',
-  'delete from members where user_id = ?',
-  "delete from namespaces where kind = 'user' and owner_id = ?",
-  'update projects set creator_id = null where creator_id = ?'
-]
-
-async function removeBelongings({ id, username }: User): Promise<void> {
-  const keys = await listKeys(id)
-  for (const sql of BELONGINGS) await execute(sql, [id])
-  await emitEvents(
-    keys.map(key => [
-      `key_destroy:${key.id}`,
-      keyPayload('key_destroy', {
-        id: key.id,
-        key: key.public_key,
-        username,
-        createdAt: key.created_at,
-        updatedAt: key.created_at
-      })
-    ])
-  )
-}
+/**
+ * Removes the id of a deleted user from the records that stay, and what the user did from the feed. Nothing waits for
+ * this: readers look for the user and find nobody.
+ */
+export const forgetUser = (userId: number, signal: AbortSignal): Promise<void> =>
+  eraseOwned('users', userId, { signal })
 
 const recordOf = ({ username, name, email, state, admin, external }: User) => ({
   username,

@@ -1,10 +1,10 @@
-// Repositories whose commit graph is missing though no job is about to write it.
+// Finds repositories whose commit graph is missing, although no job is about to write it.
 import { existsSync } from 'node:fs'
 import { rows } from '../../db/sql.js'
 import { hasCommitGraph, writeCommitGraph } from '../../git/maintenance.js'
 import { repositoryPath, type StoredProject } from '../projects/repositories.js'
 
-/** The projects, of all or of a sample by chance. */
+/** The projects without a commit graph, among all projects or among `sample` random ones. */
 export async function missingGraphs(sample?: number): Promise<StoredProject[]> {
   const some = sample === undefined ? '' : `order by rand() limit ${Math.trunc(sample)}`
   const projects = await rows<StoredProject>(
@@ -19,7 +19,7 @@ export async function missingGraphs(sample?: number): Promise<StoredProject[]> {
   return missing
 }
 
-/** Writes them; gives how many. */
+/** Writes the missing commit graphs. Gives their number. */
 export async function writeMissingGraphs(sample?: number): Promise<number> {
   const missing = await missingGraphs(sample)
   for (const project of missing) await writeCommitGraph(repositoryPath(project))

@@ -8,17 +8,19 @@ import { findEntry, listTree, type PathEntry } from '../../git/tree.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 
-/** Entries of one answer at the most: a tree is not paginated. */
+/** The most entries of one answer: the API does not paginate trees. */
 const TREE_LIMIT = 100_000
 
-/** What a folder holds. Throws NotFound; an empty project has an empty tree. */
+/**
+ * The entries of a folder; an empty list for a project without commits. Throws NotFound for the commit or the folder.
+ */
 export async function readTreeOf(
   project: ProjectRow,
   { path = '', ref_name: ref, recursive = false }: { path?: string; ref_name?: string; recursive?: boolean }
 ): Promise<PathEntry[]> {
   const repository = repositoryPath(project)
   const name = ref || project.default_branch
-  // Not specified: the tree of a project without commits. Nothing is there, and nothing is wrong.
+  // Not specified: the tree of a project without commits. We answer an empty list, because nothing is wrong.
   if (name === null) return []
   const commit = await resolveCommit(repository, name)
   const entries = commit && (await listTree(repository, commit.id, path, recursive, TREE_LIMIT))
@@ -32,7 +34,7 @@ export interface Blob {
   readonly name: string
 }
 
-/** A file of a commit, branch or tag. Throws NotFound for the commit or the file. */
+/** Opens a file of a commit, branch or tag. Throws NotFound for the commit or the file. */
 export async function openFileOf(project: ProjectRow, sha: string, path: string): Promise<Blob> {
   const repository = repositoryPath(project)
   const commit = await resolveCommit(repository, sha)
@@ -43,7 +45,7 @@ export async function openFileOf(project: ProjectRow, sha: string, path: string)
   return { ...blob, name: path.slice(path.lastIndexOf('/') + 1) }
 }
 
-/** A blob by its id. Throws NotFound. */
+/** Opens a blob by its id. Throws NotFound. */
 export async function openBlobOf(project: ProjectRow, id: string): Promise<Blob> {
   const blob = await openBlob(repositoryPath(project), id.toLowerCase())
   if (!blob) throw new NotFound('Blob')
@@ -52,10 +54,10 @@ export async function openBlobOf(project: ProjectRow, id: string): Promise<Blob>
 
 export interface CommitReading {
   readonly commit: Commit
-  readonly stats: { additions: number; deletions: number }
+  readonly stats: { readonly additions: number; readonly deletions: number }
 }
 
-/** A commit by id, branch or tag. Throws NotFound. */
+/** Reads a commit by id, branch or tag. Throws NotFound. */
 export async function readCommitOf(project: ProjectRow, name: string): Promise<CommitReading> {
   const repository = repositoryPath(project)
   const found = await resolveCommit(repository, name)

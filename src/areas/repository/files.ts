@@ -1,5 +1,5 @@
-// Reading a file of a commit, and writing one as a commit ("Repository"): failures of writes have one status, 400.
-import type { ActorUser } from '../../access/actor.js'
+// Reads a file of a commit, and writes a file as a commit ("Repository"). Every failure of a write has the status 400.
+import { type Origin, requireAsker } from '../../access/actor.js'
 import { config } from '../../config.js'
 import { BadRequest, Failure, NotFound } from '../../errors.js'
 import { readBlob } from '../../git/blob.js'
@@ -13,7 +13,7 @@ import { moveRefs } from '../refs/move-refs.js'
 import type { FileBody, FileDeletion } from './repository.schema.js'
 import type { File } from './repository.view.js'
 
-/** A file with its content. Throws NotFound for the commit or the file. */
+/** Reads a file with its content. Throws NotFound for the commit or the file. */
 export async function readFile(project: ProjectRow, path: string, ref: string): Promise<File> {
   const repository = repositoryPath(project)
   const commit = await resolveCommit(repository, ref)
@@ -38,19 +38,18 @@ export async function readFile(project: ProjectRow, path: string, ref: string): 
   }
 }
 
-/** Creates or updates a file by a commit on a branch. Throws BadRequest, whatever stands in the way. */
+/** Creates or updates a file by a commit on a branch. Throws BadRequest for every failure. */
 export async function writeFile(
   project: ProjectRow,
-  user: ActorUser,
-  action: 'create' | 'update',
-  body: FileBody
+  { action, ...body }: FileBody & { readonly action: 'create' | 'update' },
+  origin: Origin
 ): Promise<void> {
-  await commitChange(project, user, body, { action, path: filePath(body), content: contentOf(body) })
+  await commitChange(project, { body, change: { action, path: filePath(body), content: contentOf(body) } }, origin)
 }
 
-/** Deletes a file by a commit on a branch. Throws BadRequest, whatever stands in the way. */
-export async function deleteFile(project: ProjectRow, user: ActorUser, body: FileDeletion): Promise<void> {
-  await commitChange(project, user, body, { action: 'delete', path: filePath(body) })
+/** Deletes a file by a commit on a branch. Throws BadRequest for every failure. */
+export async function deleteFile(project: ProjectRow, body: FileDeletion, origin: Origin): Promise<void> {
+  await commitChange(project, { body, change: { action: 'delete', path: filePath(body) } }, origin)
 }
 
 const filePath = (body: FileDeletion) => body.file_path.replace(/^\//, '')
@@ -63,10 +62,10 @@ function contentOf({ content, encoding }: FileBody): Buffer {
 
 async function commitChange(
   project: ProjectRow,
-  user: ActorUser,
-  body: FileDeletion,
-  change: FileChange
+  { body, change }: { readonly body: FileDeletion; readonly change: FileChange },
+  origin: Origin
 ): Promise<void> {
+  const user = requireAsker(origin)
   const ref = `refs/heads/${body.branch_name}`
   if (!isRefName(ref)) throw new BadRequest('The branch name is invalid')
   const repository = await ensureRepository(project)
@@ -85,7 +84,7 @@ async function commitChange(
       author,
       committer
     })
-    await moveRefs(project, repository, user, [{ ref, old: parent ?? ZERO, new: id }])
+    await moveRefs(project, [{ ref, old: parent ?? ZERO, new: id }], origin)
   } catch (error) {
     throw asBadRequest(error)
   }

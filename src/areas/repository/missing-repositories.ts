@@ -1,4 +1,4 @@
-// Projects whose repository is not where it belongs.
+// Finds projects whose repository is not in its place.
 import { existsSync } from 'node:fs'
 import { row, rows } from '../../db/sql.js'
 import { createRepository } from '../../git/repository.js'
@@ -7,14 +7,14 @@ import { repositoryPath } from '../projects/repositories.js'
 export interface MissingRepository {
   readonly id: number
   readonly path: string
-  /** No change of a ref was ever accepted: there was nothing to lose. */
+  /** Whether the repository never accepted a ref change: then nothing is lost. */
   readonly empty: boolean
 }
 
 interface ProjectRow {
-  id: number
-  storage: string
-  empty: number
+  readonly id: number
+  readonly storage: string
+  readonly empty: number
 }
 
 // Ref changes are kept for three months, activity and the default branch for ever.
@@ -22,7 +22,7 @@ const EMPTY = `p.default_branch is null and p.last_activity_at <= p.created_at +
   and not exists (select 1 from ref_changes c where c.project_id = p.id)
   and not exists (select 1 from pipelines l where l.project_id = p.id)`
 
-/** Looks for the repositories of all projects, or of a sample by chance. */
+/** Looks for the repositories of all projects, or of `sample` random ones. */
 export async function findMissing(
   sample?: number
 ): Promise<{ missing: MissingRepository[]; looked: number; of: number }> {
@@ -36,7 +36,7 @@ export async function findMissing(
   return { missing, looked: projects.length, of: total }
 }
 
-/** Makes those anew in which no commit was ever accepted; gives how many. */
+/** Creates again the missing repositories that never accepted a ref change. Gives their number. */
 export async function remakeMissing(sample?: number): Promise<number> {
   const empty = (await findMissing(sample)).missing.filter(project => project.empty)
   for (const { path } of empty) await createRepository(path)

@@ -3,9 +3,12 @@ import { execute, row } from '../../db/sql.js'
 import { writeCommitGraph } from '../../git/maintenance.js'
 import { repositoryPath } from '../projects/repositories.js'
 
-/** Writes a repository's commit graph: with it the last commit of a path takes 6 ms on 82k commits, without 140. */
+/**
+ * Writes the commit graph of a repository. On 82k commits, the last commit of a path takes 6 ms with it, 140 ms
+ * without.
+ */
 export async function optimiseRepository(projectId: number): Promise<void> {
-  // Free for the next push first: one that comes meanwhile schedules another round.
+  // Clears the mark first: a push that comes meanwhile schedules another job.
   await execute('update projects set optimise_at = null where id = ?', [projectId])
   const project = await row<{ id: number; storage: string }>('select id, storage from projects where id = ?', [
     projectId

@@ -2,14 +2,14 @@ import { changedAt } from '../../storage/stored-files.js'
 import { knownHashes, listRepositories } from './stored-repositories.js'
 
 export interface OrphanedRepositories {
-  /** Repositories that no project has. */
+  /** Repositories of no project. */
   readonly paths: readonly string[]
-  /** What was begun beside a repository's place, to be made or to be removed, and never ended. */
+  /** Folders beside the place of a repository, in which a creation or removal began and never ended. */
   readonly drafts: readonly string[]
   readonly looked: number
 }
 
-/** Looks for repositories without a project, changed last before a moment. */
+/** Looks for repositories without a project whose last change is older than `before` (milliseconds). */
 export async function orphanedRepositories(before: number): Promise<OrphanedRepositories> {
   const [paths, drafts]: [string[], string[]] = [[], []]
   const known = await knownHashes()

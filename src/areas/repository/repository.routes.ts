@@ -2,15 +2,15 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { config } from '../../config.js'
-import { Unauthorized } from '../../errors.js'
-import { ProjectParams } from '../../lib/schema.js'
+import { PlainText, ProjectParams } from '../../lib/schema.js'
 import { latestStatusOf } from './commit-status.queries.js'
 import { type Blob, openBlobOf, openFileOf, readCommitOf, readTreeOf } from './contents.js'
 import { deleteFile, readFile, writeFile } from './files.js'
-import { BlobQuery, FileBody, FileDeletion, FileQuery, ShaParams, TreeQuery } from './repository.schema.js'
+import { BlobParams, BlobQuery, FileBody, FileDeletion, FileQuery, ShaParams, TreeQuery } from './repository.schema.js'
 import { CommitDetail, File, TreeEntry, viewCommitDetail, viewTreeEntry, WrittenFile } from './repository.view.js'
 
-const tags = ['Repository']
+const TAGS = ['Repository']
+const content = PlainText('The bytes of the file, which are sent as plain text whatever they are.')
 
 /** As plain text and as a download: what a user stores here must not run as a page of this site. */
 function sendBlob(reply: FastifyReply, { stream, size, name }: Blob): FastifyReply {
@@ -37,26 +37,47 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/repository/tree',
     {
       config: read,
-      schema: { tags, params: ProjectParams, querystring: TreeQuery, response: { 200: Type.Array(TreeEntry) } }
+      schema: {
+        tags: TAGS,
+        summary: 'List the files and folders of a folder',
+        params: ProjectParams,
+        querystring: TreeQuery,
+        response: { 200: Type.Array(TreeEntry) }
+      }
     },
     async ({ project, query }) => (await readTreeOf(project, query)).map(viewTreeEntry)
   )
 
   app.get(
     '/projects/:id/repository/blobs/:sha',
-    { config: read, schema: { tags, params: ShaParams, querystring: BlobQuery } },
+    {
+      config: read,
+      schema: {
+        tags: TAGS,
+        summary: 'Get the content of a file',
+        params: ShaParams,
+        querystring: BlobQuery,
+        response: { 200: content }
+      }
+    },
     async ({ project, params, query }, reply) => sendBlob(reply, await openFileOf(project, params.sha, query.filepath))
   )
 
   app.get(
     '/projects/:id/repository/raw_blobs/:sha',
-    { config: read, schema: { tags, params: ShaParams } },
+    {
+      config: read,
+      schema: { tags: TAGS, summary: 'Get the content of a blob', params: BlobParams, response: { 200: content } }
+    },
     async ({ project, params }, reply) => sendBlob(reply, await openBlobOf(project, params.sha))
   )
 
   app.get(
     '/projects/:id/repository/commits/:sha',
-    { config: { can: 'commit.read' }, schema: { tags, params: ShaParams, response: { 200: CommitDetail } } },
+    {
+      config: { can: 'commit.read' },
+      schema: { tags: TAGS, summary: 'Get a commit', params: ShaParams, response: { 200: CommitDetail } }
+    },
     async ({ project, params }) => {
       const { commit, stats } = await readCommitOf(project, params.sha)
       return viewCommitDetail(commit, stats, await latestStatusOf(project.id, commit.id))
@@ -65,7 +86,16 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/projects/:id/repository/files',
-    { config: read, schema: { tags, params: ProjectParams, querystring: FileQuery, response: { 200: File } } },
+    {
+      config: { can: 'file.read' },
+      schema: {
+        tags: TAGS,
+        summary: 'Get a file with its content',
+        params: ProjectParams,
+        querystring: FileQuery,
+        response: { 200: File }
+      }
+    },
     async ({ project, query }) => readFile(project, query.file_path, query.ref)
   )
 
@@ -74,11 +104,16 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: write,
       bodyLimit,
-      schema: { tags, params: ProjectParams, body: FileBody, response: { 201: WrittenFile } }
+      schema: {
+        tags: TAGS,
+        summary: 'Create a file by a commit',
+        params: ProjectParams,
+        body: FileBody,
+        response: { 201: WrittenFile }
+      }
     },
-    async ({ project, actor, body }, reply) => {
-      if (!actor.user) throw new Unauthorized()
-      await writeFile(project, actor.user, 'create', body)
+    async ({ project, body, origin }, reply) => {
+      await writeFile(project, { ...body, action: 'create' }, origin)
       return reply.code(201).send(written(body))
     }
   )
@@ -88,11 +123,16 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: write,
       bodyLimit,
-      schema: { tags, params: ProjectParams, body: FileBody, response: { 200: WrittenFile } }
+      schema: {
+        tags: TAGS,
+        summary: 'Change a file by a commit',
+        params: ProjectParams,
+        body: FileBody,
+        response: { 200: WrittenFile }
+      }
     },
-    async ({ project, actor, body }) => {
-      if (!actor.user) throw new Unauthorized()
-      await writeFile(project, actor.user, 'update', body)
+    async ({ project, body, origin }) => {
+      await writeFile(project, { ...body, action: 'update' }, origin)
       return written(body)
     }
   )
@@ -101,11 +141,16 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/repository/files',
     {
       config: write,
-      schema: { tags, params: ProjectParams, querystring: FileDeletion, response: { 200: WrittenFile } }
+      schema: {
+        tags: TAGS,
+        summary: 'Delete a file by a commit',
+        params: ProjectParams,
+        querystring: FileDeletion,
+        response: { 200: WrittenFile }
+      }
     },
-    async ({ project, actor, query }) => {
-      if (!actor.user) throw new Unauthorized()
-      await deleteFile(project, actor.user, query)
+    async ({ project, query, origin }) => {
+      await deleteFile(project, query, origin)
       return written(query)
     }
   )

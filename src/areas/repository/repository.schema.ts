@@ -1,34 +1,46 @@
 import { type Static, Type } from 'typebox'
-import { projectParam } from '../../lib/schema.js'
+import { Flag, projectParam, Text } from '../../lib/schema.js'
 
-const path = Type.String({ minLength: 1, maxLength: 4096 })
-const ref = Type.String({ minLength: 1, maxLength: 255 })
+const path = (description: string) => Text(description, { minLength: 1, maxLength: 4096 })
+const ref = (description: string) => Text(description, { minLength: 1, maxLength: 255 })
+const person = (description: string) => Type.Optional(Text(description, { maxLength: 255 }))
 
-export const ShaParams = Type.Object({ ...projectParam, sha: ref })
+export const ShaParams = Type.Object({ ...projectParam, sha: ref('the id of a commit, a branch or a tag') })
+export const BlobParams = Type.Object({ ...projectParam, sha: ref('the id of the blob') })
 
 export const TreeQuery = Type.Object({
-  path: Type.Optional(Type.String({ maxLength: 4096 })),
-  ref_name: Type.Optional(Type.String({ maxLength: 255 })),
-  recursive: Type.Optional(Type.Boolean())
+  path: Type.Optional(Text('the folder; default the topmost one', { maxLength: 4096 })),
+  ref_name: Type.Optional(
+    Text('a branch, a tag or the id of a commit; default the default branch', { maxLength: 255 })
+  ),
+  recursive: Type.Optional(Flag('true: with what the folders inside hold; default false'))
 })
 
-export const BlobQuery = Type.Object({ filepath: path })
-export const FileQuery = Type.Object({ file_path: path, ref })
+export const BlobQuery = Type.Object({ filepath: path('the path of the file') })
+export const FileQuery = Type.Object({
+  file_path: path('the path of the file'),
+  ref: ref('a branch, a tag or the id of a commit')
+})
 
 const removal = {
-  file_path: path,
-  branch_name: ref,
-  author_email: Type.Optional(Type.String({ maxLength: 255 })),
-  author_name: Type.Optional(Type.String({ maxLength: 255 })),
-  commit_message: Type.String({ minLength: 1, maxLength: 1_000_000 })
+  file_path: path('the path of the file'),
+  branch_name: ref('the branch that gets the commit'),
+  author_email: person('the email address of the author; default that of the user who asks'),
+  author_name: person('the name of the author; default that of the user who asks'),
+  commit_message: Text('the message of the commit', { minLength: 1, maxLength: 1_000_000 })
 }
 
 export const FileDeletion = Type.Object(removal)
-export const FileBody = Type.Object({
-  ...removal,
-  encoding: Type.Optional(Type.Enum(['text', 'base64'])),
-  content: Type.String()
-})
+export const FileBody = Type.Object(
+  {
+    ...removal,
+    encoding: Type.Optional(
+      Type.Enum(['text', 'base64'], { title: 'FileEncoding', description: 'how `content` is written; default text' })
+    ),
+    content: Text('the whole content of the file')
+  },
+  { title: 'FileBody', description: 'A file, and the commit that writes it.' }
+)
 
 export type FileBody = Static<typeof FileBody>
 export type FileDeletion = Static<typeof FileDeletion>

@@ -2,58 +2,79 @@
 import { type Static, Type } from 'typebox'
 import type { Commit as GitCommit } from '../../git/objects.js'
 import type { PathEntry } from '../../git/tree.js'
-import { DateTime, Nullable } from '../../lib/schema.js'
+import { Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 
-export const TreeEntry = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  type: Type.String(),
-  path: Type.String(),
-  mode: Type.String()
-})
+export const TreeEntry = Type.Object(
+  {
+    id: Text('the id of the blob, tree or commit'),
+    name: Text('the last part of the path'),
+    type: OneOf(['tree', 'blob', 'commit'], 'TreeEntryType', 'a folder, a file, or a submodule'),
+    path: Text('the path from the topmost folder'),
+    mode: Text('the mode of git, such as `100644`')
+  },
+  { title: 'TreeEntry', description: 'A file or folder in a folder of the repository.' }
+)
 
-export const File = Type.Object({
-  file_name: Type.String(),
-  file_path: Type.String(),
-  size: Type.Integer(),
-  encoding: Type.String(),
-  content: Type.String(),
-  ref: Type.String(),
-  blob_id: Type.String(),
-  commit_id: Type.String(),
-  last_commit_id: Type.String()
-})
+export const File = Type.Object(
+  {
+    file_name: Text('the last part of the path'),
+    file_path: Text('the path from the topmost folder'),
+    size: Integer('bytes of the content'),
+    encoding: Text('how `content` is written: `base64`'),
+    content: Text('the content in Base64'),
+    ref: Text('the branch, tag or commit that was asked for'),
+    blob_id: Text('the id of the blob'),
+    commit_id: Text('the id of the commit that was read'),
+    last_commit_id: Text('the id of the last commit that changed the file')
+  },
+  { title: 'RepositoryFile', description: 'A file of the repository with its content.' }
+)
 export type File = Static<typeof File>
 
-export const WrittenFile = Type.Object({
-  file_name: Type.String(),
-  // Clients of the reference service read this name, those of the requirement the other.
-  file_path: Type.String(),
-  branch_name: Type.String()
-})
+export const WrittenFile = Type.Object(
+  {
+    file_name: Text('the path of the file'),
+    // Clients of the reference service read this name, those of the requirement the other.
+    file_path: Text('the same'),
+    branch_name: Text('the branch that got the commit')
+  },
+  { title: 'WrittenFile', description: 'A file that was created, changed or deleted by a commit.' }
+)
 
 const commit = {
-  id: Type.String(),
-  short_id: Type.String(),
-  title: Type.String(),
-  author_name: Type.String(),
-  author_email: Type.String(),
-  created_at: DateTime,
-  committer_name: Type.String(),
-  committer_email: Type.String(),
-  message: Type.String()
+  id: Text('the id of the commit'),
+  short_id: Text('the first 8 characters of the id'),
+  title: Text('the first line of the message; of a long one its beginning'),
+  author_name: Text('who wrote the change'),
+  author_email: Text('the email address of the author'),
+  created_at: Moment('when it was committed'),
+  committer_name: Text('who committed the change'),
+  committer_email: Text('the email address of the committer'),
+  message: Text('the whole message')
 }
 
-export const CommitItem = Type.Object(commit)
+export const CommitItem = Type.Object(commit, { title: 'Commit', description: 'A commit, as lists show it.' })
 
-export const CommitDetail = Type.Object({
-  ...commit,
-  parent_ids: Type.Array(Type.String()),
-  committed_date: DateTime,
-  authored_date: DateTime,
-  stats: Type.Object({ additions: Type.Integer(), deletions: Type.Integer(), total: Type.Integer() }),
-  status: Nullable(Type.String())
-})
+const CommitStats = Type.Object(
+  {
+    additions: Integer('lines that were added'),
+    deletions: Integer('lines that were deleted'),
+    total: Integer('both together')
+  },
+  { description: 'how much it changed' }
+)
+
+export const CommitDetail = Type.Object(
+  {
+    ...commit,
+    parent_ids: Type.Array(Type.String(), { description: 'the ids of its parents; a merge has several' }),
+    committed_date: Moment('when it was committed'),
+    authored_date: Moment('when the author wrote it'),
+    stats: CommitStats,
+    status: Nullable(Text('the status of its last pipeline; null without one'))
+  },
+  { title: 'CommitDetail', description: 'A commit with its parents and how much it changed.' }
+)
 
 export const viewTreeEntry = ({ id, name, type, path, mode }: PathEntry) => ({ id, name, type, path, mode })
 
@@ -81,7 +102,7 @@ export const viewCommitDetail = (
   status: string | null
 ) => ({
   ...viewCommitItem(found),
-  parent_ids: found.parentIds,
+  parent_ids: [...found.parentIds],
   committed_date: found.committedDate,
   authored_date: found.authoredDate,
   stats: { ...stats, total: stats.additions + stats.deletions },

@@ -1,4 +1,4 @@
-// The repositories that lie in the home, to be compared with the rows of projects.
+// Lists the repositories of the home, to compare them with the rows of projects.
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,15 +7,15 @@ import { rows } from '../../db/sql.js'
 
 export interface FoundRepository {
   readonly path: string
-  /** Of the number of its project. */
+  /** The hash of the project's id. */
   readonly hash: string
-  /** What is being made or removed beside a repository's place. */
+  /** Whether this is a repository in creation or removal, beside its place. */
   readonly draft: boolean
 }
 
 const NAME = /^([0-9a-f]{64})\.git(\.(?:new|removed)-[0-9a-f]{12})?$/
 
-/** All repositories of the home, by storages and their folders; links are not followed, other names are left out. */
+/** All repositories of the home, by storages and their folders. Follows no links and leaves out other names. */
 export async function* listRepositories(): AsyncGenerator<FoundRepository> {
   const root = join(config().home, 'repositories')
   for (const storage of await foldersOf(root)) {
@@ -41,7 +41,7 @@ async function foldersOf(path: string): Promise<string[]> {
   }
 }
 
-/** The hashes of all projects that there are, or whose removal is under way. 100,000 take 0.3 s. */
+/** The hashes of all existing projects and of those that are being removed. 100,000 take 0.3 s. */
 export async function knownHashes(): Promise<Set<string>> {
   const found = await rows<{ id: number }>(
     'select id from projects union select project_id as id from project_removals'

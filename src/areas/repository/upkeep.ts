@@ -1,27 +1,27 @@
-// Keeps repositories packed. Looks at those that were pushed to since they were looked at last, and at all once a month,
-// those first that have waited longest; what time does not suffice for is the next run's.
+// Keeps repositories packed. A run looks at the repositories with pushes since the last look, and at every repository
+// once a month. It begins with those that have waited longest, and leaves to the next run what it has no time for.
 import { existsSync } from 'node:fs'
 import { execute, rows } from '../../db/sql.js'
-import { hasCommitGraph, looseData, repackRepository, writeCommitGraph } from '../../git/maintenance.js'
+import { countObjectFiles, hasCommitGraph, repackRepository, writeCommitGraph } from '../../git/maintenance.js'
 import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
 import { repositoryPath } from '../projects/repositories.js'
 
-/** Commits by the API and small pushes leave loose objects: below these, reading is as fast as from one pack. */
+/** Commits by the API and small pushes leave loose objects. Below these limits, reading is as fast as from one pack. */
 const LOOSE_OBJECTS = 2000
 const PACKS = 20
-/** Repacking is bound by the disk and the processors, which belong to requests. */
+/** A repack needs the disk and the processors, and requests need them more. */
 const AT_ONCE = 2
-/** No repository is begun after this; other tasks of the queue wait meanwhile. */
+/** A run begins no repository after this time, because other tasks of the queue wait meanwhile. */
 const TIME_MS = 600_000
 const LOOK_AGAIN_HOURS = 20
 const LOOK_ANYWAY_DAYS = 30
-/** More than the time suffices for. */
+/** More repositories than a run has time for. */
 const MOST = 10_000
 
 interface DueRow {
-  id: number
-  storage: string
-  default_branch: string | null
+  readonly id: number
+  readonly storage: string
+  readonly default_branch: string | null
 }
 
 export const repositoryUpkeep: Task = {
@@ -42,15 +42,14 @@ async function keepUp(context: TaskContext) {
       if (!(await keepUpOne(next, context))) figures.failed += 1
     }
   }
-  // Settled, as what is under way must not outlive the lock.
+  // Waits for all: no work may outlive the lock.
   const outcomes = await Promise.allSettled(Array.from({ length: AT_ONCE }, work))
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
-  if (!context.dryRun) await forgetRemoved()
-  if (figures.failed > 0) throw new Error(`${figures.failed} repositories could not be looked after: see the notes`)
+  if (figures.failed > 0) throw new Error(`${figures.failed} repositories could not be kept up: see the notes`)
   return { ...figures, left: waiting.length }
 }
 
-/** What could not be looked after waits its turn again as well, so that it does not hold up the others. */
+/** A repository whose upkeep failed waits for its next turn like the others, so that it does not hold them up. */
 async function keepUpOne({ id, storage, default_branch }: DueRow, context: TaskContext): Promise<boolean> {
   const path = repositoryPath({ id, storage })
   let [done, repacked]: [boolean, boolean] = [true, false]
@@ -62,19 +61,14 @@ async function keepUpOne({ id, storage, default_branch }: DueRow, context: TaskC
     done = false
   }
   if (context.dryRun) return done
-  const now = new Date()
-  await execute(
-    `insert into repository_upkeeps (project_id, looked_at, repacked_at) values (?, ?, ?)
-     on duplicate key update looked_at = ?, repacked_at = coalesce(?, repacked_at)`,
-    [id, now, repacked ? now : null, now, repacked ? now : null]
-  )
+  await noteLook(id, repacked)
   return done
 }
 
-/** Gives whether the repository was repacked. */
+/** Repacks the repository or writes its graph, if needed. Returns whether it repacked. */
 async function tidy(id: number, path: string, hasCommits: boolean, context: TaskContext): Promise<boolean> {
   const { dryRun, signal, count, note } = context
-  const { objects, packs } = await looseData(path, signal)
+  const { objects, packs } = await countObjectFiles(path, signal)
   const repack = objects >= LOOSE_OBJECTS || packs >= PACKS
   const graph = repack || (hasCommits && !(await hasCommitGraph(path)))
   if (!graph) return false
@@ -86,7 +80,7 @@ async function tidy(id: number, path: string, hasCommits: boolean, context: Task
   return repack
 }
 
-/** Also every month without a push: only then what a forced push has left behind goes. */
+/** A repository is also due a month after the last look: only then the objects that a forced push left behind go. */
 function findDue(): Promise<DueRow[]> {
   const hours = new Date(Date.now() - LOOK_AGAIN_HOURS * 3_600_000)
   return rows<DueRow>(
@@ -97,6 +91,13 @@ function findDue(): Promise<DueRow[]> {
   )
 }
 
-async function forgetRemoved(): Promise<void> {
-  await execute('delete from repository_upkeeps where project_id not in (select id from projects)')
+/** Writes nothing when somebody has removed the project meanwhile, because a repack takes long. */
+async function noteLook(projectId: number, repacked: boolean): Promise<void> {
+  const now = new Date()
+  const repackedAt = repacked ? now : null
+  await execute(
+    `insert into repository_upkeeps (project_id, looked_at, repacked_at) select id, ?, ? from projects where id = ?
+     on duplicate key update looked_at = ?, repacked_at = coalesce(?, repacked_at)`,
+    [now, repackedAt, projectId, now, repackedAt]
+  )
 }

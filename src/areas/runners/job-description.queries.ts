@@ -3,35 +3,35 @@ import type { ArtifactsRow } from '../builds/artifacts.js'
 
 /** All that describes a build to a runner. */
 export interface DescribedBuild {
-  id: number
-  pipeline_id: number
-  project_id: number
-  name: string
-  stage: string
-  stage_index: number
-  ref: string
-  tag: number
-  sha: string
-  start_when: string
-  plan: string
-  before_sha: string
-  source: 'push' | 'api' | 'trigger'
-  storage: string
-  project_name: string
-  project_path: string
-  default_branch: string | null
-  visibility_level: number
-  namespace_path: string
-  user_id: number | null
-  user_name: string | null
-  user_username: string | null
-  user_email: string | null
+  readonly id: number
+  readonly pipeline_id: number
+  readonly project_id: number
+  readonly name: string
+  readonly stage: string
+  readonly stage_index: number
+  readonly ref: string
+  readonly tag: number
+  readonly sha: string
+  readonly start_when: string
+  readonly plan: string
+  readonly before_sha: string
+  readonly source: 'push' | 'api' | 'trigger'
+  readonly storage: string
+  readonly project_name: string
+  readonly project_path: string
+  readonly default_branch: string | null
+  readonly visibility_level: number
+  readonly namespace_path: string
+  readonly user_id: number | null
+  readonly user_name: string | null
+  readonly user_username: string | null
+  readonly user_email: string | null
 }
 
 /** A build whose artifacts another one begins with. */
 export interface DependencyRow extends ArtifactsRow {
-  name: string
-  artifacts_size: number
+  readonly name: string
+  readonly artifacts_size: number
 }
 
 export function findDescribedBuild(id: number): Promise<DescribedBuild | undefined> {

@@ -1,33 +1,36 @@
-// Not cached: a change is enforced by every process from its next statement on, and no list or project is read by way of
-// a setting. The row is found by its primary key.
+// Settings are not cached, so every process follows a change from its next statement on. This costs little: the row is
+// found by its primary key, and no read of a list or project needs a setting.
 import { execute, row } from '../../db/sql.js'
 import { defaultSettings, isSettingName, type Settings } from './settings.table.js'
 
 export interface SettingsRecord {
   readonly values: Settings
-  /** What is stored: settings that differ from their defaults, and those that a newer version of the program knows. */
+  /** The stored settings: those that differ from their defaults, and those that only a newer version knows. */
   readonly stored: { readonly [name: string]: unknown }
   readonly createdAt: Date
   readonly updatedAt: Date
 }
 
 interface SettingsRow {
-  changed: string
-  created_at: Date
-  updated_at: Date
+  readonly changed: string
+  readonly created_at: Date
+  readonly updated_at: Date
 }
 
 const SELECT = 'select changed, created_at, updated_at from application_settings where id = 1'
 
-/** Every setting's value. */
+/** The values of all settings. */
 export async function applicationSettings(): Promise<Settings> {
   return (await settingsRecord()).values
 }
 
-/** The same with when it was changed. `lock` keeps others from changing it until the current transaction ends. */
+/**
+ * The settings and the time of the last change. With `lock`, nobody else can change them until the transaction ends.
+ */
 export async function settingsRecord({ lock = false } = {}): Promise<SettingsRecord> {
   const found = await row<SettingsRow>(lock ? `${SELECT} for update` : SELECT)
-  // The schema comes with the row; who has emptied the table has all defaults, and the row again at the next change.
+  // A migration makes the row. If somebody has emptied the table, all defaults apply, and the next change makes the
+  // row.
   if (!found && lock) {
     await execute("insert ignore into application_settings values (1, '{}', ?, ?)", [new Date(), new Date()])
     return settingsRecord({ lock })

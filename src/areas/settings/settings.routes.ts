@@ -9,11 +9,15 @@ export const settingsRoutes: FastifyPluginAsyncTypebox = async app => {
   const tags = ['Application settings']
   const response = { 200: ApplicationSettings }
 
-  app.get('/application/settings', { config, schema: { tags, response } }, async () =>
-    viewSettings(await settingsRecord())
+  app.get(
+    '/application/settings',
+    { config, schema: { tags, summary: 'Get the application settings', response } },
+    async () => viewSettings(await settingsRecord())
   )
 
-  app.put('/application/settings', { config, schema: { tags, body: SettingsBody, response } }, async request =>
-    viewSettings((await updateSettings(request.body, request.origin)).record)
+  app.put(
+    '/application/settings',
+    { config, schema: { tags, summary: 'Change application settings', body: SettingsBody, response } },
+    async request => viewSettings((await updateSettings(request.body, request.origin)).record)
   )
 }

@@ -1,16 +1,24 @@
 import { type TSchema, Type } from 'typebox'
-import { type Settings, settingNames, settingOf } from './settings.table.js'
+import { described, Text } from '../../lib/schema.js'
+import { SETTING_NAMES, type Settings, settingOf } from './settings.table.js'
 
 /** What a change may hold: any of the settings, and the deprecated one that names a single storage. */
-export type SettingsBody = Partial<Settings> & { readonly repository_storage?: string }
+export interface SettingsBody extends Partial<Settings> {
+  readonly repository_storage?: string
+}
 
-const optional = Object.fromEntries(settingNames.map(name => [name, Type.Optional(settingOf(name).schema)]))
+const optional = Object.fromEntries(
+  SETTING_NAMES.map(name => [name, Type.Optional(described(settingOf(name).schema, settingOf(name).meaning))])
+)
 
 export const SettingsBody = Type.Unsafe<SettingsBody>(
-  Type.Object({
-    ...(optional as Record<string, TSchema>),
-    repository_storage: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 64, description: 'deprecated: the first of repository_storages' })
-    )
-  })
+  Type.Object(
+    {
+      ...(optional as Record<string, TSchema>),
+      repository_storage: Type.Optional(
+        Text('deprecated: the first of repository_storages', { minLength: 1, maxLength: 64 })
+      )
+    },
+    { title: 'ApplicationSettingsBody', description: 'The settings that change.' }
+  )
 )

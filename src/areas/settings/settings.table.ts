@@ -1,5 +1,5 @@
-// Every application setting, once: from here come what the API takes and shows, the defaults, the help of the command
-// line, and the table in docs/settings.md.
+// Every application setting. The parameters and records of the API, the defaults, the help of the command line and the
+// table in docs/settings.md come from here.
 import { type Static, type TSchema, Type } from 'typebox'
 import { config, publicUrl } from '../../config.js'
 import { isLocalPath, isWebUrl } from '../../lib/link.js'
@@ -7,24 +7,24 @@ import { Nullable } from '../../lib/schema.js'
 
 interface Setting<T extends TSchema> {
   readonly schema: T
-  /** The value as long as nobody has changed it. */
+  /** The value until somebody changes it. */
   readonly default: () => Static<T>
-  /** One line, as the docs have it. */
+  /** One line for the docs. */
   readonly meaning: string
-  /** What it is enforced on; null where it is stored and shown alone, as what it is about does not exist yet. */
+  /** Where the setting takes effect; null when it is only stored and shown, because its feature does not exist yet. */
   readonly enforced: string | null
-  /** What else is wrong with a value of the schema; null when nothing is. */
+  /** Finds another problem of a value that fits the schema; null when there is none. */
   readonly check?: (value: Static<T>) => string | null
-  /** Another setting, which this one cannot be on without. */
+  /** Another setting that must have a value when this one is on. */
   readonly needs?: string
-  /** A word that stands for null. */
+  /** A word that means null. */
   readonly none?: string
 }
 
 const setting = <T extends TSchema>(it: Setting<T>): Setting<T> => it
 
 const flag = Type.Boolean()
-const visibility = Type.Enum([0, 1, 2])
+const visibility = Type.Enum([0, 1, 2], { title: 'SettingsVisibility' })
 const text = Nullable(Type.String({ maxLength: 10_000 }))
 const link = Nullable(Type.String({ maxLength: 2000 }))
 const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
@@ -38,8 +38,8 @@ export const settingsTable = {
   default_projects_limit: setting({
     schema: whole(0, 2_147_483_647),
     default: () => 10,
-    meaning: 'projects that a user may own',
-    enforced: 'new users who are given no limit of their own'
+    meaning: 'how many projects a user may own',
+    enforced: 'new users that are created without a limit of their own'
   }),
   signup_enabled: setting({
     schema: flag,
@@ -51,7 +51,7 @@ export const settingsTable = {
     schema: flag,
     default: () => true,
     meaning: 'people may sign in with the password of their account here',
-    enforced: 'the sign-in page, `POST /session` and passwords shown by git: refused, but for administrators'
+    enforced: 'the sign-in page, `POST /session` and passwords of git, except for administrators'
   }),
   avatar_service_enabled: setting({
     schema: flag,
@@ -68,18 +68,18 @@ export const settingsTable = {
   after_sign_up_text: setting({
     schema: text,
     default: none,
-    meaning: 'text that people see who have made an account',
+    meaning: 'text that people see after they have made an account',
     enforced: null
   }),
   home_page_url: setting({
     schema: link,
     default: none,
-    meaning: 'where people who are not signed in are sent from the start page; an http or https URL',
+    meaning: 'where the start page sends people who are not signed in; an http or https URL',
     enforced: 'the redirect of `/`',
     check: value => urlProblem(value) ?? (isOwnRoot(value) ? 'is the start page itself' : null)
   }),
   default_branch_protection: setting({
-    schema: Type.Enum([0, 1, 2]),
+    schema: Type.Enum([0, 1, 2], { title: 'BranchProtection' }),
     default: () => 2 as const,
     meaning: 'default branches are not (0), partially (1) or fully (2) protected',
     enforced: null
@@ -93,20 +93,20 @@ export const settingsTable = {
   max_attachment_size: setting({
     schema: whole(1, 1_048_576),
     default: () => 10,
-    meaning: 'MB that an attachment may have',
+    meaning: 'the largest size of an attachment, in MB',
     enforced: null
   }),
   session_expire_delay: setting({
     schema: whole(1, 10 * YEAR_MINUTES),
     default: () => Math.max(1, Math.round(config().session.expire / 60)),
-    meaning: 'minutes that a session lasts; the default is `session.expire` of the configuration',
+    meaning: 'how long a session lasts, in minutes; the default is `session.expire` of the configuration',
     enforced: 'new sessions, at once'
   }),
   default_project_visibility: setting({
     schema: visibility,
     default: () => 0 as const,
     meaning: 'new projects are private (0), internal (1) or public (2)',
-    enforced: 'new projects that are given no level'
+    enforced: 'new projects that are created without a level'
   }),
   default_snippet_visibility: setting({
     schema: visibility,
@@ -123,20 +123,20 @@ export const settingsTable = {
   domain_whitelist: setting({
     schema: Nullable(domains),
     default: none,
-    meaning: 'mail domains that people may sign up with; null is all',
+    meaning: 'mail domains with which people may sign up; null means all',
     enforced: null
   }),
   domain_blacklist_enabled: setting({
     schema: flag,
     default: () => false,
-    meaning: 'nobody may sign up with the domains of domain_blacklist',
+    meaning: 'nobody may sign up with a domain of domain_blacklist',
     enforced: null,
     needs: 'domain_blacklist'
   }),
   domain_blacklist: setting({
     schema: domains,
     default: () => [],
-    meaning: 'mail domains that nobody may sign up with; `*` stands for any text',
+    meaning: 'mail domains with which nobody may sign up; `*` stands for any text',
     enforced: null
   }),
   user_oauth_applications: setting({
@@ -148,20 +148,20 @@ export const settingsTable = {
   disabled_oauth_sign_in_sources: setting({
     schema: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 }),
     default: () => [],
-    meaning: 'OAuth providers that nobody may sign in by',
+    meaning: 'OAuth providers with which nobody may sign in',
     enforced: null
   }),
   after_sign_out_path: setting({
     schema: link,
     default: none,
-    meaning: 'where people are sent who have signed out: a path here, or an http or https URL',
+    meaning: 'where people go after they sign out: a path here, or an http or https URL',
     enforced: 'the redirect of `/users/sign_out`',
     check: value => (value !== null && isLocalPath(value) ? null : urlProblem(value))
   }),
   container_registry_token_expire_delay: setting({
     schema: whole(1, YEAR_MINUTES),
     default: () => 5,
-    meaning: "minutes that a container registry's token lasts",
+    meaning: 'how long a token of the container registry lasts, in minutes',
     enforced: null
   }),
   repository_storages: setting({
@@ -172,7 +172,7 @@ export const settingsTable = {
     }),
     default: () => [...config().repositories.storages],
     meaning:
-      'the storages that new projects are spread over at random; the default are all `repositories.storages` of the configuration',
+      'the storages of new projects, each chosen at random; the default is all `repositories.storages` of the configuration',
     enforced: 'new projects',
     check: value => {
       const unknown = value.filter(name => !config().repositories.storages.includes(name))
@@ -183,11 +183,12 @@ export const settingsTable = {
     schema: Type.Unsafe<'ssh' | 'http' | 'nil' | '' | null>({
       type: 'string',
       enum: ['ssh', 'http', 'nil', '', null],
-      nullable: true
+      nullable: true,
+      title: 'GitAccessProtocol'
     }),
     default: none,
-    meaning: 'the only protocol that git may use, `ssh` or `http`; null (or `nil`) is both',
-    enforced: 'git over HTTP, but for the tokens of running builds, which cannot come by SSH',
+    meaning: 'the only protocol that git may use, `ssh` or `http`; null (or `nil`) allows both',
+    enforced: 'git over HTTP, except with the tokens of running builds, which cannot use SSH',
     none: 'nil'
   }),
   ide_enabled: setting({
@@ -225,16 +226,16 @@ export type SettingName = keyof typeof settingsTable
 /** The value of every setting. */
 export type Settings = { readonly [Name in SettingName]: Static<(typeof settingsTable)[Name]['schema']> }
 
-export const settingNames = Object.keys(settingsTable) as SettingName[]
+export const SETTING_NAMES = Object.keys(settingsTable) as SettingName[]
 
 export const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingsTable, name)
 
-/** A setting as the rules look at it that treat all alike. */
+/** A setting in the form that rules about all settings need. */
 export const settingOf = (name: SettingName) => settingsTable[name] as unknown as Setting<TSchema>
 
-/** The settings of an appliance where nobody has changed one. */
+/** The default values of all settings. */
 export const defaultSettings = () =>
-  Object.fromEntries(settingNames.map(name => [name, settingOf(name).default()])) as unknown as Settings
+  Object.fromEntries(SETTING_NAMES.map(name => [name, settingOf(name).default()])) as unknown as Settings
 
 function urlProblem(value: string | null): string | null {
   return value === null || isWebUrl(value) ? null : 'must be a valid URL'

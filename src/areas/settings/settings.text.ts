@@ -1,4 +1,4 @@
-// Settings as a sysadmin writes them: one in a word of the command line, many in a file.
+// Reads settings as a sysadmin writes them: one in a word of the command line, many in a file.
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
 import { BadParameters } from '../../errors.js'
 import type { InputSchema } from '../../lib/coerce.js'
@@ -7,7 +7,7 @@ import type { SettingsBody } from './settings.schema.js'
 import { isSettingName, type SettingName, settingOf } from './settings.table.js'
 import { typeOf } from './settings.words.js'
 
-/** Names with their words. Throws BadParameters for a name that is none, or a word that does not fit. */
+/** Reads pairs of name and word. Throws BadParameters for a name that is not a setting, or a word that does not fit. */
 export function settingsOfWords(pairs: readonly (readonly [name: string, word: string])[]): SettingsBody {
   const body: Record<string, unknown> = {}
   for (const [name, word] of pairs) {
@@ -18,7 +18,7 @@ export function settingsOfWords(pairs: readonly (readonly [name: string, word: s
   return body as SettingsBody
 }
 
-/** `null`, a switch, a number, a text; a list by commas or as JSON. */
+/** Reads `null`, a switch, a number or a text; a list has commas between its items, or is JSON. */
 function settingOfWord(name: SettingName, word: string): unknown {
   const schema = settingOf(name).schema as InputSchema
   if (schema.nullable && word === 'null') return null
@@ -33,13 +33,13 @@ function listOf(name: SettingName, word: string): unknown {
   try {
     return JSON.parse(word)
   } catch {
-    throw refusal(misfit(name, 'is no JSON', word))
+    throw refusal(misfit(name, 'is not JSON', word))
   }
 }
 
 /**
- * The settings of a YAML mapping. Throws BadParameters with file, line and key for a key that is no setting, and for a
- * value that is not of its very type: a file that is partly understood is not.
+ * Reads the settings of a YAML mapping. Throws BadParameters with file, line and key for a key that is not a setting,
+ * and for a value that does not have exactly the right type. It accepts the whole file or nothing.
  */
 export function settingsOfYaml(text: string, file: string): SettingsBody {
   const lines = new LineCounter()
@@ -62,7 +62,10 @@ export function settingsOfYaml(text: string, file: string): SettingsBody {
   return body as SettingsBody
 }
 
-/** Aliases that would unfold without end are refused by the parser here. */
+/**
+ * Gives the plain value. Throws BadParameters when the parser refuses it, such as aliases that would unfold without
+ * end.
+ */
 function plainOf(read: () => unknown, place: string): unknown {
   try {
     return read()
@@ -71,7 +74,7 @@ function plainOf(read: () => unknown, place: string): unknown {
   }
 }
 
-const unknown = (name: string) => `${name} is no setting: see gitstead settings list`
+const unknown = (name: string) => `${name} is not a setting: see gitstead settings list`
 
 const misfit = (name: SettingName, problem: string, value: unknown) =>
   `${name} ${problem}: it must be ${typeOf(name)} (it is ${JSON.stringify(value).slice(0, 100)})`

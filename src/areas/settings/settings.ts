@@ -5,18 +5,18 @@ import { BadParameters, Invalid } from '../../errors.js'
 import { audit, type Changes, changesBetween } from '../audit/audit.js'
 import { type SettingsRecord, settingsRecord } from './settings.queries.js'
 import { SettingsBody } from './settings.schema.js'
-import { defaultSettings, isSettingName, type Settings, settingNames, settingOf } from './settings.table.js'
+import { defaultSettings, isSettingName, SETTING_NAMES, type Settings, settingOf } from './settings.table.js'
 
 /**
- * Changes settings; those that are not named stay. Throws BadParameters where none is named or one lacks what it needs,
- * Invalid for values that a setting cannot have.
+ * Changes the given settings; the others stay. Throws BadParameters when no setting is given or when one lacks another
+ * setting that it needs, Invalid for values that a setting cannot have.
  */
 export function updateSettings(
   body: SettingsBody,
   origin: Origin
 ): Promise<{ record: SettingsRecord; changes: Changes }> {
   return transact(async () => {
-    // Locked before it is read: of two changes at once the second one sees the first.
+    // Locks the row before the read, so that of two changes at once the second sees the first.
     const before = await settingsRecord({ lock: true })
     const after = settingsAfter(before.values, body)
     const changes = changesBetween(before.values, after)
@@ -32,13 +32,13 @@ export function updateSettings(
   })
 }
 
-/** What `updateSettings` would change, with nothing changed. Throws as it does. */
+/** Gives what `updateSettings` would change, and changes nothing. Throws the same errors. */
 export async function settingsChanges(body: SettingsBody): Promise<Changes> {
   const { values } = await settingsRecord()
   return changesBetween(values, settingsAfter(values, body))
 }
 
-/** What differs from the defaults: `before` is the default, `after` the value. */
+/** The settings that differ from their defaults: `before` is the default, `after` the value. */
 export async function changedSettings(): Promise<Changes> {
   return changesBetween(defaultSettings(), (await settingsRecord()).values)
 }
@@ -60,14 +60,14 @@ function settingsAfter(before: Settings, body: SettingsBody): Settings {
   return after
 }
 
-/** Not specified: a blank text is none, as a form cannot write null. */
+/** Not specified: a blank text means null, because a form cannot send null. */
 function withoutBlank(name: keyof Settings, value: unknown): unknown {
   const { schema, none } = settingOf(name)
   const nullable = (schema as { nullable?: boolean }).nullable === true
   return nullable && (value === '' || (none !== undefined && value === none)) ? null : value
 }
 
-/** Not specified: both at once may stand in a record that a client sends back as it came. */
+/** Not specified: a client may send both, because it sends back the record that it received. Then they must agree. */
 function storagesOf(first: string, all: readonly string[] | undefined): readonly string[] {
   if (settingOf('repository_storages').check?.([first])) {
     throw new BadParameters('repository_storage does not have a valid value')
@@ -77,9 +77,9 @@ function storagesOf(first: string, all: readonly string[] | undefined): readonly
   throw new BadParameters('repository_storages, repository_storage are mutually exclusive')
 }
 
-/** "R if ... is true": what a setting needs comes with it, or is there already. */
+/** "R if ... is true": the setting that another one needs must be given too, or have a value already. */
 function checkNeeds(after: Settings, wanted: Record<string, unknown>): void {
-  for (const name of settingNames) {
+  for (const name of SETTING_NAMES) {
     const { needs } = settingOf(name)
     if (needs === undefined || !isSettingName(needs) || after[name] !== true) continue
     const value = after[needs]
@@ -98,12 +98,12 @@ function checkValues(wanted: Record<string, unknown>): void {
 }
 
 /**
- * Not specified: a setting that is given its default is no longer a changed one, and moves with the default. What only a
- * newer version knows stays: it is there again after the way back to that version.
+ * The settings to store. Not specified: a setting that gets its default value counts as unchanged, and follows the
+ * default from then on. Settings that only a newer version knows stay, for a return to that version.
  */
 function storedOf(before: SettingsRecord, after: Settings): Record<string, unknown> {
   const foreign = Object.entries(before.stored).filter(([name]) => !isSettingName(name))
   const fallback = defaultSettings()
-  const changed = settingNames.filter(name => JSON.stringify(after[name]) !== JSON.stringify(fallback[name]))
+  const changed = SETTING_NAMES.filter(name => JSON.stringify(after[name]) !== JSON.stringify(fallback[name]))
   return Object.fromEntries([...foreign, ...changed.map(name => [name, after[name]])])
 }

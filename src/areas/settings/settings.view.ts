@@ -1,19 +1,24 @@
 // "Application settings".
 import { type TSchema, Type } from 'typebox'
-import { DateTime } from '../../lib/schema.js'
+import { described, Integer, Moment, Text } from '../../lib/schema.js'
 import type { SettingsRecord } from './settings.queries.js'
-import { defaultSettings, type SettingName, settingNames, settingOf } from './settings.table.js'
+import { defaultSettings, SETTING_NAMES, type SettingName, settingOf } from './settings.table.js'
 import { typeOf } from './settings.words.js'
 
-const schemas = Object.fromEntries(settingNames.map(name => [name, settingOf(name).schema])) as Record<string, TSchema>
+const schemas = Object.fromEntries(
+  SETTING_NAMES.map(name => [name, described(settingOf(name).schema, settingOf(name).meaning)])
+) as Record<string, TSchema>
 
-export const ApplicationSettings = Type.Object({
-  id: Type.Integer(),
-  ...schemas,
-  repository_storage: Type.String(),
-  created_at: DateTime,
-  updated_at: DateTime
-})
+export const ApplicationSettings = Type.Object(
+  {
+    id: Integer('always 1'),
+    ...schemas,
+    repository_storage: Text('deprecated: the first of repository_storages'),
+    created_at: Moment('when they were first stored'),
+    updated_at: Moment('when they last changed')
+  },
+  { title: 'ApplicationSettings', description: 'The settings of the whole instance.' }
+)
 
 export const viewSettings = ({ values, createdAt, updatedAt }: SettingsRecord) => ({
   id: 1,

@@ -1,7 +1,7 @@
-// What a setting must be, in words: for messages, the help and the docs.
+// Describes in words what the value of a setting must be, for messages, the help and the docs.
 import { type SettingName, settingOf } from './settings.table.js'
 
-/** What a value must be, behind "must be". */
+/** The words that follow "must be" in a message. */
 export function typeOf(name: SettingName): string {
   const schema = settingOf(name).schema as Shape
   const word = schema.type === 'array' ? `a list of ${valuesOf(schema.items) ?? 'texts'}` : wordOf(schema)

@@ -1,4 +1,5 @@
-// Templates that are files of the program's own, in templates/KIND: one dropped in there is served from the next start.
+// Templates that are files of the program, in templates/KIND. A file that somebody adds there is served after the next
+// start.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../config.js'
@@ -9,18 +10,20 @@ export interface TemplateFile {
   readonly content: string
 }
 
-/** kind -> the ending of its files, and what one is called. */
+/** Kind -> the ending of its files, and the name of one record. */
 const KINDS = {
   gitignores: { ending: '.gitignore', one: 'gitignore' },
   dockerfiles: { ending: '.Dockerfile', one: 'dockerfile' },
   gitstead_ci_ymls: { ending: '.gitstead-ci.yml', one: 'gitstead_ci_yml' }
 } as const
 export type TemplateKind = keyof typeof KINDS
-export const templateKinds = Object.keys(KINDS) as TemplateKind[]
+export const TEMPLATE_KINDS = Object.keys(KINDS) as TemplateKind[]
 
 const loaded = new Map<TemplateKind, ReadonlyMap<string, TemplateFile>>()
 
-/** Every template of a kind, by name. A few milliseconds for the first that asks, and some 100 kB from then on. */
+/**
+ * Every template of a kind, by name. The first call takes a few milliseconds; the result stays and takes some 100 kB.
+ */
 function filesOf(kind: TemplateKind): ReadonlyMap<string, TemplateFile> {
   const known = loaded.get(kind)
   if (known) return known
@@ -43,7 +46,7 @@ export function listTemplates(kind: TemplateKind): TemplateFile[] {
   return [...filesOf(kind).values()]
 }
 
-/** A template by its exact name: it is looked up and never becomes a path. Throws NotFound. */
+/** A template by its exact name. The name is looked up and never becomes a path. Throws NotFound. */
 export function findTemplate(kind: TemplateKind, name: string): TemplateFile {
   const file = filesOf(kind).get(name)
   if (!file) throw new NotFound(KINDS[kind].one)

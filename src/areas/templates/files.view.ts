@@ -1,10 +1,17 @@
 import { type Static, Type } from 'typebox'
+import { Text } from '../../lib/schema.js'
 import type { TemplateFile } from './files.js'
 
-export const TemplateName = Type.Object({ name: Type.String() })
+export const TemplateName = Type.Object(
+  { name: Text('the name, by which it is asked for') },
+  { title: 'TemplateName', description: 'A template in a list.' }
+)
 export type TemplateName = Static<typeof TemplateName>
 
-export const Template = Type.Object({ name: Type.String(), content: Type.String() })
+export const Template = Type.Object(
+  { name: Text('the name'), content: Text('the whole text') },
+  { title: 'Template', description: 'A text for a new file.' }
+)
 export type Template = Static<typeof Template>
 
 export const viewTemplateName = ({ name }: TemplateFile): TemplateName => ({ name })

@@ -1,9 +1,9 @@
-// Texts of licenses, from the package choosealicense-list: read when the first one asks for them, and kept.
+// Texts of licenses from the package choosealicense-list. The first request loads them, and they stay in memory.
 import { createRequire } from 'node:module'
 import type { Actor } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
 
-/** A license as the package writes it down. */
+/** A license as the package has it. */
 export interface License {
   readonly id: string
   readonly title: string
@@ -24,7 +24,7 @@ export interface Placeholders {
 
 let known: ReadonlyMap<string, License> | undefined
 
-/** By key, in the order of keys. Keys are in small letters, as clients know them. */
+/** The licenses by key, in the order of the keys. Keys are in small letters, as clients know them. */
 function licenses(): ReadonlyMap<string, License> {
   known ??= load()
   return known
@@ -38,12 +38,12 @@ function load(): ReadonlyMap<string, License> {
 
 export const keyOf = (license: License) => license.id.toLowerCase()
 
-/** All licenses, or the popular ones alone. */
+/** All licenses, or only the popular ones. */
 export function listLicenses(popular = false): License[] {
   return [...licenses().values()].filter(({ featured }) => featured || !popular)
 }
 
-/** A license by its key, in whatever case, with the placeholders in its text filled in. Throws NotFound. */
+/** A license by its key, in small or capital letters, with the placeholders of its text filled in. Throws NotFound. */
 export function findLicense(key: string, placeholders: Placeholders, actor: Actor): License {
   const license = licenses().get(key.toLowerCase())
   if (!license) throw new NotFound('License')
@@ -51,11 +51,11 @@ export function findLicense(key: string, placeholders: Placeholders, actor: Acto
   return { ...license, body: fill(license.body, { ...placeholders, fullname }) }
 }
 
-/** All that the texts of the package leave open, but for an e-mail address, a project's URL and a signature. */
+/** Every placeholder in the texts of the package, except an e-mail address, the URL of a project and a signature. */
 const PLACEHOLDER =
   /[[<](?:(year|yyyy)|(fullname|name of author|name of copyright owner)|(?:project|program|one line to give the (?:program|library)'s name and a brief idea of what it does\.))[\]>]/g
 
-/** One pass, so that what is filled in is never taken for a placeholder. What is not known stays as it is. */
+/** Fills in all placeholders in one pass, so that no filled-in text counts as a placeholder. Unknown ones stay. */
 function fill(text: string, { project, fullname }: Placeholders): string {
   const year = String(new Date().getUTCFullYear())
   return text.replace(PLACEHOLDER, (placeholder: string, isYear?: string, isName?: string) => {

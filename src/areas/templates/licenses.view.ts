@@ -1,21 +1,24 @@
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../../lib/schema.js'
+import { Flag, Nullable, Text } from '../../lib/schema.js'
 import { keyOf, type License } from './licenses.js'
 
-export const LicenseTemplate = Type.Object({
-  key: Type.String(),
-  name: Type.String(),
-  nickname: Nullable(Type.String()),
-  featured: Type.Boolean(),
-  popular: Type.Boolean({ description: 'the same as featured: clients know both names' }),
-  html_url: Type.String(),
-  source_url: Type.String(),
-  description: Type.String(),
-  conditions: Type.Array(Type.String()),
-  permissions: Type.Array(Type.String()),
-  limitations: Type.Array(Type.String()),
-  content: Type.String()
-})
+export const LicenseTemplate = Type.Object(
+  {
+    key: Text('the key, by which it is asked for'),
+    name: Text('the name that people read'),
+    nickname: Nullable(Text('a shorter name')),
+    featured: Flag('whether many projects use it'),
+    popular: Flag('the same: clients know both names'),
+    html_url: Text('the URL of a page that explains it'),
+    source_url: Text('the URL of its text'),
+    description: Text('what it is for'),
+    conditions: Type.Array(Type.String(), { description: 'what it demands' }),
+    permissions: Type.Array(Type.String(), { description: 'what it allows' }),
+    limitations: Type.Array(Type.String(), { description: 'what it rules out' }),
+    content: Text('the whole text')
+  },
+  { title: 'LicenseTemplate', description: 'The text of a license.' }
+)
 export type LicenseTemplate = Static<typeof LicenseTemplate>
 
 export function viewLicense(license: License): LicenseTemplate {

@@ -7,7 +7,7 @@ import { LicenseTemplate, viewLicense } from './licenses.view.js'
 import { LicenseListQuery, LicenseQuery, TemplateParams } from './templates.schema.js'
 
 const config = { can: 'template.read' as const }
-const tags = ['Templates']
+const TAGS = ['Templates']
 
 /** Not paginated. The paths without /templates are those of older clients. */
 export const templateRoutes: FastifyPluginAsyncTypebox = async app => {
@@ -20,7 +20,13 @@ const templates: FastifyPluginAsyncTypebox<{ deprecated: boolean }> = async (app
     '/licenses',
     {
       config,
-      schema: { tags, deprecated, querystring: LicenseListQuery, response: { 200: Type.Array(LicenseTemplate) } }
+      schema: {
+        tags: TAGS,
+        deprecated,
+        summary: 'List licenses',
+        querystring: LicenseListQuery,
+        response: { 200: Type.Array(LicenseTemplate) }
+      }
     },
     async ({ query }) => listLicenses(query.popular).map(viewLicense)
   )
@@ -30,8 +36,9 @@ const templates: FastifyPluginAsyncTypebox<{ deprecated: boolean }> = async (app
     {
       config,
       schema: {
-        tags,
+        tags: TAGS,
         deprecated,
+        summary: 'Get a license',
         params: TemplateParams,
         querystring: LicenseQuery,
         response: { 200: LicenseTemplate }
@@ -40,20 +47,39 @@ const templates: FastifyPluginAsyncTypebox<{ deprecated: boolean }> = async (app
     async ({ params, query, actor }) => viewLicense(findLicense(params.key, query, actor))
   )
 
-  const files = (kind: TemplateKind, path = `/${kind}`) => {
-    app.get(path, { config, schema: { tags, deprecated, response: { 200: Type.Array(TemplateName) } } }, async () =>
-      listTemplates(kind).map(viewTemplateName)
+  const files = (kind: TemplateKind, things: string, path = `/${kind}`) => {
+    app.get(
+      path,
+      {
+        config,
+        schema: {
+          tags: TAGS,
+          deprecated,
+          summary: `List templates of ${things}`,
+          response: { 200: Type.Array(TemplateName) }
+        }
+      },
+      async () => listTemplates(kind).map(viewTemplateName)
     )
     app.get(
       `${path}/:key`,
-      { config, schema: { tags, deprecated, params: TemplateParams, response: { 200: Template } } },
+      {
+        config,
+        schema: {
+          tags: TAGS,
+          deprecated,
+          summary: `Get a template of ${things}`,
+          params: TemplateParams,
+          response: { 200: Template }
+        }
+      },
       async ({ params }) => viewTemplate(findTemplate(kind, params.key))
     )
   }
 
-  files('gitignores')
-  files('dockerfiles')
-  files('gitstead_ci_ymls')
+  files('gitignores', 'ignore files')
+  files('dockerfiles', 'Dockerfiles')
+  files('gitstead_ci_ymls', 'CI files')
   // The name that existing clients ask by: a project's .gitlab-ci.yml is read as well.
-  files('gitstead_ci_ymls', '/gitlab_ci_ymls')
+  files('gitstead_ci_ymls', 'CI files', '/gitlab_ci_ymls')
 }

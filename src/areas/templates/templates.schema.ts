@@ -1,14 +1,17 @@
 import { Type } from 'typebox'
+import { Flag, Text } from '../../lib/schema.js'
 
-export const TemplateParams = Type.Object({ key: Type.String({ minLength: 1, maxLength: 100 }) })
+export const TemplateParams = Type.Object({
+  key: Text('the key or name that the list gives', { minLength: 1, maxLength: 100 })
+})
 
 export const LicenseListQuery = Type.Object({
-  popular: Type.Optional(Type.Boolean({ description: 'only popular licenses' }))
+  popular: Type.Optional(Flag('true: only popular licenses'))
 })
 
 export const LicenseQuery = Type.Object({
-  project: Type.Optional(Type.String({ maxLength: 255, description: 'name of the copyrighted project' })),
+  project: Type.Optional(Text('the name of the project, which is put into the text', { maxLength: 255 })),
   fullname: Type.Optional(
-    Type.String({ maxLength: 255, description: 'copyright holder; default: the name of the user who asks' })
+    Text('the holder of the copyright; default the name of the user who asks', { maxLength: 255 })
   )
 })

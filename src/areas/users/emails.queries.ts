@@ -2,14 +2,14 @@ import { row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 
 export interface EmailRow {
-  id: number
-  user_id: number
-  email: string
+  readonly id: number
+  readonly user_id: number
+  readonly email: string
 }
 
 const COLUMNS = 'id, user_id, email'
 
-/** The addresses of a user beside the primary one, oldest first. */
+/** The addresses of a user without the primary one, oldest first. */
 export function listEmails(userId: number): Promise<EmailRow[]> {
   return rows<EmailRow>(`select ${COLUMNS} from emails where user_id = ? order by id`, [userId])
 }
@@ -19,14 +19,14 @@ export async function countEmails(userId: number): Promise<number> {
   return Number(found?.count ?? 0)
 }
 
-/** An address of a user by its number; that of somebody else is none. Throws NotFound. */
+/** An address of this user by its id. Throws NotFound, also for an address of another user. */
 export async function requireEmail(userId: number, id: number): Promise<EmailRow> {
   const found = await row<EmailRow>(`select ${COLUMNS} from emails where user_id = ? and id = ?`, [userId, id])
   if (!found) throw new NotFound('Email')
   return found
 }
 
-/** An address by its number alone, whosever it is. Throws NotFound. */
+/** An address of any user by its id. Throws NotFound. */
 export async function requireAnyEmail(id: number): Promise<EmailRow & { username: string }> {
   const found = await row<EmailRow & { username: string }>(
     `select e.id, e.user_id, e.email, u.username from emails e join users u on u.id = e.user_id where e.id = ?`,

@@ -1,9 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { Id, userParam } from '../../lib/schema.js'
+import { IdOf, Text, userParam } from '../../lib/schema.js'
 
-export const EmailParams = Type.Object({ email_id: Id })
+export const EmailParams = Type.Object({ email_id: IdOf('the address') })
 
-export const UserEmailParams = Type.Object({ ...userParam, email_id: Id })
+export const UserEmailParams = Type.Object({ ...userParam, email_id: IdOf('the address') })
 
-export const EmailBody = Type.Object({ email: Type.String({ minLength: 1, maxLength: 255 }) })
+export const EmailBody = Type.Object(
+  { email: Text('the address', { minLength: 1, maxLength: 255 }) },
+  { title: 'EmailBody', description: 'One more email address.' }
+)
 export type EmailBody = Static<typeof EmailBody>

@@ -1,7 +1,7 @@
-// Addresses of users. A primary one stands in `users`, all others in `emails`, and no key of the database spans both. So
-// whoever takes an address, for either, first inserts it into `emails`: of two who do at once, the unique key there lets
-// the second wait until the first has committed, and only then does the second look at `users`. On a cluster of several
-// writers the same two inserts collide as well, which a lock on a row that is only read would not.
+// Addresses of users. `users` holds the primary address, `emails` holds all others, and no key of the database spans
+// both tables. So every transaction that takes an address, for either table, first inserts it into `emails`. If two do
+// so at once, the unique key makes the second wait until the first has committed, and only then the second looks at
+// `users`. On a cluster of several writers the two inserts collide as well; locks on rows that are only read would not.
 import type { Origin } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
 import { execute, marks, row, rows } from '../../db/sql.js'
@@ -13,10 +13,10 @@ import { countEmails, type EmailRow, requireEmail } from './emails.queries.js'
 import type { EmailBody } from './emails.schema.js'
 import { holdUser } from './users.queries.js'
 
-/** Not specified: which addresses are valid. Nothing that a header of a mail would read as more than one address. */
+/** Not specified: which addresses are valid. We refuse what a mail header would read as more than one address. */
 const ADDRESS = /^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u
 
-/** Not specified: how many addresses a user may have. Their list comes without pages. */
+/** Not specified: how many addresses a user may have. There is a limit because their list has no pages. */
 const MOST = 1000
 
 interface Owner {
@@ -29,14 +29,15 @@ export const isAddress = (text: string): boolean => ADDRESS.test(text)
 export const ADDRESS_TAKEN = 'Email has already been taken'
 
 /**
- * Makes sure, until the current transaction ends, that nobody has or gets this address but `exceptUserId` as the primary
- * one. Call it inside the `transact` that writes the address to `users`, before that write. Throws Conflict.
+ * Makes sure, until the current transaction ends, that nobody has or gets this address, except `exceptUserId` as the
+ * primary one. Call it inside the `transact` that writes the address to `users`, before that write. Throws Conflict
+ * when the address is taken.
  */
 export function checkAddressFree(email: string, exceptUserId?: number): Promise<void> {
   return checkAddressesFree([email], exceptUserId)
 }
 
-/** The same for several, by three statements. */
+/** Does the same as `checkAddressFree` for several addresses, with three statements in all. */
 export async function checkAddressesFree(emails: readonly string[], exceptUserId?: number): Promise<void> {
   const now = new Date()
   try {
@@ -48,13 +49,15 @@ export async function checkAddressesFree(emails: readonly string[], exceptUserId
   } catch (error) {
     throw duplicateKey(error) ? new Conflict(ADDRESS_TAKEN) : error
   }
-  // The rows are ours, or the insert had failed. Their keys stay locked until the transaction ends.
+  // The rows are ours, otherwise the insert would have failed. Their keys stay locked until the transaction ends.
   await execute(`delete from emails where email in (${marks(emails)})`, emails)
   const holders = await rows<{ id: number }>(`select id from users where email in (${marks(emails)})`, emails)
   if (holders.some(({ id }) => id !== exceptUserId)) throw new Conflict(ADDRESS_TAKEN)
 }
 
-/** Gives a user one more address. Throws Invalid for one that is taken, or is none. */
+/**
+ * Adds an address to a user. Throws Invalid when it is not a valid address, or one too many; Taken when it is taken.
+ */
 export async function addEmail(owner: Owner, { email }: EmailBody, origin: Origin): Promise<EmailRow> {
   const problem = isAddress(email) ? lineProblem(email) : 'is invalid'
   if (problem) throw new Invalid('email', problem)
@@ -72,12 +75,12 @@ export async function addEmail(owner: Owner, { email }: EmailBody, origin: Origi
   })
 }
 
-/** Takes an address from a user. Throws NotFound. */
+/** Removes an address of a user. Throws NotFound. */
 export async function deleteEmail(owner: Owner, id: number, origin: Origin): Promise<EmailRow> {
   return transact(async () => {
     const found = await requireEmail(owner.id, id)
     const { affectedRows } = await execute('delete from emails where id = ?', [id])
-    // Somebody else was faster.
+    // Another request was faster.
     if (affectedRows === 0) throw new NotFound('Email')
     await audit(origin, {
       action: 'email.delete',
@@ -88,7 +91,7 @@ export async function deleteEmail(owner: Owner, id: number, origin: Origin): Pro
   })
 }
 
-/** The number of the new row; undefined where the address stands there already. */
+/** Gives the id of the new row; undefined when the table has the address already. */
 async function insertEmail(userId: number, email: string): Promise<number | undefined> {
   try {
     const sql = 'insert into emails (user_id, email, created_at) values (?, ?, ?)'

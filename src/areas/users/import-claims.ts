@@ -1,4 +1,5 @@
-// What only one user can have: an address, a name, an identity. Known before the write, as a refusal then costs no hash.
+// Claims are what only one user can have: an address, a name, an identity. The import checks them before it writes,
+// because a refusal then costs no hash of a password.
 import { marks, padded, rows } from '../../db/sql.js'
 import type { UserBody } from './users.schema.js'
 
@@ -28,7 +29,7 @@ export function withClaim(claims: Claims, { email, username, identity }: Claim):
   if (identity !== null) claims.identities.add(identity)
 }
 
-/** What of a claim is taken, in the order of the requirement; null when it is free. */
+/** Says which part of a claim is taken, in the order of the requirement; null when all are free. */
 export function conflictOf(
   { email, username, identity }: Claim,
   { emails, usernames, identities }: Claims
@@ -39,7 +40,7 @@ export function conflictOf(
   return null
 }
 
-/** Those claims of these users that somebody in the database has: three statements, whatever their number. */
+/** The claims of these users that the database has already. Takes three statements for any number of users. */
 export async function takenAmong(users: readonly UserBody[]): Promise<Claims> {
   if (users.length === 0) return noClaims()
   const emails = padded(users.map(({ email }) => email))
@@ -66,5 +67,7 @@ export async function takenAmong(users: readonly UserBody[]): Promise<Claims> {
 
 const identityKey = (provider: string, externUid: string) => `${keyOf(provider)}\0${keyOf(externUid)}`
 
-/** Nearly as the database compares: without case and accents. What differs is found when it is written. */
+/**
+ * Compares nearly as the database does: it ignores case and accents. The write finds the conflicts that this misses.
+ */
 const keyOf = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()

@@ -3,17 +3,17 @@ import { row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 
 export interface KeyRow {
-  id: number
-  user_id: number
-  title: string
-  public_key: string
-  fingerprint: string
-  created_at: Date
-  last_used_at: Date | null
+  readonly id: number
+  readonly user_id: number
+  readonly title: string
+  readonly public_key: string
+  readonly fingerprint: string
+  readonly created_at: Date
+  readonly last_used_at: Date | null
 }
 
 export interface OwnedKeyRow extends KeyRow {
-  username: string
+  readonly username: string
 }
 
 const COLUMNS = 'k.id, k.user_id, k.title, k.public_key, k.fingerprint, k.created_at, k.last_used_at'
@@ -28,19 +28,19 @@ export async function countKeys(userId: number): Promise<number> {
   return Number(found?.count ?? 0)
 }
 
-/** A key of a user by its number; undefined for that of somebody else. */
+/** A key of this user by its id; undefined for a key of another user. */
 export function findKey(userId: number, id: number): Promise<KeyRow | undefined> {
   return row<KeyRow>(`select ${COLUMNS} from ssh_keys k where k.user_id = ? and k.id = ?`, [userId, id])
 }
 
-/** The same for what cannot do without. Throws NotFound. */
+/** A key of this user by its id. Throws NotFound, also for a key of another user. */
 export async function requireKey(userId: number, id: number): Promise<KeyRow> {
   const found = await findKey(userId, id)
   if (!found) throw new NotFound('Key')
   return found
 }
 
-/** A key by its number alone, whosever it is. */
+/** A key of any user by its id; undefined when it does not exist. */
 export function findAnyKey(id: number): Promise<OwnedKeyRow | undefined> {
   return row<OwnedKeyRow>(
     `select ${COLUMNS}, u.username from ssh_keys k join users u on u.id = k.user_id where k.id = ?`,
@@ -48,14 +48,14 @@ export function findAnyKey(id: number): Promise<OwnedKeyRow | undefined> {
   )
 }
 
-/** The same for what cannot do without. Throws NotFound. */
+/** A key of any user by its id. Throws NotFound. */
 export async function requireAnyKey(id: number): Promise<OwnedKeyRow> {
   const found = await findAnyKey(id)
   if (!found) throw new NotFound('Key')
   return found
 }
 
-/** Keys of everybody, or of one user, newest first, with how many there are. `limit` is a whole number. */
+/** Keys of all users or of one user, newest first, with their total number. `limit` is a whole number. */
 export async function listAllKeys({ userId, limit }: { userId?: number; limit: number }) {
   const [where, values] = userId === undefined ? ['1 = 1', []] : ['k.user_id = ?', [userId]]
   const [total, items] = await Promise.all([

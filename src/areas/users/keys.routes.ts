@@ -9,7 +9,7 @@ import { AnyKeyParams, KeyBody, KeyParams, UserKeyParams } from './keys.schema.j
 import { Key, KeyOrNothing, KeyWithUser, viewKey, viewKeyWithUser } from './keys.view.js'
 import { findUser, requireNumberedUser } from './users.queries.js'
 
-const tags = ['Users']
+const TAGS = ['Users']
 
 export const keyRoutes: FastifyPluginAsyncTypebox = async app => {
   await app.register(ownKeyRoutes)
@@ -20,26 +20,43 @@ const ownKeyRoutes: FastifyPluginAsyncTypebox = async app => {
   const read = { can: 'account.read' as const }
   const write = { can: 'account.write' as const }
 
-  app.get('/user/keys', { config: read, schema: { tags, response: { 200: Type.Array(Key) } } }, async ({ actor }) =>
-    (await listKeys(askerOf(actor).id)).map(viewKey)
+  app.get(
+    '/user/keys',
+    { config: read, schema: { tags: TAGS, summary: 'List your SSH keys', response: { 200: Type.Array(Key) } } },
+    async ({ actor }) => (await listKeys(askerOf(actor).id)).map(viewKey)
   )
 
   app.get(
     '/user/keys/:key_id',
-    { config: read, schema: { tags, params: KeyParams, response: { 200: Key } } },
+    {
+      config: read,
+      schema: { tags: TAGS, summary: 'Get one of your SSH keys', params: KeyParams, response: { 200: Key } }
+    },
     async ({ params, actor }) => viewKey(await requireKey(askerOf(actor).id, params.key_id))
   )
 
   app.post(
     '/user/keys',
-    { config: write, schema: { tags, body: KeyBody, response: { 201: Key } } },
+    {
+      config: write,
+      schema: { tags: TAGS, summary: 'Add an SSH key to your account', body: KeyBody, response: { 201: Key } }
+    },
     async ({ body, actor, origin }, reply) => reply.code(201).send(viewKey(await addKey(askerOf(actor), body, origin)))
   )
 
   // Idempotent: one that is not there is answered by 200 and no key.
   app.delete(
     '/user/keys/:key_id',
-    { config: write, schema: { tags, params: KeyParams, response: { 200: KeyOrNothing } } },
+    {
+      config: write,
+      schema: {
+        tags: TAGS,
+        summary: 'Delete one of your SSH keys',
+        description: 'Answers 200 with an empty body when there is no such key.',
+        params: KeyParams,
+        response: { 200: KeyOrNothing }
+      }
+    },
     async ({ params, actor, origin }, reply) => {
       const key = await deleteKey(askerOf(actor), params.key_id, origin)
       return key ? viewKey(key) : reply.send(undefined)
@@ -48,24 +65,45 @@ const ownKeyRoutes: FastifyPluginAsyncTypebox = async app => {
 }
 
 const othersKeyRoutes: FastifyPluginAsyncTypebox = async app => {
+  const read = { can: 'user.read_account' as const }
   const config = { can: 'user.administer' as const }
 
   app.get(
     '/users/:id/keys',
-    { config, schema: { tags, params: NumberedUserParams, response: { 200: Type.Array(Key) } } },
+    {
+      config: read,
+      schema: {
+        tags: TAGS,
+        summary: 'List the SSH keys of a user',
+        params: NumberedUserParams,
+        response: { 200: Type.Array(Key) }
+      }
+    },
     async ({ params }) => (await listKeys((await requireNumberedUser(params.id)).id)).map(viewKey)
   )
 
   app.post(
     '/users/:id/keys',
-    { config, schema: { tags, params: NumberedUserParams, body: KeyBody, response: { 201: Key } } },
+    {
+      config,
+      schema: {
+        tags: TAGS,
+        summary: 'Add an SSH key to a user',
+        params: NumberedUserParams,
+        body: KeyBody,
+        response: { 201: Key }
+      }
+    },
     async ({ params, body, origin }, reply) =>
       reply.code(201).send(viewKey(await addKey(await requireNumberedUser(params.id), body, origin)))
   )
 
   app.delete(
     '/users/:id/keys/:key_id',
-    { config, schema: { tags, params: UserKeyParams, response: { 200: Key } } },
+    {
+      config,
+      schema: { tags: TAGS, summary: 'Delete an SSH key of a user', params: UserKeyParams, response: { 200: Key } }
+    },
     async ({ params, origin }) => {
       const key = await deleteKey(await requireNumberedUser(params.id), params.key_id, origin)
       if (!key) throw new NotFound('Key')
@@ -75,7 +113,15 @@ const othersKeyRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/keys/:id',
-    { config, schema: { tags, params: AnyKeyParams, response: { 200: KeyWithUser } } },
+    {
+      config,
+      schema: {
+        tags: TAGS,
+        summary: 'Get any SSH key with its user',
+        params: AnyKeyParams,
+        response: { 200: KeyWithUser }
+      }
+    },
     async ({ params }) => {
       const key = await findAnyKey(params.id)
       const user = key && (await findUser(key.user_id))

@@ -4,15 +4,15 @@ import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Invalid, Taken } from '../../errors.js'
 import { lineProblem } from '../../lib/line.js'
-import { keyPayload } from '../../webhooks/system-payloads.js'
+import { tell } from '../activity/happenings.js'
+import { keySnapshot } from '../activity/snapshots.js'
 import { audit } from '../audit/audit.js'
-import { emitEvent } from '../hooks/events.js'
 import { countKeys, findKey, type KeyRow } from './keys.queries.js'
 import type { KeyBody } from './keys.schema.js'
 import { readSshPublicKey } from './ssh-public-key.js'
 import { holdUser } from './users.queries.js'
 
-/** Not specified: how many keys a user may have. Their list comes without pages. */
+/** Not specified: how many keys a user may have. There is a limit because their list has no pages. */
 const MOST = 1000
 
 interface Owner {
@@ -20,7 +20,7 @@ interface Owner {
   readonly username: string
 }
 
-/** Gives a user an SSH key. Throws Invalid for what is no public key, or is somebody's already. */
+/** Adds an SSH key to a user. Throws Invalid when it is not a public key, or one too many; Taken when a user has it. */
 export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promise<KeyRow> {
   const title = body.title.trim()
   const problem = lineProblem(title)
@@ -37,7 +37,7 @@ export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promi
       created_at: new Date(),
       last_used_at: null
     })
-    await emitEvent(`key_create:${key.id}`, keyPayload('key_create', payloadOf(key, owner)))
+    await tell({ kind: 'key.added', key: keySnapshot(key, owner) })
     await audit(origin, {
       action: 'key.create',
       target: targetOf(key),
@@ -47,15 +47,15 @@ export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promi
   })
 }
 
-/** Takes an SSH key from a user; gives it, or undefined where the user has none of this number. */
+/** Removes an SSH key of a user and gives it; undefined when the user has no key with this id. */
 export async function deleteKey(owner: Owner, id: number, origin: Origin): Promise<KeyRow | undefined> {
   return transact(async () => {
     const key = await findKey(owner.id, id)
     if (!key) return undefined
     const { affectedRows } = await execute('delete from ssh_keys where id = ?', [id])
-    // Somebody else was faster, and has told of it.
+    // Another request was faster, and has sent the event.
     if (affectedRows === 0) return undefined
-    await emitEvent(`key_destroy:${id}`, keyPayload('key_destroy', payloadOf(key, owner)))
+    await tell({ kind: 'key.removed', key: keySnapshot(key, owner) })
     await audit(origin, {
       action: 'key.delete',
       target: targetOf(key),
@@ -79,12 +79,3 @@ async function insertKey(key: Omit<KeyRow, 'id'>): Promise<KeyRow> {
 }
 
 const targetOf = ({ id, title }: KeyRow) => ({ type: 'key', id, name: title })
-
-/** A key never changes: it was updated when it was made. */
-const payloadOf = ({ id, public_key, created_at }: KeyRow, { username }: Owner) => ({
-  id,
-  key: public_key,
-  username,
-  createdAt: created_at,
-  updatedAt: created_at
-})

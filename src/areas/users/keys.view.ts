@@ -1,24 +1,27 @@
 import { type Static, Type } from 'typebox'
-import { DateTime } from '../../lib/schema.js'
+import { described, Flag, IdOf, Moment, Text } from '../../lib/schema.js'
 import type { KeyRow, OwnedKeyRow } from './keys.queries.js'
 import type { UserRow } from './users.queries.js'
 import { viewAccount } from './users.record.js'
 import { Account } from './users.view.js'
 
 const record = {
-  id: Type.Integer(),
-  title: Type.String(),
-  key: Type.String(),
-  created_at: DateTime,
-  can_push: Type.Boolean()
+  id: IdOf('the key'),
+  title: Text('the name that its user gave it'),
+  key: Text('the public key, one line as in `authorized_keys`'),
+  created_at: Moment('when it was added'),
+  can_push: Flag('of deploy keys: whether they may push; false for keys of users')
 }
 
-export const Key = Type.Object(record)
+export const Key = Type.Object(record, { title: 'Key', description: 'An SSH key.' })
 
 /** The body is empty where nothing was deleted. */
 export const KeyOrNothing = Type.Unsafe<Static<typeof Key> | undefined>(Key)
 
-export const KeyWithUser = Type.Object({ ...record, user: Account })
+export const KeyWithUser = Type.Object(
+  { ...record, user: described(Account, 'the user who has the key') },
+  { title: 'KeyWithUser', description: 'An SSH key with its user.' }
+)
 
 export const viewKey = (row: KeyRow) => ({
   id: row.id,

@@ -1,14 +1,14 @@
-// An appliance without an active administrator can be administered by nobody but the machine's owner.
+// Without an active administrator, only the owner of the machine could administer the appliance.
 import { marks, rows } from '../../db/sql.js'
 import { Forbidden } from '../../errors.js'
 
 /**
- * Throws Forbidden unless there is an active administrator beside this one. Call it in the transaction of the change: two
- * that go at once wait for each other. Not specified: the requirement lets the last one go.
+ * Throws Forbidden when this user is the last active administrator. Call it in the transaction of the change: so two
+ * changes at once wait for each other. Not specified: the requirement does not protect the last administrator.
  */
 export async function requireOtherAdmin(userId: number, change: 'deleted' | 'blocked' | 'demoted'): Promise<void> {
   const ids = await activeAdmins()
-  // By their numbers: a locking search would wait for every user who is being changed.
+  // Locks the rows by their ids: a search that locks would wait for every user whom somebody changes.
   const held = await rows<{ id: number }>(
     `select id from users where id in (${marks(ids)}) and admin = 1 and state = 'active' order by id for update`,
     ids
@@ -17,7 +17,7 @@ export async function requireOtherAdmin(userId: number, change: 'deleted' | 'blo
   if (mine && held.length === 1) throw new Forbidden(`the last active administrator cannot be ${change}`)
 }
 
-/** The same question without a lock: for who only looks. */
+/** Tells whether this user is the last active administrator. It takes no lock, so use it only to show the answer. */
 export async function isLastAdmin(userId: number): Promise<boolean> {
   const ids = await activeAdmins()
   return ids.length === 1 && ids[0] === userId

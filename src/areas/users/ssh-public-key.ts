@@ -1,13 +1,13 @@
-// What somebody pastes as an SSH key, and whether it is one that may open repositories.
+// Reads the text that a user pastes as an SSH key, and checks that the key may give access to repositories.
 import { createHash, createPublicKey } from 'node:crypto'
 import { Invalid } from '../../errors.js'
 
 export interface SshPublicKey {
-  /** As it was given, but for space around it: type, base64 and perhaps a comment. */
+  /** The given text without space around it: type, base64 and perhaps a comment. */
   readonly text: string
-  /** Such as `ssh-ed25519`. */
+  /** The type, such as `ssh-ed25519`. */
   readonly type: string
-  /** SHA256 of the key's blob, base64 without padding: what `ssh-keygen -l` prints behind `SHA256:`. */
+  /** SHA256 of the key's blob in base64 without padding, as `ssh-keygen -l` prints it after `SHA256:`. */
   readonly fingerprint: string
 }
 
@@ -15,13 +15,13 @@ const MAXIMUM = 5000
 const RSA_BITS = { least: 2048, most: 16_384 }
 
 const PRIVATE = /-BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File|b3BlbnNzaC1rZXktdjE/i
-/** One line of printable characters. No options as in authorized_keys, and no certificate: they would not be heeded. */
+/** One line of printable characters. No options of authorized_keys and no certificate: nothing would respect them. */
 const LINE = /^((?:ssh|ecdsa|sk)-[a-z0-9@.-]+) +([A-Za-z0-9+/]+={0,2})(?: [^\p{Cc}]*)?$/u
 
-// Not specified: which kinds are accepted. ssh-dss has keys of 1024 bits only, and the library reads no sk- keys.
+// Not specified: which kinds are accepted. ssh-dss keys have only 1024 bits, and the library cannot read sk- keys.
 const ACCEPTED = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521', 'ssh-rsa']
 
-/** Reads a public key. Throws Invalid, whose text never holds what was given: it may be a private key. */
+/** Reads a public key. Throws Invalid. The message never contains the given text, because it may be a private key. */
 export async function readSshPublicKey(given: string): Promise<SshPublicKey> {
   const text = given.trim()
   if (PRIVATE.test(text)) {
@@ -35,32 +35,31 @@ export async function readSshPublicKey(given: string): Promise<SshPublicKey> {
   if (/[\r\n]/.test(text)) throw new Invalid('key', 'should be a single line')
   const [, type = '', base64 = ''] = LINE.exec(text) ?? []
   if (type === '') throw unreadable()
-  if (!ACCEPTED.includes(type))
-    throw new Invalid('key', `is of a kind that is not accepted: use ${ACCEPTED.join(', ')}`)
+  if (!ACCEPTED.includes(type)) throw new Invalid('key', `has a type that is not accepted: use ${ACCEPTED.join(', ')}`)
   const blob = Buffer.from(base64, 'base64')
   await checkBlob(type, base64, blob)
   return { text, type, fingerprint: createHash('sha256').update(blob).digest('base64').replace(/=+$/, '') }
 }
 
 async function checkBlob(type: string, base64: string, blob: Buffer): Promise<void> {
-  // Only who adds a key loads the library: 40 ms.
+  // The library takes 40 ms to load, so only requests that add a key load it.
   const { default: ssh2 } = await import('ssh2')
   const key = ssh2.utils.parseKey(`${type} ${base64}`)
   if (key instanceof Error) throw unreadable()
-  // Written anew it must be the same: the type that the blob names is the one before it, and nothing comes after it. So
-  // one key has one fingerprint.
+  // The key, written again, must equal the blob: so the blob names the same type as the line, and nothing comes after
+  // the key. Thus one key has only one fingerprint.
   if (key.isPrivateKey() || key.type !== type || !key.getPublicSSH().equals(blob)) throw unreadable()
   const { modulusLength, publicExponent } = detailsOf(key.getPublicPEM())
   if (type !== 'ssh-rsa') return
   const { least, most } = RSA_BITS
   if (modulusLength === undefined || modulusLength < least || modulusLength > most) {
-    throw new Invalid('key', `is of ${modulusLength} bits: ssh-rsa takes ${least} to ${most}`)
+    throw new Invalid('key', `has ${modulusLength} bits: ssh-rsa needs ${least} to ${most}`)
   }
-  // Whoever can sign with the exponent 1 is anybody.
+  // With the exponent 1, anybody could sign.
   if (publicExponent === undefined || publicExponent < 3n || publicExponent % 2n === 0n) throw unreadable()
 }
 
-/** Also finds points that are not on their curve. */
+/** Gives details of the key. It also refuses points that are not on their curve. */
 function detailsOf(pem: string) {
   try {
     return createPublicKey(pem).asymmetricKeyDetails ?? {}

@@ -1,5 +1,5 @@
-// Many users from a file, by the rules of one. Hashing passwords takes most of the time, 18 ms of a core for each: all
-// cores hash the next users while the last ones are written, a hundred by a transaction.
+// Imports many users from a file, by the same rules as for one user. The hashes of passwords take most of the time, 18
+// ms of a core for each. So all cores hash the next users while a transaction writes the last hundred.
 import { availableParallelism } from 'node:os'
 import type { Origin } from '../../access/actor.js'
 import { Conflict } from '../../errors.js'
@@ -11,7 +11,7 @@ import { userProblems } from './user-rules.js'
 import { draftUser, insertUsers, type UserDraft } from './users.js'
 import { UserBody } from './users.schema.js'
 
-/** A line of the file: its values as text, or why it cannot be read. Without a password one is made up. */
+/** A line of the file: its values as text, or why it cannot be read. A user without a password gets a random one. */
 export type ImportLine = { readonly line: number } & (
   | { readonly values: Readonly<Record<string, string>> }
   | { readonly error: string }
@@ -24,11 +24,11 @@ export interface Refusal {
 }
 
 export interface ImportOptions {
-  /** Check all and write nothing. */
+  /** Check all lines and write nothing. */
   readonly dryRun: boolean
-  /** Hears of each user who is not taken, in no certain order. */
+  /** Called for each user who is refused, in no certain order. */
   readonly refuse: (refusal: Refusal) => void
-  /** Hears of users who are written, or in a dry run could be. */
+  /** Called with the number of users that were written, or that a dry run could write. */
   readonly created: (count: number) => void
 }
 
@@ -40,21 +40,24 @@ interface Candidate {
 type Drafted = UserDraft & Candidate
 
 const AT_ONCE = 100
-const { confirm: _confirm, ...columns } = UserBody.properties
+const { confirm: _confirm, ...COLUMNS } = UserBody.properties
 
 /** The attributes that a file may give. */
-export const IMPORT_COLUMNS: readonly string[] = Object.keys(columns)
+export const IMPORT_COLUMNS: readonly string[] = Object.keys(COLUMNS)
 export const REQUIRED_COLUMNS = ['username', 'email', 'name'] as const
 
 const validate = validator(UserBody)
 
-/** Creates the users of all lines that are right, and tells of the others. What is written stays, whatever comes later. */
+/**
+ * Creates the users of all valid lines, and reports the others. Users that are written stay, even if a later step
+ * fails.
+ */
 export async function importUsers(
   lines: AsyncIterable<ImportLine>,
   options: ImportOptions,
   origin: Origin
 ): Promise<void> {
-  // Of the whole file, or two of its lines could name the same user. Some 100 bytes for each.
+  // The claims of the whole file, because two of its lines could name the same user. Takes some 100 bytes for each.
   const seen = noClaims()
   let writing: Promise<void> = Promise.resolve()
   for await (const batch of inBatches(lines)) {
@@ -69,7 +72,7 @@ export async function importUsers(
     }))
     await writing
     writing = write(drafts, options, origin)
-    // Awaited a batch later: until then it is no failure that nobody hears of.
+    // The loop awaits this one batch later: until then a failure must not count as unhandled.
     writing.catch(() => undefined)
   }
   await writing
@@ -86,7 +89,9 @@ async function* inBatches(lines: AsyncIterable<ImportLine>): AsyncGenerator<Impo
   if (batch.length > 0) yield batch
 }
 
-/** The lines that make a user, as far as can be known before the write; the others are refused in their order. */
+/**
+ * Gives the lines that can become users, by the checks before the write. Refuses the others in their order.
+ */
 async function acceptable(
   batch: readonly ImportLine[],
   seen: ReturnType<typeof noClaims>,
@@ -135,7 +140,7 @@ function readLine(line: ImportLine): { body: UserBody; error?: undefined } | { b
 const wrongText = ({ missing: [missing], name, problem }: Wrong) =>
   missing === undefined ? `${name} ${problem}` : `${missing} is missing`
 
-/** Together; where somebody else was faster with one of them, one by one, to find out with which. */
+/** Writes users together. If another request took a claim of one of them, writes them one by one, to find out which. */
 async function write(drafts: readonly Drafted[], options: ImportOptions, origin: Origin): Promise<void> {
   if (drafts.length === 0) return
   try {

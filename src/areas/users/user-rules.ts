@@ -1,4 +1,4 @@
-// What a user's attributes may be, wherever they come from: the API, a command, a file.
+// The rules for a user's attributes. They are the same for the API, commands and files.
 import { BadParameters, Invalid } from '../../errors.js'
 import { pathProblem } from '../../lib/path.js'
 import { isAddress } from './emails.js'
@@ -7,19 +7,19 @@ import { UserBody, type UserChange } from './users.schema.js'
 const PASSWORD_MINIMUM = 8
 
 /**
- * Checks those attributes that are given. Throws Invalid for values that a user cannot have, BadParameters for half of an
- * identity.
+ * Checks the given attributes. Throws Invalid for values that a user cannot have, BadParameters for `provider` without
+ * `extern_uid` or the reverse.
  */
 export function checkUser(values: UserChange): void {
   const errors = userProblems(values)
   if (Object.keys(errors).length > 0) throw new Invalid(errors)
   if ((values.provider === undefined) !== (values.extern_uid === undefined)) {
-    // Not specified: the text for a pair of which one is missing.
+    // Not specified: the text when one of the two is missing.
     throw new BadParameters('extern_uid, provider must be given together')
   }
 }
 
-/** What is wrong with the given attributes: attribute -> texts. */
+/** The problems of the given attributes: attribute -> texts. */
 export function userProblems(values: UserChange): Record<string, string[]> {
   const errors: Record<string, string[]> = {}
   for (const [name, value] of Object.entries(values)) {
@@ -29,7 +29,7 @@ export function userProblems(values: UserChange): Record<string, string[]> {
   return errors
 }
 
-/** The limits of the schema, for values that did not come by the API. */
+/** Checks the limits of the schema, for values that did not come through the API. */
 function limitProblem(name: string, value: unknown): string | null {
   const limits = UserBody.properties[name as keyof UserBody] as { maxLength?: number; maximum?: number } | undefined
   if (typeof value === 'string' && limits?.maxLength !== undefined && [...value].length > limits.maxLength) {
@@ -50,7 +50,7 @@ function problemOf(name: string, value: string): string | null {
       return isAddress(value) ? null : 'is invalid'
     case 'name':
       if (value.trim() === '') return "can't be blank"
-      // Not specified: a name stands on one line, in mails, commits and terminals.
+      // Not specified: a name has only one line, because mails, commits and terminals show it on one line.
       return /\p{Cc}/u.test(value) ? 'is invalid' : null
     case 'username':
       return pathProblem(value, 'namespace')

@@ -1,4 +1,4 @@
-// Blocking ends access at once and keeps all that the user has made.
+// Blocks and unblocks users. A block ends the user's access at once, and keeps everything that the user has made.
 import type { Origin } from '../../access/actor.js'
 import { User } from '../../db/models/index.js'
 import { execute } from '../../db/sql.js'
@@ -8,8 +8,8 @@ import { audit } from '../audit/audit.js'
 import { requireOtherAdmin } from './last-admin.js'
 
 /**
- * Blocks a user and ends the user's sessions; false when that was so already. Throws NotFound, and Forbidden for the last
- * active administrator.
+ * Blocks a user and ends the user's sessions. Returns false when the user was blocked already. Throws NotFound, and
+ * Forbidden for the last active administrator.
  */
 export function blockUser(id: number, origin: Origin): Promise<boolean> {
   return transact(async () => {
@@ -22,7 +22,7 @@ export function blockUser(id: number, origin: Origin): Promise<boolean> {
   })
 }
 
-/** Lets a blocked user in again; false when the user was not blocked. Throws NotFound. */
+/** Unblocks a user. Returns false when the user was not blocked. Throws NotFound. */
 export function unblockUser(id: number, origin: Origin): Promise<boolean> {
   return transact(async () => {
     const user = await lockUser(id)

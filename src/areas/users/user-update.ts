@@ -1,21 +1,21 @@
-// Changing a user: all that an administrator may change, and nobody else.
+// Changes a user. Only administrators may make these changes.
 import type { Origin } from '../../access/actor.js'
-import { Identity, Namespace, User } from '../../db/models/index.js'
+import { Namespace, User } from '../../db/models/index.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Conflict, NotFound, UpdateConflict } from '../../errors.js'
 import { hashPassword } from '../../lib/password-hash.js'
-import { projectMovePayload } from '../../webhooks/system-payloads.js'
-import { personalProjects, systemProjectOf } from '../activity/project-snapshots.js'
+import { tellAll } from '../activity/happenings.js'
+import { personalProjects } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
-import { emitEvents } from '../hooks/events.js'
 import { checkAddressFree } from './emails.js'
+import { setIdentity } from './identities.js'
 import { requireOtherAdmin } from './last-admin.js'
 import { checkUser } from './user-rules.js'
 import { takenBy } from './users.js'
 import { UserChange } from './users.schema.js'
 
-/** attribute -> column of those that are one. */
+/** Attribute -> column, for the attributes that have a column. */
 const COLUMNS = {
   email: 'email',
   username: 'username',
@@ -37,9 +37,9 @@ type Attribute = keyof typeof COLUMNS
 type Values = { [Name in Attribute]?: unknown }
 
 /**
- * Changes what is given of a user. Another name moves the user's projects to it; another password ends the user's
- * sessions. Throws NotFound, UpdateConflict for what is taken, Forbidden when no administrator would be left, Invalid and
- * BadParameters.
+ * Changes the given attributes of a user. A new username moves the user's projects to it; a new password ends the
+ * user's sessions. Throws NotFound, UpdateConflict when an address, name or identity is taken, Forbidden when no
+ * administrator would be left, Invalid and BadParameters.
  */
 export async function updateUser(id: number, change: UserChange, origin: Origin): Promise<void> {
   requireAny(change)
@@ -77,49 +77,35 @@ async function update(id: number, change: UserChange, passwordHash: string | nul
   await audit(origin, { action: 'user.password', target, changes: { password: {} } })
 }
 
-/** A user's own other address that becomes the primary one is no other one any more. */
+/** Takes an address as the primary one. If it was one of the user's other addresses, it no longer counts among them. */
 async function takeAddress(userId: number, email: string): Promise<void> {
   await execute('delete from emails where user_id = ? and email = ?', [userId, email])
   await checkAddressFree(email, userId)
 }
 
-const attributes = Object.keys(COLUMNS) as Attribute[]
+const ATTRIBUTES = Object.keys(COLUMNS) as Attribute[]
 
 const given = (change: UserChange): Values =>
-  Object.fromEntries(attributes.filter(name => change[name] !== undefined).map(name => [name, change[name]]))
+  Object.fromEntries(ATTRIBUTES.filter(name => change[name] !== undefined).map(name => [name, change[name]]))
 
 const valuesOf = (user: User, change: UserChange): Values =>
-  Object.fromEntries(attributes.filter(name => change[name] !== undefined).map(name => [name, user.get(COLUMNS[name])]))
+  Object.fromEntries(ATTRIBUTES.filter(name => change[name] !== undefined).map(name => [name, user.get(COLUMNS[name])]))
 
 const columnsOf = (values: Values) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [COLUMNS[name as Attribute], value]))
 
 /**
- * Not specified: whether hooks hear of it. A receiver that knows projects by their paths has to, so each project is told
- * as renamed.
+ * Renames the namespace of a user. Not specified: whether hooks hear of it. A receiver that knows projects by their
+ * paths needs it, so each project gets a `project_rename` event.
  */
 async function moveNamespace(user: User, username: string): Promise<void> {
   const old = await personalProjects(user.id)
   await Namespace.update({ path: username, name: username }, { where: { kind: 'user', ownerId: user.id } })
-  const stamp = Date.now().toString(36)
-  await emitEvents(
-    old.map(project => {
-      const now = { ...systemProjectOf(project), pathWithNamespace: `${username}/${project.path}` }
-      return [
-        `project_rename:${project.id}:${stamp}`,
-        projectMovePayload('project_rename', now, project.path_with_namespace)
-      ]
-    })
+  await tellAll(
+    old.map(project => ({
+      kind: 'project.renamed',
+      project: { ...project, path_with_namespace: `${username}/${project.path}` },
+      old_path_with_namespace: project.path_with_namespace
+    }))
   )
-}
-
-/** Not specified: of a provider that the user has an identity of already, the new one takes its place. */
-async function setIdentity(userId: number, { provider, extern_uid: externUid }: UserChange) {
-  if (provider === undefined || externUid === undefined) return {}
-  const known = await Identity.findOne({ where: { userId, provider } })
-  const before = known?.externUid
-  if (before === externUid) return {}
-  if (known) await known.update({ externUid })
-  else await Identity.create({ userId, provider, externUid })
-  return { [`identity ${provider}`]: { ...(before === undefined ? {} : { before }), after: externUid } }
 }

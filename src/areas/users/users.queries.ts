@@ -1,33 +1,34 @@
+import { likeText } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import type { UserListQuery } from './users.schema.js'
 
 export interface UserRow {
-  id: number
-  username: string
-  name: string
-  email: string
-  state: 'active' | 'blocked'
-  admin: number
-  external: number
-  bio: string | null
-  location: string | null
-  messenger: string
-  professional_network: string
-  microblog: string
-  website_url: string
-  organization: string
-  projects_limit: number
-  can_create_group: number
-  theme_id: number
-  color_scheme_id: number
-  confirmed_at: Date | null
-  last_sign_in_at: Date | null
-  current_sign_in_at: Date | null
-  created_at: Date
+  readonly id: number
+  readonly username: string
+  readonly name: string
+  readonly email: string
+  readonly state: 'active' | 'blocked'
+  readonly admin: number
+  readonly external: number
+  readonly bio: string | null
+  readonly location: string | null
+  readonly messenger: string
+  readonly professional_network: string
+  readonly microblog: string
+  readonly website_url: string
+  readonly organization: string
+  readonly projects_limit: number
+  readonly can_create_group: number
+  readonly theme_id: number
+  readonly color_scheme_id: number
+  readonly confirmed_at: Date | null
+  readonly last_sign_in_at: Date | null
+  readonly current_sign_in_at: Date | null
+  readonly created_at: Date
   /** JSON; null when the statement does not ask for it. */
-  identities: string | null
+  readonly identities: string | null
 }
 
 const COLUMNS = `u.id, u.username, u.name, u.email, u.state, u.admin, u.external, u.bio, u.location, u.messenger,
@@ -40,31 +41,32 @@ export function findUser(id: number): Promise<UserRow | undefined> {
   return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.id = ?`, [id])
 }
 
-/** The user whose number stands in a path; whatever else stands there is nobody. */
+/** The user whose id the path contains; undefined when the text is not an id, or no user has it. */
 export async function findNumberedUser(id: string): Promise<UserRow | undefined> {
   return /^\d{1,10}$/.test(id) ? findUser(Number(id)) : undefined
 }
 
-/** The same. Throws NotFound. */
+/** The user whose id the path contains. Throws NotFound. */
 export async function requireNumberedUser(id: string): Promise<UserRow> {
   const user = await findNumberedUser(id)
   if (!user) throw new NotFound('User')
   return user
 }
 
-/** The number that stands in a path, which need not be anybody's. Throws NotFound for what is none. */
+/** The user id in a path; perhaps no user has it. Throws NotFound when the text is not a number. */
 export function userNumber(id: string): number {
   if (!/^\d+$/.test(id)) throw new NotFound('User')
-  // One that no user can have.
+  // No user can have an id this long, nor the id 0.
   return id.length > 10 ? 0 : Number(id)
 }
 
-/**
- * Keeps a user from being deleted until the current transaction ends, `alone` also from whoever else does this. Throws
- * NotFound.
- */
-export async function holdUser(id: number, alone?: 'alone'): Promise<void> {
-  const lock = alone ? 'for update' : 'lock in share mode'
+/** Prevents the deletion of a user until the current transaction ends. Throws NotFound when the user is gone. */
+export const holdUser = (id: number): Promise<void> => lockUser(id, 'lock in share mode')
+
+/** Does the same as `holdUser`; meanwhile other transactions that call either function wait. */
+export const holdUserAlone = (id: number): Promise<void> => lockUser(id, 'for update')
+
+async function lockUser(id: number, lock: 'lock in share mode' | 'for update'): Promise<void> {
   if (!(await row(`select id from users where id = ? ${lock}`, [id]))) throw new NotFound('User')
 }
 
@@ -73,7 +75,7 @@ export function findUserByName(username: string): Promise<UserRow | undefined> {
 }
 
 /**
- * The user whom a sysadmin names: by username, by mail address, or by number, in this order, as a username may consist of
+ * The user whom a sysadmin names by username, mail address or id, in this order, because a username may consist of
  * digits. Throws NotFound.
  */
 export async function requireUser(name: string): Promise<UserRow> {
@@ -83,7 +85,7 @@ export async function requireUser(name: string): Promise<UserRow> {
   return found
 }
 
-/** The box that a user's private token lies in. */
+/** The encrypted private token of a user. */
 export async function findPrivateToken(userId: number): Promise<Buffer | undefined> {
   const found = await row<{ encrypted: Buffer }>(
     "select encrypted from access_tokens where user_id = ? and kind = 'private' and revoked_at is null limit 1",
@@ -92,10 +94,14 @@ export async function findPrivateToken(userId: number): Promise<Buffer | undefin
   return found?.encrypted
 }
 
-/** What the API filters by, and what commands filter by beyond it. */
-export type UserFilter = UserListQuery & { admins?: boolean }
+/** The filters of the API, and `admins`, which only commands have. */
+export interface UserFilter extends UserListQuery {
+  readonly admins?: boolean
+}
 
-/** Users by id. Not specified: the order of the list. `external` is a filter for administrators. */
+/**
+ * A page of users, newest first. Not specified: the order. Only administrators can filter by `external` and `admins`.
+ */
 export async function listUsers(query: UserFilter, asker: { admin: boolean }): Promise<Page<UserRow>> {
   const { where, values } = filter(query, asker.admin)
   const { page, perPage, sql } = window(query)
@@ -124,6 +130,3 @@ function filter({ active, admins, blocked, external, search, username }: UserFil
   }
   return { where: where.join(' and '), values }
 }
-
-/** Text that `like` takes as it stands. */
-export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&')

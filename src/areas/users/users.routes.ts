@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { NotFound, Unauthorized } from '../../errors.js'
-import { NumberedUserParams } from '../../lib/schema.js'
+import { Flag, NumberedUserParams } from '../../lib/schema.js'
 import { blockUser, unblockUser } from './user-state.js'
 import { updateUser } from './user-update.js'
 import { createUser, revealPrivateToken } from './users.js'
@@ -13,7 +13,10 @@ import { Account, User, UserInList } from './users.view.js'
 export const userRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/user',
-    { config: { can: 'user.read' }, schema: { tags: ['Users'], response: { 200: Account } } },
+    {
+      config: { can: 'user.read' },
+      schema: { tags: ['Users'], summary: 'Get your own account', response: { 200: Account } }
+    },
     async ({ actor }) => {
       const user = actor.user && (await findUser(actor.user.id))
       if (!user) throw new Unauthorized()
@@ -25,7 +28,12 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
     '/users',
     {
       config: { can: 'user.read' },
-      schema: { tags: ['Users'], querystring: UserListQuery, response: { 200: Type.Array(UserInList) } }
+      schema: {
+        tags: ['Users'],
+        summary: 'List users',
+        querystring: UserListQuery,
+        response: { 200: Type.Array(UserInList) }
+      }
     },
     async ({ query, actor }, reply) => {
       const admin = actor.user?.admin ?? false
@@ -35,7 +43,10 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/users/:id',
-    { config: { can: 'user.read' }, schema: { tags: ['Users'], params: NumberedUserParams, response: { 200: User } } },
+    {
+      config: { can: 'user.read' },
+      schema: { tags: ['Users'], summary: 'Get a user', params: NumberedUserParams, response: { 200: User } }
+    },
     async ({ params, actor }) => {
       const user = await requireNumberedUser(params.id)
       return actor.user?.admin ? viewUserForAdmin(user) : viewUser(user)
@@ -44,7 +55,10 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     '/users',
-    { config: { can: 'user.administer' }, schema: { tags: ['Users'], body: UserBody, response: { 201: User } } },
+    {
+      config: { can: 'user.administer' },
+      schema: { tags: ['Users'], summary: 'Create a user', body: UserBody, response: { 201: User }, errors: [409] }
+    },
     async ({ body, origin }, reply) => {
       const { id } = await createUser(body, origin)
       const user = await findUser(id)
@@ -57,7 +71,15 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
     '/users/:id',
     {
       config: { can: 'user.administer' },
-      schema: { tags: ['Users'], params: NumberedUserParams, body: UserChange, response: { 200: User } }
+      schema: {
+        tags: ['Users'],
+        summary: 'Change a user',
+        description:
+          'Another username moves the projects of the user to it; another password ends the sessions of the user. An email address or username that another user has gives 404.',
+        params: NumberedUserParams,
+        body: UserChange,
+        response: { 200: User }
+      }
     },
     async ({ params, body, origin }) => {
       await updateUser(userNumber(params.id), body, origin)
@@ -65,16 +87,21 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
     }
   )
 
-  const state = (verb: 'block' | 'unblock', rule: typeof blockUser) =>
+  const state = (verb: 'block' | 'unblock', rule: typeof blockUser, summary: string) =>
     app.put(
       `/users/:id/${verb}`,
       {
         config: { can: 'user.administer' },
-        schema: { tags: ['Users'], params: NumberedUserParams, response: { 200: Type.Boolean() } }
+        schema: {
+          tags: ['Users'],
+          summary,
+          params: NumberedUserParams,
+          response: { 200: Flag('false when that was so already') }
+        }
       },
       async ({ params, origin }) => rule(userNumber(params.id), origin)
     )
 
-  state('block', blockUser)
-  state('unblock', unblockUser)
+  state('block', blockUser, 'Block a user, and end their sessions')
+  state('unblock', unblockUser, 'Let a blocked user in again')
 }

@@ -1,42 +1,49 @@
 import { type Static, Type } from 'typebox'
-import { Paging } from '../../lib/schema.js'
+import { Flag, Integer, Paging, Text } from '../../lib/schema.js'
 
-const text = (maxLength = 255) => Type.Optional(Type.String({ maxLength }))
+const text = (description: string, maxLength = 255) => Type.Optional(Text(description, { maxLength }))
+const flag = (description: string) => Type.Optional(Flag(description))
+const needed = (description: string, maxLength = 255) => Text(description, { minLength: 1, maxLength })
 
 export const UserListQuery = Type.Object({
   ...Paging,
-  active: Type.Optional(Type.Boolean()),
-  blocked: Type.Optional(Type.Boolean()),
-  external: Type.Optional(Type.Boolean()),
-  search: text(),
-  username: text()
+  active: flag('true: only users who are not blocked'),
+  blocked: flag('true: only blocked users'),
+  external: flag('true: only external users'),
+  search: text('text that stands in the name, the username or the email address'),
+  username: text('the whole username of one user')
 })
 export type UserListQuery = Static<typeof UserListQuery>
 
-export const UserBody = Type.Object({
-  email: Type.String({ minLength: 1, maxLength: 255 }),
-  password: Type.String({ minLength: 1, maxLength: 1024 }),
-  username: Type.String({ minLength: 1, maxLength: 255 }),
-  name: Type.String({ minLength: 1, maxLength: 255 }),
-  messenger: text(),
-  professional_network: text(),
-  microblog: text(),
-  website_url: text(),
-  organization: text(),
-  projects_limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 2147483647 })),
-  extern_uid: text(),
-  provider: text(64),
-  bio: text(),
-  location: text(),
-  admin: Type.Optional(Type.Boolean()),
-  can_create_group: Type.Optional(Type.Boolean()),
-  confirm: Type.Optional(Type.Boolean()),
-  external: Type.Optional(Type.Boolean())
-})
+const attributes = {
+  email: needed('the primary email address'),
+  password: needed('the password, of 8 characters at least', 1024),
+  username: needed('the name in paths and for signing in'),
+  name: needed('the name that people read'),
+  messenger: text('the account at a messenger'),
+  professional_network: text('the account at a professional network'),
+  microblog: text('the account at a microblog'),
+  website_url: text('the website'),
+  organization: text('the employer'),
+  projects_limit: Type.Optional(Integer('projects that the user may own', { minimum: 0, maximum: 2147483647 })),
+  extern_uid: text('the id that the user has at `provider`'),
+  provider: text('a service that knows the user, such as `ldap`', 64),
+  bio: text('what the user tells about themselves'),
+  location: text('where the user lives'),
+  admin: flag('whether the user is an administrator'),
+  can_create_group: flag('whether the user may create groups'),
+  external: flag('whether the user sees internal projects only as a member')
+}
+
+export const UserBody = Type.Object(
+  { ...attributes, confirm: flag('whether the email address must be confirmed; it counts as confirmed either way') },
+  { title: 'UserBody', description: 'A new user.' }
+)
 export type UserBody = Static<typeof UserBody>
 
-const { confirm: _confirm, ...changeable } = UserBody.properties
-
 /** All that an administrator may change of a user. */
-export const UserChange = Type.Partial(Type.Object(changeable))
+export const UserChange = Type.Partial(Type.Object(attributes), {
+  title: 'UserChange',
+  description: 'What changes of a user: at least one of these.'
+})
 export type UserChange = Static<typeof UserChange>

@@ -1,20 +1,22 @@
 import type { Origin } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
-import { AccessToken, Identity, Namespace, User } from '../../db/models/index.js'
+import { Namespace, User } from '../../db/models/index.js'
+import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, Invalid } from '../../errors.js'
 import { hashPassword } from '../../lib/password-hash.js'
 import { decrypt, encrypt, newToken, tokenHash } from '../../secrets.js'
-import { userPayload } from '../../webhooks/system-payloads.js'
+import { tellAll } from '../activity/happenings.js'
+import { userSnapshot } from '../activity/snapshots.js'
 import { auditAll, changesBetween } from '../audit/audit.js'
-import { emitEvents } from '../hooks/events.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { ADDRESS_TAKEN, checkAddressesFree } from './emails.js'
+import { insertIdentities } from './identities.js'
 import { checkUser } from './user-rules.js'
 import { findPrivateToken } from './users.queries.js'
 import type { UserBody } from './users.schema.js'
 
-/** A user who is to be, with what takes long to make. */
+/** A user before the write, with the values that take long to make. */
 export interface UserDraft {
   readonly body: UserBody
   readonly passwordHash: string
@@ -32,7 +34,7 @@ export async function createUser(body: UserBody, origin: Origin): Promise<{ id: 
   return { id, privateToken: draft.privateToken }
 }
 
-/** Hashes the password: most of what a user costs. */
+/** Hashes the password, which takes most of the time that a new user costs. */
 export const draftUser = async (body: UserBody): Promise<UserDraft> => ({
   body,
   passwordHash: await hashPassword(body.password),
@@ -40,18 +42,18 @@ export const draftUser = async (body: UserBody): Promise<UserDraft> => ({
 })
 
 /**
- * Writes users whose attributes are checked, all or none; gives their numbers in their order. Throws Conflict when one of
- * them has an address, a name or an identity that is taken.
+ * Writes all of the users or none; their attributes must be checked already. Gives their ids in the same order. Throws
+ * Conflict when an address, name or identity of one of them is taken.
  */
 export async function insertUsers(drafts: readonly UserDraft[], origin: Origin): Promise<number[]> {
   return transact(async () => {
-    // The address is looked at before the name, as the requirement orders the two conflicts.
+    // Checks the address before the name, because the requirement orders the two conflicts so.
     await checkAddressesFree(drafts.map(({ body }) => body.email))
     const users = await insertRows(drafts)
     await insertNamespaces(users)
-    await insertIdentities(drafts, users)
-    await AccessToken.bulkCreate(users.map(({ id }, at) => tokenOf(id, drafts[at]?.privateToken ?? '')))
-    await emitEvents(users.map(user => [`user_create:${user.id}`, userPayload('user_create', user)]))
+    await insertIdentitiesOf(drafts, users)
+    await insertPrivateTokens(users.map(({ id }, at) => ({ userId: id, token: drafts[at]?.privateToken ?? '' })))
+    await tellAll(users.map(user => ({ kind: 'user.created', user: userSnapshot(user) })))
     await auditAll(
       origin,
       users.map(({ id, username }, at) => ({
@@ -64,19 +66,21 @@ export async function insertUsers(drafts: readonly UserDraft[], origin: Origin):
   })
 }
 
-/** The private token of a user, which the database keeps encrypted. */
+/** Gives the private token of a user, which the database keeps encrypted. Throws Invalid when there is none. */
 export async function revealPrivateToken(userId: number): Promise<string> {
   const box = await findPrivateToken(userId)
   if (!box) throw new Invalid('private_token', 'is missing')
   return decrypt(box)
 }
 
-const tokenOf = (userId: number, privateToken: string) => ({
-  userId,
-  kind: 'private' as const,
-  tokenHash: tokenHash(privateToken),
-  encrypted: encrypt(privateToken)
-})
+async function insertPrivateTokens(tokens: readonly { userId: number; token: string }[]): Promise<void> {
+  const now = new Date()
+  await execute(
+    `insert into access_tokens (token_hash, user_id, kind, encrypted, created_at)
+     values ${tokens.map(() => "(?, ?, 'private', ?, ?)").join(', ')}`,
+    tokens.flatMap(({ userId, token }) => [tokenHash(token), userId, encrypt(token), now])
+  )
+}
 
 /** Gives the rows in the order of the drafts. */
 async function insertRows(drafts: readonly UserDraft[]): Promise<User[]> {
@@ -86,7 +90,8 @@ async function insertRows(drafts: readonly UserDraft[]): Promise<User[]> {
   } catch (error) {
     throw takenBy(error)
   }
-  // Ids of one insert are not told for each row, and a cluster's do not ascend by one: they are read back.
+  // An insert of many rows does not give the id of each, and on a cluster the ids do not ascend by one. So read them
+  // back.
   const names = drafts.map(({ body }) => body.username)
   const found = await User.findAll({ where: { username: names } })
   const byName = new Map(found.map(user => [user.username, user]))
@@ -113,7 +118,7 @@ const columnsOf = ({ body, passwordHash }: UserDraft, projectsLimit: number) => 
   organization: body.organization ?? '',
   projectsLimit: body.projects_limit ?? projectsLimit,
   canCreateGroup: body.can_create_group ?? true,
-  // Without a mail address to confirm from, an administrator's word is the confirmation.
+  // No mail asks the user to confirm the address: the administrator who makes the user confirms it.
   confirmedAt: new Date()
 })
 
@@ -127,7 +132,7 @@ async function insertNamespaces(users: readonly User[]): Promise<void> {
   }
 }
 
-async function insertIdentities(drafts: readonly UserDraft[], users: readonly User[]): Promise<void> {
+async function insertIdentitiesOf(drafts: readonly UserDraft[], users: readonly User[]): Promise<void> {
   const identities = drafts.flatMap(({ body: { provider, extern_uid } }, at) => {
     const userId = users[at]?.id
     return provider === undefined || extern_uid === undefined || userId === undefined
@@ -135,13 +140,15 @@ async function insertIdentities(drafts: readonly UserDraft[], users: readonly Us
       : [{ userId, provider, externUid: extern_uid }]
   })
   try {
-    if (identities.length > 0) await Identity.bulkCreate(identities)
+    await insertIdentities(identities)
   } catch (error) {
     throw takenBy(error)
   }
 }
 
-/** The Conflict that a write of a user ran into, or the error itself. */
+/**
+ * Turns the error of a user's write into a Conflict when an address, name or identity is taken; else gives the error.
+ */
 export function takenBy(error: unknown): unknown {
   const key = duplicateKey(error)
   if (key === 'users_email') return new Conflict(ADDRESS_TAKEN)

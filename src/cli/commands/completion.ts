@@ -2,9 +2,9 @@ import { Args } from '@oclif/core'
 import { BaseCommand } from '../base.js'
 
 export default class Completion extends BaseCommand {
-  static override summary = 'Print the completion script of a shell'
+  static override summary = 'Print the completion script for a shell'
   static override description =
-    'The script knows all commands, flags and their values by itself: no key press starts a process. ' +
+    'The script contains all commands, flags and values, so that no key press has to start a process. ' +
     'Print it again after an upgrade.'
   static override examples = [
     'source <(<%= config.bin %> completion bash)',
@@ -13,7 +13,7 @@ export default class Completion extends BaseCommand {
     '<%= config.bin %> completion fish > ~/.config/fish/completions/<%= config.bin %>.fish'
   ]
   static override args = {
-    shell: Args.string({ description: 'the shell', required: true, options: ['bash', 'zsh', 'fish'] })
+    shell: Args.string({ description: 'the shell that you use', required: true, options: ['bash', 'zsh', 'fish'] })
   }
 
   async run(): Promise<{ shell: string; script: string }> {

@@ -3,19 +3,20 @@ import { BaseCommand, ExitCode } from '../base.js'
 import type { CheckResult } from '../doctor/check.js'
 
 export default class Doctor extends BaseCommand {
-  static override summary = 'Check everything that the appliance needs, and say what to do'
+  static override summary = 'Check everything that the appliance needs, and say how to repair each fault'
   static override description =
-    'Exit code 1 while something is wrong. Without --fix it changes nothing; a private database that is down is run ' +
-    'for the checks alone, as it is. With --fix it mends what can be mended without a loss: permissions, missing ' +
-    'folders, what dead processes hold, empty repositories that are missing, commit graphs.'
+    'Without --fix it changes nothing; if the private database is down, it runs during the checks, without a change of ' +
+    'its schema. With --fix it repairs what can be repaired without a loss: permissions, missing folders, jobs, ref ' +
+    'changes and locks that dead processes hold, removals without a job, missing repositories that never had a commit, ' +
+    'and commit graphs. Exit code 1 while something is wrong.'
   static override examples = [
     '<%= config.bin %> doctor',
     '<%= config.bin %> doctor --all --json',
     '<%= config.bin %> doctor --fix'
   ]
   static override flags = {
-    fix: Flags.boolean({ description: 'mend what can be mended without a loss' }),
-    all: Flags.boolean({ description: 'look at every repository and file, not at a sample' })
+    fix: Flags.boolean({ description: 'repair what can be repaired without a loss' }),
+    all: Flags.boolean({ description: 'check every repository and file, not a sample' })
   }
 
   async run(): Promise<{ ok: boolean; checks: CheckResult[] }> {
@@ -40,7 +41,7 @@ function linesOf({ name, ok, skipped, found, details, remedy, mended }: CheckRes
   return [
     `${verdict}  ${name.padEnd(13)}  ${found}`,
     ...details.map(detail => `${INDENT}${detail}`),
-    ...(mended === null ? [] : [`${INDENT}mended: ${mended}`]),
+    ...(mended === null ? [] : [`${INDENT}repaired: ${mended}`]),
     ...(remedy === null ? [] : [`${INDENT}-> ${remedy}`])
   ].join('\n')
 }

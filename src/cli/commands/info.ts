@@ -4,10 +4,15 @@ import { BaseCommand } from '../base.js'
 export default class Info extends BaseCommand {
   static override summary = 'Show versions, addresses, counts and sizes of the appliance'
   static override description =
-    'For a report of a fault, and for planning. Sizes are what files take of the disk; counting them ends after --seconds, and what was not counted by then is told. With --json: {versions, machine, home, urls, database, counts, folders}; sizes are bytes.'
+    'Use it for reports of faults and for planning. A size is the room that the files take on the disk. Counting ends after --seconds; the output says which folders were not counted to the end. With --json: {versions, machine, home, urls, database, counts, folders}; sizes are in bytes.'
   static override examples = ['<%= config.bin %> info', '<%= config.bin %> info --seconds 60 --json']
   static override flags = {
-    seconds: Flags.integer({ default: 10, min: 1, max: 3600, description: 'how long folders are counted at the most' })
+    seconds: Flags.integer({
+      default: 10,
+      min: 1,
+      max: 3600,
+      description: 'count folders for at most this many seconds'
+    })
   }
 
   async run() {

@@ -1,8 +1,8 @@
 import { BaseCommand } from '../base.js'
 
 export default class Man extends BaseCommand {
-  static override summary = 'Print the man page, with every command'
-  static override description = 'It is made from what the commands say of themselves, in the format of man(7).'
+  static override summary = 'Print the man page, which describes every command'
+  static override description = 'The page is in the format of man(7). It contains the help of all commands.'
   static override examples = [
     '<%= config.bin %> man | man -l -',
     '<%= config.bin %> man > /usr/local/share/man/man1/<%= config.bin %>.1'

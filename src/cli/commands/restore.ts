@@ -4,28 +4,32 @@ import { BaseCommand, type FlagsOf } from '../base.js'
 type FoundBackup = ReturnType<typeof import('../../areas/backup/store.js').findBackup>
 
 export default class Restore extends BaseCommand {
-  static override summary = 'Restore a backup into a new home, or one project of it into this one'
+  static override summary = 'Restore a backup into a new home, or one project of it into this home'
   static override description =
-    'With --into: makes a whole home of the backup in an empty folder; `gitstead up --home` starts on it. With --project: ' +
-    'gives refs that are gone back to a project, with --overwrite also those that have moved; a project that was ' +
-    'removed comes back with its members, pipelines and builds. The appliance may run.'
+    'With --into it writes the whole backup as a new home into an empty folder; start it with `gitstead up --home`. With ' +
+    '--project it restores the refs that the project has lost, and with --overwrite also the refs that have moved. A ' +
+    'removed project comes back with its members, pipelines and builds. The appliance may run meanwhile.'
   static override examples = [
     '<%= config.bin %> restore latest --into /srv/gitstead --secrets /root/gitstead-secrets.json',
     '<%= config.bin %> restore /mnt/backups/20261121T020000Z-3f9a --into /tmp/drill --pause-jobs --json',
     '<%= config.bin %> restore latest --project ada/engine --overwrite --dry-run'
   ]
-  static override args = { backup: Args.string({ required: true, description: 'id, folder, or latest' }) }
+  static override args = {
+    backup: Args.string({ required: true, description: 'the backup: its id, its folder, or latest' })
+  }
   static override flags = {
     into: Flags.string({
-      description: 'the new home: a folder that is empty or not there yet',
+      description: 'the new home: an empty folder, or one that does not exist yet',
       exclusive: ['project']
     }),
-    project: Flags.string({ description: 'NAMESPACE/PROJECT, or its number, of the backup' }),
-    overwrite: Flags.boolean({ description: 'move refs back that have another value by now', dependsOn: ['project'] }),
-    to: Flags.string({ description: 'the folder of backups; HOME/backups unless named' }),
-    secrets: Flags.string({ description: 'file of secrets, where the backup holds none' }),
-    'pause-jobs': Flags.boolean({ description: 'pause all queues: a copy for a drill sends no hooks and no mail' }),
-    'dry-run': Flags.boolean({ description: 'only check whether it could be done' })
+    project: Flags.string({ description: 'the project in the backup: NAMESPACE/PROJECT or its number' }),
+    overwrite: Flags.boolean({ description: 'also move refs back that have changed since', dependsOn: ['project'] }),
+    to: Flags.string({ description: 'the folder that holds the backups (default: HOME/backups)' }),
+    secrets: Flags.string({ description: 'the file of secrets, if the backup does not contain them' }),
+    'pause-jobs': Flags.boolean({
+      description: 'pause all queues, so that a copy for a drill sends no hooks and no mail'
+    }),
+    'dry-run': Flags.boolean({ description: 'only check whether the backup can be restored' })
   }
 
   async run() {
@@ -35,7 +39,7 @@ export default class Restore extends BaseCommand {
     const { into, project } = flags
     if (into !== undefined) return this.whole(findBackup(args.backup, flags.to), into, flags)
     if (project !== undefined) return this.one(findBackup(args.backup, flags.to), project, flags)
-    return this.error('name a new home by --into, or a project by --project', { exit: 2 })
+    return this.error('give a new home with --into, or a project with --project', { exit: 2 })
   }
 
   private async one(backup: FoundBackup, name: string, flags: FlagsOf<typeof Restore>) {
@@ -49,7 +53,8 @@ export default class Restore extends BaseCommand {
     const would = restored.dry_run ? 'would ' : ''
     if (restored.recreated) this.log(`${would}make ${restored.path_with_namespace} (id ${restored.id}) again`)
     for (const { ref, before, after } of restored.moved) this.log(`${would}move ${ref} ${before ?? 'nothing'} ${after}`)
-    for (const ref of restored.kept) this.log(`keep ${ref}: it has another value by now (--overwrite moves it)`)
+    for (const ref of restored.kept)
+      this.log(`keep ${ref}: it has changed since the backup (--overwrite moves it back)`)
     if (!restored.recreated && restored.moved.length + restored.kept.length === 0) {
       this.log(`nothing to do: ${restored.path_with_namespace} has every ref of the backup`)
     }

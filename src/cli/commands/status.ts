@@ -2,7 +2,8 @@ import { BaseCommand } from '../base.js'
 
 export default class Status extends BaseCommand {
   static override summary = 'Show whether the appliance runs and what it is doing'
-  static override description = 'Exit code 5 when the server, the database or every worker is away. Starts nothing.'
+  static override description =
+    'It starts nothing. Exit code 5 when the server does not answer, the database does not answer, or no worker runs.'
   static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --json']
 
   async run() {

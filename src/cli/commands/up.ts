@@ -4,15 +4,15 @@ import { BaseCommand } from '../base.js'
 export default class Up extends BaseCommand {
   static override summary = 'Run the whole appliance in the foreground: database, server and worker'
   static override description =
-    'Prints `ready http://HOST:PORT` on stdout once all answer. Starts again what dies; stops cleanly on SIGTERM.'
+    'It prints `ready http://HOST:PORT` on stdout once all answer, restarts a part that dies, and stops cleanly on SIGTERM.'
   static override enableJsonFlag = false
   static override examples = [
     '<%= config.bin %> up',
     '<%= config.bin %> up --home /srv/gitstead --host 0.0.0.0 --port 80'
   ]
   static override flags = {
-    host: Flags.string({ description: 'address to listen on' }),
-    port: Flags.integer({ description: 'port to listen on; 0 is any free one', min: 0, max: 65535 })
+    host: Flags.string({ description: 'the address to listen at' }),
+    port: Flags.integer({ description: 'the port to listen at; 0 takes any free port', min: 0, max: 65535 })
   }
 
   async run(): Promise<void> {

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../base.js'
 
 export default class Worker extends BaseCommand {
-  static override summary = 'Run one worker process: background jobs and builds'
+  static override summary = 'Run one worker process, which does background jobs and builds'
   static override enableJsonFlag = false
   static override examples = [
     '<%= config.bin %> worker',

@@ -1,4 +1,4 @@
-// Holds the dashboard's state: what was read, what was pressed. What is drawn is the frame's business.
+// Holds the state of the dashboard: what was read and what was pressed. The frame alone decides what is drawn.
 import { useApp, useInput } from 'ink'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Misconfigured, NotFound } from '../../errors.js'
@@ -26,7 +26,7 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
   const size = useSize(screen)
   const [state, setState] = useState(() => firstState(interval))
   const [tick, setTick] = useState(0)
-  // Several keys may come in one turn, before the next frame: each sees what the one before made.
+  // Several keys may arrive before the next frame. Each must see the state that the key before it made.
   const latest = useRef(state)
   const { overview, error } = useOverview(source, first, state.interval, tick)
   const jobs = useJobs(source, state, tick)
@@ -40,7 +40,7 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
   const shown = { overview, jobs: jobs.value }
 
   useEffect(() => {
-    // A token that was revoked does not come back.
+    // A revoked token stays revoked: to try again would not help.
     if (error instanceof Misconfigured) exit(error)
   }, [error, exit])
 
@@ -58,7 +58,7 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
     if (isChange(effect)) void carryOut(source, effect).then(say)
     else setTick(each => each + 1)
   }
-  // By reference as well: a key may come between a frame and the moment at which Ink hears the newest handler.
+  // A reference too: a key may arrive between a frame and the moment when Ink gets the newest handler.
   const context = useRef<Context>(undefined)
   context.current = {
     readOnly,
@@ -92,26 +92,26 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
 
 const textOf = (error: unknown) => (error instanceof Error ? error.message : error === null ? null : String(error))
 
-/** Does a change; gives what to say of it. */
+/** Makes a change; gives the message for the status line, also when the change fails. */
 async function carryOut(source: JobSource, change: Change): Promise<string> {
   try {
     switch (change.kind) {
       case 'retry':
         await source.retry(change.job)
-        return `job ${change.job} is tried again`
+        return `job ${change.job} will be tried again`
       case 'discard':
         await source.discard(change.job)
         return `job ${change.job} is discarded`
       case 'pause':
         await source.pause(change.queue)
-        return `${change.queue} is paused`
+        return `queue ${change.queue} is paused`
       case 'resume':
         await source.resume(change.queue)
-        return `${change.queue} goes on`
+        return `queue ${change.queue} is resumed`
     }
   } catch (error) {
     if (!(error instanceof NotFound) || !('job' in change)) return `not done: ${textOf(error)}`
-    const why = change.kind === 'retry' ? 'neither delayed nor dead' : 'running, or gone'
+    const why = change.kind === 'retry' ? 'neither delayed nor dead' : 'running, or does not exist any more'
     return `not done: job ${change.job} is ${why}`
   }
 }

@@ -1,22 +1,25 @@
-// What the environment says to the dashboard.
+// Reads the environment for the dashboard: variables, terminal, keyboard.
 import { closeSync, openSync } from 'node:fs'
 import { ReadStream } from 'node:tty'
 
-/** `GITSTEAD_TOKEN`, for `--url`. */
+/** The token in `GITSTEAD_TOKEN`, for `--url`; undefined when it is not set or empty. */
 export const tokenOfEnvironment = (): string | undefined => process.env.GITSTEAD_TOKEN || undefined
 
-/** https://no-color.org */
+/** Whether colours are wanted; see https://no-color.org. */
 export const wantsColor = (): boolean => (process.env.NO_COLOR ?? '') === ''
 
-/** React checks and explains more in development, which makes frames slow. Call it before React is loaded. */
+/** Switches React to production. Its checks for development make frames slow. Call this before React is loaded. */
 export function useProductionReact(): void {
   process.env.NODE_ENV = 'production'
 }
 
-/** A dumb terminal has no places to write to. */
+/** Whether a frame can be drawn. A dumb terminal cannot move its cursor. */
 export const hasScreen = (): boolean => Boolean(process.stdout.isTTY) && process.env.TERM !== 'dumb'
 
-/** Where keys come from: standard input, or the terminal itself where a token came by standard input. */
+/**
+ * The stream of keys: standard input, or the terminal itself when standard input gave the token. Undefined when there
+ * is no terminal.
+ */
 export function keyboard(tokenFromStdin: boolean): ReadStream | undefined {
   if (process.stdin.isTTY) return process.stdin
   if (!tokenFromStdin) return undefined

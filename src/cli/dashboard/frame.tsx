@@ -1,4 +1,4 @@
-// A whole frame, pure from its props: exactly the terminal's size.
+// Draws a whole frame, exactly as large as the terminal. It depends on its props alone.
 import { Box } from 'ink'
 import { PANES, type Pane } from './keymap.js'
 import { blocksOf, HEADER, isTooSmall, type Size, STATUS } from './layout.js'
@@ -24,7 +24,7 @@ export interface FrameProps {
   readonly theme: Theme
 }
 
-/** Lines for what is below the header: a pane alone, a job in full, the keys. */
+/** How many lines are left below the header for one pane, one job or the list of keys. */
 export const bodyOf = ({ rows }: Size) => rows - HEADER - STATUS - 1
 
 export function Frame(props: FrameProps) {
@@ -70,7 +70,7 @@ function Middle({ size, state, shown, detail, now, theme }: FrameProps) {
   ))
 }
 
-/** The filter is the active pane's: the others show what there is. */
+/** The tables of all panes. The filter applies to the active pane alone. */
 function tablesOf(state: State, shown: Shown, now: number): { readonly [Name in Pane]: Table } {
   const entries = PANES.map(pane => {
     const filter = pane === state.pane ? state.filter : ''

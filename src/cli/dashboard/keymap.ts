@@ -1,4 +1,5 @@
-// Every key of the dashboard, once: the app obeys this table, `?` shows it, and docs/dashboard.md is held to it.
+// Lists every key of the dashboard. The app follows this table, `?` shows it, and a test compares it with
+// docs/dashboard.md.
 
 export const PANES = ['queues', 'processes', 'failures', 'builds', 'jobs'] as const
 export type Pane = (typeof PANES)[number]
@@ -33,34 +34,37 @@ export interface Binding {
 }
 
 export const keymap: readonly Binding[] = [
-  { keys: ['?'], action: 'help', about: 'show the keys' },
-  { keys: ['/'], action: 'filter', about: 'show only lines with a text; enter keeps it, esc ends it' },
-  { keys: ['up', 'k'], action: 'up', about: 'one line up' },
-  { keys: ['down', 'j'], action: 'down', about: 'one line down' },
-  { keys: ['pageup', 'ctrl-b'], action: 'page_up', about: 'a page up' },
-  { keys: ['pagedown', 'ctrl-f'], action: 'page_down', about: 'a page down' },
-  { keys: ['home', 'g'], action: 'first', about: 'the first line' },
-  { keys: ['end', 'G'], action: 'last', about: 'the last line' },
-  { keys: ['tab', 'right'], action: 'next_pane', about: 'the next pane' },
-  { keys: ['shift-tab', 'left'], action: 'previous_pane', about: 'the pane before' },
+  { keys: ['?'], action: 'help', about: 'show all keys' },
+  { keys: ['/'], action: 'filter', about: 'filter lines by a text; enter keeps it, esc removes it' },
+  { keys: ['up', 'k'], action: 'up', about: 'go one line up' },
+  { keys: ['down', 'j'], action: 'down', about: 'go one line down' },
+  { keys: ['pageup', 'ctrl-b'], action: 'page_up', about: 'go one page up' },
+  { keys: ['pagedown', 'ctrl-f'], action: 'page_down', about: 'go one page down' },
+  { keys: ['home', 'g'], action: 'first', about: 'go to the first line' },
+  { keys: ['end', 'G'], action: 'last', about: 'go to the last line' },
+  { keys: ['tab', 'right'], action: 'next_pane', about: 'go to the next pane' },
+  { keys: ['shift-tab', 'left'], action: 'previous_pane', about: 'go to the previous pane' },
   { keys: ['1'], action: 'queues', about: 'queues' },
   { keys: ['2'], action: 'processes', about: 'workers' },
   { keys: ['3'], action: 'failures', about: 'failed jobs' },
   { keys: ['4'], action: 'builds', about: 'running builds' },
   { keys: ['5'], action: 'jobs', about: 'newest jobs' },
   { keys: ['s'], action: 'sort', about: 'sort by the next column' },
-  { keys: ['enter'], action: 'open', about: 'open: a queue’s jobs; a job’s error and payload in full' },
-  { keys: ['esc'], action: 'back', about: 'back' },
-  { keys: ['r'], action: 'retry', about: 'retry the job, with all its tries' },
+  { keys: ['enter'], action: 'open', about: 'open the jobs of a queue, or a job with its error and payload' },
+  { keys: ['esc'], action: 'back', about: 'go back' },
+  { keys: ['r'], action: 'retry', about: 'retry the job at once; it gets all its tries again' },
   { keys: ['d', 'ctrl-d'], action: 'discard', about: 'discard the job; asks first' },
   { keys: ['p'], action: 'pause', about: 'pause the queue, or resume it' },
-  { keys: ['+'], action: 'slower', about: 'look less often' },
-  { keys: ['-'], action: 'faster', about: 'look more often' },
-  { keys: ['R', 'ctrl-l'], action: 'redraw', about: 'look now, and draw the screen anew' },
+  { keys: ['+'], action: 'slower', about: 'update less often' },
+  { keys: ['-'], action: 'faster', about: 'update more often' },
+  { keys: ['R', 'ctrl-l'], action: 'redraw', about: 'update now, and redraw the screen' },
   { keys: ['q', 'ctrl-c'], action: 'quit', about: 'quit' }
 ]
 
-/** The lines of the help: what each key does, the panes' numbers in one line; who reads it has found its own key. */
+/**
+ * The lines of the help: each key with what it does. The numbers of the panes share one line, and the key `?` is left
+ * out, as the reader has just found it.
+ */
 export function helpLines(): { keys: string; about: string }[] {
   const panes = keymap.filter(({ action }) => isPane(action))
   const all = {
@@ -76,11 +80,11 @@ export function helpLines(): { keys: string; about: string }[] {
 
 const isPane = (action: Action) => PANES.some(pane => pane === action)
 
-const actions = new Map(keymap.flatMap(({ keys, action }) => keys.map(key => [key, action] as const)))
+const ACTIONS = new Map(keymap.flatMap(({ keys, action }) => keys.map(key => [key, action] as const)))
 
-/** What a key does; undefined for one that does nothing. */
-export const actionOf = (key: string): Action | undefined => actions.get(key)
+/** The action of a key; undefined when the key does nothing. */
+export const actionOf = (key: string): Action | undefined => ACTIONS.get(key)
 
-/** What changes something, and is switched off by --read-only. */
+/** Whether an action changes something; --read-only disables such actions. */
 export const changes = (action: Action | undefined): boolean =>
   action === 'retry' || action === 'discard' || action === 'pause'

@@ -1,4 +1,5 @@
-// Keys by their names in the keymap. A terminal may hand over several at once, when one types or pastes quickly.
+// Translates key presses to the names in the keymap. When a user types or pastes quickly, a terminal gives several keys
+// at once.
 import type { Key } from 'ink'
 
 const SPECIAL: readonly (readonly [flag: keyof Key, name: string])[] = [
@@ -16,7 +17,7 @@ const SPECIAL: readonly (readonly [flag: keyof Key, name: string])[] = [
   ['delete', 'backspace']
 ]
 
-/** The names of what was pressed, in order. */
+/** The names of the pressed keys, in order. */
 export function keysOf(input: string, key: Key): string[] {
   if (key.tab) return [key.shift ? 'shift-tab' : 'tab']
   const special = SPECIAL.find(([flag]) => key[flag])

@@ -1,4 +1,4 @@
-// Which panes fit on a screen, and how wide their columns are. Pure.
+// Decides which panes fit on a screen, and how wide their columns are. Pure functions.
 import { PANES, type Pane } from './keymap.js'
 import type { Column } from './tables.js'
 
@@ -9,28 +9,29 @@ export interface Size {
 
 export interface Block {
   readonly pane: Pane
-  /** Lines below its title and its headings. */
+  /** How many lines the pane has below its title and its headings. */
   readonly body: number
 }
 
-/** Lines above the panes, and the status line below. */
+/** How many lines stand above the panes, and below them (the status line). */
 export const HEADER = 3
 export const STATUS = 1
-/** A pane's title, its headings, and the empty line after it. */
+/** Lines of a pane beside its body: its title, its headings, and an empty line after it. */
 const AROUND = 3
-/** From here on the other panes are shown beside the active one. */
+/** A terminal with at least this many lines shows other panes together with the active one. */
 const TALL = 36
-/** Lines that the active pane has at least before others get any. */
+/** The active pane gets at least this many lines before other panes get any. */
 const LEAST = 12
+/** A pane gets at most this many lines, except the pane that takes all lines that are left. */
 const MOST: { readonly [Name in Pane]: number } = { queues: 8, processes: 8, failures: 12, builds: 10, jobs: 12 }
 
 export const SMALLEST: Size = { columns: 40, rows: 10 }
 export const isTooSmall = ({ columns, rows }: Size) => columns < SMALLEST.columns || rows < SMALLEST.rows
 
-/** The panes from top to bottom: the active one, and in tall terminals those that fit beside it. */
+/** The panes from top to bottom: the active pane, and in a tall terminal those that fit together with it. */
 export function blocksOf({ rows }: Size, active: Pane, counts: { readonly [Name in Pane]: number }): Block[] {
   const height = rows - HEADER - STATUS
-  // Queues are few: what they leave over is for the failures.
+  // There are only a few queues, so the failures get the lines that the queues do not need.
   const grows = active === 'queues' ? 'failures' : active
   if (rows < TALL) return short(height, active, counts.queues)
   const needs = (pane: Pane) => AROUND + Math.min(MOST[pane], Math.max(1, counts[pane]))
@@ -56,7 +57,7 @@ function short(height: number, active: Pane, queues: number): Block[] {
   ]
 }
 
-/** Which columns are shown in so many columns of a terminal, and how wide; a gap lies between two. */
+/** Which columns of a table fit into `width` columns of the terminal, how wide each is, and how wide the gaps are. */
 export function widthsOf(
   columns: readonly Column[],
   width: number
@@ -73,7 +74,7 @@ export function widthsOf(
   return { shown, widths, gap }
 }
 
-/** The first of `total` lines to show, so that the chosen one is among them. */
+/** The first line to show, so that the chosen one of `total` lines is among the `body` lines on the screen. */
 export function firstShown(chosen: number, body: number, total: number): number {
   return Math.max(0, Math.min(chosen - Math.floor(body / 2), total - body))
 }

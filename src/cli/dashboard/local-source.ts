@@ -1,4 +1,4 @@
-// The appliance of this machine, by the same rules as the API.
+// Reads and changes the appliance of this machine, by the same rules as the API.
 import { hostname } from 'node:os'
 import { jobOverview } from '../../areas/jobs/job-overview.js'
 import { discardJobs, pauseQueue, resumeQueue, retryJobs } from '../../areas/jobs/jobs.js'
@@ -22,13 +22,13 @@ export const localSource = (): JobSource => ({
 })
 
 /**
- * A dashboard stays for hours: a database that ran for it alone would keep the appliance from starting. Throws
- * Unavailable where the home's database is down.
+ * Throws Unavailable when the appliance of this home is down. A dashboard stays open for hours. If it ran the database
+ * for itself, the appliance could not start.
  */
 export async function requireAppliance(): Promise<void> {
   if (config().database.url !== null) return
   const { up, transient } = await embeddedState()
   if (!up || transient) {
-    throw new Unavailable('the appliance is down: start it with gitstead up, or look once with --once')
+    throw new Unavailable('the appliance is down: start it with gitstead up, or add --once for one plain frame')
   }
 }

@@ -1,4 +1,4 @@
-// One plain frame, for a pipe or a log: no escapes, and every pane below the other.
+// Draws one plain frame for a pipe or a log: without escapes, and with all panes below each other.
 import { Box, renderToString } from 'ink'
 import { PANES } from './keymap.js'
 import { TITLES, Title, Totals } from './panes/lines.js'
@@ -6,10 +6,10 @@ import { List } from './panes/list.js'
 import type { JobOverview } from './source.js'
 import { tableOf } from './tables.js'
 
-/** Failures and builds beyond these are counted, and not shown. */
+/** A pane shows at most this many lines. Its title counts all of them. */
 const MOST = 20
 
-/** The lines of the frame, as wide as they are told. */
+/** The frame as text, with lines of at most `width` columns. */
 export function plainFrame(name: string, overview: JobOverview, width: number): string {
   const now = new Date(overview.at).getTime()
   const frame = (

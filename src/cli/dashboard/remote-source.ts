@@ -1,10 +1,10 @@
-// An appliance elsewhere, over its API.
+// Reads and changes an appliance on another machine over its API.
 import { Failure, Misconfigured, NotFound, Unavailable } from '../../errors.js'
 import type { Job, JobOverview, JobSource } from './source.js'
 
 const TIMEOUT_MS = 10_000
 const LONGEST_TOKEN = 500
-/** Codes of node's TLS for certificates that are not to be trusted. */
+/** The codes that Node.js gives when it does not trust a certificate. */
 const TLS = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/
 
 export interface RemoteOptions {
@@ -12,10 +12,12 @@ export interface RemoteOptions {
   readonly token: string
 }
 
-/** Throws Misconfigured for what is no URL of an appliance, or no token. */
+/** The source for one URL and token. Throws Misconfigured when the URL or the token cannot be valid. */
 export function remoteSource({ url, token }: RemoteOptions): JobSource {
   const base = baseOf(url)
-  if (!/^[\x21-\x7e]+$/.test(token) || token.length > LONGEST_TOKEN) throw new Misconfigured('the token is none')
+  if (!/^[\x21-\x7e]+$/.test(token) || token.length > LONGEST_TOKEN) {
+    throw new Misconfigured('the token is not valid: it has a space, or another wrong character, or it is too long')
+  }
   const ask = <T>(method: string, path: string) => request<T>({ base, token, method, path })
   const change = async (method: string, path: string) => void (await ask<unknown>(method, path))
   return {
@@ -33,7 +35,7 @@ export function remoteSource({ url, token }: RemoteOptions): JobSource {
 function baseOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new Misconfigured('--url must be an http or https URL without a name, a query or a fragment')
+    throw new Misconfigured('--url must be an http or https URL without a username, a password, a query or a fragment')
   }
   return url.href.replace(/\/+$/, '')
 }
@@ -45,7 +47,7 @@ interface Question {
   readonly path: string
 }
 
-/** A redirect is not followed: the token is for this server. */
+/** Sends one request. It does not follow a redirect, because the token is for this server alone. */
 async function request<T>({ base, token, method, path }: Question): Promise<T> {
   let response: Response
   try {
@@ -65,18 +67,18 @@ async function request<T>({ base, token, method, path }: Question): Promise<T> {
 function unreachable(base: string, error: unknown): Failure {
   if (error instanceof SyntaxError) return foreign(base)
   const { code = '', message = '' } = ((error as Error).cause ?? error) as { code?: string; message?: string }
-  if (TLS.test(code)) return new Misconfigured(`${base}: its certificate is not trusted (${code})`)
+  if (TLS.test(code)) return new Misconfigured(`${base}: this machine does not trust its certificate (${code})`)
   return new Unavailable(`${base} does not answer (${code || message})`)
 }
 
 const foreign = (base: string) =>
-  new Misconfigured(`${base} is no Gitstead with a dashboard: check the URL, or upgrade that appliance`)
+  new Misconfigured(`${base} is not a Gitstead with a dashboard: check the URL, or upgrade that appliance`)
 
 async function refused(base: string, response: Response, path: string): Promise<Failure> {
   const { status } = response
   const body = (await response.json().catch(() => ({}))) as { message?: unknown }
-  if (status === 401) return new Misconfigured(`${base} refuses the token`)
-  if (status === 403) return new Misconfigured(`${base}: the token is not an administrator's`)
+  if (status === 401) return new Misconfigured(`${base} refuses the token: check it, or create another`)
+  if (status === 403) return new Misconfigured(`${base}: the token must belong to an administrator`)
   if (status >= 500 || status === 429) return new Unavailable(`${base} answers ${status}`)
   if (status === 404 && /Job Not Found/.test(String(body.message))) return new NotFound('Job')
   if (path === 'overview') return foreign(base)

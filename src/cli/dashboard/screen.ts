@@ -1,21 +1,24 @@
-// The terminal's alternate screen. Ink hands over whole frames; only lines that changed are written, each at its place,
-// so that nothing flickers, scrolls or is left behind, also in a frame as high as the terminal.
+// Writes frames to the alternate screen of the terminal. Ink gives whole frames. We write only the lines that changed,
+// each at its place. So nothing flickers, scrolls or stays behind, even when a frame is as high as the terminal.
 import { EventEmitter } from 'node:events'
 import type { Size } from './layout.js'
 
-// Alternate screen, no cursor, no wrapping of what is wider than was thought.
+// ENTER: alternate screen, no cursor, and no wrapping of a line that is wider than we think.
 const ENTER = '\u001B[?1049h\u001B[?25l\u001B[?7l\u001B[H\u001B[2J'
 const LEAVE = '\u001B[0m\u001B[?7h\u001B[?25h\u001B[?1049l'
-/** Terminals that know it show the lines at once; others ignore it. */
+/** A terminal that knows these codes shows all lines between them at once; others ignore the codes. */
 const BEGIN = '\u001B[?2026h'
 const END = '\u001B[?2026l'
 
-/** The first character for private use. */
+/** The first character of the private use area of Unicode. */
 const HELD = 0xe000
 
-type Output = Pick<NodeJS.WriteStream, 'write' | 'on' | 'off'> & { columns?: number; rows?: number }
+interface Output extends Pick<NodeJS.WriteStream, 'write' | 'on' | 'off'> {
+  readonly columns?: number
+  readonly rows?: number
+}
 
-/** What Ink needs of an output. Without `isTTY`, as the cursor and the screen are not Ink's here. */
+/** The output that Ink writes to. It has no `isTTY`, because Ink must not control the cursor and the screen here. */
 export class Screen extends EventEmitter {
   private shown: string[] = []
   private held: string[] = []
@@ -45,7 +48,7 @@ export class Screen extends EventEmitter {
     process.on('exit', this.leave)
   }
 
-  /** Leaves the terminal as it was found; also the last thing when the process ends by a fault. */
+  /** Restores the terminal. It also runs last when an error ends the process. */
   readonly leave = (): void => {
     if (!this.entered) return
     this.entered = false
@@ -54,20 +57,20 @@ export class Screen extends EventEmitter {
     this.terminal.write(LEAVE)
   }
 
-  /** Everything is drawn anew with the next frame. */
+  /** Clears the screen, so that the next frame writes every line. */
   forget(): void {
     this.shown = []
     if (this.entered) this.terminal.write('\u001B[0m\u001B[2J')
   }
 
   /**
-   * Keeps a line for the frame that is being drawn, and gives a character to draw in its place. Ink takes every character
-   * of a frame apart, 12,000 at 200x60: with lines held back a frame takes it a fraction of the time. Characters of this
-   * area are in no line, as plain texts have none.
+   * Keeps a line of the next frame, and gives a character that Ink draws in its place. Ink looks at every character of
+   * a frame, 12,000 at 200x60. With one character instead of each line, a frame takes a fraction of the time. No line
+   * contains characters of this area, because `plainText` replaces them.
    */
   readonly hold = (line: string): string => String.fromCharCode(HELD + this.held.push(line) - 1)
 
-  /** Shows a frame. */
+  /** Shows a frame; gives false when the terminal cannot take more for now. */
   write(frame: string): boolean {
     const whole = frame.replace(/[\ue000-\uf8ff]/g, held => this.held[held.charCodeAt(0) - HELD] ?? '')
     this.held = []
@@ -77,7 +80,7 @@ export class Screen extends EventEmitter {
     let text = ''
     for (let at = 0; at < most; at++) {
       const line = lines[at] ?? ''
-      // The line is emptied before and not after: behind the last column its end would be taken away.
+      // Clear the line before the text, not after it: after the last column, that would delete the end of the text.
       if (line !== this.shown[at]) text += `\u001B[${at + 1};1H\u001B[2K${line}\u001B[0m`
     }
     this.shown = lines

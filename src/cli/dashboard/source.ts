@@ -1,17 +1,17 @@
-// Where the dashboard's records come from, and who does what it is told: this machine's database, or an API.
+// A source gives the dashboard its records and makes its changes: the database of this machine, or an API.
 import type { JobOverview } from '../../areas/jobs/job-overview.view.js'
 import type { Job } from '../../areas/jobs/jobs.view.js'
 
 export type { Job, JobOverview }
 
-/** All of them throw Unavailable while the source is away, which is waited for. */
+/** Every method throws Unavailable while the source does not answer. The dashboard then tries again. */
 export interface JobSource {
-  /** What is watched, for the first line. */
+  /** The name of the appliance, for the first line. */
   readonly name: string
   overview(): Promise<JobOverview>
-  /** The newest 100 jobs, of one queue where it is named. */
+  /** The newest 100 jobs, of all queues when `queue` is null. */
   jobs(queue: string | null): Promise<Job[]>
-  /** Throws NotFound for one that is gone. */
+  /** Throws NotFound when the job does not exist any more. */
   job(id: number): Promise<Job>
   retry(id: number): Promise<void>
   discard(id: number): Promise<void>

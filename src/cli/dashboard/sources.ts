@@ -1,4 +1,4 @@
-// One hook for each thing that is read.
+// One React hook for each kind of record that the dashboard reads.
 import { useEffect, useState } from 'react'
 import { NotFound } from '../../errors.js'
 import type { Size } from './layout.js'
@@ -17,13 +17,13 @@ export function useOverview(
   return { overview: value ?? first, error }
 }
 
-/** Only while the pane of jobs is shown. */
+/** Reads the jobs, but only while their pane is shown. */
 export function useJobs(source: JobSource, { pane, queue, interval }: State, tick: number): Polled<Job[]> {
   const key = pane === 'jobs' ? `jobs ${queue ?? ''}` : null
   return usePolling({ key, read: () => source.jobs(queue), interval, tick })
 }
 
-/** The job that is shown in full. */
+/** Reads the job that is open; `gone` when it does not exist any more. */
 export function useJob(source: JobSource, { detail, interval }: State, tick: number): Polled<Job | 'gone'> {
   const id = detail?.job ?? 0
   const read = async (): Promise<Job | 'gone'> => {

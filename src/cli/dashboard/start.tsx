@@ -1,4 +1,4 @@
-// The dashboard's entry: takes the terminal, renders, and gives the terminal back whatever happens.
+// Runs the dashboard: takes the terminal, renders, and always gives the terminal back.
 import type { ReadStream } from 'node:tty'
 import { render } from 'ink'
 import { App } from './app.js'
@@ -17,7 +17,10 @@ export interface DashboardOptions {
 
 const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
 
-/** Runs until `q`; gives the signal that ended it otherwise. What is wrong at the start is thrown before a frame. */
+/**
+ * Runs until the user quits; gives null then, or the signal that ended it. When the source fails at the start, this
+ * throws before it touches the terminal.
+ */
 export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Signals | null> {
   const { keyboard, ...rest } = options
   const first = await rest.source.overview()
@@ -35,7 +38,7 @@ export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Si
   const quiet = silenceConsole()
   screen.enter()
   try {
-    // In this mode Ink writes every frame whole, and the screen finds out what changed.
+    // With `debug` Ink writes every frame in full. Our screen finds the lines that changed.
     const frames = (
       <DrawnLine value={screen.hold}>
         <App {...rest} first={first} screen={screen} />
@@ -56,13 +59,13 @@ export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Si
     for (const signal of SIGNALS) process.off(signal, end)
     process.stdout.off('error', hangUp)
     keyboard.off('end', hangUp)
-    // It would keep the process.
+    // An open keyboard would keep the process alive.
     keyboard.destroy()
   }
   return ended
 }
 
-/** What a library says on the console would stand in the middle of a frame. */
+/** Silences the console: a message of a library would appear inside a frame. Gives a function that undoes it. */
 function silenceConsole(): () => void {
   const { log, warn, error } = console
   const nothing = () => undefined

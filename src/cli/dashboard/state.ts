@@ -1,9 +1,10 @@
-// What the dashboard shows and what a key makes of it. Pure: a change of the world is an effect that the app carries out.
+// The state of the dashboard, and how each key changes it. Pure functions: a change outside of the state is an effect,
+// which the app carries out.
 import { type Action, actionOf, changes, PANES, type Pane } from './keymap.js'
 import type { Line } from './tables.js'
 
 export interface Selection {
-  /** Of the line, so that it stays chosen when others come and go. */
+  /** The id of the chosen line. The line stays chosen when others appear or disappear. */
   readonly id: string | null
   readonly at: number
 }
@@ -22,24 +23,24 @@ export interface State {
   readonly filter: string
   readonly selections: { readonly [Name in Pane]: Selection }
   readonly sorts: { readonly [Name in Pane]: number }
-  /** The jobs pane shows this queue alone. */
+  /** The pane of jobs shows only jobs of this queue. */
   readonly queue: string | null
-  /** The job that is shown in full, and how far it is scrolled. */
+  /** The job that is open, and how far it is scrolled. */
   readonly detail: { readonly job: number; readonly scroll: number } | null
-  /** Asked for in the status line, done by `y`. */
+  /** A change that waits for an answer in the status line; `y` makes it. */
   readonly confirm: Change | null
   readonly message: string
-  /** Seconds between two looks. */
+  /** Seconds between two updates. */
   readonly interval: number
 }
 
 export interface Context {
   readonly readOnly: boolean
-  /** Lines of the active pane that fit on the screen. */
+  /** How many lines of the active pane fit on the screen. */
   readonly page: number
-  /** How far the job that is shown in full can be scrolled. */
+  /** How far the open job can be scrolled. */
   readonly lastScroll: number
-  /** The lines of a state's pane. */
+  /** The lines of the active pane of a state. */
   linesOf(state: State): readonly Line[]
 }
 
@@ -66,13 +67,13 @@ export const firstState = (interval: number): State => ({
   interval
 })
 
-/** The line that is chosen: the one of that id, else the one that took its place; -1 where there is none. */
+/** The index of the chosen line: the line of that id, or the line that took its place; -1 when there are no lines. */
 export function chosen({ id, at }: Selection, lines: readonly Line[]): number {
   const found = lines.findIndex(line => line.id === id)
   return found === -1 ? Math.min(at, lines.length - 1) : found
 }
 
-/** What becomes of a state when a key is pressed. */
+/** The state after a key, and the effect that the key asks for. */
 export function press(state: State, key: string, context: Context): Step {
   if (key === 'ctrl-c') return { state, effect: { kind: 'quit' } }
   if (state.confirm) return answer(state, state.confirm, key)
@@ -85,14 +86,14 @@ export function press(state: State, key: string, context: Context): Step {
   if (action === undefined) return { state }
   const quiet = { ...state, message: '' }
   if (changes(action) && context.readOnly) {
-    return { state: { ...state, message: 'read-only: nothing is changed' } }
+    return { state: { ...state, message: 'nothing changed: the dashboard runs with --read-only' } }
   }
   return act(quiet, action, context)
 }
 
 function answer(state: State, confirm: Change, key: string): Step {
   const done = { ...state, confirm: null, message: '' }
-  return key === 'y' || key === 'Y' ? { state: done, effect: confirm } : { state: { ...done, message: 'not done' } }
+  return key === 'y' || key === 'Y' ? { state: done, effect: confirm } : { state: { ...done, message: 'canceled' } }
 }
 
 function typeFilter(state: State, key: string): State {
@@ -152,7 +153,7 @@ function act(state: State, action: Action, context: Context): Step {
   }
 }
 
-/** Also leaves what was opened. */
+/** Goes to a pane; this closes an open job or queue. */
 const toPane = (state: State, pane: Pane): State => ({ ...state, pane, detail: null, queue: null })
 
 function neighbour(pane: Pane, by: number): Pane {
@@ -160,7 +161,7 @@ function neighbour(pane: Pane, by: number): Pane {
 }
 
 function pace(state: State, interval = state.interval): State {
-  return { ...state, interval, message: `every ${interval} s` }
+  return { ...state, interval, message: `updates every ${interval} s` }
 }
 
 function back(state: State): State {
@@ -186,11 +187,12 @@ function current(state: State, context: Context): Line | undefined {
 function change(state: State, action: 'retry' | 'discard' | 'pause', context: Context): Step {
   const line = current(state, context)
   if (action === 'pause') {
-    if (state.pane !== 'queues' || line?.queue === undefined) return told(state, 'choose a queue to pause: key 1')
+    if (state.pane !== 'queues' || line?.queue === undefined)
+      return told(state, 'to pause a queue, choose it first: key 1')
     return { state, effect: { kind: line.paused ? 'resume' : 'pause', queue: line.queue } }
   }
   const job = state.detail?.job ?? line?.job
-  if (job === undefined) return told(state, `choose a job to ${action}: key 3 or 5`)
+  if (job === undefined) return told(state, `to ${action} a job, choose it first: key 3 or 5`)
   if (action === 'retry') return { state, effect: { kind: 'retry', job } }
   return { state: { ...state, confirm: { kind: 'discard', job } } }
 }

@@ -1,12 +1,12 @@
-// How texts look. Nothing is told by looks alone: states are words, the chosen line has a mark.
+// Styles texts. No fact is shown by its look alone: states are also words, and the chosen line has a mark.
 import type { Tone } from './tables.js'
 
-/** `mono` is NO_COLOR: bold, dim and reversed texts; `plain` has no escapes at all. */
+/** `mono` is for NO_COLOR: it uses bold, dim and reversed text. `plain` has no escapes at all. */
 export type Theme = 'color' | 'mono' | 'plain'
 
 export type Look = Tone | 'strong' | 'chosen'
 
-/** Escapes that begin and end a look. */
+/** The codes of the escapes that begin and end a look. */
 type Codes = readonly [begin: number, end: number]
 
 const BOLD: Codes = [1, 22]
@@ -21,7 +21,7 @@ const CODES: { readonly [name in Look]: Codes | null } = {
 }
 const MONO: { readonly [name in Look]: Codes | null } = { ...CODES, good: null, warn: BOLD, bad: BOLD }
 
-/** The text in its look. */
+/** The text with the escapes of its look. */
 export function styled(text: string, look: Look, theme: Theme): string {
   const codes = theme === 'plain' ? null : (theme === 'mono' ? MONO : CODES)[look]
   return codes === null ? text : `\u001B[${codes[0]}m${text}\u001B[${codes[1]}m`

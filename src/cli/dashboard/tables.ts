@@ -1,32 +1,32 @@
-// What each pane lists: columns, their order, and every line as plain texts. Pure.
+// Builds the table of each pane: its columns, its orders, and every line as plain texts. Pure functions.
 import { plainText } from '../../lib/display-width.js'
 import { count, duration, rate, since, sparkline } from './format.js'
 import type { Pane } from './keymap.js'
 import type { Job, JobOverview } from './source.js'
 
-/** How a cell looks; what it says it says in words. */
+/** The look of a cell. Its text says the same in words. */
 export type Tone = 'normal' | 'good' | 'warn' | 'bad' | 'dim'
 
 export interface Column {
   readonly heading: string
-  /** Columns of the terminal; a share of what is left over where it is negative. */
+  /** Columns of the terminal. A negative number is a share of the columns that are left over. */
   readonly width: number
   readonly right?: boolean
-  /** Only shown in terminals at least this wide. */
+  /** The column is shown only in a terminal that is at least this wide. */
   readonly from?: number
 }
 
 export interface Cell {
   readonly text: string
   readonly tone: Tone
-  /** For a cell that is drawn to its column's width. */
+  /** Values for a bar chart, which is drawn as wide as its column. */
   readonly bars?: readonly number[]
 }
 
 export interface Line {
   readonly id: string
   readonly cells: readonly Cell[]
-  /** What a change of this line is about. */
+  /** The job or queue that a change of this line applies to. */
   readonly job?: number
   readonly queue?: string
   readonly paused?: boolean
@@ -35,17 +35,17 @@ export interface Line {
 export interface Table {
   readonly columns: readonly Column[]
   readonly lines: readonly Line[]
-  /** How many there are without the filter. */
+  /** How many lines there are without the filter. */
   readonly total: number
   readonly sort: string
-  /** What is said where there are no lines. */
+  /** The text that is shown when there are no lines. */
   readonly empty: string
 }
 
 interface Spec<Row> {
   readonly columns: readonly (Column & { readonly cell: (row: Row, now: number) => string | Cell })[]
   readonly line: (row: Row) => Omit<Line, 'cells'>
-  /** The first one is the pane's own order. */
+  /** The first order is the one that the pane starts with. */
   readonly sorts: readonly (readonly [name: string, compare: (a: Row, b: Row) => number])[]
   readonly empty: string
 }
@@ -60,7 +60,7 @@ const time = (value: Date | string | null) => (value === null ? 0 : new Date(val
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const notZero = (value: number, tone: Tone) => toned(count(value), value > 0 ? tone : 'normal')
 
-const queues: Spec<Queue> = {
+const QUEUES: Spec<Queue> = {
   columns: [
     { heading: 'QUEUE', width: 11, cell: ({ name }) => name },
     {
@@ -102,7 +102,7 @@ const queues: Spec<Queue> = {
   empty: 'no queues'
 }
 
-const processes: Spec<Process> = {
+const PROCESSES: Spec<Process> = {
   columns: [
     { heading: 'HOST', width: -2, cell: ({ hostname }) => hostname },
     { heading: 'PID', width: 8, right: true, cell: ({ pid }) => String(pid) },
@@ -123,7 +123,7 @@ const processes: Spec<Process> = {
     ['busy', (a, b) => b.busy - a.busy],
     ['host', (a, b) => byText(a.hostname, b.hostname)]
   ],
-  empty: 'no worker shows life: jobs wait'
+  empty: 'no worker runs: jobs wait'
 }
 
 const stateOf = (state: string): Cell => {
@@ -131,7 +131,7 @@ const stateOf = (state: string): Cell => {
   return toned(state, tones[state] ?? 'normal')
 }
 
-const failures: Spec<Failure> = {
+const FAILURES: Spec<Failure> = {
   columns: [
     { heading: 'ID', width: 8, right: true, cell: ({ id }) => String(id) },
     { heading: 'STATE', width: 7, cell: ({ state }) => stateOf(state) },
@@ -152,7 +152,7 @@ const failures: Spec<Failure> = {
   empty: 'no job has failed'
 }
 
-const builds: Spec<Build> = {
+const BUILDS: Spec<Build> = {
   columns: [
     { heading: 'ID', width: 8, right: true, cell: ({ id }) => String(id) },
     { heading: 'PROJECT', width: -3, cell: ({ project }) => project },
@@ -172,10 +172,10 @@ const builds: Spec<Build> = {
     ['longest', (a, b) => time(a.started_at) - time(b.started_at)],
     ['project', (a, b) => byText(a.project, b.project)]
   ],
-  empty: 'no build runs'
+  empty: 'no build is running'
 }
 
-const jobs: Spec<Job> = {
+const JOBS: Spec<Job> = {
   columns: [
     { heading: 'ID', width: 8, right: true, cell: ({ id }) => String(id) },
     { heading: 'QUEUE', width: 11, cell: ({ queue }) => queue },
@@ -196,11 +196,11 @@ const jobs: Spec<Job> = {
 }
 
 const firstLine = (text: string) => text.trimStart().split('\n', 1)[0] ?? ''
-const payloadText = (payload: unknown) => (payload === null ? '(long: see the job)' : JSON.stringify(payload))
+const payloadText = (payload: unknown) => (payload === null ? '(long: open the job)' : JSON.stringify(payload))
 
 export interface Shown {
   readonly overview: JobOverview
-  /** Of the jobs pane; null until they are read. */
+  /** The jobs for their pane; null until they are read. */
   readonly jobs: readonly Job[] | null
 }
 
@@ -210,19 +210,19 @@ export interface View {
   readonly now: number
 }
 
-/** What a pane lists, filtered and sorted. */
+/** The table of a pane, filtered and sorted. */
 export function tableOf(pane: Pane, { overview, jobs: found }: Shown, view: View): Table {
   switch (pane) {
     case 'queues':
-      return build(queues, overview.queues, view)
+      return build(QUEUES, overview.queues, view)
     case 'processes':
-      return build(processes, overview.processes, view)
+      return build(PROCESSES, overview.processes, view)
     case 'failures':
-      return build(failures, overview.failures, view)
+      return build(FAILURES, overview.failures, view)
     case 'builds':
-      return build(builds, overview.builds, view)
+      return build(BUILDS, overview.builds, view)
     case 'jobs':
-      return found === null ? { ...build(jobs, [], view), empty: 'reading ...' } : build(jobs, found, view)
+      return found === null ? { ...build(JOBS, [], view), empty: 'reading ...' } : build(JOBS, found, view)
   }
 }
 
@@ -232,7 +232,7 @@ function build<Row>(spec: Spec<Row>, rows: readonly Row[], { filter, sort, now }
   const lines = sorted.map(row => ({ ...spec.line(row), cells: spec.columns.map(({ cell }) => plain(cell(row, now))) }))
   const wanted = filter.toLowerCase()
   const left = filter === '' ? lines : lines.filter(line => textOf(line).includes(wanted))
-  const empty = filter !== '' && rows.length > 0 ? 'nothing has this text' : spec.empty
+  const empty = filter !== '' && rows.length > 0 ? 'no line contains this text' : spec.empty
   return { columns: spec.columns, lines: left, total: rows.length, sort: order?.[0] ?? '', empty }
 }
 
@@ -242,12 +242,12 @@ const textOf = ({ cells }: { cells: readonly Cell[] }) =>
     .join(' ')
     .toLowerCase()
 
-/** What a user wrote is cut here already: a payload may be megabytes, a line of a terminal is not. */
+/** Makes a cell safe and short. A text of a user is cut here: a payload may have megabytes, but a line is short. */
 function plain(cell: string | Cell): Cell {
   const { text, ...rest } = typeof cell === 'string' ? toned(cell, 'normal') : cell
   return { ...rest, text: plainText(text.slice(0, 500)) }
 }
 
-/** The lines of a bar chart in so many columns. */
+/** The text of a cell in `width` columns; a bar chart is drawn as wide as possible. */
 export const drawn = ({ text, bars }: Cell, width: number): string =>
   bars ? sparkline(bars, Math.min(width, bars.length)) : text

@@ -1,5 +1,5 @@
-// The token of a remote appliance: by file, standard input or the environment; a token on the command line can be read by
-// everybody on the machine, and is taken for a quick look.
+// Reads the token for a remote appliance from a file, from standard input or from the environment. For a quick look, it
+// also takes a token on the command line, although everybody on the machine can read it there.
 import { BadParameters } from '../../errors.js'
 import { readFirstLine } from '../password.js'
 import { tokenOfEnvironment } from './environment.js'
@@ -10,10 +10,13 @@ export interface TokenSource {
   readonly token?: string
 }
 
-/** The first line of what is named. Throws BadParameters where nothing or too much is named, or it is empty. */
+/**
+ * The token from its source: the first line, without spaces around it. Throws BadParameters when the flags name no
+ * source or several, or when the token is empty.
+ */
 export async function readToken(source: TokenSource): Promise<string> {
   const named = [source.stdin, source.file !== undefined, source.token !== undefined].filter(Boolean)
-  if (named.length > 1) throw usage('name one source of the token: --token-file, --token-stdin or --token')
+  if (named.length > 1) throw usage('give only one source of the token: --token-file, --token-stdin or --token')
   const text = await textOf(source)
   if (text === undefined) throw usage('--url needs a token: --token-file, --token-stdin, --token or GITSTEAD_TOKEN')
   const token = text.split(/\r?\n/, 1)[0]?.trim() ?? ''

@@ -1,18 +1,18 @@
-// Asks again and again, never twice at once. The last answer stays while the source is away.
+// Reads a source again and again, never twice at once. While the source does not answer, the last answer stays.
 import { useEffect, useState } from 'react'
 
-/** Seconds between two tries while the source is away, at the most. */
+/** The longest pause in seconds between two tries while the source does not answer. */
 const AWAY = 2
 
 export interface Polling<T> {
-  /** What is asked for: another key forgets the answer. Null asks nothing. */
+  /** Names what is read: a new key forgets the last answer. Null reads nothing. */
   readonly key: string | null
   readonly read: () => Promise<T>
   /** Seconds. */
   readonly interval: number
-  /** Another number asks at once. */
+  /** A new number reads at once. */
   readonly tick: number
-  /** An answer that is there already. */
+  /** An answer that the caller has already. */
   readonly first?: T
 }
 
@@ -27,7 +27,7 @@ interface Answer<T> extends Polled<T> {
 
 export function usePolling<T>({ key, read, interval, tick, first }: Polling<T>): Polled<T> {
   const [answer, setAnswer] = useState<Answer<T>>({ key, value: first ?? null, error: null })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `read` is another function in every frame, `key` names it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `read` is a new function in every frame; `key` names it.
   useEffect(() => {
     if (key === null) return
     let stopped = false

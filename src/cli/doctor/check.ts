@@ -1,7 +1,7 @@
-// What a check is, and how one fails.
+// Defines a check of `gitstead doctor`, its result, and the errors by which it fails.
 
 export interface CheckContext {
-  /** Look at every repository and file, not at a sample of them. */
+  /** True: look at every repository and file. False: look at a sample. */
   readonly all: boolean
   /** Whether the server answers. */
   readonly serverUp: boolean
@@ -11,41 +11,42 @@ export interface CheckContext {
 export interface Check {
   readonly name: string
   readonly about: string
-  /** What it asks: `rows` needs a database whose schema is this version's. */
+  /** What the check needs: a database that answers, or (`rows`) one that also has the schema of this version. */
   readonly needs?: 'database' | 'rows'
-  /** What was found, in one line. Throws Ailment where it is not well, NotExamined where nothing can be said. */
+  /** What the check found, in one line. Throws Ailment for a fault, and NotExamined when it cannot be examined now. */
   examine(context: CheckContext): Promise<string> | string
-  /** Mends what can be mended without a loss; gives what it did. Called with --fix alone, after an Ailment. */
+  /** Repairs what can be repaired without a loss, and says what it did. Only --fix calls it, after an Ailment. */
   mend?(context: CheckContext): Promise<string> | string
 }
 
-/** What is wrong, and what to do. */
+/** A fault that a check found, and what to do about it. */
 export class Ailment extends Error {
   constructor(
     found: string,
     readonly remedy: string,
-    /** One line for each thing that is meant. */
+    /** One line for each thing that has the fault. */
     readonly details: readonly string[] = []
   ) {
     super(found)
   }
 }
 
-/** It could not be looked at, which is no fault of what was to be looked at. */
+/** The check could not be made; this says nothing about the health of what it checks. */
 export class NotExamined extends Error {}
 
 export interface CheckResult {
-  name: string
-  ok: boolean
-  /** It was not looked at; `found` says why. */
-  skipped: boolean
-  /** What was found, in one line; after mending, what was found then. */
-  found: string
-  details: string[]
-  /** What to do; null when all is well. */
-  remedy: string | null
+  readonly name: string
+  readonly ok: boolean
+  /** The check was not made; `found` says why. */
+  readonly skipped: boolean
+  /** What the check found, in one line. After a repair: what it found then. */
+  readonly found: string
+  readonly details: readonly string[]
+  /** What to do; null when the check found no fault. */
+  readonly remedy: string | null
   /** What --fix did; null when it did nothing. */
-  mended: string | null
+  readonly mended: string | null
 }
 
+/** A number with its noun, such as `1 job` or `3 jobs`. */
 export const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`

@@ -1,4 +1,4 @@
-// Every check of `gitstead doctor`, in its order: what is below needs what is above.
+// Lists every check of `gitstead doctor` in order: a check may need those above it.
 import type { Check } from './check.js'
 import { clockCheck, databaseCheck, schemaCheck } from './database.js'
 import { commitGraphsCheck, orphansCheck, repositoriesCheck } from './files.js'

@@ -1,4 +1,4 @@
-// The database itself: whether it answers, its schema, its clock.
+// Checks the database itself: whether it answers, its schema, its clock.
 import { config } from '../../config.js'
 import { storedMigrationStates } from '../../db/migrate.js'
 import { databaseNow, databaseVersion } from '../../db/server.js'
@@ -6,7 +6,7 @@ import { Unavailable } from '../../errors.js'
 import { futureJobs } from '../../queue/inspect.js'
 import { Ailment, type Check } from './check.js'
 
-/** Leases last for seconds: a clock that is off by more takes jobs from those who do them. */
+/** A lease of a job lasts for seconds. When clocks differ by more, a worker may lose a job that it still runs. */
 const LARGEST_DRIFT_MS = 2000
 
 export const databaseCheck: Check = {
@@ -15,20 +15,21 @@ export const databaseCheck: Check = {
   needs: 'database',
   examine: async () => {
     const { url } = config().database
-    const which = url === null ? 'the private one' : 'that of database.url'
+    const which = url === null ? 'the private database' : 'the database of database.url'
     try {
       return `${which} answers: ${await databaseVersion()}`
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
-      const remedy = url === null ? `read ${config().home}/run/mysql.log` : 'start it, or correct database.url'
-      throw new Ailment(`${which} is not available`, remedy)
+      const remedy =
+        url === null ? `read its log: ${config().home}/run/mysql.log` : 'start that database, or correct database.url'
+      throw new Ailment(`${which} does not answer`, remedy)
     }
   }
 }
 
 export const schemaCheck: Check = {
   name: 'schema',
-  about: 'every migration of this version is applied, and none of a newer one',
+  about: 'every migration of this version is applied, and no migration of a newer version',
   needs: 'database',
   examine: async () => {
     const states = await storedMigrationStates()
@@ -36,7 +37,7 @@ export const schemaCheck: Check = {
     if (missing.length === 0) return `current: ${states.at(-1)?.name}`
     throw new Ailment(
       `${missing.length} of ${states.length} migrations are missing`,
-      'run gitstead db migrate, after a backup',
+      'make a backup, then run gitstead db migrate',
       missing.map(({ name }) => name)
     )
   }
@@ -44,20 +45,20 @@ export const schemaCheck: Check = {
 
 export const clockCheck: Check = {
   name: 'clock',
-  about: 'this process and the database agree about the time, and no record is of the future',
+  about: 'this process and the database agree about the time, and no record comes from the future',
   needs: 'rows',
   examine: async () => {
     const before = Date.now()
     const theirs = (await databaseNow()).getTime()
     const after = Date.now()
-    // Nothing can be said of the time that the question took.
+    // The question itself took some time. Only a difference beyond that time is sure.
     const drift = theirs < before ? theirs - before : Math.max(0, theirs - after)
-    const remedy = 'let both machines keep time by NTP'
+    const remedy = 'set the clocks of both machines with NTP'
     if (Math.abs(drift) > LARGEST_DRIFT_MS) {
       throw new Ailment(`the clock of the database is ${(drift / 1000).toFixed(1)} s off`, remedy)
     }
     const future = await futureJobs()
-    if (future > 0) throw new Ailment(`${future} jobs were made in the future: the clock was set back`, remedy)
-    return `the database's clock is ${Math.abs(drift)} ms off`
+    if (future > 0) throw new Ailment(`${future} jobs come from the future: the clock was set back`, remedy)
+    return `the clock of the database is ${Math.abs(drift)} ms off`
   }
 }

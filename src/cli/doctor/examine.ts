@@ -1,4 +1,5 @@
-// Runs the checks of `gitstead doctor`, first those that need no database: what they mend, the database may need.
+// Runs the checks of `gitstead doctor`. Those that need no database come first, because the database may need what they
+// repair.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { audit } from '../../areas/audit/audit.js'
@@ -14,11 +15,14 @@ import { checks } from './checks.js'
 export interface ExamineOptions {
   readonly fix: boolean
   readonly all: boolean
-  /** Hears each result as it is known. */
+  /** Gets each result as soon as it is known. */
   readonly onResult?: (result: CheckResult) => void
 }
 
-/** Runs all checks; none throws. Without `fix` nothing is changed, though a database that is down may be run for them. */
+/**
+ * Runs all checks and gives their results; it never throws because a check fails. Without `fix` it changes nothing, but
+ * it may start a database that is down, for the time of the checks.
+ */
 export async function examine({ fix, all, onResult }: ExamineOptions): Promise<CheckResult[]> {
   const context = { all, serverUp: await serverAnswers(), now: new Date() }
   const results: CheckResult[] = []
@@ -38,7 +42,7 @@ export async function examine({ fix, all, onResult }: ExamineOptions): Promise<C
     return results
   }
   try {
-    // Not brought up to date: that is for the sysadmin, or the next start, to do.
+    // We do not bring the schema up to date here: the sysadmin or the next start does that.
     await withDatabase(
       async () => {
         await run(asking)
@@ -47,7 +51,7 @@ export async function examine({ fix, all, onResult }: ExamineOptions): Promise<C
       { anySchema: true }
     )
   } catch (error) {
-    // It could not be started: that is what the check of the database finds, and the others cannot ask.
+    // The database could not be started. The check of the database reports that, and the other checks are skipped.
     const missing = asking.filter(({ name }) => results.every(result => result.name !== name))
     await run(missing.map(check => ({ ...check, examine: () => Promise.reject(error) })))
   } finally {
@@ -56,7 +60,7 @@ export async function examine({ fix, all, onResult }: ExamineOptions): Promise<C
   return results
 }
 
-/** A check that fails -> what others need that are not run then. */
+/** When the check of this name fails, checks with these needs are skipped. */
 const OBSTACLES: { readonly [check: string]: readonly string[] } = { database: ['database', 'rows'], schema: ['rows'] }
 
 const notExamined = (why: string) => Promise.reject(new NotExamined(why))
@@ -80,7 +84,7 @@ async function examineOne(check: Check, context: CheckContext, fix: boolean): Pr
     const mended = await check.mend(context)
     return { ...(await look(check, context)), mended }
   } catch (error) {
-    return { ...first, details: [...first.details, `it could not be mended: ${firstLine(error)}`] }
+    return { ...first, details: [...first.details, `the repair failed: ${firstLine(error)}`] }
   }
 }
 
@@ -90,21 +94,21 @@ async function look(check: Check, context: CheckContext): Promise<CheckResult> {
     return well(name, await check.examine(context))
   } catch (error) {
     if (error instanceof NotExamined) return skipped(check, error.message)
-    const { remedy, details } = error instanceof Ailment ? error : { remedy: 'as the line says', details: [] }
+    const { remedy, details } = error instanceof Ailment ? error : { remedy: 'do what this message says', details: [] }
     return { ...well(name, firstLine(error)), ok: false, details: [...details], remedy }
   }
 }
 
 const firstLine = (error: unknown) => (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
 
-/** Why the database is not asked; null when it is. */
+/** Why the checks cannot use the database; null when they can. */
 async function obstacleToDatabase(results: readonly CheckResult[]): Promise<string | null> {
   if (config().database.url !== null || (await embeddedState()).up) return null
   if (!existsSync(join(config().home, 'mysql'))) return 'there is no database yet: the first start makes it'
-  // Its start makes folders that are missing, and needs them: that is for --fix to do.
+  // The start of the database needs the folders and makes those that are missing. Only --fix may change that.
   const ill = results.filter(({ name, ok }) => !ok && ['home', 'folders', 'secrets', 'mariadb'].includes(name))
   if (ill.length === 0) return null
-  return `the database is down, and is not started before this is mended: ${ill.map(({ name }) => name).join(', ')}`
+  return `the database is down: repair first what it needs to start: ${ill.map(({ name }) => name).join(', ')}`
 }
 
 async function tellAudit(results: readonly CheckResult[]): Promise<void> {

@@ -1,10 +1,10 @@
-// Repositories and files against rows.
+// Compares repositories and files with the rows of the database.
 import { findOrphans } from '../../areas/maintenance/orphaned-files.js'
 import { missingGraphs, writeMissingGraphs } from '../../areas/repository/commit-graphs.js'
 import { findMissing, remakeMissing } from '../../areas/repository/missing-repositories.js'
 import { Ailment, type Check, count } from './check.js'
 
-/** Enough to find what is wrong at large; --all looks at every one. */
+/** How many are looked at: enough to find a common fault. --all looks at every one. */
 const SAMPLE = 1000
 const SAMPLE_FOLDERS = 20
 const SHOWN = 20
@@ -17,13 +17,13 @@ export const repositoriesCheck: Check = {
   needs: 'rows',
   examine: async context => {
     const { missing, looked, of } = await findMissing(limitOf(context))
-    if (missing.length === 0) return looked === of ? `all ${of} are there` : `${looked} of ${of} looked for, all there`
+    if (missing.length === 0) return looked === of ? `all ${of} exist` : `looked for ${looked} of ${of}, all exist`
     const lost = missing.filter(({ empty }) => !empty)
     throw new Ailment(
       `${count(missing.length, 'project')} of ${looked} without a repository`,
       lost.length > 0
-        ? 'restore those that had commits from a backup'
-        : 'gitstead doctor --fix: no commit was ever accepted there',
+        ? 'restore the repositories that had commits from a backup'
+        : 'run gitstead doctor --fix: nothing is lost, as these projects never had a commit',
       missing
         .slice(0, SHOWN)
         .map(({ id, path, empty }) => `project ${id}: ${path}${empty ? ' (never had a commit)' : ''}`)
@@ -35,14 +35,14 @@ export const repositoriesCheck: Check = {
 
 export const commitGraphsCheck: Check = {
   name: 'commit_graphs',
-  about: 'repositories with commits have a commit graph, without which histories are slow',
+  about: 'every repository with commits has a commit graph, which makes its history fast',
   needs: 'rows',
   examine: async context => {
     const missing = await missingGraphs(limitOf(context))
     if (missing.length === 0) return 'none is missing'
     throw new Ailment(
       `${count(missing.length, 'repository', 'repositories')} without a commit graph`,
-      'gitstead doctor --fix, or gitstead maintenance run repository_upkeep',
+      'run gitstead doctor --fix, or gitstead maintenance run repository_upkeep',
       missing.slice(0, SHOWN).map(({ id }) => `project ${id}`)
     )
   },
@@ -51,15 +51,15 @@ export const commitGraphsCheck: Check = {
 
 export const orphansCheck: Check = {
   name: 'orphans',
-  about: 'no repository, artifact, trace or temporary file is left that no record speaks of',
+  about: 'every repository, artifact, trace and temporary file belongs to a record',
   needs: 'rows',
   examine: async ({ all, now }) => {
     const found = await findOrphans(now, all ? undefined : SAMPLE_FOLDERS)
     const kinds = Object.entries(found).filter(([, paths]) => paths.length > 0)
-    if (kinds.length === 0) return 'none older than a day'
+    if (kinds.length === 0) return 'no orphan is older than a day'
     throw new Ailment(
       kinds.map(([kind, paths]) => `${kind}: ${paths.length}`).join(', '),
-      'look at them: gitstead maintenance run orphaned_files --dry-run; without --dry-run it removes them',
+      'list them with gitstead maintenance run orphaned_files --dry-run; without --dry-run it removes them',
       kinds.flatMap(([, paths]) => paths).slice(0, SHOWN)
     )
   }

@@ -1,4 +1,4 @@
-// The home: its folders, and who may look into them.
+// Checks the home: its folders, its secrets, and their permissions.
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
@@ -11,38 +11,39 @@ const isOpen = (path: string) => (statSync(path).mode & 0o077) !== 0
 
 export const homeCheck: Check = {
   name: 'home',
-  about: 'the home belongs to this user, and nobody else may look into it',
+  about: 'the home belongs to this user, and nobody else can read it',
   examine: () => {
     const { home } = config()
-    if (isNew()) return `${home} will be made at the first start`
+    if (isNew()) return `the first start makes ${home}`
     const { uid, mode } = statSync(home)
-    if (uid !== process.getuid?.()) throw new Ailment(`${home} belongs to user ${uid}`, 'run as that user')
+    if (uid !== process.getuid?.()) throw new Ailment(`${home} belongs to user ${uid}`, 'run gitstead as that user')
     if ((mode & 0o700) !== 0o700) throw new Ailment(`this user may not use ${home}`, `chmod 700 ${home}`)
-    if (mode & 0o077) throw new Ailment(`others may look into ${home}`, `chmod 700 ${home}`)
+    if (mode & 0o077) throw new Ailment(`${home} is open to other users`, `chmod 700 ${home}`)
     return home
   },
   mend: () => {
     chmodSync(config().home, 0o700)
-    return `closed ${config().home} to others`
+    return `closed ${config().home} to other users`
   }
 }
 
 const MISSING = 'is missing'
 
-/** Why a folder is not well, and what to do; null when it is. */
+/** The fault of a folder and what to do about it; null when it has none. */
 function faultOf(path: string): { fault: string; remedy: string } | null {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return { fault: MISSING, remedy: `mkdir -m 700 ${path}` }
-  if (!existsSync(path)) return { fault: 'is a link to nothing', remedy: 'mount what it names, or remove it' }
+  if (!existsSync(path)) return { fault: 'is a broken link', remedy: `mount the target of ${path}, or remove the link` }
   const { uid, mode } = statSync(path)
-  if (!statSync(path).isDirectory()) return { fault: 'is no folder', remedy: `move ${path} away` }
-  if (uid !== process.getuid?.()) return { fault: `belongs to user ${uid}`, remedy: `chown it to the home's owner` }
-  if (mode & 0o077) return { fault: 'is open to others', remedy: `chmod 700 ${path}` }
+  if (!statSync(path).isDirectory()) return { fault: 'is not a folder', remedy: `move ${path} away` }
+  if (uid !== process.getuid?.())
+    return { fault: `belongs to user ${uid}`, remedy: `chown it to the owner of the home` }
+  if (mode & 0o077) return { fault: 'is open to other users', remedy: `chmod 700 ${path}` }
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     return (mode & 0o700) === 0o700 ? null : { fault: 'is closed to its owner', remedy: `chmod 700 ${path}` }
   } catch {
-    return { fault: 'cannot be written to', remedy: `chmod 700 ${path}, and see that it is not mounted read-only` }
+    return { fault: 'is not writable', remedy: `chmod 700 ${path}, and check that it is not mounted read-only` }
   }
 }
 
@@ -54,15 +55,15 @@ const folders = () => {
 
 export const foldersCheck: Check = {
   name: 'folders',
-  about: 'every folder of the home is there, writable, and closed to others',
+  about: 'every folder of the home exists, is writable, and is closed to other users',
   examine: () => {
     if (isNew()) throw new NotExamined('there is no home yet')
     const all = folders()
-    if (all.every(({ fault }) => fault?.fault === MISSING)) return 'will be made at the first start'
+    if (all.every(({ fault }) => fault?.fault === MISSING)) return 'the first start makes them'
     const ill = all.filter(({ fault }) => fault !== null)
     if (ill.length === 0) return `${all.map(({ name }) => name).join(', ')}`
     throw new Ailment(
-      `${count(ill.length, 'folder')} of the home ${ill.length === 1 ? 'is' : 'are'} not well`,
+      `${count(ill.length, 'folder')} of the home ${ill.length === 1 ? 'has' : 'have'} a fault`,
       ill[0]?.fault?.remedy ?? '',
       ill.map(({ name, fault }) => `${name} ${fault?.fault}: ${fault?.remedy}`)
     )
@@ -82,21 +83,21 @@ export const foldersCheck: Check = {
 
 export const secretsCheck: Check = {
   name: 'secrets',
-  about: 'secrets.json is whole, and readable by its owner alone',
+  about: 'secrets.json is complete, and only its owner can read it',
   examine: () => {
     const path = secretsFile()
     if (!existsSync(path)) {
-      if (!existsSync(join(config().home, 'mysql'))) return 'will be made at the first start'
+      if (!existsSync(join(config().home, 'mysql'))) return 'the first start makes them'
       throw new Ailment(`${path} is missing`, 'restore it from a backup: the database cannot be opened without it')
     }
-    if (isOpen(path)) throw new Ailment(`others may read ${path}`, `chmod 600 ${path}`)
+    if (isOpen(path)) throw new Ailment(`other users can read ${path}`, `chmod 600 ${path}`)
     if (!areWhole(path)) throw new Ailment(`${path} is damaged`, 'restore it from a backup')
-    return 'readable by their owner alone'
+    return 'only their owner can read them'
   },
   mend: () => {
-    if (!existsSync(secretsFile()) || !isOpen(secretsFile())) throw new Error('only a backup has them')
+    if (!existsSync(secretsFile()) || !isOpen(secretsFile())) throw new Error('only a backup has the secrets')
     chmodSync(secretsFile(), 0o600)
-    return 'closed secrets.json to others'
+    return 'closed secrets.json to other users'
   }
 }
 

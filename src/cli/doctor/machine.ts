@@ -1,4 +1,4 @@
-// What the machine gives: room, and an address to listen at.
+// Checks what the machine provides: room on its disks, and an address to listen at.
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -13,16 +13,16 @@ const MINIMUM_INODES = 10_000
 
 export const diskCheck: Check = {
   name: 'disk',
-  about: 'a gibibyte and 10,000 files are free on every disk of the home',
+  about: 'every disk of the home has room for 1 GiB and 10,000 files',
   examine: () => {
     const disks = disksOf(config().home).map(folder => ({ folder, ...roomOf(folder) }))
     const text = disks.map(({ folder, words }) => (disks.length > 1 ? `${words} at ${folder}` : words)).join('; ')
     if (disks.every(({ enough }) => enough)) return text
-    throw new Ailment(text, 'make room: pushes and builds stop when the disk is full')
+    throw new Ailment(text, 'free some room: pushes and builds fail when the disk is full')
   }
 }
 
-/** One folder of the home for each disk, as a sysadmin may mount or link some elsewhere. */
+/** One folder of the home for each disk: a sysadmin may mount or link some folders elsewhere. */
 function disksOf(home: string): string[] {
   let folder = home
   while (!existsSync(folder)) folder = dirname(folder)
@@ -33,7 +33,7 @@ function disksOf(home: string): string[] {
 function roomOf(folder: string): { words: string; enough: boolean } {
   const { bavail, bsize, files, ffree } = statfsSync(folder)
   const free = bavail * bsize
-  // Some file systems, such as btrfs, have no limit on files and say 0.
+  // Some file systems, such as btrfs, do not limit the number of files and report 0.
   const enoughFiles = files === 0 || ffree >= MINIMUM_INODES
   const names = files === 0 ? '' : `, ${ffree} files`
   return { words: `${(free / 1024 ** 3).toFixed(1)} GiB${names} free`, enough: free >= MINIMUM_FREE && enoughFiles }
@@ -41,15 +41,18 @@ function roomOf(folder: string): { words: string; enough: boolean } {
 
 export const addressCheck: Check = {
   name: 'address',
-  about: 'the server answers, or could listen where it is configured to',
+  about: 'the server answers, or could listen at its configured address',
   examine: async ({ serverUp }) => {
     if (serverUp) return `the server answers at ${serverUrl()}`
     const { host, port } = config()
     const { up, transient } = await embeddedState()
     if (config().database.url === null && up && !transient) {
-      throw new Ailment(`the appliance runs, and no server answers at ${serverUrl()}`, 'read its log, and restart it')
+      throw new Ailment(
+        `the appliance runs, but no server answers at ${serverUrl()}`,
+        'read the log of the appliance, and restart it'
+      )
     }
-    if (port === 0) return 'down; any free port serves'
+    if (port === 0) return 'down; it may use any free port'
     const code = await tryToListen(host, port)
     if (code === null) return `down; ${host}:${port} is free`
     throw new Ailment(`nothing can listen at ${host}:${port}: ${code}`, REMEDIES[code] ?? 'choose another host or port')
@@ -58,7 +61,7 @@ export const addressCheck: Check = {
 
 const REMEDIES: { readonly [code: string]: string } = {
   EADDRINUSE: 'another program listens there: stop it, or choose another port',
-  EACCES: 'ports below 1024 are for root: choose another port, or give the service CAP_NET_BIND_SERVICE',
+  EACCES: 'only root may use ports below 1024: choose another port, or give the service CAP_NET_BIND_SERVICE',
   EADDRNOTAVAIL: 'this machine has no such address: choose another host'
 }
 
@@ -72,12 +75,12 @@ function tryToListen(host: string, port: number): Promise<string | null> {
 
 export const urlCheck: Check = {
   name: 'url',
-  about: 'the URL that users are told is one that they can reach',
+  about: 'users can reach the URL that the appliance shows them',
   examine: () => {
     const { host, url } = config()
     if (url === null && ['0.0.0.0', '::', ''].includes(host)) {
-      throw new Ailment(`users are told ${publicUrl()}, which is no address`, 'set url in config.yaml')
+      throw new Ailment(`users see the URL ${publicUrl()}, which they cannot reach`, 'set url in config.yaml')
     }
-    return `users are told ${publicUrl()}`
+    return `users see the URL ${publicUrl()}`
   }
 }

@@ -1,4 +1,4 @@
-// The programs that the appliance runs, and their versions.
+// Checks the programs that the appliance runs, and their versions.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { config } from '../../config.js'
@@ -10,7 +10,7 @@ const run = promisify(execFile)
 
 export const gitsteadCheck: Check = {
   name: 'gitstead',
-  about: 'version and home of the appliance',
+  about: 'the version and the home of the appliance',
   examine: () => `${version}, home ${config().home}`
 }
 
@@ -37,19 +37,19 @@ export const gitCheck: Check = {
 
 export const mariadbCheck: Check = {
   name: 'mariadb',
-  about: 'the program of the private database, where no other is configured',
+  about: 'mariadbd runs, unless database.url names another database',
   examine: () => {
-    if (config().database.url !== null) return 'not needed: database.url names a server'
+    if (config().database.url !== null) return 'not needed: database.url names another database'
     return versionOf('mariadbd', ['--no-defaults', '--version'], 'mariadb-server-core')
   }
 }
 
 export const sandboxCheck: Check = {
   name: 'sandbox',
-  about: 'builds can be shut in',
+  about: 'the sandbox for builds works',
   examine: async () => {
     await checkSandbox()
-    return config().runner.sandbox === 'none' ? 'switched off by runner.sandbox: none' : 'bubblewrap works'
+    return config().runner.sandbox === 'none' ? 'off: runner.sandbox is none' : 'bubblewrap works'
   }
 }
 

@@ -1,8 +1,8 @@
-// Completion for bash: a script that knows every command by itself, so that no key press starts a process.
+// Writes the completion script for bash. It contains every command, so that no key press has to start a process.
 import type { CommandReference } from './commands.js'
 import { allBranches, type Branch } from './tree.js'
 
-/** The script for `bin`; its function is named after it. */
+/** The script for the program `bin`; its shell functions have that name as a prefix. */
 export function bashCompletion(bin: string, tree: Branch): string {
   const branches = allBranches(tree)
   const commands = branches.flatMap(({ command }) => command ?? [])
@@ -17,7 +17,7 @@ export function bashCompletion(bin: string, tree: Branch): string {
 
 const pathOf = ({ words }: CommandReference) => words.join(' ')
 
-/** The first word may be `help`, which then wants the words of a command. */
+/** The words that may follow. The first word may also be `help`, followed by the words of a command. */
 function namesOf({ words, branches }: Branch): string {
   const names = branches.map(({ word }) => word)
   return [...names, ...(words.length === 0 ? ['help'] : [])].join(' ')
@@ -47,7 +47,7 @@ function argumentsOf(command: CommandReference): [string, string][] {
   )
 }
 
-/** Lines of a `case`; a `*` at the end of a pattern stays one. */
+/** The lines of a `case`. A `*` at the end of a pattern stays unquoted, so that it matches anything. */
 function cases(entries: readonly (readonly [pattern: string, words: string])[]): string {
   return entries
     .filter(([, words]) => words !== '')
@@ -60,7 +60,7 @@ function cases(entries: readonly (readonly [pattern: string, words: string])[]):
 
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-const SCRIPT = `# bash completion for @BIN@: load it by  source <(@BIN@ completion bash)
+const SCRIPT = `# bash completion for @BIN@: load it with  source <(@BIN@ completion bash)
 
 _@BIN@_words() {
   REPLY=
@@ -84,7 +84,7 @@ _@BIN@_taking() {
   esac
 }
 
-# What the value of a flag may be; nothing where it is free.
+# The possible values of a flag; nothing when it takes any value.
 _@BIN@_values() {
   REPLY=
   case $1 in
@@ -92,7 +92,7 @@ _@BIN@_values() {
   esac
 }
 
-# What an argument may be, by its position.
+# The possible values of an argument, by its position.
 _@BIN@_arguments() {
   REPLY=
   case $1 in
@@ -106,7 +106,7 @@ _@BIN@() {
   for ((at = 1; at < COMP_CWORD; at++)); do
     word=\${COMP_WORDS[at]}
     if [[ -n $flag ]]; then
-      # bash parts --flag=value into three words.
+      # bash splits --flag=value into three words.
       [[ $word == = ]] || flag=
       continue
     fi
@@ -128,7 +128,7 @@ _@BIN@() {
     [[ $position -eq 0 && -n $REPLY ]] || _@BIN@_arguments "$path $position"
   fi
   COMPREPLY=($(compgen -W "$REPLY" -- "$current"))
-  # Where anything may stand, the name of a file may.
+  # When any value is possible, complete the names of files.
   [[ -n $REPLY ]] || compopt -o default
 }
 

@@ -1,5 +1,5 @@
-// Every command as static data: what completions and the man page are made from. It comes from the manifest, so that no
-// command is loaded for it.
+// Describes every command as static data for the completions and the man page. The data comes from the manifest, so
+// that no command has to be loaded.
 import type { Config } from '@oclif/core'
 
 export interface FlagReference {
@@ -11,7 +11,7 @@ export interface FlagReference {
   readonly required: boolean
   readonly default?: string
   readonly environment?: string
-  /** The same for every command. */
+  /** True when every command has this flag. */
   readonly global: boolean
 }
 
@@ -53,14 +53,14 @@ const HELP: FlagReference = {
 const inOrder = <T extends { words: readonly string[] }>(entries: T[]) =>
   entries.sort((a, b) => (a.words.join(' ') < b.words.join(' ') ? -1 : 1))
 
-/** All commands but hidden ones, in the order of their words. */
+/** All commands except hidden ones, in the order of their words. */
 export function commandReferences({ commands, bin }: Config): CommandReference[] {
   return inOrder(commands.filter(({ hidden }) => !hidden).map(command => describe(command, bin)))
 }
 
-/** The first words of commands that have several, in their order. */
+/** The topics (first words that several commands share), in the order of their words. */
 export function topicReferences({ topics, commandIDs }: Config): TopicReference[] {
-  // oclif takes commands for topics as well.
+  // oclif also lists commands as topics.
   const leads = (name: string) => commandIDs.some(id => id.startsWith(`${name}:`))
   const shown = topics.filter(({ name, hidden }) => !hidden && leads(name))
   return inOrder(shown.map(({ name, description = '' }) => ({ words: name.split(':'), summary: description })))
@@ -85,7 +85,7 @@ function describe(command: Loadable, bin: string): CommandReference {
   }
 }
 
-/** A flag, and its opposite where it has one. */
+/** A flag, and its opposite `--no-...` if it has one. */
 function flagsOf(name: string, flag: Flag, fill: (text: string) => string): FlagReference[] {
   if (flag.hidden) return []
   const takesValue = flag.type === 'option'

@@ -11,7 +11,7 @@ const WRITERS: { readonly [shell: string]: typeof bashCompletion } = {
   fish: fishCompletion
 }
 
-/** The completion script of a shell for all commands of this version. */
+/** The completion script for a shell, with all commands of this version. */
 export function completionScript(shell: string, config: Config): string {
   const write = WRITERS[shell] ?? bashCompletion
   return write(config.bin, commandTree(commandReferences(config), topicReferences(config)))

@@ -1,4 +1,4 @@
-// Completion for fish: one line for each word, flag and argument, told apart by the words before it.
+// Writes the completion script for fish: one line for each word, flag and argument, chosen by the words before it.
 import type { CommandReference } from './commands.js'
 import { allBranches, type Branch } from './tree.js'
 
@@ -48,12 +48,12 @@ function __@BIN@_words
     echo "$words"
 end
 
-# Whether they are these.
+# Whether those words are exactly the given ones.
 function __@BIN@_exactly
     test (__@BIN@_words) = "$argv"
 end
 
-# Whether they begin with these.
+# Whether those words begin with the given ones.
 function __@BIN@_below
     string match -q -- "$argv *" (__@BIN@_words)" "
 end

@@ -1,10 +1,10 @@
-// The man page: what the commands say of themselves, and what they have in common.
+// Writes the man page from the help of all commands and from the facts that hold for all of them.
 import type { Config } from '@oclif/core'
 import { type CommandReference, commandReferences, type FlagReference, topicReferences } from './commands.js'
 import { ENVIRONMENT, EXIT_CODES, FILES } from './facts.js'
 import { block, bold, entry, italic, literal, paragraph, prose, section, subsection } from './roff.js'
 
-/** The page `BIN(1)`. */
+/** The page `BIN(1)` in the format of man(7). */
 export function manPage(config: Config): string {
   const commands = commandReferences(config)
   const pages = [
@@ -46,12 +46,12 @@ function opening(config: Config): string[] {
 
 const DESCRIPTION =
   'Runs the appliance and administers it. Commands work on the home and its database whether the appliance runs or ' +
-  'not: where it is down, its database is started for the command alone.'
+  'not. While it is down, a command starts the private database for its own run.'
 
 const SCRIPTS =
-  'Every command is for scripts too: `--json` prints one record of a fixed shape, the exit status says how it ended, ' +
-  'nothing ever asks back, passwords and tokens come from standard input or a file. What destroys has `--dry-run`. ' +
-  'Commands fall into these groups:'
+  'Scripts can use every command: `--json` prints one record of a fixed shape, the exit status says how the command ' +
+  'ended, no command asks a question, and passwords and tokens come from standard input or a file. Every command that ' +
+  'destroys something has `--dry-run`. The commands have these groups:'
 
 const firstSmall = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
 

@@ -1,17 +1,20 @@
-// The few words of man(7) that the man page is written in.
+// Writes the few requests of man(7) that the man page uses.
 
-/** Text in which nothing means anything to roff; what stands between backticks is bold. */
+/** Running text, escaped for roff. Text between backticks becomes bold. */
 export function prose(text: string): string {
   return lines(text.replace(/\s+/g, ' ').trim()).replace(/`([^`]+)`/g, '\\fB$1\\fR')
 }
 
-/** The same for words that are read as they stand. */
+/** Text that keeps its spaces and backticks, escaped for roff. */
 export const literal = (text: string) => lines(text)
 
 export const bold = (text: string) => `\\fB${literal(text)}\\fR`
 export const italic = (text: string) => `\\fI${literal(text)}\\fR`
 
-/** A hyphen that can be copied, a backslash that is printed, no line that begins as a request does, and ASCII alone. */
+/**
+ * Escapes text for roff: a hyphen stays a hyphen that readers can copy, a backslash is printed, no line begins like a
+ * request, and the result is ASCII.
+ */
 function lines(text: string): string {
   return text
     .replaceAll('\\', '\\e')
@@ -24,8 +27,8 @@ export const section = (title: string) => `.SH ${title.toUpperCase()}`
 export const subsection = (title: string) => `.SS ${literal(title)}`
 export const paragraph = (text: string) => `.PP\n${text}`
 
-/** A word, and what it means. */
+/** A paragraph with a tag: a word, and its meaning. */
 export const entry = (head: string, text: string) => `.TP\n${head}\n${text || '\\&'}`
 
-/** Lines as they stand, set in a little. */
+/** Lines that are printed as they are, indented. */
 export const block = (text: readonly string[]) => ['.PP', '.RS 4', '.nf', ...text.map(literal), '.fi', '.RE'].join('\n')

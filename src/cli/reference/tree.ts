@@ -1,16 +1,17 @@
-// The commands as the tree of their words, which completions walk down.
+// Arranges the commands as a tree of their words, which the completions walk through.
 import type { CommandReference, TopicReference } from './commands.js'
 
+/** Grows word by word, and gets its command and summary when they are read. */
 export interface Branch {
   readonly word: string
-  /** All words down to here. */
+  /** All words from the root to this branch. */
   readonly words: readonly string[]
   summary: string
   command?: CommandReference
   readonly branches: Branch[]
 }
 
-/** The root, whose branches are the first words of all commands. */
+/** The root of the tree; its branches are the first words of all commands. */
 export function commandTree(commands: readonly CommandReference[], topics: readonly TopicReference[]): Branch {
   const root: Branch = { word: '', words: [], summary: '', branches: [] }
   for (const command of commands) {
@@ -38,7 +39,7 @@ function grow(root: Branch, words: readonly string[]): Branch {
   return at
 }
 
-/** A branch and all below it. */
+/** A branch and all branches below it. */
 export function allBranches(branch: Branch): Branch[] {
   return [branch, ...branch.branches.flatMap(allBranches)]
 }

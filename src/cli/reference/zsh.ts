@@ -1,11 +1,11 @@
-// Completion for zsh: one function for each branch of the tree, in the manner of its own _arguments.
+// Writes the completion script for zsh: one function for each branch of the tree, which calls _arguments of zsh.
 import type { CommandReference, FlagReference } from './commands.js'
 import { allBranches, type Branch } from './tree.js'
 
 export function zshCompletion(bin: string, tree: Branch): string {
   const functions = allBranches(tree).map(branch => (branch.command ? leaf(bin, branch.command) : inner(bin, branch)))
   const load = `# zsh completion for ${bin}: ${bin} completion zsh > a folder of $fpath/_${bin}`
-  // The file is a function of its own when it lies in $fpath, and a script when it is sourced.
+  // In $fpath the file is the body of a function; otherwise it is sourced as a script. Both must work.
   const end = `if [[ $funcstack[1] == _${bin} ]]; then _${bin} "$@"; else compdef _${bin} ${bin}; fi`
   return [`#compdef ${bin}`, load, ...functions, end].join('\n\n').concat('\n')
 }
@@ -56,7 +56,7 @@ function flagLines({ name, char, description, takesValue, options }: FlagReferen
 
 const completer = (options: readonly string[]) => (options.length > 0 ? `(${options.join(' ')})` : '_files')
 
-/** Text in which nothing means anything to _arguments. */
+/** Text escaped for _arguments. */
 const plain = (text: string) => text.replace(/[\\:[\]]/g, sign => `\\${sign}`)
 
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

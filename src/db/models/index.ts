@@ -1,34 +1,23 @@
-// The models and what ties them together.
+// The models, and what ties them together. A table has a model where people change its attributes one by one; all other
+// tables are written by SQL alone. Of a table with a model, SQL writes only what people do not change: counters, times of
+// the program, and the end of its rows.
 import type { Sequelize } from 'sequelize'
-import { AccessToken, defineAccessToken } from './access-token.js'
 import { BroadcastMessage, defineBroadcastMessage } from './broadcast-message.js'
-import { defineEmail, Email } from './email.js'
-import { defineMember, Member } from './member.js'
+import { defineHook, Hook } from './hook.js'
 import { defineNamespace, Namespace } from './namespace.js'
 import { defineProject, Project } from './project.js'
-import { defineSshKey, SshKey } from './ssh-key.js'
-import { defineSystemHook, SystemHook } from './system-hook.js'
-import { defineIdentity, defineUser, Identity, User } from './user.js'
+import { defineUser, User } from './user.js'
 
-export { AccessToken, BroadcastMessage, Email, Identity, Member, Namespace, Project, SshKey, SystemHook, User }
+export { BroadcastMessage, Hook, Namespace, Project, User }
 
 /** Binds every model to this connection. */
 export function defineModels(sequelize: Sequelize): void {
   defineUser(sequelize)
-  defineIdentity(sequelize)
-  defineAccessToken(sequelize)
   defineNamespace(sequelize)
   defineProject(sequelize)
-  defineMember(sequelize)
-  defineSystemHook(sequelize)
-  defineSshKey(sequelize)
-  defineEmail(sequelize)
+  defineHook(sequelize)
   defineBroadcastMessage(sequelize)
-  Identity.belongsTo(User, { foreignKey: 'userId' })
-  SshKey.belongsTo(User, { foreignKey: 'userId' })
-  AccessToken.belongsTo(User, { foreignKey: 'userId' })
   Namespace.belongsTo(User, { as: 'owner', foreignKey: 'ownerId' })
   Project.belongsTo(Namespace, { as: 'namespace', foreignKey: 'namespaceId' })
   Project.belongsTo(User, { as: 'creator', foreignKey: 'creatorId' })
-  Member.belongsTo(User, { foreignKey: 'userId' })
 }

@@ -7,7 +7,7 @@ import {
   type Sequelize
 } from 'sequelize'
 
-/** Where projects live: a user's own, or a group. */
+/** The place where projects live: the namespace of a user, or a group. */
 export class Namespace extends Model<InferAttributes<Namespace>, InferCreationAttributes<Namespace>> {
   declare id: CreationOptional<number>
   declare kind: 'user' | 'group'

@@ -30,7 +30,7 @@ export class Project extends Model<InferAttributes<Project>, InferCreationAttrib
   declare requestAccessEnabled: CreationOptional<boolean>
   declare onlyAllowMergeIfBuildSucceeds: CreationOptional<boolean>
   declare onlyAllowMergeIfAllDiscussionsAreResolved: CreationOptional<boolean>
-  /** JSON array of strings. */
+  /** A JSON array of strings. */
   declare tagList: CreationOptional<string>
   declare runnersTokenHash: Buffer
   declare runnersTokenEncrypted: Buffer
@@ -40,7 +40,8 @@ export class Project extends Model<InferAttributes<Project>, InferCreationAttrib
 }
 
 export function defineProject(sequelize: Sequelize): void {
-  // An object for each: Sequelize writes the column into it, and a shared one would give all the first one's.
+  // Each column gets its own object, because Sequelize writes the column into the object; a shared object would give
+  // all columns the name of the first.
   const on = () => ({ type: DataTypes.BOOLEAN, defaultValue: true })
   const off = () => ({ type: DataTypes.BOOLEAN, defaultValue: false })
   Project.init(

@@ -35,7 +35,7 @@ export class User extends Model<InferAttributes<User>, InferCreationAttributes<U
 }
 
 export function defineUser(sequelize: Sequelize): void {
-  // An object for each: Sequelize writes the column into it.
+  // Each column gets its own object, because Sequelize writes the column into the object.
   const text = () => ({ type: DataTypes.STRING, defaultValue: '' })
   User.init(
     {
@@ -65,24 +65,5 @@ export function defineUser(sequelize: Sequelize): void {
       updatedAt: DataTypes.DATE(3)
     },
     { sequelize, tableName: 'users' }
-  )
-}
-
-export class Identity extends Model<InferAttributes<Identity>, InferCreationAttributes<Identity>> {
-  declare id: CreationOptional<number>
-  declare userId: number
-  declare provider: string
-  declare externUid: string
-}
-
-export function defineIdentity(sequelize: Sequelize): void {
-  Identity.init(
-    {
-      id: { type: DataTypes.INTEGER.UNSIGNED, autoIncrement: true, primaryKey: true },
-      userId: DataTypes.INTEGER.UNSIGNED,
-      provider: DataTypes.STRING(64),
-      externUid: DataTypes.STRING
-    },
-    { sequelize, tableName: 'identities', timestamps: false }
   )
 }

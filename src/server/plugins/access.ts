@@ -1,38 +1,88 @@
-// Every route says what it lets whom do, or the server does not start. Routes about a project find it loaded.
-import type { FastifyInstance, RouteOptions } from 'fastify'
-import { type Action, abilities } from '../../access/abilities.js'
-import { authorize } from '../../access/authorize.js'
+// Every route names its action, otherwise the server does not start. This plugin loads the project or group of the
+// route.
+//
+// "Error conventions" gives the order of the checks. Credentials come first, before the server reads the body; then the
+// areas whose projects are filtered as a whole; then the parameters; then the project or group. The handler checks the
+// record.
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { type Ability, type Action, type ActionOn, abilities, abilityOf } from '../../access/abilities.js'
+import { answersEmpty, authorize, authorizeGroup, authorizeProject, requireUser } from '../../access/authorize.js'
+import { findGroup, type GroupRow } from '../../areas/groups/groups.queries.js'
 import { findProject, type ProjectRow } from '../../areas/projects/projects.queries.js'
+import { type PageRequest, window } from '../../db/paginate.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The action of the abilities table that the route is. */
-    can?: Action
-    /** Open to everybody; no credentials are looked at. */
-    public?: true
+    /** The action of the route, from the table of abilities. */
+    readonly can?: Action
+    /** The route is open to everybody and ignores credentials. */
+    readonly public?: true
   }
   interface FastifyRequest {
     /** The project that the path names; only on routes whose action is about a project. */
     project: ProjectRow
+    /** The group that the path names; only on routes whose action is about a group. */
+    group: GroupRow
   }
 }
 
 export function guardRoutes(app: FastifyInstance): void {
   app.decorateRequest('project', null as never)
+  app.decorateRequest('group', null as never)
   const routes: RouteOptions[] = []
   app.addHook('onRoute', route => void routes.push(route))
-  // Only when all are registered: a plugin's own hooks may have opened its routes by then.
+  // Checks when all routes are registered, because a plugin's own hooks may open its routes until then.
   app.addHook('onReady', async () => {
-    const mute = routes.find(({ config }) => config?.can === undefined && config?.public === undefined)
-    if (mute) throw new Error(`${String(mute.method)} ${mute.url} declares neither can nor public`)
+    for (const { method, url, config } of routes) {
+      if (config?.can === undefined && config?.public === undefined) {
+        throw new Error(`${String(method)} ${url} declares neither can nor public`)
+      }
+      const before = config.can && beforeOf(abilityOf(config.can))
+      if (before !== undefined && !Object.hasOwn(abilities, before)) throw new Error(`there is no action ${before}`)
+    }
   })
-  app.addHook('preValidation', async request => {
-    const { can } = request.routeOptions.config
-    if (can === undefined) return
-    if (abilities[can].on === 'instance') return authorize(request.actor, can)
-    const { id } = request.params as { id: string }
-    const project = await findProject(id, request.actor)
-    authorize(request.actor, can, project)
-    if (project) request.project = project
-  })
+  app.addHook('onRequest', openRoute)
+  app.addHook('preHandler', openSubject)
+}
+
+const beforeOf = (ability: Ability) => (ability.on === 'project' ? ability.before : undefined)
+
+/** Checks what needs no parameters. */
+async function openRoute(request: FastifyRequest): Promise<void> {
+  const { can } = request.routeOptions.config
+  if (can === undefined) return
+  const ability = abilityOf(can)
+  if (ability.on === 'instance') return authorize(request.actor, can as ActionOn<'instance'>)
+  requireUser(request.actor, can)
+  const before = beforeOf(ability)
+  if (before !== undefined) await loadProject(request, before as ActionOn<'project'>)
+}
+
+/** Loads the project or group of the path, and checks the action on it. */
+async function openSubject(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { can } = request.routeOptions.config
+  if (can === undefined) return undefined
+  const { on } = abilityOf(can)
+  if (on === 'group') return loadGroup(request, can as ActionOn<'group'>)
+  if (on !== 'project') return undefined
+  const action = can as ActionOn<'project'>
+  if (beforeOf(abilityOf(can)) === can) return undefined
+  await loadProject(request, action)
+  if (!answersEmpty(action, request.project)) return undefined
+  const { page, perPage } = window(request.query as PageRequest)
+  return reply.send(reply.page({ items: [], total: 0, page, perPage }, item => item))
+}
+
+const idOf = ({ params }: FastifyRequest) => (params as { id: string }).id
+
+async function loadProject(request: FastifyRequest, action: ActionOn<'project'>): Promise<void> {
+  const project = await findProject(idOf(request), request.actor)
+  authorizeProject(request.actor, action, project)
+  if (project) request.project = project
+}
+
+async function loadGroup(request: FastifyRequest, action: ActionOn<'group'>): Promise<void> {
+  const group = await findGroup(idOf(request), request.actor)
+  authorizeGroup(request.actor, action, group)
+  if (group) request.group = group
 }

@@ -1,16 +1,17 @@
-// Who asks ("Authentication"): private token, personal access token, session cookie; sudo.
+// Finds out who asks ("Authentication"): by a private token, a personal access token or a session cookie; and sudo.
 import '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
+import { requireScope } from '../../access/authorize.js'
 import { actorOfSession, actorOfToken, findSudoUser } from '../../areas/credentials/credentials.js'
 import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
 import { sameOrigin } from '../web/same-origin.js'
 
 export const SESSION_COOKIE = '_service_session'
-const API = '/api/v3'
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Set before the handler runs. */
     actor: Actor
     /** Who makes a change by this request, and from where. */
     readonly origin: Origin
@@ -29,7 +30,7 @@ export function authenticate(app: FastifyInstance): void {
   })
 }
 
-/** The asker; nobody without credentials. Throws Unauthorized when credentials are wrong. */
+/** The actor of a request; `nobody` without credentials. Throws Unauthorized when the credentials are wrong. */
 export async function findActor(request: FastifyRequest): Promise<Actor> {
   const token = tokenOf(request)
   if (token !== undefined) return actAs(request, await byToken(request, token))
@@ -47,24 +48,16 @@ function tokenOf(request: FastifyRequest): string | undefined {
 }
 
 async function byToken(request: FastifyRequest, token: string): Promise<Actor> {
-  const found = await actorOfToken(token)
-  if (!found) throw new Unauthorized()
-  if (!found.scopes.includes('api') && !readsUsers(request, found.scopes)) throw new Unauthorized()
-  return found.actor
-}
-
-/** The scope read_user allows GET under /user and /users only. */
-function readsUsers(request: FastifyRequest, scopes: readonly string[]): boolean {
-  const reading = request.method === 'GET' || request.method === 'HEAD'
-  return (
-    scopes.includes('read_user') && reading && /^\/users?(\/|$)/.test(request.routeOptions.url?.slice(API.length) ?? '')
-  )
+  const actor = await actorOfToken(token)
+  if (!actor) throw new Unauthorized()
+  requireScope(actor, request.routeOptions.config.can)
+  return actor
 }
 
 async function bySession(request: FastifyRequest, session: string): Promise<Actor> {
   const actor = await actorOfSession(session)
   if (!actor) throw new Unauthorized()
-  // A page elsewhere can make a browser send the cookie, but not claim to be of the same origin.
+  // A page of another site can make a browser send the cookie, but it cannot claim the same origin.
   const reading = request.method === 'GET' || request.method === 'HEAD'
   if (!reading && !sameOrigin(request)) throw new Unauthorized()
   return actor
@@ -78,5 +71,5 @@ async function actAs(request: FastifyRequest, actor: Actor): Promise<Actor> {
   if (typeof wanted !== 'string') throw new BadParameters('sudo is invalid')
   const user = await findSudoUser(wanted)
   if (!user) throw new NotFound(`No user id or username for: ${wanted}`)
-  return { user, by: actor.by, sudoer: actor.user }
+  return { ...actor, user, sudoer: actor.user }
 }

@@ -1,4 +1,4 @@
-// Turns named failures into the bodies of the requirement ("Errors"). Nothing else builds an error body.
+// Turns named failures into the bodies of the requirement ("Errors"). No other file builds an error body.
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isDatabaseAway } from '../../db/failure.js'
 import * as errors from '../../errors.js'
@@ -6,11 +6,12 @@ import { log } from '../../log.js'
 import { otherMethod } from './methods.js'
 
 interface Answer {
-  status: number
-  body?: unknown
-  retryAfter?: number
+  readonly status: number
+  readonly body?: unknown
+  readonly retryAfter?: number
 }
 
+/** Installs the error handler and the handler for unknown paths. */
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => send(reply, answer(error, request)))
   app.setNotFoundHandler((request, reply) => {
@@ -19,7 +20,10 @@ export function answerErrors(app: FastifyInstance): void {
   })
 }
 
-/** Answers a URL that Fastify cannot even find a route for, such as one with escapes that are no UTF-8. */
+/**
+ * Answers a request whose URL is so wrong that Fastify cannot look for a route, for example with escapes that are not
+ * UTF-8.
+ */
 export function answerBadUrl(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
   send(reply, answerFramework(error) ?? { status: 400, body: { message: '400 Bad Request' } })
 }
@@ -64,7 +68,7 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   return undefined
 }
 
-/** What Fastify itself finds wrong with a request before a handler sees it. */
+/** Answers errors that Fastify itself finds in a request before a handler gets it. */
 function answerFramework(error: FastifyError): Answer | undefined {
   const { statusCode } = error
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return undefined

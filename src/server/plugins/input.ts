@@ -1,4 +1,4 @@
-// Every way in which a client may write its parameters ends in one typed object: query, form, multipart or JSON.
+// Collects the parameters of a request into one typed object. Clients may write them as query, form, multipart or JSON.
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { BadParameters, BadRequest, TooLarge } from '../../errors.js'
@@ -6,9 +6,12 @@ import type { InputSchema } from '../../lib/coerce.js'
 import { addPair, type Form, parseForm } from '../../lib/form.js'
 import { validator, type Wrong } from '../../lib/validate.js'
 
-/** Parameters that carry no file: the fields of a multipart form are read whole, within these limits. */
+/**
+ * Limits for parameters that contain no file. The fields of a multipart form are read completely, within these limits.
+ */
 const FIELDS = { fieldSize: 16_777_216, fields: 200, files: 0, parts: 200 }
 
+/** Installs the parsers, the validation and the collection of parameters for the routes of `app`. */
 export async function readInput(app: FastifyInstance): Promise<void> {
   app.setValidatorCompiler(compile as FastifySchemaCompiler<unknown>)
   app.removeContentTypeParser(['application/json', 'text/plain'])
@@ -23,12 +26,12 @@ export async function readInput(app: FastifyInstance): Promise<void> {
     done(null, parseForm(text as string))
   )
   await app.register(multipart, { limits: FIELDS })
-  // Not specified: a body of another type says nothing that a parameter could be read from.
+  // Not specified: a body of another type contains no parameters.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined))
   app.addHook('preValidation', gatherInput)
 }
 
-/** Not a promise where there is nothing to wait for: every request comes by. */
+/** This is not an async function, because it runs for every request and most requests have nothing to wait for. */
 function gatherInput(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   if (!request.isMultipart()) {
     mergeInput(request)
@@ -42,7 +45,7 @@ function gatherInput(request: FastifyRequest, _reply: FastifyReply, done: (error
   }, done)
 }
 
-/** The fields of a multipart form, as those of any other form. */
+/** Reads the fields of a multipart form, in the same form as those of any other form. */
 async function readFields(request: FastifyRequest): Promise<Form> {
   const form: Form = Object.create(null) as Form
   try {
@@ -52,14 +55,14 @@ async function readFields(request: FastifyRequest): Promise<Form> {
       addPair(form, part.fieldname, String(part.value))
     }
   } catch (error) {
-    // What the parser finds wrong with the bytes has no status of its own.
+    // The parser's errors about wrong bytes have no status code.
     if (error instanceof TooLarge || (error instanceof Error && 'statusCode' in error)) throw error
     throw new BadRequest('400 (Bad request) the body is not valid multipart')
   }
   return form
 }
 
-/** A POST's parameters may stand in its query, a DELETE's in its body. */
+/** Merges query and body: the parameters of a POST may be in its query, those of a DELETE in its body. */
 function mergeInput(request: FastifyRequest): void {
   const { schema } = request.routeOptions
   const body = plain(request.body)
@@ -82,7 +85,10 @@ function compile({ schema }: { schema: InputSchema }) {
   }
 }
 
-/** The requirement's texts ("Error conventions"): missing ones first and together, then the first of another kind. */
+/**
+ * Builds the requirement's texts ("Error conventions"): all missing attributes together, or otherwise the first other
+ * problem.
+ */
 function describe({ missing, name, problem }: Wrong): BadParameters {
   const [first] = missing
   if (first === undefined) return new BadParameters(`${name || 'the input'} ${problem}`)

@@ -1,9 +1,10 @@
-// Tells a path that exists under another method from one that does not exist. Asked only after no route has matched.
+// Distinguishes a path that exists with another method from a path that does not exist. It is used only after no route
+// has matched.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 const patterns = new WeakMap<FastifyInstance, Map<string, RegExp>>()
 
-/** Remembers every route's path as it is registered. */
+/** Remembers the path of every route when it is registered. */
 export function rememberPaths(app: FastifyInstance): void {
   const known = new Map<string, RegExp>()
   patterns.set(app, known)
@@ -16,7 +17,7 @@ export function rememberPaths(app: FastifyInstance): void {
   })
 }
 
-/** Whether some route has the request's path. */
+/** Returns true when some route has the path of the request. */
 export function otherMethod(app: FastifyInstance, request: FastifyRequest): boolean {
   const path = request.url.split('?', 1)[0] ?? ''
   for (const pattern of patterns.get(app)?.values() ?? []) if (pattern.test(path)) return true

@@ -4,26 +4,34 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { publicUrl } from '../../config.js'
 import { version } from '../../version.js'
+import { DESCRIPTION, security, securitySchemes, tags } from '../openapi/about.js'
+import { type Document, finishDocument } from '../openapi/document.js'
+import { describeOperation } from '../openapi/operation.js'
+
+const PREFIX = '/api/v3'
 
 export async function documentApi(app: FastifyInstance): Promise<void> {
+  // Made when it is first asked for: a server that nobody asks does not pay for it.
   await app.register(swagger, {
     openapi: {
-      openapi: '3.0.3',
-      info: { title: 'Gitstead REST API', version, license: { name: 'MIT' } },
-      servers: [{ url: publicUrl() }],
-      components: {
-        securitySchemes: {
-          privateToken: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
-          privateTokenInQuery: { type: 'apiKey', in: 'query', name: 'private_token' },
-          session: { type: 'apiKey', in: 'cookie', name: '_service_session' }
-        }
+      openapi: '3.1.0',
+      info: {
+        title: 'Gitstead REST API',
+        version,
+        description: DESCRIPTION,
+        license: { name: 'MIT', identifier: 'MIT' }
       },
-      security: [{ privateToken: [] }, { privateTokenInQuery: [] }, { session: [] }]
+      servers: [{ url: publicUrl() }],
+      tags,
+      components: { securitySchemes },
+      security
     },
-    transform: ({ schema, url }) => ({
-      schema: { ...schema, hide: schema?.hide === true || !url.startsWith('/api/v3/') },
-      url
-    })
+    transform: ({ schema = {}, url, route: { method, config = {} } }) => {
+      if (schema.hide || !url.startsWith(`${PREFIX}/`)) return { schema: { ...schema, hide: true }, url }
+      const path = url.slice(PREFIX.length)
+      return { schema: describeOperation({ method: String(method), path, config, schema }), url }
+    },
+    transformObject: made => finishDocument(('openapiObject' in made && made.openapiObject) as Document) as never
   })
   app.get('/api/v3/openapi.json', { config: { public: true }, schema: { hide: true } }, async () => app.swagger())
   await app.register(async docs => {

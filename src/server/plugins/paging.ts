@@ -1,15 +1,16 @@
-// Link and X- headers of a list ("Limits").
+// The Link and X- headers of a list ("Limits").
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { publicUrl } from '../../config.js'
 import type { Page } from '../../db/paginate.js'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Sets the headers of a page and gives its items as the view shows them. */
+    /** Sets the headers of a page and returns its items, as the view shows them. */
     page<T, V>(page: Page<T>, view: (item: T) => V): V[]
   }
 }
 
+/** Adds `reply.page` to an application. */
 export function answerPages(app: FastifyInstance): void {
   app.decorateReply('page', function <T, V>(this: FastifyReply, page: Page<T>, view: (item: T) => V): V[] {
     setHeaders(this, page)
@@ -38,7 +39,7 @@ function setHeaders(reply: FastifyReply, { total, page, perPage }: Page<unknown>
   })
 }
 
-/** Links keep the other parameters, but for secrets. */
+/** Returns a function that builds a link. Links keep the other parameters, except secrets. */
 function linkTo({ request }: FastifyReply, perPage: number): (page: string, rel: string) => string {
   const [path = ''] = request.url.split('?', 1)
   const kept = request.url

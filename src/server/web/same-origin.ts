@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-/** Whether the browser vouches that a page of this very site sends the request. No header is no proof. */
+/** Returns true when the browser proves that a page of this site sends the request. A missing header is not a proof. */
 export function sameOrigin(request: FastifyRequest): boolean {
   const site = request.headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin'

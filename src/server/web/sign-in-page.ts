@@ -1,17 +1,19 @@
-// The one page of HTML: no script, and nothing of a user or an administrator but as text.
+// The only HTML page. It has no script, and it shows the text of users and administrators only as escaped text.
 import { isHexColor } from '../../lib/color.js'
 import { escapeHtml } from '../../lib/html.js'
 
 export interface SignInPage {
-  /** What went wrong, in our words. */
+  /** The problem, in the words of this program. */
   readonly problem?: string
-  /** What an administrator has written for the page. */
+  /** A text for the page that an administrator has written. */
   readonly text: string | null
   readonly broadcasts: readonly { readonly message: string; readonly color: string; readonly font: string }[]
 }
 
+/** The Content-Security-Policy of the page. */
 export const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
 
+/** Returns the HTML of the page. */
 export const signInPage = ({ problem, text, broadcasts }: SignInPage): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -1,4 +1,4 @@
-// The sign-in page: the one way to a session cookie.
+// The sign-in page, which is the only way to get a session cookie.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
@@ -70,7 +70,7 @@ async function show(reply: FastifyReply, problem?: string): Promise<FastifyReply
     .send(signInPage({ problem, text, broadcasts }))
 }
 
-/** A right password that opens nothing is told on the page; all else as everywhere. */
+/** The sign-in page shows why a right password is refused. All other errors get the usual answer. */
 function asRefusal(error: unknown): Forbidden {
   if (error instanceof Forbidden) return error
   throw error

@@ -18,7 +18,7 @@ interface Row {
 const events = (action: string) =>
   rows<Row>('select * from audit_events where action = ? order by id desc limit 1', [action])
 
-t.test('a change is kept with who made it, from where, and what it was', async t => {
+t.test('an event has who made the change, from where, and what changed', async t => {
   const app = await testApp(t)
   const root = await app.make.admin()
   const body = { username: 'ada', name: 'Ada', email: 'ada@example.org', password: 'a long password' }
@@ -36,7 +36,7 @@ t.test('a change is kept with who made it, from where, and what it was', async t
   t.notMatch(event?.changes, 'a long password')
 })
 
-t.test('who acts as somebody else is named, and so is the other', async t => {
+t.test('an event names the administrator who acts as a user, and the user', async t => {
   const app = await testApp(t)
   const [root, other] = [await app.make.admin(), await app.make.admin()]
   const hook = await app
@@ -58,7 +58,7 @@ t.test('a change that is refused leaves no event', async t => {
   t.equal(await count(), before)
 })
 
-t.test('only what differs is a change', async t => {
+t.test('only attributes that differ are changes', async t => {
   t.same(changesBetween({ a: 1, b: [1], c: 'x' }, { a: 2, b: [1], d: null }), {
     a: { before: 1, after: 2 },
     c: { before: 'x' },
@@ -112,7 +112,7 @@ t.test('GET /audit_events', async t => {
     t.same(await names({ actor: "' or 1=1 --" }), [])
   })
 
-  t.test('refuses what is no time', async t => {
+  t.test('refuses a text that is not a time', async t => {
     for (const since of ['yesterday', '2026-02-30', '1', '2026-01-01T25:00Z', '2026-13-01']) {
       const res = await asker.get('/audit_events', { since })
       t.equal(res.statusCode, 400, since)
@@ -121,7 +121,7 @@ t.test('GET /audit_events', async t => {
     t.equal((await asker.get('/audit_events?actor[]=x&actor[]=y')).statusCode, 400)
   })
 
-  t.test('asks two statements, however much it shows', async t => {
+  t.test('takes two statements for any number of events', async t => {
     await asker.get('/audit_events')
     const few = await countStatements(() => asker.get('/audit_events', { per_page: 1 }))
     t.equal(await countStatements(() => asker.get('/audit_events', { per_page: 100 })), few)

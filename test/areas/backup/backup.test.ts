@@ -1,4 +1,4 @@
-// A backup while it is written: what it holds, what it shares with the one before, and what it does without.
+// How a backup is written: what it holds, what it shares with the backup before it, and what it leaves out.
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { AlreadyRunning } from '../../../src/errors.js'
 import { readRefFiles } from '../../../src/git/ref-files.js'
 import { ZERO } from '../../../src/git/refs.js'
 import { cli } from '../../helpers/cli.js'
-import { factory } from '../../helpers/factory.js'
+import { factory, originBy } from '../../helpers/factory.js'
 import {
   create,
   databaseUrl,
@@ -56,12 +56,12 @@ t.test('a backup holds every row, every repository and a hash of each file', asy
   }
   t.equal(files, totals.files)
   const { folder } = unitOf(backup)
-  t.equal(git(folder, 'rev-parse', 'master'), git(source, 'rev-parse', 'master'), 'git reads it as it lies there')
+  t.equal(git(folder, 'rev-parse', 'master'), git(source, 'rev-parse', 'master'), 'git can read the copy in its place')
   t.match(git(folder, 'fsck', '--no-dangling'), /^$/)
   t.match(await row('select action, via from audit_events order by id desc limit 1'), { action: 'backup.create' })
 })
 
-t.test('the next one shares what did not change', async t => {
+t.test('the next backup shares the files that did not change', async t => {
   await factory.file(project, 'new.txt', 'new\n')
   const first = listBackups().at(-1)
   const second = await create()
@@ -80,13 +80,13 @@ t.test('the next one shares what did not change', async t => {
   for (const { path } of copied) {
     t.equal(statSync(join(unitOf(third).folder, path)).ino, statSync(join(unitOf(second).folder, path)).ino)
   }
-  t.ok(third.new_bytes < 100_000 && third.bytes > third.new_bytes, 'rows, refs and settings alone are new')
+  t.ok(third.new_bytes < 100_000 && third.bytes > third.new_bytes, 'only rows, refs and settings are new')
   const full = await create({ full: true })
   t.equal(full.previous, null)
   t.equal(full.new_bytes, full.bytes)
 })
 
-t.test('what is half-written in a repository stays out, and so do links', async t => {
+t.test('a backup leaves out half-written files of a repository, and links', async t => {
   writeFileSync(join(source, 'objects/pack/tmp_pack_x'), 'half')
   writeFileSync(join(source, 'objects/pack/pack-0123456789012345678901234567890123456789.pack'), 'no index yet')
   mkdirSync(join(source, 'objects/tmp_objdir-incoming-x'))
@@ -101,7 +101,7 @@ t.test('what is half-written in a repository stays out, and so do links', async 
   rmSync(join(source, 'refs/heads/master.lock'))
 })
 
-t.test('one backup at a time, and nothing is tidied up beside it', async t => {
+t.test('only one backup runs at a time, and no task removes files meanwhile', async t => {
   const command = { environment: { ...environment, GITSTEAD_DATABASE_URL: databaseUrl } }
   await asOnlyBackup(async () => {
     await t.rejects(create(), AlreadyRunning)
@@ -115,7 +115,7 @@ t.test('one backup at a time, and nothing is tidied up beside it', async t => {
   t.equal((await cli(['maintenance', 'run', 'repository_upkeep'], command)).code, 0)
 })
 
-t.test('what a killed run left is removed by the next, and a foreign one is left alone', async t => {
+t.test('the next run removes the draft of a killed run, but not the draft of another appliance', async t => {
   const killed = draftFolder(defaultStore(), newId(new Date()))
   const foreign = join(defaultStore(), '20260101T000000Z-aaaa.unfinished-0123456789ab')
   for (const folder of [killed, foreign]) mkdirSync(join(folder, 'repositories'), { recursive: true })
@@ -125,7 +125,7 @@ t.test('what a killed run left is removed by the next, and a foreign one is left
   t.ok(existsSync(foreign))
 })
 
-t.test('keep deletes the oldest, and says so before', async t => {
+t.test('keep deletes the oldest backups, and a dry run names them', async t => {
   const all = listBackups().map(({ id }) => id)
   const plan = await planBackup({ keep: 2 })
   t.same(plan.would_delete, all.slice(0, -1))
@@ -141,11 +141,11 @@ t.test('keep deletes the oldest, and says so before', async t => {
   )
 })
 
-t.test('a backup that cannot be written is one line, and leaves the others as they are', async t => {
+t.test('a backup that cannot be written fails with one line, and leaves the others as they are', async t => {
   const before = listBackups()
   const file = join(t.testdir({ file: 'x' }), 'file')
   await t.rejects(create({ to: join(file, 'store') }), { message: /cannot be made \(ENOTDIR\): name another folder/ })
-  // A disk that takes no more: the shell's limit on the size of files, which the big object runs into.
+  // The shell limits the size of files, and the big object exceeds the limit, as on a full disk.
   const limited = ['-c', 'trap "" XFSZ; ulimit -f 1; exec env -u NODE_OPTIONS "$@"', 'sh']
   const { status, stderr } = spawnSync(
     'sh',
@@ -161,7 +161,7 @@ t.test('a backup that cannot be written is one line, and leaves the others as th
   )
 })
 
-t.test('refs that move after the snapshot are as they were', async t => {
+t.test('refs that move after the snapshot have the value of the snapshot', async t => {
   const young = await factory.project()
   await factory.file(young, 'one', '1\n')
   const path = repositoryPath({ id: young.id, storage: 'default' })
@@ -170,7 +170,7 @@ t.test('refs that move after the snapshot are as they were', async t => {
   await factory.file(young, 'two', '2\n')
   await factory.file(young, 'three', '3\n')
   const moves = [{ ref: 'refs/heads/young', old: ZERO, new: git(path, 'rev-parse', 'master') }]
-  await moveRefs({ id: young.id, default_branch: 'master' }, path, young.owner, moves)
+  await moveRefs({ id: young.id, storage: 'default', default_branch: 'master' }, moves, originBy(young.owner))
   t.not(git(path, 'rev-parse', 'master'), before.get('refs/heads/master'))
   const draft = draftIn(t.testdir())
   const { units, rewound } = await copyRepositories(draft, projects, known, quietly)
@@ -180,10 +180,10 @@ t.test('refs that move after the snapshot are as they were', async t => {
   t.equal(rewound, 2)
   t.equal(git(folder, 'fsck', '--no-dangling'), '')
   const listed = readFileList(draft.folder, unit).find(file => file.path === 'packed-refs')
-  t.equal(listed?.size, statSync(join(folder, 'packed-refs')).size, 'and the list says so')
+  t.equal(listed?.size, statSync(join(folder, 'packed-refs')).size, 'and the list has its size')
 })
 
-t.test('a change that git has made and nobody has settled is taken back', async t => {
+t.test('a change that git has made and that is still open is undone in the copy', async t => {
   const young = await factory.project()
   await factory.file(young, 'one', '1\n')
   await factory.file(young, 'two', '2\n')
@@ -196,7 +196,7 @@ t.test('a change that git has made and nobody has settled is taken back', async 
   t.equal(git(join(draft.folder, units[0]?.path ?? ''), 'rev-parse', 'master'), old)
 })
 
-t.test('a project that was removed since the snapshot is named', async t => {
+t.test('the backup names a project that was removed since the snapshot', async t => {
   const doomed = await factory.project()
   await factory.file(doomed, 'a', 'a\n')
   const { projects, known } = await snapshot()
@@ -207,7 +207,7 @@ t.test('a project that was removed since the snapshot is named', async t => {
   t.equal(units.length, projects.length - 1)
 })
 
-t.test('a repository that is repacked while it is copied is whole', async t => {
+t.test('a repository that git repacks during the copy is whole', async t => {
   const folder = t.testdir({ 0: {}, 1: {}, 2: {} })
   for (const round of ['0', '1', '2']) {
     const busy = repack(source)
@@ -228,7 +228,7 @@ async function repack(repository: string): Promise<void> {
   await run(['repack', '-d', '-a', '-q', '-b'])
 }
 
-t.test('an empty project is copied as one, and one without a repository is no fault', async t => {
+t.test('an empty project stays empty in the copy, and a project without a repository is not a fault', async t => {
   const { list, folder } = unitOf(await create(), empty.id)
   t.same(
     list.map(({ path }) => path),

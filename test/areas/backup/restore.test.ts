@@ -1,4 +1,4 @@
-// What comes back of a backup, and how a damaged one is told apart.
+// What a restore brings back, and how it recognises a damaged backup.
 import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
@@ -21,12 +21,14 @@ import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { moveRefs } from '../../../src/areas/refs/move-refs.js'
 import { removeProjects } from '../../../src/areas/removal/project-removal.js'
+import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { Conflict, NotFound } from '../../../src/errors.js'
 import { ZERO } from '../../../src/git/refs.js'
 import { cli } from '../../helpers/cli.js'
-import { actorOf, factory, someOrigin } from '../../helpers/factory.js'
+import { actorOf, factory, originBy, someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import { waitingHappenings } from '../../helpers/told.js'
 import { big, create, environment, git, home, manifestOf, project, source, unitOf } from './subject.js'
 
 const verify = async (backup: { path: string }) => {
@@ -38,19 +40,19 @@ const verify = async (backup: { path: string }) => {
   }
 }
 
-/** A backup as a folder of its own, whose files nobody shares: what is done to it is done to it alone. */
+/** Copies a backup to a folder of its own that shares no files: a test can damage it without damage to others. */
 function duplicate(backup: { path: string }, folder: string): { path: string } {
   execFileSync('cp', ['-r', backup.path, folder])
   return { path: folder }
 }
 
-t.test('a whole backup is verified as whole', async t => {
+t.test('verify accepts a whole backup', async t => {
   const backup = await create()
   const { repositories } = manifestOf(backup).totals
   t.match(await verify(backup), { code: 0, ok: true, problems: [], notes: [], checked: { repositories } })
 })
 
-t.test('a project that was removed beside the backup is not in the copy', async t => {
+t.test('a project that was removed during the backup is not in the restored home', async t => {
   const doomed = await factory.project()
   await factory.file(doomed, 'a', 'a\n')
   const backup = await create({ withSecrets: true })
@@ -61,17 +63,21 @@ t.test('a project that was removed beside the backup is not in the copy', async 
   rmSync(backup.path, { recursive: true })
 })
 
-t.test('a damaged backup is told from a whole one', async t => {
+t.test('verify finds damage', async t => {
   const backup = await create()
   const folder = t.testdir()
   const { path, list } = unitOf(backup)
   const object = list.find(file => file.path.startsWith('objects/'))?.path ?? ''
   const cases: [string, (copy: string) => void, RegExp][] = [
-    ['a byte', copy => flip(join(copy, path, object)), /is not as it was written/],
+    ['a byte', copy => flip(join(copy, path, object)), /has changed since it was written/],
     ['a missing file', copy => rmSync(join(copy, path, object)), /is missing/],
-    ['a cut file', copy => truncateSync(join(copy, path, 'packed-refs'), 10), /packed-refs is not as it was written/],
-    ['a list', copy => appendFileSync(join(copy, `${path}.files`), '{}\n'), /\.files is not as it was written/],
-    ['rows', copy => flip(join(copy, 'database/users.jsonl.gz')), /users\.jsonl\.gz is not as it was written/]
+    [
+      'a cut file',
+      copy => truncateSync(join(copy, path, 'packed-refs'), 10),
+      /packed-refs has changed since it was written/
+    ],
+    ['a list', copy => appendFileSync(join(copy, `${path}.files`), '{}\n'), /\.files has changed since it was written/],
+    ['rows', copy => flip(join(copy, 'database/users.jsonl.gz')), /users\.jsonl\.gz has changed since it was written/]
   ]
   for (const [name, harm, problem] of cases) {
     const copy = duplicate(backup, join(folder, name.replace(' ', '-')))
@@ -84,7 +90,7 @@ t.test('a damaged backup is told from a whole one', async t => {
   appendFileSync(join(copy.path, 'manifest.json'), ' ')
   const { code, stderr } = await cli(['backup', 'verify', copy.path], { environment })
   t.equal(code, 1)
-  t.match(stderr, /manifest\.json is not as it was written: use another backup/)
+  t.match(stderr, /manifest\.json has changed since it was written: use another backup/)
   t.equal((await cli(['backup', 'verify', join(folder, 'nothing')], { environment })).code, 3)
 })
 
@@ -96,14 +102,14 @@ function flip(path: string): void {
   writeFileSync(path, bytes)
 }
 
-t.test('a ref that is not as its row says is found', async t => {
+t.test('verify finds a ref whose value is not that of its row', async t => {
   await execute("update ref_changes set new_id = ? where project_id = ? and ref = 'refs/heads/master'", [
     '1'.repeat(40),
     big.id
   ])
   const found = await verify(await create())
   t.equal(found.code, 1)
-  t.match(found.problems, [new RegExp(`project ${big.id}: refs/heads/master is [0-9a-f]{40}, and its row says 1111`)])
+  t.match(found.problems, [new RegExp(`project ${big.id}: refs/heads/master is [0-9a-f]{40}, but its row says 1111`)])
   await execute('delete from ref_changes where project_id = ?', [big.id])
 })
 
@@ -118,7 +124,7 @@ t.test('a restore needs the secrets, an empty folder and a backup', async t => {
     [['--into', into], 2, /holds no secrets: name them by --secrets FILE/],
     [['--into', into, '--secrets', join(folder, 'absent')], 2, /cannot be read \(ENOENT\)/],
     [['--into', into, '--secrets', join(folder, 'none.json')], 2, /hold no encryption key/],
-    [['--into', into, '--secrets', join(folder, 'other.json')], 4, /are not those of the backup/],
+    [['--into', into, '--secrets', join(folder, 'other.json')], 4, /do not belong to the backup/],
     [['--into', join(folder, 'full'), '--secrets', apart], 4, /is not empty/]
   ]
   for (const [args, code, text] of wrong) {
@@ -137,13 +143,12 @@ t.test('a restore needs the secrets, an empty folder and a backup', async t => {
 t.test('a backup of an older schema is restored, and brought up to date', async t => {
   const copy = duplicate(await create({ withSecrets: true }), join(t.testdir(), 'old'))
   const manifest = readManifest(copy.path)
-  const young = new Set(['0006-administration'])
   const kept = new Set(['users', 'access_tokens', 'namespaces', 'projects', 'ref_changes', 'jobs'])
   const old: Manifest = {
     ...manifest,
     database: {
       ...manifest.database,
-      migrations: manifest.database.migrations.filter(name => !young.has(name)),
+      migrations: manifest.database.migrations.filter(name => name < '0006'),
       tables: manifest.database.tables.filter(({ name }) => kept.has(name))
     }
   }
@@ -153,18 +158,18 @@ t.test('a backup of an older schema is restored, and brought up to date', async 
   t.equal(code, 0, stderr)
   const states = await cli(['db', 'status', '--home', into, '--json'])
   t.match(states.json(), { migrations: manifest.database.migrations.map(name => ({ name, applied_at: String })) })
-  t.equal((await cli(['backup', 'create', '--home', into])).code, 0, 'its tables are there')
+  t.equal((await cli(['backup', 'create', '--home', into])).code, 0, 'its tables exist')
 
-  t.test('one of a newer version is refused', async t => {
+  t.test('a backup of a newer version is refused', async t => {
     const migrations = [...manifest.database.migrations, '9999-future']
     writeManifest(copy.path, { ...manifest, database: { ...manifest.database, migrations } })
     const refused = await cli(['restore', copy.path, '--into', join(t.testdirName, 'x')], { environment })
     t.equal(refused.code, 1)
-    t.match(refused.stderr, /is of a newer version of Gitstead \(it has 9999-future\)/)
+    t.match(refused.stderr, /is from a newer version of Gitstead \(it has 9999-future\)/)
   })
 })
 
-t.test('traces and archives: what the rows speak of comes back, of the future nothing', async t => {
+t.test('traces and archives of the rows come back, but no files of later builds', async t => {
   const now = new Date()
   const { insertId: pipeline } = await execute(
     `insert into pipelines (project_id, ref, tag, sha, before_sha, status, source, created_at, updated_at)
@@ -195,19 +200,20 @@ t.test('traces and archives: what the rows speak of comes back, of the future no
   t.equal(readFileSync(join(again.path, shared), 'utf8'), 'text')
 })
 
-t.test('a project that is still there gets its refs back by the one road', async t => {
+t.test('the refs of a project that still exists come back as ref changes', async t => {
   const mine = await factory.project()
   for (const word of ['one', 'two']) await factory.file(mine, word, `${word}\n`)
   const path = repositoryPath({ id: mine.id, storage: 'default' })
   const [old, then] = [git(path, 'rev-parse', 'master~1'), git(path, 'rev-parse', 'master')]
-  const row = { id: mine.id, default_branch: 'master' }
-  await moveRefs(row, path, mine.owner, [{ ref: 'refs/heads/gone', old: ZERO, new: then }])
+  const row = { id: mine.id, storage: 'default', default_branch: 'master' }
+  await moveRefs(row, [{ ref: 'refs/heads/gone', old: ZERO, new: then }], originBy(mine.owner))
   const backup = await create()
   const found = findBackup(backup.path)
-  await moveRefs(row, path, mine.owner, [
+  const back = [
     { ref: 'refs/heads/gone', old: then, new: ZERO },
     { ref: 'refs/heads/master', old: then, new: old }
-  ])
+  ]
+  await moveRefs(row, back, originBy(mine.owner))
   git(path, 'prune', '--expire=now')
   t.throws(() => git(path, 'cat-file', '-e', then), 'its objects are gone')
 
@@ -239,6 +245,9 @@ t.test('a project that was removed comes back with its rows', async t => {
   await factory.file(mine, 'file', 'text\n')
   const member = await factory.member(mine)
   const gone = await factory.member(mine)
+  await factory.file({ ...mine, owner: gone }, 'other', 'text\n')
+  await Hook.create({ projectId: mine.id, url: 'http://hooks.example.org/', tokenEncrypted: null })
+  await runJobs()
   const path = repositoryPath({ id: mine.id, storage: 'default' })
   const master = git(path, 'rev-parse', 'master')
   const found = findBackup((await create()).path)
@@ -252,7 +261,11 @@ t.test('a project that was removed comes back with its rows', async t => {
   await execute('delete from users where id = ?', [gone.id])
   const restored = await restore()
   t.match(restored, { id: mine.id, recreated: true, moved: [{ ref: 'refs/heads/master', after: master }] })
-  t.match(await findProject(mine.path, actorOf(mine.owner)), { id: mine.id, default_branch: 'master' })
+  t.match(await findProject(mine.path, actorOf(mine.owner)), {
+    id: mine.id,
+    storage: 'default',
+    default_branch: 'master'
+  })
   t.equal(git(path, 'rev-parse', 'master'), master)
   t.same(
     (
@@ -263,11 +276,18 @@ t.test('a project that was removed comes back with its rows', async t => {
     [mine.owner.id, member.id],
     'members who are still there'
   )
+  t.match(await waitingHappenings('project.restored'), [{ project: { id: mine.id } }])
+  t.match(await rows('select url from hooks where project_id = ?', [mine.id]), [{ url: 'http://hooks.example.org/' }])
+  t.same(
+    await rows('select action, author_id from activity_events where project_id = ? order by created_at, id', [mine.id]),
+    ['created', 'pushed new'].map(action => ({ action, author_id: mine.owner.id })),
+    'what members did who are still there'
+  )
   await factory.file(mine, 'next', 'it goes on\n')
   t.not(git(path, 'rev-parse', 'master'), master)
 })
 
-t.test('a project of another appliance, or of none, is refused', async t => {
+t.test('a project of another appliance, or one that does not exist, is refused', async t => {
   const backup = await create()
   const found = findBackup(backup.path)
   const options = { overwrite: false, dryRun: false }
@@ -279,5 +299,5 @@ t.test('a project of another appliance, or of none, is refused', async t => {
   await t.rejects(restoreProject(foreign, project.path, options, someOrigin), Conflict)
   const none = await cli(['restore', backup.path], { environment })
   t.equal(none.code, 2)
-  t.equal(none.stderr, 'gitstead: name a new home by --into, or a project by --project\n')
+  t.equal(none.stderr, 'gitstead: give a new home with --into, or a project with --project\n')
 })

@@ -20,7 +20,7 @@ export const big = await factory.project()
 await factory.file(big, 'big.bin', 'x'.repeat(3_000_000))
 
 export const source = repositoryPath({ id: project.id, storage: 'default' })
-/** Of commands: without the tests' database, a restored home has one of its own. */
+/** The environment of commands: it names no database of the tests, because a restored home has its own. */
 export const environment = { GITSTEAD_HOME: home }
 
 export const create = (options: Parameters<typeof createBackup>[0] = {}) => createBackup(options, someOrigin)
@@ -50,5 +50,5 @@ export const draftIn = (folder: string): Draft => ({
   tick: () => undefined
 })
 
-/** What the copies of a backup are given beside. */
+/** The other arguments of the functions that copy. */
 export const quietly = { signal: new AbortController().signal, done: () => undefined }

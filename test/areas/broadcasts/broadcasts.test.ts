@@ -144,7 +144,7 @@ t.test('colours may be blank', async t => {
   t.match(await create({ message: 'm', color: '', font: '' }), { color: '', font: '' })
 })
 
-t.test('PUT changes what is named', async t => {
+t.test('PUT changes only the given attributes', async t => {
   const before = await create({ message: 'first' })
   const res = await admin.put(`${PATH}/${before.id}`, { ends_at: '2020-01-01T00:00:00Z', font: '#000' })
   t.equal(res.statusCode, 200)
@@ -156,7 +156,7 @@ t.test('PUT changes what is named', async t => {
   t.same((await admin.put(`${PATH}/${before.id}`, {})).json(), res.json(), 'nothing named, nothing changed')
 })
 
-t.test('DELETE gives the message that is no more', async t => {
+t.test('DELETE answers with the removed message', async t => {
   const message = await create({ message: 'gone soon' })
   const res = await admin.delete(`${PATH}/${message.id}`)
   t.equal(res.statusCode, 200)

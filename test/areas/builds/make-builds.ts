@@ -76,3 +76,19 @@ export async function endBuild(build: TestBuild, outcome: Outcome = {}): Promise
   }
   await finishBuild(claim, { status: outcome.status ?? 'success' }, outcome.trace?.length ?? 0)
 }
+
+/** A commit, a pipeline, and a build with all that can be read of one. */
+export async function fillWithBuild(project: TestProject): Promise<void> {
+  const [build] = await makePipeline(project, 'job:\n  script: [make]\n  artifacts: {paths: [a]}\n')
+  if (!build) throw new Error('no build')
+  await endBuild(build, { trace: 'done', artifacts: Buffer.from('archive') })
+}
+
+export async function newestBuild({ id }: { id: number }): Promise<TestBuild> {
+  const found = await row<TestBuild>(
+    'select id, name, pipeline_id as pipelineId, sha from builds where project_id = ? order by id desc limit 1',
+    [id]
+  )
+  if (!found) throw new Error(`project ${id} has no build`)
+  return found
+}

@@ -20,7 +20,7 @@ const daysAhead = (days: number) => new Date(Date.now() + days * 86_400_000).toI
 const expire = (id: number) =>
   execute('update access_tokens set expires_at = ? where id = ?', [new Date(Date.now() - 1), id])
 
-/** Asks with a token, or with a session, or as one likes. */
+/** Sends a request with a token, a session or any other headers. */
 const withHeaders = (app: TestApp, headers: Record<string, string>) => app.as({ privateToken: '' } as TestUser, headers)
 const withToken = (app: TestApp, token: string, headers = {}) =>
   withHeaders(app, { 'private-token': token, ...headers })
@@ -30,7 +30,7 @@ t.test('POST /personal_access_tokens', async t => {
   const user = await app.make.user()
   const asker = app.as(user)
 
-  t.test('makes a token that is shown this once', async t => {
+  t.test('makes a token and shows it only this once', async t => {
     const end = daysAhead(30)
     const res = await asker.post(PATH, {
       name: 'deploy',
@@ -56,14 +56,14 @@ t.test('POST /personal_access_tokens', async t => {
     })
     const { token, ...shown } = made
     t.same((await asker.get(`${PATH}/${made.id}`)).json(), shown)
-    t.equal((await withToken(app, token).get('/user')).json().id, user.id, 'and it opens')
+    t.equal((await withToken(app, token).get('/user')).json().id, user.id, 'and the token works')
     const [kept] = await rows<Record<string, unknown>>('select * from access_tokens where id = ?', [made.id])
     t.notOk(JSON.stringify(kept).includes(token), 'and nobody can read it from the database')
     t.same(kept?.token_hash, tokenHash(token))
     t.equal(kept?.encrypted, null)
   })
 
-  t.test('takes the scope api and no end where nothing is said', async t => {
+  t.test('takes the scope api and no end by default', async t => {
     t.match((await asker.post(PATH, { name: 'x' })).json(), { scopes: ['api'], expires_at: null, active: true })
     const form = await asker.inject({
       method: 'POST',
@@ -122,7 +122,7 @@ t.test('POST /personal_access_tokens', async t => {
     t.equal(await row("select id from access_tokens where name = 'child'"), undefined)
   })
 
-  t.test('is audited, without the token', async t => {
+  t.test('writes to the audit, without the token', async t => {
     const { id, token } = (await asker.post(PATH, { name: 'audited', expires_at: daysAhead(2) })).json()
     await asker.delete(`${PATH}/${id}`)
     await asker.delete(`${PATH}/${id}`)
@@ -155,13 +155,13 @@ t.test('GET /personal_access_tokens', async t => {
   await expire(expired)
   const theirs = (await make(other)).row.id
 
-  t.test('lists one’s own, newest first, in pages', async t => {
+  t.test('lists the asker’s own tokens, newest first, in pages', async t => {
     const res = await app.as(user).get(PATH, { per_page: 2 })
     t.same(
       res.json().map(({ id }: { id: number }) => id),
       [expired, revoked]
     )
-    t.equal(res.headers['x-total'], '3', 'which the private token is not one of')
+    t.equal(res.headers['x-total'], '3', 'the private token does not count')
     for (const token of res.json()) t.same(Object.keys(token).sort(), FIELDS)
     t.same(await ids(app.as(user), { page: 2, per_page: 2 }), [mine])
     t.same(await ids(app.as(user), { user_id: user.id }), [expired, revoked, mine])
@@ -175,13 +175,13 @@ t.test('GET /personal_access_tokens', async t => {
     ])
   })
 
-  t.test('and not those of others, but for administrators', async t => {
+  t.test('lists tokens of others only for administrators', async t => {
     t.equal((await app.as(user).get(PATH, { user_id: other.id })).statusCode, 403)
     t.same(await ids(app.as(other)), [theirs])
     t.same((await ids(app.as(root))).slice(0, 4), [theirs, expired, revoked, mine])
     t.same(await ids(app.as(root), { user_id: other.id }), [theirs])
     t.same(await ids(app.as(root), { user_id: 999999 }), [])
-    t.same(await ids(app.as(root, { sudo: other.username })), [theirs], 'which sudo gives up')
+    t.same(await ids(app.as(root, { sudo: other.username })), [theirs], 'but not with sudo to a user')
   })
 
   t.test('refuses wrong filters', async t => {
@@ -191,7 +191,7 @@ t.test('GET /personal_access_tokens', async t => {
     }
   })
 
-  t.test('one of another is not there', async t => {
+  t.test('a token of another user is not found', async t => {
     for (const id of [theirs, 999999, 0, -1, 4294967296]) {
       for (const ask of [app.as(user).get, app.as(user).delete]) {
         const res = await ask(`${PATH}/${id}`)
@@ -204,19 +204,23 @@ t.test('GET /personal_access_tokens', async t => {
       "select id from access_tokens where user_id = ? and kind = 'private'",
       [user.id]
     )
-    t.equal((await app.as(root).delete(`${PATH}/${privateToken?.id}`)).statusCode, 404, 'nor is a private token')
+    t.equal(
+      (await app.as(root).delete(`${PATH}/${privateToken?.id}`)).statusCode,
+      404,
+      'a private token is not found either'
+    )
     t.equal((await app.as(user).get('/user')).statusCode, 200)
   })
 
-  t.test('takes the same number of statements for one and for many', async t => {
+  t.test('takes the same number of statements for one token and for many', async t => {
     const ask = () => app.as(root).get(PATH, { per_page: 100 })
     const few = await countStatements(ask)
-    t.equal(few, 3, 'who asks, how many, which')
+    t.equal(few, 3, 'one for the asker, one for the total, one for the page')
     for (let made = 0; made < 8; made++) await make(other)
     t.equal(await countStatements(ask), few)
   })
 
-  t.test('not for nobody and not for the blocked', async t => {
+  t.test('nobody and blocked users may not', async t => {
     const blocked = app.as(await app.make.user({ blocked: true }))
     for (const who of [app.nobody, blocked]) {
       const answers = await Promise.all([
@@ -250,7 +254,7 @@ t.test('the end of a token', async t => {
   const app = await testApp(t)
   const [user, root] = [await app.make.user(), await app.make.admin()]
   const project = await app.make.project({ owner: user })
-  // Another name for each token: who guesses often under one name is made to wait.
+  // Another name for each token, because the server slows down many guesses under one name.
   const fetch = (token: string) =>
     app.fastify.inject({
       method: 'GET',
@@ -270,7 +274,7 @@ t.test('the end of a token', async t => {
       t.equal(res.statusCode, 200)
       t.match(res.json(), { id: row.id, revoked: true, active: false })
       t.same(await opens(token), [401, 401])
-      t.equal((await app.as(user).delete(`${PATH}/${row.id}`)).statusCode, 200, 'again it changes nothing')
+      t.equal((await app.as(user).delete(`${PATH}/${row.id}`)).statusCode, 200, 'the second time changes nothing')
     }
   })
 
@@ -305,7 +309,7 @@ t.test('the last use of a token', async t => {
   const first = await until('it is written down', lastUse)
   t.equal((await app.as(user).get(`${PATH}/${made.id}`)).json().last_used_at, first.toISOString())
 
-  t.test('is written down again after ten minutes, and not before', async t => {
+  t.test('is written again after ten minutes, and not before', async t => {
     const recent = new Date(Date.now() - 9 * 60_000)
     await setLastUse(recent)
     await Promise.all([use(), use(), use()])
@@ -316,7 +320,7 @@ t.test('the last use of a token', async t => {
     await until('it is written down', async () => ((await lastUse())?.getTime() ?? 0) > old.getTime())
   })
 
-  t.test('git counts', async t => {
+  t.test('git requests count too', async t => {
     const project = await app.make.project({ owner: user })
     const old = new Date(Date.now() - 86_400_000)
     await setLastUse(old)
@@ -341,7 +345,7 @@ t.test('a token of scope read_user', async t => {
     for (const path of [...paths, `/user/emails/${email}`]) t.equal((await asker.get(path)).statusCode, 200, path)
   })
 
-  t.test('and nothing else', async t => {
+  t.test('reads nothing else', async t => {
     const refused = [
       asker.post('/user/keys', { title: 'x', key: newKey() }),
       asker.delete('/user/keys/1'),
@@ -371,7 +375,7 @@ t.test('a token of scope read_user', async t => {
     t.equal(git.statusCode, 401)
   })
 
-  t.test('reads what its administrator may read of users', async t => {
+  t.test('of an administrator reads what administrators may read about users', async t => {
     const reader = withToken(app, (await make(root, { scopes: ['read_user'] })).token)
     t.equal((await reader.get(`/users/${user.id}/keys`)).statusCode, 200)
     t.equal((await reader.get(`/users/${user.id}/emails`)).statusCode, 200)
@@ -380,7 +384,7 @@ t.test('a token of scope read_user', async t => {
   })
 })
 
-t.test('a personal token is not for sudo', async t => {
+t.test('sudo does not work with a personal token', async t => {
   const app = await testApp(t)
   const [user, root] = [await app.make.user(), await app.make.admin()]
   const refused = { message: '403 Forbidden - Private token must be specified in order to use sudo' }
@@ -397,11 +401,11 @@ t.test('a personal token is not for sudo', async t => {
   }
 })
 
-t.test('another private token', async t => {
+t.test('reset of the private token', async t => {
   const app = await testApp(t)
   const user = await app.make.user()
 
-  t.test('replaces the old one at once, and is shown where that was', async t => {
+  t.test('replaces the old token at once, and the API shows the new one', async t => {
     const personal = await make(user)
     const token = await resetPrivateToken(user, command)
     t.match(token, /^[\w-]{20}$/)
@@ -409,24 +413,24 @@ t.test('another private token', async t => {
     t.equal((await withToken(app, token).get('/user')).json().id, user.id)
     const session = await app.nobody.post('/session', { login: user.username, password: user.password })
     t.equal(session.json().private_token, token)
-    t.equal((await withToken(app, personal.token).get('/user')).statusCode, 200, 'personal ones stay')
+    t.equal((await withToken(app, personal.token).get('/user')).statusCode, 200, 'personal tokens stay')
     const [event] = await rows<{ changes: string }>("select * from audit_events where action = 'token.reset'")
     t.match(event, { target_name: user.username, via: 'command' })
     t.notOk(event?.changes.includes(token))
   })
 
-  t.test('of many at once one stays', async t => {
+  t.test('of many resets at once, one token stays', async t => {
     const tokens = await Promise.all(Array.from({ length: 5 }, () => resetPrivateToken(user, command)))
     const answers = await Promise.all(tokens.map(token => withToken(app, token).get('/user')))
     t.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 1)
   })
 
-  t.test('not for a user who is not there', async t => {
+  t.test('a user who does not exist is not found', async t => {
     await t.rejects(resetPrivateToken({ id: 999999, username: 'nobody' }, command), { message: '404 User Not Found' })
   })
 })
 
-/** Signs in as a browser does, and asks as one of our own pages does. */
+/** Signs in like a browser, and sends requests like one of our own pages. */
 async function signIn(app: TestApp, user: TestUser): Promise<Asker> {
   const own = { origin: 'http://localhost:80', 'sec-fetch-site': 'same-origin', host: 'localhost:80' }
   const res = await app.fastify.inject({

@@ -1,12 +1,13 @@
 // Deliveries of events to system hooks, with real receivers that fail, stay away and come back.
 import t, { type Test } from 'tap'
 import { deliver } from '../../../src/areas/hooks/deliver.js'
-import { tellSystemHooks } from '../../../src/areas/hooks/deliveries.js'
+import { deliverEvent } from '../../../src/areas/hooks/deliveries.js'
 import { createHook, deleteHook } from '../../../src/areas/hooks/hooks.js'
 import { runTask } from '../../../src/areas/maintenance/maintenance.js'
 import { loadConfig } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { promoteJobs } from '../../../src/queue/claim.js'
+import type { SystemHookEvent } from '../../../src/webhooks/events.js'
 import { testDatabase } from '../../helpers/database.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
@@ -21,9 +22,11 @@ const EVENT = { event_name: 'project_create', name: 'Ärger "quoted"', id: 7 } a
 const DAY = 86_400_000
 
 t.beforeEach(async () => {
-  for (const table of ['jobs', 'system_hooks', 'hook_deliveries', 'hook_attempts'])
-    await execute(`delete from ${table}`)
+  for (const table of ['jobs', 'hooks', 'hook_deliveries', 'hook_attempts']) await execute(`delete from ${table}`)
 })
+
+const tellSystemHooks = (key: string, event: SystemHookEvent, payload: object) =>
+  deliverEvent(key, { system: { event, payload: () => payload } })
 
 /** A receiver whose answer can be changed, with a hook to it. */
 async function hooked(t: Test, status = 200) {
@@ -36,17 +39,14 @@ async function hooked(t: Test, status = 200) {
 const deliveries = () =>
   rows<{ id: number; state: string; attempts: number }>('select id, state, attempts from hook_deliveries order by id')
 const rest = (id: number) =>
-  row<{ failures: number; resting_until: Date | null }>(
-    'select failures, resting_until from system_hooks where id = ?',
-    [id]
-  )
+  row<{ failures: number; resting_until: Date | null }>('select failures, resting_until from hooks where id = ?', [id])
 const nextTry = async () =>
   (await row<{ run_at: Date }>("select min(run_at) as run_at from jobs where state = 'delayed'"))?.run_at ?? new Date(0)
 
 /** Runs all that waits for its time as if that had come. */
 async function passTime(): Promise<void> {
   await execute("update jobs set run_at = ? where state = 'delayed'", [new Date()])
-  await execute('update system_hooks set resting_until = ? where resting_until is not null', [new Date(Date.now() - 1)])
+  await execute('update hooks set resting_until = ? where resting_until is not null', [new Date(Date.now() - 1)])
   await promoteJobs()
   await runJobs()
 }
@@ -172,7 +172,7 @@ t.test('a receiver that stays away', async t => {
     await runJobs()
     state.status = 200
     await execute("update jobs set run_at = ? where state = 'delayed'", [new Date(Date.now() + 3_600_000)])
-    await execute('update system_hooks set resting_until = ?', [new Date(Date.now() - 1)])
+    await execute('update hooks set resting_until = ?', [new Date(Date.now() - 1)])
     await execute("update jobs set run_at = ? where state = 'delayed' limit 1", [new Date()])
     await promoteJobs()
     await runJobs()

@@ -29,9 +29,7 @@ t.test('system hooks', async t => {
       tag_push_events: false,
       enable_ssl_verification: true
     })
-    const stored = await row<{ token_encrypted: Buffer }>('select token_encrypted from system_hooks where id = ?', [
-      hook.id
-    ])
+    const stored = await row<{ token_encrypted: Buffer }>('select token_encrypted from hooks where id = ?', [hook.id])
     t.notOk(stored?.token_encrypted.includes('the-secret'), 'and the database does not have it in the clear')
   })
 

@@ -29,7 +29,7 @@ async function hooked(t: Test, status = 200) {
 }
 
 t.beforeEach(async () => {
-  for (const table of ['jobs', 'system_hooks', 'hook_deliveries', 'hook_attempts', 'audit_events'])
+  for (const table of ['jobs', 'hooks', 'hook_deliveries', 'hook_attempts', 'audit_events'])
     await execute(`delete from ${table}`)
 })
 
@@ -149,7 +149,7 @@ t.test('a redelivery', async t => {
     t.equal((await admin.post(`${path}/${number}/redeliver`)).statusCode, 201)
     await app.runJobs()
     t.ok(received.length > 5)
-    t.match(await row('select failures, resting_until from system_hooks where id = ?', [id]), {
+    t.match(await row('select failures, resting_until from hooks where id = ?', [id]), {
       failures: 0,
       resting_until: null
     })
@@ -169,7 +169,7 @@ t.test('a redelivery', async t => {
     t.same(await redeliverDead(id, someOrigin), [], 'what was repeated is not repeated again')
     await app.runJobs()
     t.equal(received.length, 6)
-    t.match(await row('select failures from system_hooks where id = ?', [id]), { failures: 6 })
+    t.match(await row('select failures from hooks where id = ?', [id]), { failures: 6 })
     await execute("update hook_deliveries set state = 'dead' where id = ?", [made[0] ?? 0])
     t.equal((await redeliverDead(id, someOrigin)).length, 1, 'but a repetition that was lost is')
     t.equal((await admin.get(path, { state: 'dead', per_page: 1 })).headers['x-total'], '31')

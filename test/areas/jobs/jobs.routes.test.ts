@@ -1,9 +1,10 @@
-// Jobs and the dashboard's record over the API.
+// The API of jobs, and the record of the dashboard.
 import t from 'tap'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { pausedQueues } from '../../../src/queue/administer.js'
 import { enqueue } from '../../../src/queue/enqueue.js'
 import { testApp } from '../../helpers/app.js'
+import { toldJob } from '../../helpers/told.js'
 import { beginBuild, makePipeline } from '../builds/make-builds.js'
 
 const app = await testApp(t)
@@ -17,7 +18,7 @@ const lastAudit = () =>
   )
 
 async function deadJob(key = 'a'): Promise<number> {
-  const id = await enqueue('event.emitted', { key, event: 'project_create', payload: { name: key } })
+  const id = await enqueue('happening.told', toldJob(key))
   await execute("update jobs set state = 'dead', error = 'Error: no', attempts = 12 where id = ?", [id])
   await execute('insert into job_failures (job_id, failed_at) values (?, ?)', [id, new Date()])
   return id
@@ -40,7 +41,7 @@ t.test('GET /bgjobs/overview is the whole record of the dashboard', async t => {
   t.same(Object.keys(found), ['at', 'queues', 'processes', 'failures', 'builds', 'totals'])
   t.match(found.queues[0], { name: 'default', paused: false, ready: 0, dead: 1, latency: 0, processed_per_minute: 0 })
   t.equal(found.queues[0].minutes.length, 60)
-  t.match(found.failures, [{ id, name: 'event.emitted', error: 'Error: no', payload: { key: 'a' }, state: 'dead' }])
+  t.match(found.failures, [{ id, name: 'happening.told', error: 'Error: no', payload: { id: 'a' }, state: 'dead' }])
   t.match(found.builds, [{ id: build.id, project: project.path, name: 'job', ref: 'master', hostname: null }])
   t.match(found.totals, { dead: 1, ready: 0 })
 })
@@ -54,12 +55,12 @@ t.test('GET /bgjobs/jobs lists and pages them, newest first', async t => {
     dead.json().map(({ id }: { id: number }) => id),
     [ids[2], ids[1]]
   )
-  t.match(dead.json()[0], { queue: 'default', state: 'dead', payload: { key: 'c' }, attempts: 12, error: 'Error: no' })
+  t.match(dead.json()[0], { queue: 'default', state: 'dead', payload: { id: 'c' }, attempts: 12, error: 'Error: no' })
   t.equal(dead.headers['x-total'], '3')
   t.match((await as.get('/bgjobs/jobs', { queue: 'hooks' })).json(), [{ payload: { deliveryId: 7 }, state: 'ready' }])
 })
 
-t.test('GET /bgjobs/jobs refuses what is no state and no queue', async t => {
+t.test('GET /bgjobs/jobs refuses an unknown state or queue', async t => {
   t.equal((await as.get('/bgjobs/jobs', { state: 'tired' })).statusCode, 400)
   const { statusCode, body } = await as.get('/bgjobs/jobs', { queue: 'nowhere' })
   t.equal(statusCode, 400)
@@ -68,13 +69,13 @@ t.test('GET /bgjobs/jobs refuses what is no state and no queue', async t => {
 
 t.test('GET /bgjobs/jobs/:id', async t => {
   const id = await deadJob()
-  t.match((await as.get(`/bgjobs/jobs/${id}`)).json(), { id, error: 'Error: no', payload: { payload: { name: 'a' } } })
+  t.match((await as.get(`/bgjobs/jobs/${id}`)).json(), { id, error: 'Error: no', payload: { id: 'a', happening: {} } })
   const missing = await as.get('/bgjobs/jobs/999999')
   t.equal(missing.statusCode, 404)
   t.same(missing.json(), { message: '404 Job Not Found' })
 })
 
-t.test('POST /bgjobs/jobs/:id/retry makes it ready, and is written down', async t => {
+t.test('POST /bgjobs/jobs/:id/retry makes it ready, and writes to the audit', async t => {
   const id = await deadJob()
   const res = await as.post(`/bgjobs/jobs/${id}/retry`)
   t.equal(res.statusCode, 201)
@@ -108,7 +109,7 @@ t.test('POST /bgjobs/queues/:queue/pause and resume', async t => {
   t.equal((await as.post('/bgjobs/queues/nowhere/pause')).statusCode, 400)
 })
 
-t.test('what was tried without the right leaves no trace', async t => {
+t.test('a request without the right leaves no trace', async t => {
   const user = app.as(await app.make.user())
   const id = await deadJob()
   const before = await rows('select id from audit_events')

@@ -1,6 +1,6 @@
-// What a sysadmin does to jobs and queues, and what the audit keeps of it.
+// What a sysadmin can do with jobs and queues, and what the audit keeps of it.
 import t from 'tap'
-import { tellSystemHooks } from '../../../src/areas/hooks/deliveries.js'
+import { deliverEvent } from '../../../src/areas/hooks/deliveries.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
 import {
   discardableJobs,
@@ -17,11 +17,12 @@ import { enqueue } from '../../../src/queue/enqueue.js'
 import { registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
 import { testDatabase } from '../../helpers/database.js'
 import { someOrigin } from '../../helpers/factory.js'
+import { toldJob } from '../../helpers/told.js'
 
 await testDatabase()
 
 const origin = { ...someOrigin, name: 'ada', via: 'command' as const }
-const job = (name: string) => enqueue('event.emitted', { key: name, event: 'project_create', payload: {} })
+const job = (name: string) => enqueue('happening.told', toldJob(name))
 const dead = (id: number) => execute("update jobs set state = 'dead', attempts = 12 where id = ?", [id])
 const states = async () => {
   const found = await rows<{ id: number; state: string; attempts: number }>('select id, state, attempts from jobs')
@@ -38,7 +39,7 @@ t.beforeEach(async () => {
     await execute(`delete from ${table}`)
 })
 
-t.test('jobs are retried by their numbers: those that can be, each with its row in the audit', async t => {
+t.test('a retry by ids takes the jobs that it can, and each gets a row in the audit', async t => {
   const [one, two] = [await job('a'), await job('b')]
   await dead(one)
   t.equal(await retryJobs([one, two, 999_999], origin), 1, 'the second one is ready as it is')
@@ -49,7 +50,7 @@ t.test('jobs are retried by their numbers: those that can be, each with its row 
       actor_name: 'ada',
       target_type: 'job',
       target_id: String(one),
-      target_name: 'event.emitted',
+      target_name: 'happening.told',
       changes: '{"state":{"before":"dead"},"attempts":{"before":12}}'
     }
   ])
@@ -57,7 +58,7 @@ t.test('jobs are retried by their numbers: those that can be, each with its row 
   t.equal((await events()).length, 1, 'a refusal leaves none')
 })
 
-t.test('all dead ones together are one row', async t => {
+t.test('a retry of all dead jobs is one row in the audit', async t => {
   const ids = [await job('a'), await job('b'), await job('c')]
   await dead(ids[0] ?? 0)
   await dead(ids[1] ?? 0)
@@ -67,7 +68,7 @@ t.test('all dead ones together are one row', async t => {
   t.match(await events(), [{ action: 'job.retry', target_id: 'dead', changes: '{"count":{"after":2}}' }])
 })
 
-t.test('jobs are discarded, but for those that run', async t => {
+t.test('a discard removes jobs, except those that run', async t => {
   const id = await job('a')
   const process = await registerProcess({ queues: ['default'], concurrency: 1 })
   await claimJobs('default', process, 1)
@@ -83,18 +84,18 @@ t.test('jobs are discarded, but for those that run', async t => {
 
 t.test('a delivery whose job is discarded does not wait for ever', async t => {
   await createHook({ url: 'http://hooks.example.org/' }, origin)
-  await tellSystemHooks('key', 'project_create', {})
+  await deliverEvent('key', { system: { event: 'project_create', payload: () => ({}) } })
   const [found] = await rows<{ id: number }>("select id from jobs where name = 'hook.deliver'")
   await discardJobs([found?.id ?? 0], origin)
   t.match(await rows('select state from hook_deliveries'), [{ state: 'canceled' }])
 })
 
-t.test('more jobs than can be named are refused', async t => {
+t.test('a call with too many jobs is refused', async t => {
   const many = Array.from({ length: MOST_JOBS + 1 }, (_, at) => at + 1)
   await t.rejects(retryJobs(many, origin), { name: 'BadParameters', error: /at most 1000/ })
 })
 
-t.test('queues are paused and resumed; what changes nothing is not written down', async t => {
+t.test('queues can be paused and resumed; the audit has only real changes', async t => {
   await pauseQueue('hooks', origin)
   await pauseQueue('hooks', origin)
   t.same(await pausedQueues(), ['hooks'])

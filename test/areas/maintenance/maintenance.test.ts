@@ -12,7 +12,7 @@ import { ensureRepository, repositoryPath } from '../../../src/areas/projects/re
 import { root } from '../../../src/config.js'
 import { execute, row, rows, type Value } from '../../../src/db/sql.js'
 import { makeObject, writeObjects } from '../../../src/git/loose.js'
-import { looseData } from '../../../src/git/maintenance.js'
+import { countObjectFiles } from '../../../src/git/maintenance.js'
 import { createRepository } from '../../../src/git/repository.js'
 import { putArtifact } from '../../../src/storage/artifacts.js'
 import { pathOf } from '../../../src/storage/files.js'
@@ -33,7 +33,7 @@ const numbers = async (table: string, column = 'id') =>
     ({ value }) => value
   )
 
-t.test('rows that are over go, and nothing else', async t => {
+t.test('the tasks remove old rows, and nothing else', async t => {
   const user = await factory.user()
   const insert = (table: string, values: Record<string, Value>) =>
     execute(
@@ -212,7 +212,7 @@ t.test('rows that are over go, and nothing else', async t => {
   t.same(await numbers('hook_attempts', 'delivery_id'), [3, 4], 'tries go with their delivery')
   t.equal((await rows("select id from access_tokens where kind = 'private'")).length, 1)
 
-  t.test('old_jobs gives up the delivery that a dead job was for', async t => {
+  t.test('old_jobs cancels the delivery of a dead job', async t => {
     const delivery = await insert('hook_deliveries', {
       hook_id: 1,
       event_key: 'of a dead job',
@@ -232,7 +232,7 @@ t.test('rows that are over go, and nothing else', async t => {
     t.match(await row('select state from hook_deliveries where id = ?', [delivery.insertId]), { state: 'canceled' })
   })
 
-  t.test('old_runs leaves the last one of each task', async t => {
+  t.test('old_runs keeps the last run of each task', async t => {
     await record(1_000_001, 'a', 'done', 95)
     await record(1_000_002, 'a', 'failed', 92)
     await record(1_000_003, 'a', 'done', 91, true)
@@ -246,13 +246,13 @@ t.test('rows that are over go, and nothing else', async t => {
   })
 })
 
-t.test('a batch is no limit', async t => {
+t.test('a run removes more rows than one batch holds', async t => {
   const values = Array.from({ length: 2500 }, (_, at) => `('t${at}', '2020-01-01', '2020-01-01')`)
   await execute(`insert into schedule_ticks (task, due_at, created_at) values ${values.join(', ')}`)
   t.equal((await run('old_ticks')).count, 2500)
 })
 
-t.test('runs are records, and those of a command are audited', async t => {
+t.test('every run has a record, and the audit has the runs of commands', async t => {
   const done = await run('old_ticks')
   const [last] = await listRuns({ task: 'old_ticks', limit: 1 })
   t.match(last, { id: done.id, state: 'done', cause: 'command', pid: process.pid })
@@ -268,9 +268,9 @@ t.test('runs are records, and those of a command are audited', async t => {
   t.equal((await lastRuns()).get('old_ticks')?.id, scheduled.id, 'a dry run is not the last run')
 })
 
-t.test('there is no other task', t => t.rejects(run('nothing'), { message: '404 Task Not Found' }))
+t.test('a task that does not exist cannot run', t => t.rejects(run('nothing'), { message: '404 Task Not Found' }))
 
-t.test('a run that is told to end says so in its record', async t => {
+t.test('a run that a signal ends says so in its record', async t => {
   const stop = AbortSignal.abort(new Error('ended by SIGTERM'))
   const ended = await runTask('old_ticks', { signal: stop }, someOrigin)
   t.match(ended, { state: 'failed', error: /ended by SIGTERM/ })
@@ -278,7 +278,7 @@ t.test('a run that is told to end says so in its record', async t => {
 })
 
 t.test('the lock', async t => {
-  t.test('one holder at a time, of twelve that ask at once', async t => {
+  t.test('only one of twelve runs that ask at once gets it', async t => {
     const asked = await Promise.allSettled(Array.from({ length: 12 }, () => takeLock('old_ticks')))
     const held = asked.filter(({ status }) => status === 'fulfilled')
     t.equal(held.length, 1)
@@ -288,7 +288,7 @@ t.test('the lock', async t => {
     t.match(await run('old_ticks'), { state: 'done' })
   })
 
-  t.test('is taken over when its lease has ended', async t => {
+  t.test('another process takes it over when its lease has ended', async t => {
     await execute("insert into maintenance_locks (task, holder, lease_until) values ('old_ticks', 'other#1#1', ?)", [
       new Date(Date.now() + 60_000)
     ])
@@ -303,14 +303,17 @@ t.test('the lock', async t => {
     t.same(await releaseStaleLocks(), ['old_ticks'])
     t.match(await row('select state, error from maintenance_runs where id = ?', [insertId]), {
       state: 'failed',
-      error: 'the process that ran this ended without a word'
+      error: 'the process of this run died before the run ended'
     })
     t.match(await run('old_ticks'), { state: 'done' })
   })
 })
 
 const dayOld = (path: string) => utimesSync(path, ago(2), ago(2))
-/** What is made now is looked for as if it were the day after tomorrow: dates of a change cannot be set back. */
+/**
+ * The tests make files now and look for them with a clock two days later: nobody can set back the change time of a
+ * file.
+ */
 const later = () => new Date(Date.now() + 2 * DAY)
 
 t.test('builds', async t => {
@@ -340,7 +343,7 @@ t.test('builds', async t => {
     t.equal((await run('expired_artifacts')).count, 0)
   })
 
-  t.test('expired_artifacts goes on where it broke off, between file and record', async t => {
+  t.test('expired_artifacts continues where it broke off, between file and record', async t => {
     await execute('update builds set artifacts_expire_at = ? where id = ?', [ago(1), young.id])
     rmSync(archive(young))
     t.match(await run('expired_artifacts'), { state: 'done', count: 1 })
@@ -404,13 +407,13 @@ t.test('orphaned_files', async t => {
     return path
   }
 
-  t.test('what is younger than a day is left alone, whatever its dates say', async t => {
+  t.test('leaves files alone that are younger than a day, whatever their dates say', async t => {
     t.same(await findOrphans(), { repositories: [], drafts: [], artifacts: [], traces: [], temporary: [] })
     t.match(await run('orphaned_files'), { state: 'done', count: 0 })
     t.ok(existsSync(orphan))
   })
 
-  t.test('finds what no row speaks of', async t => {
+  t.test('finds files without a row', async t => {
     const found = await findOrphans(later())
     t.same(found.repositories, [orphan])
     t.same(found.drafts, [draft])
@@ -425,7 +428,7 @@ t.test('orphaned_files', async t => {
     t.same([...found.temporary].sort(), [left, work, join(home, 'tmp', 'linked')].sort())
   })
 
-  t.test('removes it on the day after tomorrow, and follows no link', async t => {
+  t.test('removes them two days later, and follows no link', async t => {
     const notes: string[] = []
     let count = 0
     const context = (dryRun: boolean) => ({
@@ -446,7 +449,7 @@ t.test('orphaned_files', async t => {
     t.ok(notes.every(note => !note.startsWith('/') && !note.startsWith('..')))
   })
 
-  t.test('nothing is removed by the database of another home', async t => {
+  t.test('removes nothing with the database of another home', async t => {
     await createRepository(orphan)
     const { encrypted, id } = (await row<{ id: number; encrypted: Buffer }>(
       'select id, encrypted from access_tokens where encrypted is not null order by id desc limit 1'
@@ -467,19 +470,19 @@ t.test('repository_upkeep', async t => {
   const path = repositoryPath({ id: project.id, storage: 'default' })
   await execute('delete from repository_upkeeps')
 
-  t.test('a dry run tells and leaves no trace', async t => {
+  t.test('a dry run reports and changes nothing', async t => {
     const dry = await run('repository_upkeep', true)
     t.match(dry, { state: 'done', dry_run: true })
     t.ok(dry.report.notes.some(note => note.startsWith(`project ${project.id}: `)))
     t.same(await rows('select project_id from repository_upkeeps'), [])
   })
 
-  t.test('packs what lies about, writes the graph, and does not look again at once', async t => {
+  t.test('packs loose objects, writes the graph, and does not look again at once', async t => {
     await looseBlobs(path, 2100)
-    t.ok((await looseData(path)).objects > 2000)
+    t.ok((await countObjectFiles(path)).objects > 2000)
     const done = await run('repository_upkeep')
     t.match(done, { state: 'done', report: { failed: 0, left: 0 } })
-    t.ok((await looseData(path)).packs >= 1)
+    t.ok((await countObjectFiles(path)).packs >= 1)
     t.ok(existsSync(join(path, 'objects/info/commit-graphs')) || existsSync(join(path, 'objects/info/commit-graph')))
     t.match(await row('select repacked_at from repository_upkeeps where project_id = ?', [project.id]), {
       repacked_at: Date
@@ -487,14 +490,14 @@ t.test('repository_upkeep', async t => {
     t.match(await run('repository_upkeep'), { count: 0, report: { looked: 0 } })
   })
 
-  t.test('one that is broken does not hold up the others', async t => {
+  t.test('a broken repository does not hold up the others', async t => {
     const broken = await factory.project()
     const place = repositoryPath({ id: broken.id, storage: 'default' })
     await ensureRepository({ id: broken.id, storage: 'default' })
     writeFileSync(join(place, 'HEAD'), 'nonsense')
     const other = await factory.project()
     const failed = await run('repository_upkeep')
-    t.match(failed, { state: 'failed', error: /1 repositories could not be looked after/ })
+    t.match(failed, { state: 'failed', error: /1 repositories could not be kept up/ })
     t.ok(failed.report.notes.some(note => note.startsWith(`project ${broken.id}: `)))
     t.same(await numbers(`repository_upkeeps where project_id in (${broken.id}, ${other.id})`, 'project_id'), [
       broken.id,
@@ -503,7 +506,7 @@ t.test('repository_upkeep', async t => {
   })
 })
 
-/** Objects that nothing refers to are packed as well, as cruft. */
+/** Writes loose objects that nothing refers to. git packs such objects as well, as cruft. */
 async function looseBlobs(repository: string, count: number): Promise<void> {
   await writeObjects(
     repository,

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { GUEST, MASTER } from '../../../src/access/levels.js'
 import { publicUrl } from '../../../src/config.js'
 import { execute } from '../../../src/db/sql.js'
+import { GUEST, MASTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
 
 const SIMPLE = ['http_url_to_repo', 'id', 'name', 'name_with_namespace', 'path', 'path_with_namespace', 'web_url']
-/** The requirement's record, with what the reference adds: lfs_enabled. */
+/** The attributes of the requirement's record, and lfs_enabled, which the reference adds. */
 const PROJECT = [
   ...SIMPLE,
   'archived',
@@ -56,7 +56,7 @@ const SWITCHES = {
   only_allow_merge_if_all_discussions_are_resolved: false
 }
 
-// First, while these are all that there are.
+// This test comes first, while no other projects exist.
 t.test('lists of projects', async t => {
   const app = await testApp(t)
   const admin = await app.make.admin()
@@ -76,19 +76,19 @@ t.test('lists of projects', async t => {
   const ids = async (asker: ReturnType<typeof app.as>, path: string, query: Record<string, string | boolean> = {}) =>
     (await asker.get(path, query)).json().map(({ id }: { id: number }) => id)
 
-  t.test('/projects: where one is a member', async t => {
+  t.test('/projects: those in which the asker is a member', async t => {
     t.same(await ids(app.as(owner), '/projects'), [open, internal, hidden])
     t.same(await ids(app.as(member), '/projects'), [hidden])
     t.same(await ids(app.as(external), '/projects'), [])
     t.same(await ids(app.as(admin), '/projects'), [])
   })
 
-  t.test('/projects/owned: where one is the owner', async t => {
+  t.test('/projects/owned: those of which the asker is the owner', async t => {
     t.same(await ids(app.as(owner), '/projects/owned'), [open, internal, hidden])
     t.same(await ids(app.as(member), '/projects/owned'), [])
   })
 
-  t.test('/projects/visible: what one can see', async t => {
+  t.test('/projects/visible: those that the asker can see', async t => {
     t.same(await ids(app.as(member), '/projects/visible'), [open, internal, hidden])
     t.same(await ids(app.as(await app.make.user()), '/projects/visible'), [open, internal])
     t.same(await ids(app.as(external), '/projects/visible'), [open])
@@ -118,7 +118,7 @@ t.test('lists of projects', async t => {
     }
   })
 
-  t.test('refuses what cannot be ordered by or looked for', async t => {
+  t.test('refuses unknown orders and filters', async t => {
     for (const query of ['order_by=password', 'sort=up', 'visibility=secret']) {
       const res = await app.as(owner).get(`/projects?${query}`)
       t.equal(res.statusCode, 400, query)
@@ -129,7 +129,7 @@ t.test('lists of projects', async t => {
     }
   })
 
-  t.test('simple ones have a few attributes, the others all', async t => {
+  t.test('simple records have a few attributes, the others all', async t => {
     const [simple] = (await app.as(owner).get('/projects', { simple: true })).json()
     t.same(Object.keys(simple).sort(), SIMPLE)
     const [full] = (await app.as(owner).get('/projects')).json()
@@ -138,7 +138,7 @@ t.test('lists of projects', async t => {
     t.same(Object.keys(anonymous).sort(), SIMPLE)
   })
 
-  t.test('take the same number of statements whatever their length', async t => {
+  t.test('take the same number of statements for any length', async t => {
     const lists = { '/projects': 2, '/projects/owned': 3, '/projects/visible': 3, '/projects/all': 3 }
     for (const [path, statements] of Object.entries(lists)) {
       const ask = () => app.as(admin).get(path, { per_page: 100 })
@@ -149,7 +149,7 @@ t.test('lists of projects', async t => {
     }
   })
 
-  t.test('a page beyond the end is empty and still tells the total', async t => {
+  t.test('a page beyond the end is empty and still has the total', async t => {
     const beyond = await app.as(admin).get('/projects', { page: 99 })
     t.same(beyond.json(), [])
     const first = await app.as(admin).get('/projects')
@@ -219,26 +219,26 @@ t.test('GET /projects/:id', async t => {
     t.match((await app.as(guest).get(path)).json(), { permissions: { project_access: { access_level: 10 } } })
   })
 
-  t.test('has no count of issues where issues are off', async t => {
+  t.test('has no count of issues when issues are off', async t => {
     const off = await app.make.project({ issues_enabled: false })
     t.notOk('open_issues_count' in (await app.as(off.owner).get(`/projects/${off.id}`)).json())
   })
 
-  t.test('shows nobody in particular the short record', async t => {
+  t.test('shows the short record to clients without credentials', async t => {
     const open = await app.make.project({ visibility_level: 20 })
     const res = await app.nobody.get(`/projects/${open.id}`)
     t.equal(res.statusCode, 200)
     t.same(Object.keys(res.json()).sort(), SIMPLE)
   })
 
-  t.test('by its path, encoded', async t => {
+  t.test('accepts the encoded path', async t => {
     for (const id of [project.path.replace('/', '%2F'), project.path.replace('/', '%2f')]) {
       t.equal((await app.as(project.owner).get(`/projects/${id}`)).json().id, project.id, id)
       t.equal((await app.as(project.owner).get(`/projects/${id}.json`)).json().id, project.id, `${id}.json`)
     }
   })
 
-  t.test('what is not there is not told from what may not be known', async t => {
+  t.test('gives the same answer for a missing project and for one that the asker may not know', async t => {
     const stranger = app.as(await app.make.user())
     const unknown = ['999999', '0', '-1', '4294967297', '99999999999999999999', 'x', 'a%2Fb', 'a%2Fb%2Fc', '%2F', '%00']
     for (const id of [String(project.id), project.path.replace('/', '%2F'), ...unknown]) {
@@ -256,28 +256,28 @@ t.test('POST /projects', async t => {
   const user = await app.make.user()
   const create = (body: object) => app.as(user).post('/projects', body)
 
-  t.test('takes a name alone', async t => {
+  t.test('needs only a name', async t => {
     const res = await create({ name: 'My First Project' })
     t.equal(res.statusCode, 201)
     t.same(Object.keys(res.json()).sort(), [...PROJECT, 'runners_token'].sort())
     t.match(res.json(), { ...SWITCHES, name: 'My First Project', path: 'my-first-project', visibility_level: 0 })
   })
 
-  t.test('every setting is kept under its own name', async t => {
+  t.test('keeps every setting under its own name', async t => {
     for (const [name, usual] of Object.entries(SWITCHES)) {
       const res = await create({ name: `with ${name}`, [name]: !usual })
       t.match(res.json(), { ...SWITCHES, [name]: !usual }, name)
     }
   })
 
-  t.test('public is a word for two visibilities, which an explicit one overrides', async t => {
+  t.test('public means one of two visibilities; visibility_level overrides it', async t => {
     t.match((await create({ name: 'p1', public: true })).json(), { visibility_level: 20, public: true })
     t.match((await create({ name: 'p2', public: false })).json(), { visibility_level: 0, public: false })
     t.match((await create({ name: 'p3', public: true, visibility_level: 10 })).json(), { visibility_level: 10 })
     t.match((await create({ name: 'p4', visibility_level: '20' })).json(), { visibility_level: 20 })
   })
 
-  t.test('ignores what is not its to give', async t => {
+  t.test('ignores attributes that a client cannot set', async t => {
     const foreign = { id: 1, creator_id: 1, archived: true, star_count: 7, storage: 'x', runners_token: 'x' }
     const res = await create({ name: 'mass', ...foreign, namespace: { id: 1 }, created_at: '2000-01-01' })
     t.equal(res.statusCode, 201)
@@ -285,7 +285,7 @@ t.test('POST /projects', async t => {
     t.not(res.json().runners_token, 'x')
   })
 
-  t.test('in the namespace of its own only, administrators in any', async t => {
+  t.test('creates only in the own namespace; administrators in any namespace', async t => {
     const other = await app.make.project()
     const { namespace } = (await app.as(other.owner).get(`/projects/${other.id}`)).json()
     for (const id of [namespace.id, 0, -1, 999999, 99999999999]) {
@@ -348,7 +348,7 @@ t.test('POST /projects', async t => {
     })
   }
 
-  t.test('refuses one more than allowed, also when they come at once', async t => {
+  t.test('refuses one project more than allowed, also when requests come at once', async t => {
     const few = await app.make.user({ projects_limit: 2 })
     const all = await Promise.all([1, 2, 3, 4].map(n => app.as(few).post('/projects', { name: `p${n}` })))
     t.same(all.map(({ statusCode }) => statusCode).sort(), [201, 201, 403, 403])

@@ -6,12 +6,13 @@ import { ensureRepository } from '../../../src/areas/projects/repositories.js'
 import { settleOpenChanges } from '../../../src/areas/refs/recovery.js'
 import { abandonChanges, openChanges, type RefMove } from '../../../src/areas/refs/ref-changes.js'
 import { config } from '../../../src/config.js'
-import { execute, row, rows } from '../../../src/db/sql.js'
+import { execute, rows } from '../../../src/db/sql.js'
 import { STARTED_BY } from '../../../src/git/environment.js'
 import { refValue, updateRef, ZERO } from '../../../src/git/refs.js'
 import { machine } from '../../../src/queue/processes.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
+import { waitingHappenings } from '../../helpers/told.js'
 
 await testDatabase()
 
@@ -32,8 +33,7 @@ const states = async (project: TestProject) =>
   (await rows<{ state: string }>('select state from ref_changes where project_id = ? order by id', [project.id])).map(
     ({ state }) => state
   )
-const jobCount = async () =>
-  (await row<{ count: number }>("select count(*) as count from jobs where name = 'ref.changed'"))?.count
+const jobCount = async () => (await waitingHappenings('ref.changed')).length
 
 /** An intent whose process has ended, unless `owner` says another. */
 async function intent(project: TestProject, move: RefMove, owner = DEAD()): Promise<number> {

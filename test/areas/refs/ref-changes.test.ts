@@ -1,17 +1,19 @@
 // The one road of ref changes: what git did has its effects exactly once, whoever settles it and however often.
+import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import type { Told } from '../../../src/areas/activity/happenings.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
 import { runTask } from '../../../src/areas/maintenance/maintenance.js'
-import { createPipelineOfRefChange } from '../../../src/areas/pipelines/pipelines.js'
 import { ensureRepository } from '../../../src/areas/projects/repositories.js'
 import { moveRefs } from '../../../src/areas/refs/move-refs.js'
 import { openChanges, type RefMove, settle, settleChanges } from '../../../src/areas/refs/ref-changes.js'
-import { applyRefChange } from '../../../src/areas/refs/ref-effects.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { refValue, ZERO } from '../../../src/git/refs.js'
+import { tellListeners } from '../../../src/worker/listeners.js'
 import { testDatabase } from '../../helpers/database.js'
-import { factory, someOrigin, type TestProject } from '../../helpers/factory.js'
+import { factory, originBy, someOrigin, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import { waitingHappenings } from '../../helpers/told.js'
 
 await testDatabase()
 
@@ -21,31 +23,28 @@ const changes = (project: TestProject) =>
   rows<{ ref: string; state: string }>('select ref, state from ref_changes where project_id = ? order by id', [
     project.id
   ])
-const effects = async (project: TestProject) =>
-  (
-    await row<{ count: number }>(
-      `select count(*) as count from jobs where name = 'ref.changed' and cast(json_value(payload, '$.refChangeId') as unsigned)
-         in (select id from ref_changes where project_id = ?)`,
-      [project.id]
-    )
-  )?.count
+const told = async (project: TestProject) => {
+  const own = await rows<{ id: number }>('select id from ref_changes where project_id = ?', [project.id])
+  const ids = new Set(own.map(({ id }) => id))
+  return (await waitingHappenings('ref.changed')).filter(({ refChangeId }) => ids.has(refChangeId)).length
+}
 const defaultBranch = async (project: TestProject) =>
   (await row<{ default_branch: string | null }>('select default_branch from projects where id = ?', [project.id]))
     ?.default_branch
 const all = (moves: readonly RefMove[]) => moves.map(({ ref }) => ({ ref, ok: true }))
 
-t.test('what git did is done with its job, what it refused is forgotten', async t => {
+t.test('what git did is done and told, what it refused is forgotten', async t => {
   const project = await factory.project()
   const moves = [created('refs/heads/a'), created('refs/heads/b')]
   const open = await openChanges(project, project.owner, 'push', moves)
   t.match(await changes(project), [{ state: 'open' }, { state: 'open' }])
-  t.equal(await effects(project), 0, 'nothing before git has answered')
+  t.equal(await told(project), 0, 'nothing before git has answered')
   await settleChanges(project, open, [
     { ref: 'refs/heads/a', ok: false },
     { ref: 'refs/heads/b', ok: true }
   ])
   t.same(await changes(project), [{ ref: 'refs/heads/b', state: 'done' }])
-  t.equal(await effects(project), 1)
+  t.equal(await told(project), 1)
 })
 
 t.test('the default branch is the one that was asked for first, in whatever order changes are settled', async t => {
@@ -90,7 +89,7 @@ t.test('settling twice, and by many at once, has one effect for each change', as
   const open = await openChanges(project, project.owner, 'push', moves)
   await Promise.all([1, 2, 3, 4].map(() => settleChanges(project, open, all(moves))))
   await settle(project.id, open, [])
-  t.equal(await effects(project), 40)
+  t.equal(await told(project), 40)
 })
 
 t.test('whoever settles first decides: what was done is not undone, nor the other way', async t => {
@@ -100,7 +99,7 @@ t.test('whoever settles first decides: what was done is not undone, nor the othe
   await settle(project.id, [done], [undone])
   await settle(project.id, [undone], [done])
   t.same(await changes(project), [{ ref: 'refs/heads/a', state: 'done' }])
-  t.equal(await effects(project), 1)
+  t.equal(await told(project), 1)
 })
 
 t.test('a push of very many refs is settled whole', async t => {
@@ -112,7 +111,7 @@ t.test('a push of very many refs is settled whole', async t => {
     id: open[2000]?.id
   })
   await settleChanges(project, open, all(moves))
-  t.equal(await effects(project), 2500)
+  t.equal(await told(project), 2500)
 })
 
 t.test('two pushes at once keep their changes apart', async t => {
@@ -162,22 +161,22 @@ t.test('moveRefs', async t => {
   await runJobs()
   const repository = await ensureRepository({ id: project.id, storage: 'default' })
   const tip = (await refValue(repository, 'refs/heads/master')) ?? ''
-  const stored = { id: project.id, default_branch: 'master' }
+  const stored = { id: project.id, storage: 'default', default_branch: 'master' }
   const count = async () => (await changes(project)).length
 
   t.test('moves a ref and has its effects', async t => {
     const before = await count()
-    await moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/new', old: ZERO, new: tip }])
+    await moveRefs(stored, [{ ref: 'refs/heads/new', old: ZERO, new: tip }], originBy(project.owner))
     t.equal(await refValue(repository, 'refs/heads/new'), tip)
     t.equal(await count(), before + 1)
-    t.ok((await runJobs()).includes('ref.changed'))
+    t.ok((await runJobs()).includes('happening.told'))
   })
 
   t.test('refused by git, it leaves nothing behind', async t => {
     const before = await count()
-    const stale = moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/master', old: id('b'), new: tip }])
+    const stale = moveRefs(stored, [{ ref: 'refs/heads/master', old: id('b'), new: tip }], originBy(project.owner))
     await t.rejects(stale, { name: 'RefMoved' })
-    const blocked = moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/new/x', old: ZERO, new: tip }])
+    const blocked = moveRefs(stored, [{ ref: 'refs/heads/new/x', old: ZERO, new: tip }], originBy(project.owner))
     await t.rejects(blocked, { name: 'RefBlocked' })
     t.equal(await count(), before)
     t.same(await runJobs(), [])
@@ -185,23 +184,24 @@ t.test('moveRefs', async t => {
 
   t.test('refused by the policy, git is not asked', async t => {
     for (const ref of ['refs/internal/x', 'refs/heads/-x', 'refs/heads/a..b']) {
-      await t.rejects(moveRefs(stored, repository, project.owner, [{ ref, old: ZERO, new: tip }]), {
+      await t.rejects(moveRefs(stored, [{ ref, old: ZERO, new: tip }], originBy(project.owner)), {
         name: 'BadRequest'
       })
     }
-    const deletion = moveRefs(stored, repository, project.owner, [{ ref: 'refs/heads/master', old: tip, new: ZERO }])
+    const deletion = moveRefs(stored, [{ ref: 'refs/heads/master', old: tip, new: ZERO }], originBy(project.owner))
     await t.rejects(deletion, { name: 'BadRequest' })
   })
 })
 
-t.test('the effects of a change come once, however often its job runs', async t => {
+t.test('the effects of a change come once, however often it is heard', async t => {
   await createHook({ url: 'http://127.0.0.1:1/', tag_push_events: true }, someOrigin)
   const project = await factory.project()
   await factory.file(project, '.gitstead-ci.yml', 'test: { script: x }\n')
   const change = await row<{ id: number }>('select id from ref_changes where project_id = ?', [project.id])
-  await Promise.all([1, 2, 3].map(() => allEffects(change?.id ?? 0)))
-  const key = `ref_change:${change?.id}`
-  t.equal((await rows('select id from hook_deliveries where event_key = ?', [key])).length, 1)
+  const told = toldOf(change?.id ?? 0)
+  await Promise.all([1, 2, 3].map(() => tellListeners(told)))
+  t.equal((await rows('select id from hook_deliveries where event_key = ?', [told.id])).length, 1)
+  t.equal((await rows('select id from activity_events where happening_id = ?', [told.id])).length, 1)
   t.equal((await rows('select id from pipelines where project_id = ?', [project.id])).length, 1)
   t.equal(
     (
@@ -211,7 +211,7 @@ t.test('the effects of a change come once, however often its job runs', async t 
     ).length,
     1
   )
-  await t.resolves(allEffects(999_999))
+  await t.resolves(tellListeners(toldOf(999_999)))
 })
 
 t.test('old changes are removed, open ones never', async t => {
@@ -231,4 +231,8 @@ t.test('old changes are removed, open ones never', async t => {
   await execute("delete from ref_changes where state = 'open'")
 })
 
-const allEffects = (id: number) => Promise.all([applyRefChange(id), createPipelineOfRefChange(id)])
+const toldOf = (refChangeId: number): Told => ({
+  id: randomUUID(),
+  at: new Date().toISOString(),
+  happening: { kind: 'ref.changed', refChangeId }
+})

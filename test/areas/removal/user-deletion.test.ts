@@ -1,32 +1,31 @@
-// The end of a user and of a project: what goes, what stays, and the job that clears up.
+// Deleting a user and removing a project: what goes, what stays, and the job that removes the rest.
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import t from 'tap'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { beginSession } from '../../../src/areas/credentials/credentials.js'
+import { insertMember } from '../../../src/areas/members/members.js'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { openChanges, settleChanges } from '../../../src/areas/refs/ref-changes.js'
 import { applyRefChange } from '../../../src/areas/refs/ref-effects.js'
 import { removeProjects } from '../../../src/areas/removal/project-removal.js'
 import { unfinishedRemovals } from '../../../src/areas/removal/unfinished-removals.js'
 import { deletionOf } from '../../../src/areas/removal/user-deletion.js'
-import { AccessToken, Email, Identity, Member, Namespace, SshKey } from '../../../src/db/models/index.js'
+import { addEmail } from '../../../src/areas/users/emails.js'
+import { insertIdentities } from '../../../src/areas/users/identities.js'
+import { addKey } from '../../../src/areas/users/keys.js'
+import { Namespace } from '../../../src/db/models/index.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { removeRepository } from '../../../src/git/repository.js'
-import { newToken, tokenHash } from '../../../src/secrets.js'
 import { openArtifact } from '../../../src/storage/artifacts.js'
 import { appendTrace, traceSize } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
 import { someOrigin, type TestProject, type TestUser } from '../../helpers/factory.js'
+import { newKey } from '../../helpers/ssh-keys.js'
+import { waitingHappenings } from '../../helpers/told.js'
 import { beginBuild, endBuild, makePipeline } from '../builds/make-builds.js'
 
 const CI = 'one:\n  script: [make]\n  artifacts: {paths: [a]}\n'
-
-const emitted = async (event: string) =>
-  (await rows<{ payload: string }>("select payload from jobs where name = 'event.emitted' order by id"))
-    .map(({ payload }) => JSON.parse(payload) as { event: string; payload: Record<string, unknown> })
-    .filter(job => job.event === event)
-    .map(({ payload }) => payload)
 
 const count = async (sql: string, ...values: (string | number)[]) =>
   Number((await row<{ total: number }>(`select count(*) as total from ${sql}`, values))?.total)
@@ -47,14 +46,13 @@ t.test('DELETE /users/:id', async t => {
   const own = await app.make.project({ owner: user })
   const shared = await app.make.project({ owner: other })
   await app.make.member(shared, 40, user)
-  // A pipeline of the user's in a project that stays.
+  // A pipeline of the user in a project that stays.
   const [build] = await makePipeline({ ...shared, owner: user }, CI)
   if (!build) throw new Error('no build')
-  const key = await SshKey.create({ userId: user.id, title: 'k', publicKey: 'ssh-ed25519 AAAA', fingerprint: 'f' })
-  await Email.create({ userId: user.id, email: 'other@example.org' })
-  await Identity.create({ userId: user.id, provider: 'ldap', externUid: 'cn' })
-  const token = newToken()
-  await AccessToken.create({ userId: user.id, kind: 'personal', tokenHash: tokenHash(token) })
+  const key = await addKey(user, { title: 'k', key: newKey() }, someOrigin)
+  await addEmail(user, { email: 'other@example.org' }, someOrigin)
+  await insertIdentities([{ userId: user.id, provider: 'ldap', externUid: 'cn' }])
+  const token = await app.make.token(user)
   await beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' })
   const shown = (await admin.get(`/users/${user.id}`)).json()
 
@@ -62,13 +60,22 @@ t.test('DELETE /users/:id', async t => {
     t.same(await deletionOf(user), {
       only_owner_of: [],
       last_admin: false,
-      goes: { projects: [own.path], keys: 1, emails: 1, tokens: 1, sessions: 1, identities: 1, memberships: 1 },
+      goes: {
+        projects: [own.path],
+        keys: 1,
+        emails: 1,
+        tokens: 1,
+        sessions: 1,
+        identities: 1,
+        memberships: 1,
+        activities: 0
+      },
       stays: { projects: 0, pipelines: 1, builds: 1, pushes: 1, audit_events: 0 }
     })
-    t.equal((await admin.get(`/users/${user.id}`)).statusCode, 200, 'and changes nothing')
+    t.equal((await admin.get(`/users/${user.id}`)).statusCode, 200, 'it changes nothing')
   })
 
-  t.test('answers with the user, and without one afterwards', async t => {
+  t.test('answers with the user, and with null the second time', async t => {
     const res = await admin.delete(`/users/${user.id}`)
     t.equal(res.statusCode, 200)
     t.same(res.json(), shown)
@@ -81,7 +88,7 @@ t.test('DELETE /users/:id', async t => {
     t.equal((await app.nobody.get('/user', { private_token: token })).statusCode, 401)
   })
 
-  t.test('takes along what is the user’s', async t => {
+  t.test('removes what belongs to the user', async t => {
     for (const table of ['ssh_keys', 'emails', 'access_tokens', 'sessions', 'identities', 'members']) {
       t.equal(await count(`${table} where user_id = ?`, user.id), 0, table)
     }
@@ -95,11 +102,12 @@ t.test('DELETE /users/:id', async t => {
     )
   })
 
-  t.test('tells hooks, and the audit', async t => {
-    t.match(await emitted('user_destroy'), [{ user_id: user.id, username: user.username, email: user.email }])
-    t.match(await emitted('key_destroy'), [{ id: key.id, key: 'ssh-ed25519 AAAA', username: user.username }])
-    t.match(await emitted('project_destroy'), [
-      { project_id: own.id, path_with_namespace: own.path, owner_name: user.name, owner_email: user.email }
+  t.test('tells who it was, and writes to the audit', async t => {
+    const { id, username, email } = user
+    t.match(await waitingHappenings('user.deleted'), [{ user: { id, username, email } }])
+    t.match(await waitingHappenings('key.removed'), [{ key: { id: key.id, key: 'ssh-ed25519 AAAA', username } }])
+    t.match(await waitingHappenings('project.deleted'), [
+      { project: { id: own.id, path_with_namespace: own.path, owner_name: user.name, owner_email: email } }
     ])
     const found = await rows<{ action: string; changes: string }>(
       "select action, changes from audit_events where action in ('user.delete', 'project.delete') order by id"
@@ -111,7 +119,7 @@ t.test('DELETE /users/:id', async t => {
     t.match(JSON.parse(found[1]?.changes ?? ''), { email: { before: user.email }, projects: { before: [own.path] } })
   })
 
-  t.test('leaves pipelines, builds and pushes elsewhere, with nobody in them', async t => {
+  t.test('leaves pipelines, builds and pushes in other projects, but without the user', async t => {
     const res = await app.as(other).get(`/projects/${shared.id}/builds/${build.id}`)
     t.equal(res.statusCode, 200)
     t.equal(res.json().user, null)
@@ -124,13 +132,12 @@ t.test('DELETE /users/:id', async t => {
   })
 })
 
-t.test('the only owner of a group stays', async t => {
+t.test('the only owner of a group cannot be deleted', async t => {
   const app = await testApp(t)
   const admin = app.as(await app.make.admin())
   const [user, second] = [await app.make.user(), await app.make.user()]
   const group = await Namespace.create({ kind: 'group', ownerId: null, name: 'Group', path: 'the-group' })
-  const own = (userId: number) =>
-    Member.create({ sourceType: 'namespace', sourceId: group.id, userId, accessLevel: 50 })
+  const own = (userId: number) => insertMember({ type: 'namespace', id: group.id }, userId, 50)
   await own(user.id)
   t.same((await deletionOf(user)).only_owner_of, ['the-group'])
   const res = await admin.delete(`/users/${user.id}`)
@@ -173,7 +180,7 @@ t.test('a removed project', async t => {
     t.equal(await count("jobs where state = 'dead' or attempts > 0"), 0)
   })
 
-  t.test('ends builds that run, and waits for them before their files go', async t => {
+  t.test('cancels running builds, and waits for them before it removes their files', async t => {
     const owner = await app.make.user()
     const project = await app.make.project({ owner })
     const [running, waiting] = await makePipeline(project, `${CI}two:\n  script: [make]\n`)
@@ -187,7 +194,7 @@ t.test('a removed project', async t => {
       ),
       ['canceled', 'canceled']
     )
-    // What the runner writes before it has noticed.
+    // The runner writes this before it notices that the build was canceled.
     await appendTrace({ build: running.id, attempt: 1 }, Buffer.from('last words'))
     await execute('update builds set finished_at = date_sub(finished_at, interval 1 minute) where project_id = ?', [
       project.id
@@ -198,7 +205,7 @@ t.test('a removed project', async t => {
     t.equal(await count("jobs where state = 'dead'"), 0)
   })
 
-  t.test('settles a push that comes to its end afterwards, and makes no pipeline of it', async t => {
+  t.test('settles a push that ends afterwards, and makes no pipeline for it', async t => {
     const owner = await app.make.user()
     const project = await app.make.project({ owner })
     await app.make.file(project, '.gitstead-ci.yml', CI)
@@ -217,7 +224,7 @@ t.test('a removed project', async t => {
     t.equal(await count("jobs where state = 'dead' or (name <> 'hook.deliver' and attempts > 0)"), 0)
   })
 
-  t.test('is taken up again when its job is lost', async t => {
+  t.test('gets a new job when its job is lost', async t => {
     const owner = await app.make.user()
     const project = await app.make.project({ owner })
     const path = await pathOf(project)
@@ -230,7 +237,7 @@ t.test('a removed project', async t => {
     }
     await execute('update project_removals set created_at = date_sub(created_at, interval 2 hour)')
     await run(false)
-    t.same(notes, [], 'while it waits it is not lost')
+    t.same(notes, [], 'a removal that waits is not lost')
     await execute("delete from jobs where name = 'project.remove'")
     await run(true)
     t.same(notes, [project.path])
@@ -242,7 +249,7 @@ t.test('a removed project', async t => {
     t.equal(await count('project_removals'), 0)
   })
 
-  t.test('is gone from the disk even when a first try was killed on the way', async t => {
+  t.test('leaves no repository on the disk, even when the first try was killed', async t => {
     const project = await app.make.project()
     const path = await pathOf(project)
     renameSync(path, `${path}.removed-0123`)

@@ -28,7 +28,7 @@ t.test('GET tree', async t => {
   const project = await filled(app)
   const tree = (query = {}) => app.nobody.get(`${below(project)}/tree`, query)
 
-  t.test('of the default branch, folders and files with their five attributes', async t => {
+  t.test('gives the default branch: folders and files with their five attributes', async t => {
     const res = await tree()
     t.equal(res.statusCode, 200)
     t.same(res.json(), [
@@ -38,7 +38,7 @@ t.test('GET tree', async t => {
     t.notOk(res.headers['x-total'], 'and no pages')
   })
 
-  t.test('of a folder, with or without slash, and of all below', async t => {
+  t.test('gives a folder, with or without slash, and everything below it', async t => {
     const names = async (query: object) => (await tree(query)).json().map(({ path }: { path: string }) => path)
     t.same(await names({ path: 'src' }), ['src/grüße 🦊.html', 'src/lib'])
     t.same(await names({ path: 'src/' }), ['src/grüße 🦊.html', 'src/lib'])
@@ -47,7 +47,7 @@ t.test('GET tree', async t => {
     t.same(await names({ ref_name: 'master' }), ['README.md', 'src'])
   })
 
-  t.test('is not found for what is not there', async t => {
+  t.test('answers 404 for a folder or commit that does not exist', async t => {
     for (const query of [{ ref_name: 'no-branch' }, { ref_name: '-x' }, { path: 'nowhere' }, { path: 'README.md' }]) {
       const res = await tree(query)
       t.equal(res.statusCode, 404, JSON.stringify(query))
@@ -55,7 +55,7 @@ t.test('GET tree', async t => {
     }
   })
 
-  t.test('of an empty project is empty', async t => {
+  t.test('is empty for an empty project', async t => {
     const empty = await app.make.project()
     t.same((await app.as(empty.owner).get(`${below(empty)}/tree`)).json(), [])
   })
@@ -68,7 +68,7 @@ t.test('GET blobs, raw_blobs', async t => {
     app.nobody.get(`${below(project)}/blobs/${encoded(sha)}`, query)
   const raw = (sha: string) => app.nobody.get(`${below(project)}/raw_blobs/${encoded(sha)}`)
 
-  t.test('gives the bytes as text that no browser runs', async t => {
+  t.test('gives the bytes as text that no browser executes', async t => {
     const path = 'src/grüße 🦊.html'
     const res = await blob('master', { filepath: path })
     t.equal(res.statusCode, 200)
@@ -80,7 +80,7 @@ t.test('GET blobs, raw_blobs', async t => {
     t.same((await raw(blobId('<script>alert(1)</script>'))).body, res.body)
   })
 
-  t.test('knows commits by id and branches', async t => {
+  t.test('finds commits by id and by branch', async t => {
     const { commit_id } = (
       await app.nobody.get(`${below(project)}/files`, { file_path: 'README.md', ref: 'master' })
     ).json()
@@ -138,10 +138,10 @@ t.test('GET files', async t => {
     })
     t.match(commit_id, COMMIT_ID)
     t.match(last_commit_id, COMMIT_ID)
-    t.not(commit_id, last_commit_id, 'the commit is that of the branch, the last one that of the file')
+    t.not(commit_id, last_commit_id, 'commit_id is of the branch, last_commit_id of the file')
   })
 
-  t.test('of what is not there', async t => {
+  t.test('answers 404 for what does not exist', async t => {
     t.match((await read({ file_path: 'x', ref: 'master' })).json(), { message: '404 File Not Found' })
     t.match((await read({ file_path: 'src', ref: 'master' })).json(), { message: '404 File Not Found' })
     t.match((await read({ file_path: 'x', ref: 'nowhere' })).json(), { message: '404 Commit Not Found' })
@@ -217,7 +217,7 @@ t.test('GET commits/:sha', async t => {
   t.equal((await get(commit.id)).json().id, commit.id)
   t.equal((await get(commit.short_id)).json().id, commit.id)
   t.same((await get('nowhere')).json(), { message: '404 Commit Not Found' })
-  t.equal((await get(blobId('deep'))).statusCode, 404, 'a blob is no commit')
+  t.equal((await get(blobId('deep'))).statusCode, 404, 'a blob is not a commit')
 })
 
 t.test('POST, PUT and DELETE files', async t => {
@@ -253,7 +253,7 @@ t.test('POST, PUT and DELETE files', async t => {
     t.equal(await content('gone'), null)
   })
 
-  t.test('takes base64, which carries any byte', async t => {
+  t.test('accepts base64, which can hold any byte', async t => {
     const bytes = Buffer.from([0, 255, 10, 13, 128])
     const body = { ...base, file_path: 'binary', encoding: 'base64', content: bytes.toString('base64') }
     t.equal((await user.post(url, body)).statusCode, 201)
@@ -265,18 +265,18 @@ t.test('POST, PUT and DELETE files', async t => {
     })
   })
 
-  t.test('an empty file is a file', async t => {
+  t.test('accepts an empty file', async t => {
     t.equal((await user.post(url, { ...base, file_path: 'empty', content: '' })).statusCode, 201)
     t.equal(await content('empty'), '')
   })
 
-  t.test('names another author', async t => {
+  t.test('accepts another author', async t => {
     const author = { author_name: 'Ann Author', author_email: 'ann@example.org' }
     await user.post(url, { ...base, ...author, file_path: 'authored', content: 'x' })
     t.match(await head(), { ...author, committer_name: project.owner.name, committer_email: project.owner.email })
   })
 
-  t.test('nothing of an author or message becomes a header of the commit', async t => {
+  t.test('no text of an author or message becomes a header of the commit', async t => {
     const before = (await head()).id
     const author = { author_name: 'A <x@y> 0 +0000\nparent 1', author_email: 'a@b>\ncommitter Evil <e@e> 0 +0000' }
     const message = 'first\n\nparent 0000000000000000000000000000000000000000\ncommitter Evil <e@e> 0 +0000\n'
@@ -292,13 +292,13 @@ t.test('POST, PUT and DELETE files', async t => {
     }
   })
 
-  t.test('a message with NUL makes no broken commit', async t => {
+  t.test('a message with NUL does not make a broken commit', async t => {
     const res = await user.post(url, { ...base, commit_message: 'a\0b', file_path: 'nul', content: 'x' })
     t.ok([201, 400].includes(res.statusCode), String(res.statusCode))
     t.equal((await user.get(`${below(project)}/commits/master`)).statusCode, 200)
   })
 
-  t.test('writes on another branch only when it is there', async t => {
+  t.test('writes to another branch only when it exists', async t => {
     const res = await user.post(url, { ...base, branch_name: 'other', file_path: 'o', content: 'x' })
     t.equal(res.statusCode, 400)
     t.same(res.json(), { message: 'You can only create or edit files when you are on a branch' })
@@ -308,9 +308,9 @@ t.test('POST, PUT and DELETE files', async t => {
     ['creating what is there', 'post', { file_path: 'empty', content: 'x' }],
     ['creating below a file', 'post', { file_path: 'empty/x', content: 'x' }],
     ['creating over a folder', 'post', { file_path: 'app', content: 'x' }],
-    ['updating what is not there', 'put', { file_path: 'nothing', content: 'x' }],
+    ['updating a missing file', 'put', { file_path: 'nothing', content: 'x' }],
     ['updating to the same', 'put', { file_path: 'empty', content: '' }],
-    ['deleting what is not there', 'delete', { file_path: 'nothing' }],
+    ['deleting a missing file', 'delete', { file_path: 'nothing' }],
     ['deleting a folder', 'delete', { file_path: 'app' }],
     ['dots in the middle', 'post', { file_path: 'a/../b', content: 'x' }],
     ['dots at the start', 'post', { file_path: '../b', content: 'x' }],
@@ -354,7 +354,7 @@ t.test('POST, PUT and DELETE files', async t => {
     })
   })
 
-  t.test('of writes at once on one branch all that are answered with success are there', async t => {
+  t.test('after writes at once to one branch, every write that was answered with success is in it', async t => {
     const names = Array.from({ length: 12 }, (_, at) => `race-${at}`)
     const all = await Promise.all(names.map(file_path => user.post(url, { ...base, file_path, content: file_path })))
     for (const [at, { statusCode }] of all.entries()) {

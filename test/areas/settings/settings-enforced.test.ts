@@ -1,4 +1,4 @@
-// What the settings change elsewhere, at once.
+// The effects of the settings on other parts, which begin at once.
 import t from 'tap'
 import { loadConfig } from '../../../src/config.js'
 import { execute, row } from '../../../src/db/sql.js'
@@ -20,7 +20,7 @@ t.beforeEach(() => execute("update application_settings set changed = '{}'"))
 let count = 0
 const name = () => `thing-${++count}`
 
-t.test('default_projects_limit: users who are given none', async t => {
+t.test('default_projects_limit: users who are created without a limit', async t => {
   const make = async (values: object) => {
     const username = name()
     const body = { username, name: username, email: `${username}@example.org`, password: 'long enough', ...values }
@@ -34,7 +34,7 @@ t.test('default_projects_limit: users who are given none', async t => {
   t.equal(await make({}), 0)
 })
 
-t.test('default_project_visibility: projects that are given none', async t => {
+t.test('default_project_visibility: projects that are created without a level', async t => {
   const asker = app.as(await app.make.user())
   const level = async (values: object) =>
     (await asker.post('/projects', { name: name(), ...values })).json().visibility_level
@@ -51,7 +51,7 @@ t.test('default_project_visibility: projects that are given none', async t => {
   }
 })
 
-t.test('restricted_visibility_levels: not for those who are no administrators', async t => {
+t.test('restricted_visibility_levels: only administrators may use them', async t => {
   const user = await app.make.user()
   const create = (asker: typeof admin, values: object) => asker.post('/projects', { name: name(), ...values })
   await put({ restricted_visibility_levels: [0, 2] })
@@ -69,14 +69,14 @@ t.test('restricted_visibility_levels: not for those who are no administrators', 
     })
     t.equal((await create(admin, values)).statusCode, 201, 'administrators may')
     const sudo = await create(app.as(root, { sudo: user.username }), values)
-    t.equal(sudo.statusCode, 400, 'but not as somebody who may not')
+    t.equal(sudo.statusCode, 400, 'but not with sudo to a user who may not')
   }
   t.equal((await create(app.as(user), { visibility_level: 10 })).statusCode, 201)
   await put({ restricted_visibility_levels: null })
   t.equal((await create(app.as(user), {})).statusCode, 201)
 })
 
-t.test('repository_storages: where new projects lie', async t => {
+t.test('repository_storages: the storages of new projects', async t => {
   const asker = app.as(await app.make.user())
   const storages = async () => {
     const found = new Set<string>()
@@ -96,7 +96,7 @@ t.test('repository_storages: where new projects lie', async t => {
   t.notOk((await storages()).includes('gone'), 'one that the configuration has no more is not used')
 })
 
-t.test('signin_enabled: passwords open nothing, but for administrators', async t => {
+t.test('signin_enabled: passwords work only for administrators', async t => {
   const user = await app.make.user()
   const project = await app.make.project({ owner: user })
   const session = (who: typeof user, password = who.password) =>
@@ -169,7 +169,7 @@ t.test('enabled_git_access_protocol: git over HTTP', async t => {
   }
 })
 
-t.test('reads of the API ask for no setting: a token and the record are all', async t => {
+t.test('reads of the API read no setting: only the token and the record', async t => {
   const project = await app.make.project()
   const asker = app.as(project.owner)
   for (const path of [`/projects/${project.id}`, '/user', `/users/${project.owner.id}`]) {

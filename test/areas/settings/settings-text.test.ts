@@ -1,8 +1,8 @@
-// Settings as words of the command line and as a file; and the page that tells them.
+// Settings as words of the command line and as a file; and their page in the docs.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { defaultSettings, settingNames, settingOf } from '../../../src/areas/settings/settings.table.js'
+import { defaultSettings, SETTING_NAMES, settingOf } from '../../../src/areas/settings/settings.table.js'
 import { settingsOfWords, settingsOfYaml } from '../../../src/areas/settings/settings.text.js'
 import { typeOf } from '../../../src/areas/settings/settings.words.js'
 import { loadConfig, root } from '../../../src/config.js'
@@ -25,8 +25,8 @@ t.test('words', async t => {
   ]
   for (const [name, word, value] of takes) t.same(settingsOfWords([[name, word]]), { [name]: value }, `${name} ${word}`)
   const refuses: [string, string, string][] = [
-    ['nope', '1', 'nope is no setting: see gitstead settings list'],
-    ['constructor', '1', 'constructor is no setting: see gitstead settings list'],
+    ['nope', '1', 'nope is not a setting: see gitstead settings list'],
+    ['constructor', '1', 'constructor is not a setting: see gitstead settings list'],
     [
       'max_attachment_size',
       'many',
@@ -44,7 +44,7 @@ t.test('words', async t => {
     ],
     ['signup_enabled', 'perhaps', 'signup_enabled is invalid: it must be true or false (it is "perhaps")'],
     ['signup_enabled', 'null', 'signup_enabled is invalid: it must be true or false (it is "null")'],
-    ['domain_blacklist', '["a', 'domain_blacklist is no JSON: it must be a list of texts (it is "[\\"a")'],
+    ['domain_blacklist', '["a', 'domain_blacklist is not JSON: it must be a list of texts (it is "[\\"a")'],
     ['domain_blacklist', '[["a"]]', 'domain_blacklist is invalid: it must be a list of texts (it is "[[\\"a\\"]]")'],
     [
       'restricted_visibility_levels',
@@ -73,10 +73,10 @@ t.test('a file', async t => {
   })
   t.same(settingsOfYaml('{"max_attachment_size": 5}', 'x'), { max_attachment_size: 5 }, 'JSON is YAML')
   const refuses: [string, string | RegExp][] = [
-    ['max_attachment_size: 5\nnope: 1\n', 'x:2: nope is no setting: see gitstead settings list'],
-    ['__proto__: 1', 'x:1: __proto__ is no setting: see gitstead settings list'],
-    ['? [a]\n: 1', /^x:1: .* is no setting/],
-    ['a: 1\n\nsignup_enabled: yes\n', 'x:1: a is no setting: see gitstead settings list'],
+    ['max_attachment_size: 5\nnope: 1\n', 'x:2: nope is not a setting: see gitstead settings list'],
+    ['__proto__: 1', 'x:1: __proto__ is not a setting: see gitstead settings list'],
+    ['? [a]\n: 1', /^x:1: .* is not a setting/],
+    ['a: 1\n\nsignup_enabled: yes\n', 'x:1: a is not a setting: see gitstead settings list'],
     ['\n\nsignup_enabled: yes\n', 'x:3: signup_enabled is invalid: it must be true or false (it is "yes")'],
     [
       'max_attachment_size: "5"',
@@ -111,7 +111,7 @@ t.test('a file', async t => {
   t.throws(() => settingsOfYaml(bomb.join('\n'), 'x'), { name: 'BadParameters' })
 })
 
-t.test('two defaults are those of the configuration', async t => {
+t.test('two defaults come from the configuration', async t => {
   t.teardown(() => loadConfig({ home: t.testdirName }))
   for (const [expire, minutes] of [
     [3600, 60],
@@ -127,7 +127,7 @@ t.test('docs/settings.md has the table, line by line', async t => {
   const page = readFileSync(join(root, 'docs/settings.md'), 'utf8')
   const found = page.split('\n').filter(line => /^\| `[a-z_]+` \|/.test(line))
   const defaults = defaultSettings()
-  const expected = settingNames.map(name => {
+  const expected = SETTING_NAMES.map(name => {
     const { meaning, enforced } = settingOf(name)
     return `| \`${name}\` | ${typeOf(name)} | \`${JSON.stringify(defaults[name])}\` | ${meaning} | ${enforced ?? 'stored and shown only'} |`
   })

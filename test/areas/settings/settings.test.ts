@@ -1,5 +1,5 @@
 import t from 'tap'
-import { settingNames, settingsTable } from '../../../src/areas/settings/settings.table.js'
+import { SETTING_NAMES, settingsTable } from '../../../src/areas/settings/settings.table.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
@@ -18,11 +18,11 @@ const audits = () =>
   rows<{ changes: string; actor_name: string; target_type: string }>(
     "select changes, actor_name, target_type from audit_events where action = 'settings.update' order by id"
   )
-/** All defaults again, as nothing else may depend on the order of the tests. */
+/** Sets all defaults again, because no test may depend on the order of the tests. */
 const reset = () => execute("update application_settings set changed = '{}'")
 t.beforeEach(reset)
 
-/** As the requirement has them, or what it leaves open and the table decides. */
+/** The defaults of the requirement; where it gives none, those of the table. */
 const DEFAULTS = {
   default_projects_limit: 10,
   signup_enabled: true,
@@ -89,10 +89,10 @@ t.test('GET shows every setting with its default', async t => {
   t.match(found, { id: 1, created_at: DATE_TIME, updated_at: DATE_TIME })
   const { id, created_at, updated_at, ...settings } = found
   t.same(settings, DEFAULTS)
-  t.same(Object.keys(CHANGED), settingNames, 'and the cases here are all there are')
+  t.same(Object.keys(CHANGED), SETTING_NAMES, 'and the cases here are all there are')
 })
 
-t.test('PUT changes each, and GET has it', async t => {
+t.test('PUT changes each setting, and GET shows it', async t => {
   const res = await put(CHANGED)
   t.equal(res.statusCode, 200)
   t.match(res.json(), CHANGED)
@@ -101,7 +101,7 @@ t.test('PUT changes each, and GET has it', async t => {
   t.equal(updated_at, res.json().updated_at)
 })
 
-t.test('what is not named stays, what is unknown is ignored', async t => {
+t.test('settings that are not given stay, and unknown ones are ignored', async t => {
   await put({ max_attachment_size: 7, default_projects_limit: 2 })
   t.match((await put({ default_projects_limit: 4, id: 9, created_at: 'x', is_admin: true })).json(), {
     id: 1,
@@ -112,7 +112,7 @@ t.test('what is not named stays, what is unknown is ignored', async t => {
   t.same(await stored(), { default_projects_limit: 4, max_attachment_size: 7 })
 })
 
-t.test('only what differs from its default is stored, with what a newer version knows', async t => {
+t.test('the database stores only settings that differ from their defaults, and those of a newer version', async t => {
   await execute(`update application_settings set changed = '{"of_tomorrow":[1],"max_attachment_size":3}'`)
   t.equal((await get()).max_attachment_size, 3)
   t.notOk('of_tomorrow' in (await get()))
@@ -121,7 +121,7 @@ t.test('only what differs from its default is stored, with what a newer version 
   t.same(await stored(), { of_tomorrow: [1], signup_enabled: false })
 })
 
-t.test('a table that was emptied has the defaults, and takes changes', async t => {
+t.test('after somebody has emptied the table, the defaults apply, and changes work', async t => {
   await execute('delete from application_settings')
   t.match(await get(), DEFAULTS)
   t.match((await put({ max_attachment_size: 4 })).json(), { max_attachment_size: 4, updated_at: DATE_TIME })
@@ -153,20 +153,20 @@ t.test('PUT takes its parameters from the query as well', async t => {
   t.match(res.json(), { domain_whitelist: ['x.example'], max_attachment_size: 30 })
 })
 
-t.test('null is none, where there can be none', async t => {
+t.test('null means no value, for settings that may be null', async t => {
   await put({ domain_whitelist: ['x.example'], home_page_url: 'http://x.example', restricted_visibility_levels: [0] })
   const none = { domain_whitelist: null, home_page_url: null, restricted_visibility_levels: null }
   t.match((await put(none)).json(), none)
   t.equal((await put({ signup_enabled: null })).statusCode, 400, 'else it was not given')
 })
 
-t.test('an empty PUT names what it could have', async t => {
+t.test('an empty PUT names the possible parameters', async t => {
   for (const body of [{}, { unknown: 1 }]) {
     const res = await put(body)
     t.equal(res.statusCode, 400)
     const { error } = res.json()
     t.match(error, /^default_projects_limit, signup_enabled, .* are missing, at least one parameter must be provided$/)
-    for (const name of [...settingNames, 'repository_storage']) t.match(error, name)
+    for (const name of [...SETTING_NAMES, 'repository_storage']) t.match(error, name)
   }
 })
 
@@ -296,14 +296,14 @@ for (const [what, body, message] of invalid) {
   })
 }
 
-t.test('what a switch needs may be there already, and may not go while it is on', async t => {
+t.test('the setting that a switch needs may have its value already, and keeps one while the switch is on', async t => {
   await put({ ide_url: 'https://ide.example.org' })
   t.equal((await put({ ide_enabled: true })).statusCode, 200)
   t.same((await put({ ide_url: null })).json().message, { ide_url: ["can't be blank"] })
   t.equal((await put({ ide_url: null, ide_enabled: false })).statusCode, 200)
 })
 
-t.test('a record that is sent back as it came changes nothing', async t => {
+t.test('a record that a client sends back unchanged changes nothing', async t => {
   await put(CHANGED)
   const before = await get()
   const audited = (await audits()).length
@@ -311,7 +311,7 @@ t.test('a record that is sent back as it came changes nothing', async t => {
   t.equal((await audits()).length, audited, 'and is no change in the audit')
 })
 
-t.test('a change is in the audit, by what changed alone', async t => {
+t.test('the audit has only the settings that changed', async t => {
   await put({ max_attachment_size: 12, signup_enabled: true, sign_in_text: 'Hello' })
   const last = (await audits()).at(-1)
   t.match(last, { actor_name: root.username, target_type: 'settings' })
@@ -321,7 +321,7 @@ t.test('a change is in the audit, by what changed alone', async t => {
   })
 })
 
-t.test('changes at once lose nothing of each other', async t => {
+t.test('changes at once do not undo each other', async t => {
   const bodies = [
     { default_projects_limit: 1 },
     { max_attachment_size: 2 },
@@ -338,7 +338,7 @@ t.test('changes at once lose nothing of each other', async t => {
   t.match(await get(), Object.assign({}, ...bodies))
 })
 
-t.test('reading them is one statement', async t => {
+t.test('a read takes one statement', async t => {
   const { applicationSettings } = await import('../../../src/areas/settings/settings.queries.js')
   t.equal(await countStatements(applicationSettings), 1)
 })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { findTemplate, listTemplates, templateKinds } from '../../../src/areas/templates/files.js'
+import { findTemplate, listTemplates, TEMPLATE_KINDS } from '../../../src/areas/templates/files.js'
 import { lintConfig } from '../../../src/ci/lint.js'
 import { root } from '../../../src/config.js'
 import { testApp } from '../../helpers/app.js'
@@ -64,7 +64,7 @@ t.test('the API', async t => {
     t.equal((await get('/templates/licenses/agpl-3.0')).nickname, 'GNU AGPLv3')
   })
 
-  t.test('placeholders are filled in, in every way in which the texts write them', async t => {
+  t.test('fills in placeholders in every spelling of the texts', async t => {
     const both = { fullname: 'A [year] B', project: '$1 <year>' }
     const cases: [string, object, string][] = [
       ['mit', both, `Copyright (c) ${year} A [year] B\n`],
@@ -82,7 +82,7 @@ t.test('the API', async t => {
     }
   })
 
-  t.test('no text keeps a placeholder that was given', async t => {
+  t.test('no text keeps a placeholder whose value is given', async t => {
     for (const { key } of (await get('/templates/licenses')) as Record[]) {
       const { content } = await get(`/templates/licenses/${key}`, { fullname: 'Ada', project: 'Engine' })
       // Of the sources' own: a unit's letter, marks of the French text, addresses; and what nobody can know.
@@ -97,7 +97,7 @@ t.test('the API', async t => {
     }
   })
 
-  t.test('the name of the user who asks stands for a fullname that is not given', async t => {
+  t.test('the name of the asker is the default of fullname', async t => {
     const { content } = (await app.as(user).get('/templates/licenses/mit')).json()
     t.match(content, `Copyright (c) ${year} Ada $& Lovelace\n`)
     const given = (await app.as(user).get('/templates/licenses/mit', { fullname: 'Bert' })).json()
@@ -140,7 +140,7 @@ t.test('the API', async t => {
     }
   })
 
-  t.test('dockerfiles and CI files are asked for in the same way', async t => {
+  t.test('dockerfiles and CI files have the same routes', async t => {
     for (const kind of ['dockerfiles', 'gitstead_ci_ymls', 'gitlab_ci_ymls']) {
       const names = (await get(`/templates/${kind}`)) as Record[]
       t.ok(names.length >= 5, kind)
@@ -163,8 +163,8 @@ t.test('the API', async t => {
   })
 })
 
-t.test('every file is one that can be served', async t => {
-  for (const kind of templateKinds) {
+t.test('the server can serve every file', async t => {
+  for (const kind of TEMPLATE_KINDS) {
     const files = readdirSync(join(root, 'templates', kind))
     t.equal(listTemplates(kind).length, files.length, `${kind}: every file has the ending of its kind`)
     for (const { name, content } of listTemplates(kind)) {
@@ -176,7 +176,7 @@ t.test('every file is one that can be served', async t => {
   }
 })
 
-t.test('every CI file is one that makes a pipeline', async t => {
+t.test('every CI file makes a pipeline', async t => {
   for (const { name, content } of listTemplates('gitstead_ci_ymls')) {
     t.same(lintConfig(content), { status: 'valid', errors: [] }, name)
   }
@@ -189,7 +189,7 @@ t.test('every Dockerfile ends as a user that is not root', async t => {
   }
 })
 
-t.test('every gitignore has patterns, none of them twice', async t => {
+t.test('every gitignore has patterns, and no pattern twice', async t => {
   for (const { name, content } of listTemplates('gitignores')) {
     const lines = content.split('\n').filter(line => line !== '')
     const patterns = lines.filter(line => !line.startsWith('#'))
@@ -290,7 +290,7 @@ t.test('git ignores what a template means, and nothing of the sources', async t 
     WordPress: [['wp-config.php', 'wp-admin/x.php'], ['wp-content/themes/own/style.css']]
   }
   const folder = t.testdir()
-  // The settings of whoever runs the tests have ignore files of their own.
+  // The user who runs the tests may have own ignore files in the settings of git.
   const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', HOME: folder }
   const git = (args: string[], input = '') => execFileSync('git', args, { cwd: folder, env, input, encoding: 'utf8' })
   git(['init', '-q'])

@@ -1,16 +1,15 @@
-// PUT /users/:id, block and unblock: what an administrator may change of a user, and who never may.
+// PUT /users/:id, block and unblock: what an administrator may change of a user, and who may not.
 import t from 'tap'
 import { beginSession } from '../../../src/areas/credentials/credentials.js'
 import { createProject } from '../../../src/areas/projects/projects.js'
 import { addEmail } from '../../../src/areas/users/emails.js'
 import { blockUser } from '../../../src/areas/users/user-state.js'
 import { updateUser } from '../../../src/areas/users/user-update.js'
-import { AccessToken, Email } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { Forbidden, UpdateConflict } from '../../../src/errors.js'
-import { newToken, tokenHash } from '../../../src/secrets.js'
 import { testApp } from '../../helpers/app.js'
-import { actorOf, someOrigin, type TestUser } from '../../helpers/factory.js'
+import { originBy, someOrigin, type TestUser } from '../../helpers/factory.js'
+import { waitingHappenings } from '../../helpers/told.js'
 
 interface Event {
   action: string
@@ -28,12 +27,6 @@ const eventsOf = async (user: { id: number }) =>
   )
     .filter(({ action }) => action !== 'user.create')
     .map(event => ({ ...event, changes: JSON.parse(event.changes) as Record<string, unknown> }))
-
-const emitted = async (event: string) =>
-  (await rows<{ payload: string }>("select payload from jobs where name = 'event.emitted' order by id"))
-    .map(({ payload }) => JSON.parse(payload) as { event: string; payload: Record<string, unknown> })
-    .filter(job => job.event === event)
-    .map(({ payload }) => payload)
 
 async function session(user: TestUser): Promise<string> {
   const { cookie } = await beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' })
@@ -75,7 +68,7 @@ t.test('PUT /users/:id', async t => {
     })
   })
 
-  t.test('leaves alone what is not given, and writes no audit where nothing changes', async t => {
+  t.test('keeps attributes that are not given, and writes no audit when nothing changes', async t => {
     const user = await app.make.user({ bio: 'about', projects_limit: 3 })
     t.match((await change(user, { location: 'there' })).json(), { bio: 'about', projects_limit: 3, location: 'there' })
     t.equal((await change(user, { location: 'there' })).statusCode, 200)
@@ -83,7 +76,7 @@ t.test('PUT /users/:id', async t => {
     t.equal((await change(user, { bio: '' })).json().bio, '')
   })
 
-  t.test('a new name moves the projects to it, and tells hooks of each', async t => {
+  t.test('a new name moves the projects, and calls hooks for each', async t => {
     const owner = await app.make.user()
     const project = await app.make.project({ owner })
     const [, name = ''] = project.path.split('/')
@@ -91,15 +84,14 @@ t.test('PUT /users/:id', async t => {
     const moved = await app.as(owner).get(`/projects/moved%2F${name}`)
     t.match(moved.json(), { id: project.id, path_with_namespace: `moved/${name}`, namespace: { path: 'moved' } })
     t.equal((await app.as(owner).get(`/projects/${encodeURIComponent(project.path)}`)).statusCode, 404)
-    t.match((await emitted('project_rename')).at(-1), {
-      project_id: project.id,
-      path_with_namespace: `moved/${name}`,
+    t.match((await waitingHappenings('project.renamed')).at(-1), {
+      project: { id: project.id, path_with_namespace: `moved/${name}` },
       old_path_with_namespace: project.path
     })
-    t.equal((await change(owner, { username: 'Moved' })).json().username, 'Moved', 'in other letters too')
+    t.equal((await change(owner, { username: 'Moved' })).json().username, 'Moved', 'also when only the case changes')
   })
 
-  t.test('a new password counts, the old one does not, and sessions end', async t => {
+  t.test('a new password works, the old one does not, and sessions end', async t => {
     const user = await app.make.user()
     const cookie = await session(user)
     const signedIn = () =>
@@ -116,7 +108,7 @@ t.test('PUT /users/:id', async t => {
     t.notMatch(JSON.stringify(events), /quite another one|argon2/)
   })
 
-  t.test('an identity is added, changed, and belongs to one user', async t => {
+  t.test('adds or changes an identity, which belongs to only one user', async t => {
     const [user, other] = [await app.make.user(), await app.make.user()]
     const first = { provider: 'ldap', extern_uid: 'cn=a' }
     t.same((await change(user, first)).json().identities, [first])
@@ -129,9 +121,9 @@ t.test('PUT /users/:id', async t => {
     t.match((await change(user, { provider: 'ldap', extern_uid: '' })).json(), { message: { extern_uid: [String] } })
   })
 
-  t.test('what is taken is answered with 404 that names it', async t => {
+  t.test('answers 404 for a taken value, and names it', async t => {
     const [user, other] = [await app.make.user(), await app.make.user()]
-    await Email.create({ userId: other.id, email: 'second@example.org' })
+    await addEmail(other, { email: 'second@example.org' }, someOrigin)
     const cases: [object, string][] = [
       [{ email: other.email.toUpperCase() }, 'Email has already been taken'],
       [{ email: 'second@example.org' }, 'Email has already been taken'],
@@ -146,12 +138,16 @@ t.test('PUT /users/:id', async t => {
     t.match((await admin.get(`/users/${user.id}`)).json(), { email: user.email, username: user.username, bio: null })
     t.same(await eventsOf(user), [])
     const created = { email: 'second@example.org', username: 'unused', name: 'X', password: 'long enough' }
-    t.equal((await admin.post('/users', created)).statusCode, 409, 'nor can a new user have another one’s address')
+    t.equal(
+      (await admin.post('/users', created)).statusCode,
+      409,
+      'a new user cannot have the address of another user either'
+    )
   })
 
-  t.test('an own other address becomes the primary one', async t => {
+  t.test('one of the user’s other addresses can become the primary one', async t => {
     const user = await app.make.user()
-    await Email.create({ userId: user.id, email: 'mine@example.org' })
+    await addEmail(user, { email: 'mine@example.org' }, someOrigin)
     t.equal((await change(user, { email: 'mine@example.org' })).json().email, 'mine@example.org')
     t.same(await rows('select id from emails where user_id = ?', [user.id]), [])
   })
@@ -173,7 +169,7 @@ t.test('PUT /users/:id', async t => {
     }
   })
 
-  t.test('refuses values of another kind', async t => {
+  t.test('refuses values of another type', async t => {
     const user = await app.make.user()
     const wrong: [object, string][] = [
       [{ email: ['a@example.org'] }, 'email is invalid'],
@@ -213,7 +209,7 @@ t.test('PUT /users/:id', async t => {
     }
   })
 
-  t.test('is not for users, nor of themselves, nor by sudo to one', async t => {
+  t.test('is not for users, not even for their own account, and not by sudo to a user', async t => {
     const user = await app.make.user()
     const body = {
       admin: true,
@@ -246,11 +242,10 @@ t.test('PUT /users/:id', async t => {
     t.match((await admin.get(`/users/${user.id}`)).json(), { is_admin: false, projects_limit: 1000 })
   })
 
-  t.test('by sudo only with a private token, and to somebody known', async t => {
+  t.test('sudo works only with a private token, and only to an existing user', async t => {
     const user = await app.make.user()
     const other = await app.make.admin()
-    const token = newToken()
-    await AccessToken.create({ userId: root.id, kind: 'personal', tokenHash: tokenHash(token) })
+    const token = await app.make.token(root)
     const path = `/users/${user.id}`
     const put = (headers: Record<string, string>, query = '') =>
       app.nobody.inject({ method: 'PUT', url: `/api/v3${path}${query}`, headers, payload: { bio: 'by sudo' } })
@@ -268,7 +263,7 @@ t.test('PUT /users/:id', async t => {
     t.equal((await put({ 'private-token': root.privateToken }, `?sudo=${other.username}`)).statusCode, 200)
   })
 
-  t.test('by sudo to another administrator both are written down', async t => {
+  t.test('the audit names both administrators when one acts as the other', async t => {
     const other = await app.make.admin()
     const user = await app.make.user()
     for (const sudo of [other.username, String(other.id)]) {
@@ -285,7 +280,7 @@ t.test('PUT /users/:id/block and unblock', async t => {
   const cookie = await session(user)
   const put = (verb: string, id: number | string = user.id) => admin.put(`/users/${id}/${verb}`)
 
-  t.test('answers true, and false when it was so already', async t => {
+  t.test('answers true, and false when nothing changes', async t => {
     for (const [verb, answer, state] of [
       ['unblock', false, 'active'],
       ['block', true, 'blocked'],
@@ -304,7 +299,7 @@ t.test('PUT /users/:id/block and unblock', async t => {
     ])
   })
 
-  t.test('ends every access at once, and sessions for good', async t => {
+  t.test('ends every access at once, and ends sessions for ever', async t => {
     await put('block')
     t.equal((await app.as(user).get('/user')).statusCode, 401)
     t.equal((await app.nobody.post('/session', { login: user.username, password: user.password })).statusCode, 401)
@@ -329,14 +324,14 @@ t.test('PUT /users/:id/block and unblock', async t => {
   })
 })
 
-t.test('the last active administrator stays', async t => {
+t.test('nobody can remove the last active administrator', async t => {
   const app = await testApp(t)
   await execute('update users set admin = 0')
   const [one, two] = [await app.make.admin(), await app.make.admin()]
   const blocked = await app.make.admin()
   await execute("update users set state = 'blocked' where id = ?", [blocked.id])
 
-  t.test('two that go at once do not both go', async t => {
+  t.test('of two removals at once, only one succeeds', async t => {
     const both = await Promise.allSettled([
       updateUser(one.id, { admin: false }, someOrigin),
       blockUser(two.id, someOrigin)
@@ -348,7 +343,7 @@ t.test('the last active administrator stays', async t => {
     t.equal(left.length, 1)
   })
 
-  t.test('by no road', async t => {
+  t.test('cannot be demoted, blocked or deleted', async t => {
     await execute("update users set admin = id = ?, state = 'active' where id in (?, ?)", [one.id, one.id, two.id])
     const admin = app.as(one)
     for (const [res, change] of [
@@ -359,12 +354,16 @@ t.test('the last active administrator stays', async t => {
       t.equal(res.statusCode, 403)
       t.same(res.json(), { message: `403 Forbidden - the last active administrator cannot be ${change}` })
     }
-    t.equal((await admin.put(`/users/${blocked.id}`, { admin: false })).statusCode, 200, 'one who is blocked is none')
+    t.equal(
+      (await admin.put(`/users/${blocked.id}`, { admin: false })).statusCode,
+      200,
+      'a blocked administrator does not count'
+    )
     t.equal((await admin.put(`/users/${one.id}`, { admin: true, bio: 'still' })).statusCode, 200)
   })
 })
 
-t.test('of two users who take an address at once, one as the primary one, one gets it', async t => {
+t.test('when two users take an address at once, one of them as the primary one, only one gets it', async t => {
   const app = await testApp(t)
   const [user, other] = [await app.make.user(), await app.make.user()]
   for (let round = 0; round < 5; round++) {
@@ -378,11 +377,11 @@ t.test('of two users who take an address at once, one as the primary one, one ge
   }
 })
 
-t.test('a project of a user who is renamed at the same time has one path', async t => {
+t.test('a project has one path when its user is renamed at the same time', async t => {
   const app = await testApp(t)
   const owner = await app.make.user()
   await Promise.all([
-    createProject({ name: 'together' }, actorOf(owner)),
+    createProject({ name: 'together' }, originBy(owner)),
     updateUser(owner.id, { username: 'renamed-owner' }, someOrigin)
   ])
   t.equal((await app.as(owner).get('/projects/renamed-owner%2Ftogether')).statusCode, 200)

@@ -17,7 +17,7 @@ const NO_EMAIL = { message: '404 Email Not Found' }
 let count = 0
 const address = () => `address-${++count}@example.com`
 
-t.test('one’s own addresses', async t => {
+t.test('addresses of one’s own account', async t => {
   const app = await testApp(t)
   const [user, other] = [await app.make.user(), await app.make.user()]
   const [asker, stranger] = [app.as(user), app.as(other)]
@@ -35,7 +35,7 @@ t.test('one’s own addresses', async t => {
     t.same((await stranger.get('/user/emails')).json(), [])
   })
 
-  t.test('POST refuses what is taken, by whomever and however it is written', async t => {
+  t.test('POST refuses a taken address, whoever has it and in any spelling', async t => {
     const mine = address()
     await asker.post('/user/emails', { email: mine })
     for (const who of [asker, stranger]) {
@@ -45,10 +45,10 @@ t.test('one’s own addresses', async t => {
         t.same(res.json(), TAKEN, email)
       }
     }
-    t.equal((await rows('select id from emails where user_id = ?', [other.id])).length, 0, 'and leaves nothing')
+    t.equal((await rows('select id from emails where user_id = ?', [other.id])).length, 0, 'and adds nothing')
   })
 
-  t.test('POST refuses what is no address', async t => {
+  t.test('POST refuses a text that is not an address', async t => {
     const wrong = [
       'nobody',
       '@',
@@ -70,7 +70,7 @@ t.test('one’s own addresses', async t => {
     }
   })
 
-  t.test('POST refuses what is no text, or none at all, or too much', async t => {
+  t.test('POST refuses a value that is not text, is missing or is too long', async t => {
     const cases: [object, string][] = [
       [{}, 'email is missing'],
       [{ email: null }, 'email is missing'],
@@ -87,7 +87,7 @@ t.test('one’s own addresses', async t => {
     t.match((await asker.post('/user/emails', {})).json(), { message: '400 (Bad request) "email" not given' })
   })
 
-  t.test('DELETE takes it away for good, and frees it', async t => {
+  t.test('DELETE removes it for ever, and others can take it', async t => {
     const email = address()
     const { id } = (await asker.post('/user/emails', { email })).json()
     const res = await asker.delete(`/user/emails/${id}`)
@@ -97,7 +97,7 @@ t.test('one’s own addresses', async t => {
     t.equal((await stranger.post('/user/emails', { email })).statusCode, 201)
   })
 
-  t.test('that of somebody else is not there', async t => {
+  t.test('an address of another user is not found', async t => {
     const { id } = (await asker.post('/user/emails', { email: address() })).json()
     for (const number of [id, 999999, 0, -1, 4294967296]) {
       for (const ask of [stranger.get, stranger.delete]) {
@@ -106,15 +106,15 @@ t.test('one’s own addresses', async t => {
         t.same(res.json(), NO_EMAIL)
       }
     }
-    t.equal((await asker.get(`/user/emails/${id}`)).statusCode, 200, 'and stays')
+    t.equal((await asker.get(`/user/emails/${id}`)).statusCode, 200, 'and it stays')
     t.equal((await asker.get('/user/emails/first')).statusCode, 400)
   })
 
-  t.test('a list takes two statements, however long', async t => {
-    t.equal(await countStatements(() => asker.get('/user/emails')), 2, 'who asks, and which')
+  t.test('a list of any length takes two statements', async t => {
+    t.equal(await countStatements(() => asker.get('/user/emails')), 2, 'one for the asker, one for the list')
   })
 
-  t.test('a thousand are enough', async t => {
+  t.test('a user may have a thousand', async t => {
     const hoarder = await app.make.user()
     const values = Array.from({ length: 999 }, (_, at) => `(${hoarder.id}, 'hoard-${at}@example.com', now())`)
     await execute(`insert into emails (user_id, email, created_at) values ${values.join(', ')}`)
@@ -124,7 +124,7 @@ t.test('one’s own addresses', async t => {
     t.same(res.json(), { message: { email: ['is one too many (maximum is 1000)'] } })
   })
 
-  t.test('not for nobody and not for the blocked', async t => {
+  t.test('nobody and blocked users may not', async t => {
     const blocked = app.as(await app.make.user({ blocked: true }))
     for (const who of [app.nobody, blocked]) {
       const answers = await Promise.all([
@@ -156,7 +156,7 @@ t.test('addresses of others', async t => {
     t.same((await admin.delete(path)).json(), NO_EMAIL)
   })
 
-  t.test('of the user that the path names, and of no other', async t => {
+  t.test('only addresses of the user that the path names', async t => {
     const { id } = (await admin.post(`/users/${user.id}/emails`, { email: address() })).json()
     t.same((await admin.delete(`/users/${other.id}/emails/${id}`)).json(), NO_EMAIL)
     for (const nobody of ['999999', '0', 'abc', '1.5']) {
@@ -172,14 +172,14 @@ t.test('addresses of others', async t => {
     }
   })
 
-  t.test('not for the user itself', async t => {
+  t.test('the user may not, not even for the own account', async t => {
     const self: Asker = app.as(user)
     t.equal((await self.get(`/users/${user.id}/emails`)).statusCode, 403)
     t.equal((await self.post(`/users/${user.id}/emails`, { email: address() })).statusCode, 403)
     t.equal((await self.delete(`/users/${user.id}/emails/1`)).statusCode, 403)
   })
 
-  t.test('what is done is audited, with who acted as whom', async t => {
+  t.test('the audit has each change, and names who acted as whom', async t => {
     const email = address()
     const { id } = (await app.as(root, { sudo: user.username }).post('/user/emails', { email })).json()
     await admin.delete(`/users/${user.id}/emails/${id}`)
@@ -195,13 +195,13 @@ t.test('addresses of others', async t => {
   })
 })
 
-t.test('a primary address is nobody’s second one', async t => {
+t.test('a primary address cannot be another address of any user', async t => {
   const app = await testApp(t)
   const user = await app.make.user()
   const admin = app.as(await app.make.admin())
   const body = (email: string) => ({ email, username: `taker-${++count}`, name: 'Taker', password: 'long enough' })
 
-  t.test('POST /users refuses an address that somebody has beside the primary one', async t => {
+  t.test('POST /users refuses an address that a user has besides the primary one', async t => {
     const email = address()
     await addEmail(user, { email }, someOrigin)
     for (const text of [email, email.toUpperCase()]) {
@@ -211,7 +211,7 @@ t.test('a primary address is nobody’s second one', async t => {
     }
   })
 
-  t.test('checking leaves nothing behind, and lets a user keep the address', async t => {
+  t.test('the check leaves no rows, and lets a user keep the address', async t => {
     const email = address()
     await transact(() => checkAddressFree(email))
     await transact(() => checkAddressFree(user.email, user.id))
@@ -222,7 +222,7 @@ t.test('a primary address is nobody’s second one', async t => {
     t.equal(await row('select id from emails where email in (?, ?)', [email, user.email]), undefined)
   })
 
-  t.test('who comes second while an address is being taken waits, and is refused', async t => {
+  t.test('while one request takes an address, the second waits, and is then refused', async t => {
     const email = address()
     let goOn = () => {}
     const held = new Promise<void>(resolve => {
@@ -244,7 +244,7 @@ t.test('a primary address is nobody’s second one', async t => {
     adding.catch(() => undefined)
     creating.catch(() => undefined)
     await until('both wait', async () => {
-      // The server looks anew only when nobody has asked for 100 ms.
+      // The server reads this table again only when nobody has read it for 100 ms.
       await pause(250)
       const waiting = "select trx_id from information_schema.innodb_trx where trx_query like 'insert into emails%'"
       return (await rows(waiting)).length >= 2
@@ -256,7 +256,7 @@ t.test('a primary address is nobody’s second one', async t => {
     t.equal(await row('select id from emails where email = ?', [email]), undefined)
   })
 
-  t.test('of many who want one address at once, one gets it', async t => {
+  t.test('when many users want one address at once, only one gets it', async t => {
     const email = address()
     const askers = await Promise.all(Array.from({ length: 6 }, () => app.make.user()))
     const tries = [

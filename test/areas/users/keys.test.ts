@@ -6,6 +6,7 @@ import { type Asker, testApp } from '../../helpers/app.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { craftKey, ecdsaKey, newKey, positive, privateKeyFile, rsaKey } from '../../helpers/ssh-keys.js'
 import { countStatements } from '../../helpers/statements.js'
+import { waitingHappenings } from '../../helpers/told.js'
 
 const FIELDS = ['can_push', 'created_at', 'id', 'key', 'title']
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -20,7 +21,7 @@ const stored = (where: string, values: (string | number)[]) =>
     values
   )
 
-t.test('one’s own keys', async t => {
+t.test('keys of one’s own account', async t => {
   const app = await testApp(t)
   const [user, other] = [await app.make.user(), await app.make.user()]
   const [asker, stranger] = [app.as(user), app.as(other)]
@@ -40,7 +41,7 @@ t.test('one’s own keys', async t => {
     t.same((await stranger.get('/user/keys')).json(), [])
   })
 
-  t.test('POST takes every kind that is safe, with the fingerprint that ssh-keygen tells', async t => {
+  t.test('POST accepts every safe kind, with the fingerprint that ssh-keygen shows', async t => {
     const zero = craftKey('ssh-ed25519', Buffer.concat([Buffer.alloc(1), randomBytes(31)]))
     const keys = [zero, rsaKey(2048), ecdsaKey(256), ecdsaKey(384), ecdsaKey(521), newKey()]
     for (const key of keys) {
@@ -52,7 +53,7 @@ t.test('one’s own keys', async t => {
     }
   })
 
-  t.test('POST refuses a key that somebody has, whatever its comment', async t => {
+  t.test('POST refuses a key that a user has already, with any comment', async t => {
     const key = newKey()
     const [type, base64] = key.split(' ')
     t.equal((await add(key)).statusCode, 201)
@@ -71,7 +72,7 @@ t.test('one’s own keys', async t => {
     t.same(answers.map(({ statusCode }) => statusCode).sort(), [201, 400, 400, 400, 400, 400])
   })
 
-  t.test('POST refuses a private key, and keeps nothing of it', async t => {
+  t.test('POST refuses a private key, and keeps no part of it', async t => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const file = privateKeyFile('ed25519')
     const secrets = [
@@ -90,13 +91,13 @@ t.test('one’s own keys', async t => {
       const res = await add(secret)
       t.equal(res.statusCode, 400)
       t.match(res.json(), PRIVATE)
-      t.notOk(res.payload.includes(secret.slice(40, 80)), 'nor is it told back')
+      t.notOk(res.payload.includes(secret.slice(40, 80)), 'and the answer does not contain it')
     }
     t.same(await stored('1 = 1', []), before)
-    t.equal((await add(`${newKey('')} my private key`)).statusCode, 201, 'which are but words in a comment')
+    t.equal((await add(`${newKey('')} my private key`)).statusCode, 201, 'these are only words in a comment')
   })
 
-  t.test('POST refuses what is no key', async t => {
+  t.test('POST refuses a text that is not a key', async t => {
     const good = newKey()
     const [type = '', base64 = ''] = good.split(' ')
     const blob = Buffer.from(base64, 'base64')
@@ -130,9 +131,9 @@ t.test('one’s own keys', async t => {
     }
   })
 
-  t.test('POST refuses keys that are weak, or of a kind that nothing here reads', async t => {
+  t.test('POST refuses weak keys, and kinds that the server cannot read', async t => {
     t.match((await add(rsaKey(1024))).json(), {
-      message: { key: ['is of 1024 bits: ssh-rsa takes 2048 to 16384'] }
+      message: { key: ['has 1024 bits: ssh-rsa needs 2048 to 16384'] }
     })
     const kinds = [
       craftKey('ssh-dss', 'p', 'q', 'g', 'y'),
@@ -143,11 +144,11 @@ t.test('one’s own keys', async t => {
     for (const key of kinds) {
       const res = await add(key)
       t.equal(res.statusCode, 400)
-      t.match(res.json(), { message: { key: [/^is of a kind that is not accepted: use ssh-ed25519, /] } })
+      t.match(res.json(), { message: { key: [/^has a type that is not accepted: use ssh-ed25519, /] } })
     }
   })
 
-  t.test('POST wants one line, not too long', async t => {
+  t.test('POST needs one line that is not too long', async t => {
     const [one, two] = [newKey(), newKey()]
     for (const text of [`${one}\n${two}`, `${one}\r${two}`, one.replace(' ', '\n'), `${one}\n# comment`]) {
       t.same((await add(text)).json(), { message: { key: ['should be a single line'] } })
@@ -159,7 +160,7 @@ t.test('one’s own keys', async t => {
     t.match((await add('x'.repeat(20_001))).json(), { error: 'key is too long (maximum is 20000 characters)' })
   })
 
-  t.test('POST refuses what is no text, or none at all', async t => {
+  t.test('POST refuses a value that is not text, or is missing', async t => {
     const key = newKey()
     const cases: [object, string][] = [
       [{}, 'title is missing, key is missing'],
@@ -183,7 +184,7 @@ t.test('one’s own keys', async t => {
     t.equal((await add(key, '🔑'.repeat(255))).statusCode, 201)
   })
 
-  t.test('DELETE gives the key, and 200 without one when it is gone', async t => {
+  t.test('DELETE answers with the key, and with 200 and no key when it is gone', async t => {
     const key = newKey()
     const made = (await add(key)).json()
     const res = await asker.delete(`/user/keys/${made.id}`)
@@ -192,10 +193,10 @@ t.test('one’s own keys', async t => {
     const again = await asker.delete(`/user/keys/${made.id}`)
     t.equal(again.statusCode, 200)
     t.equal(again.payload, '')
-    t.equal((await add(key, 'mine now', stranger)).statusCode, 201, 'and frees it')
+    t.equal((await add(key, 'mine now', stranger)).statusCode, 201, 'others can take it now')
   })
 
-  t.test('that of somebody else is not there', async t => {
+  t.test('a key of another user is not found', async t => {
     const { id } = (await add(newKey())).json()
     for (const number of [id, 999999, 0, -1, 4294967296]) {
       const res = await stranger.get(`/user/keys/${number}`)
@@ -203,16 +204,16 @@ t.test('one’s own keys', async t => {
       t.same(res.json(), NO_KEY)
       t.equal((await stranger.delete(`/user/keys/${number}`)).payload, '')
     }
-    t.equal((await asker.get(`/user/keys/${id}`)).statusCode, 200, 'and stays')
+    t.equal((await asker.get(`/user/keys/${id}`)).statusCode, 200, 'and it stays')
     t.equal((await asker.get('/user/keys/first')).statusCode, 400)
   })
 
-  t.test('a list takes two statements, however long', async t => {
+  t.test('a list of any length takes two statements', async t => {
     t.ok((await asker.get('/user/keys')).json().length > 5)
-    t.equal(await countStatements(() => asker.get('/user/keys')), 2, 'who asks, and which')
+    t.equal(await countStatements(() => asker.get('/user/keys')), 2, 'one for the asker, one for the list')
   })
 
-  t.test('a thousand are enough', async t => {
+  t.test('a user may have a thousand', async t => {
     const hoarder = await app.make.user()
     const values = Array.from({ length: 999 }, (_, at) => `(${hoarder.id}, 'x', 'ssh-ed25519 x', 'hoard-${at}', now())`)
     await execute(
@@ -224,7 +225,7 @@ t.test('one’s own keys', async t => {
     t.same(res.json(), { message: { key: ['is one too many (maximum is 1000)'] } })
   })
 
-  t.test('not for nobody and not for the blocked', async t => {
+  t.test('nobody and blocked users may not', async t => {
     const blocked = app.as(await app.make.user({ blocked: true }))
     for (const who of [app.nobody, blocked]) {
       const answers = await Promise.all([
@@ -257,7 +258,7 @@ t.test('keys of others', async t => {
     t.same(again.json(), NO_KEY)
   })
 
-  t.test('of the user that the path names, and of no other', async t => {
+  t.test('only keys of the user that the path names', async t => {
     const { id } = await addKey(user, { title: 'x', key: newKey() }, someOrigin)
     t.same((await admin.delete(`/users/${other.id}/keys/${id}`)).json(), NO_KEY)
     for (const nobody of ['999999', '0', 'abc', '1.5']) {
@@ -287,7 +288,7 @@ t.test('keys of others', async t => {
     }
   })
 
-  t.test('not for the user itself', async t => {
+  t.test('the user may not, not even for the own account', async t => {
     const self = app.as(user)
     t.equal((await self.get(`/users/${user.id}/keys`)).statusCode, 403)
     t.equal((await self.post(`/users/${user.id}/keys`, { title: 'x', key: newKey() })).statusCode, 403)
@@ -296,7 +297,7 @@ t.test('keys of others', async t => {
   })
 })
 
-t.test('what is told of keys', async t => {
+t.test('events and audit of keys', async t => {
   const app = await testApp(t)
   const user = await app.make.user()
   const root = await app.make.admin()
@@ -307,22 +308,15 @@ t.test('what is told of keys', async t => {
   await app.as(root).delete(`/users/${user.id}/keys/${id}`)
   await app.as(user).delete(`/user/keys/${id}`)
 
-  t.test('the system hooks hear of it once', async t => {
-    const jobs = await rows<{ payload: string }>(
-      "select payload from jobs where name = 'event.emitted' and payload like ? order by id",
-      [`%"key\\_%:${id}"%`]
-    )
-    const about = { id, key, username: user.username, created_at, updated_at: created_at }
-    t.match(
-      jobs.map(({ payload }) => JSON.parse(payload)),
-      [
-        { key: `key_create:${id}`, event: 'key_create', payload: { event_name: 'key_create', ...about } },
-        { key: `key_destroy:${id}`, event: 'key_destroy', payload: { event_name: 'key_destroy', ...about } }
-      ]
-    )
+  t.test('it is told once', async t => {
+    const about = { id, key, username: user.username, created_at }
+    for (const kind of ['key.added', 'key.removed'] as const) {
+      const told = (await waitingHappenings(kind)).filter(happening => happening.key.id === id)
+      t.same(told, [{ kind, key: about }])
+    }
   })
 
-  t.test('the audit keeps it, with who acted as whom, by its fingerprint', async t => {
+  t.test('the audit keeps the fingerprint, and names who acted as whom', async t => {
     const events = await rows<{ action: string; actor_name: string; acting_as: string | null; changes: string }>(
       "select action, actor_name, acting_as, changes from audit_events where target_type = 'key' and target_id = ? order by id",
       [String(id)]

@@ -1,7 +1,5 @@
 import t from 'tap'
-import { AccessToken } from '../../../src/db/models/index.js'
 import { execute, row } from '../../../src/db/sql.js'
-import { newToken, tokenHash } from '../../../src/secrets.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
 
@@ -81,10 +79,10 @@ t.test('POST /users', async t => {
       created_at: DATE_TIME,
       confirmed_at: DATE_TIME
     })
-    t.same((await admin.get(`/users/${user.id}`)).json(), user, 'and shows the same afterwards')
+    t.same((await admin.get(`/users/${user.id}`)).json(), user, 'GET shows the same afterwards')
   })
 
-  t.test('takes defaults for the rest, and ignores what is no parameter', async t => {
+  t.test('takes defaults for the rest, and ignores unknown parameters', async t => {
     const res = await admin.post(
       '/users',
       body('plain', { id: 4711, state: 'blocked', is_admin: true, created_at: 'x' })
@@ -188,21 +186,21 @@ t.test('GET /users', async t => {
     t.same(await ids({ blocked: true }), [blocked.id])
     t.notOk((await ids({ active: true })).includes(blocked.id))
     t.same(await ids({ search: 'NEEDLE' }), [blocked.id])
-    t.same(await ids({ search: '%' }), [external.id], 'a wildcard is a character')
+    t.same(await ids({ search: '%' }), [external.id], 'a wildcard is a plain character')
     t.same(await ids({ search: '_' }), [])
     t.same(await ids({ search: 'the-adm' }), [admin.id])
     t.same(await ids({ username: 'the-admin' }), [admin.id])
     t.same(await ids({ username: 'the-adm' }), [])
     t.ok((await ids({ external: true })).includes(external.id))
     t.notOk((await ids({ external: true })).includes(asker.id))
-    t.ok((await ids({ external: true }, asker)).includes(asker.id), 'which is for administrators')
+    t.ok((await ids({ external: true }, asker)).includes(asker.id), 'this filter is for administrators')
     t.same(await ids({ search: "' or 1=1 -- " }), [])
   })
 
   t.test('takes the same number of statements for one user and for many', async t => {
     const ask = () => app.as(admin).get('/users', { per_page: 100 })
     const few = await countStatements(ask)
-    t.equal(few, 3, 'who asks, how many, which')
+    t.equal(few, 3, 'one for the asker, one for the total, one for the page')
     for (let made = 0; made < 12; made++) await app.make.user()
     t.equal(await countStatements(ask), few)
   })
@@ -263,18 +261,14 @@ t.test('tokens', async t => {
   const app = await testApp(t)
   const user = await app.make.user()
   const get = (url: string, headers: Record<string, string> = {}) => app.nobody.inject({ method: 'GET', url, headers })
-  const personal = async (values: { scopes?: string; expiresAt?: Date; revokedAt?: Date } = {}) => {
-    const token = newToken()
-    await AccessToken.create({ userId: user.id, kind: 'personal', tokenHash: tokenHash(token), ...values })
-    return token
-  }
+  const personal = (values: Parameters<typeof app.make.token>[1] = {}) => app.make.token(user, values)
 
-  t.test('a private token in the header or the query', async t => {
+  t.test('a private token works in the header or the query', async t => {
     t.equal((await get('/api/v3/user', { 'private-token': user.privateToken })).statusCode, 200)
     t.equal((await get(`/api/v3/user?private_token=${user.privateToken}`)).statusCode, 200)
   })
 
-  t.test('what is no token', async t => {
+  t.test('a text that is not a token is refused', async t => {
     const queries = [
       'private_token=',
       'private_token=x',
@@ -290,13 +284,13 @@ t.test('tokens', async t => {
     t.equal((await get('/api/v3/user', { 'private-token': '' })).statusCode, 401)
   })
 
-  t.test('a personal access token of scope api may all', async t => {
+  t.test('a personal access token of scope api may do everything', async t => {
     const token = await personal()
     t.equal((await get(`/api/v3/projects?private_token=${token}`)).statusCode, 200)
     t.equal((await get('/api/v3/user', { 'private-token': token })).json().id, user.id)
   })
 
-  t.test('of scope read_user only what is read under /user and /users', async t => {
+  t.test('a token of scope read_user may only read under /user and /users', async t => {
     const headers = { 'private-token': await personal({ scopes: 'read_user' }) }
     t.equal((await get('/api/v3/user', headers)).statusCode, 200)
     t.equal((await get(`/api/v3/users/${user.id}.json`, headers)).statusCode, 200)
@@ -305,7 +299,7 @@ t.test('tokens', async t => {
     t.equal(post.statusCode, 401)
   })
 
-  t.test('of both scopes all again, of none nothing', async t => {
+  t.test('a token of both scopes may do everything, a token without scopes nothing', async t => {
     t.equal(
       (await get(`/api/v3/projects?private_token=${await personal({ scopes: 'read_user api' })}`)).statusCode,
       200
@@ -313,7 +307,7 @@ t.test('tokens', async t => {
     t.equal((await get(`/api/v3/user?private_token=${await personal({ scopes: '' })}`)).statusCode, 401)
   })
 
-  t.test('not one that has expired or was revoked', async t => {
+  t.test('an expired or revoked token does not work', async t => {
     const past = new Date(Date.now() - 1000)
     t.equal((await get(`/api/v3/user?private_token=${await personal({ expiresAt: past })}`)).statusCode, 401)
     t.equal((await get(`/api/v3/user?private_token=${await personal({ revokedAt: past })}`)).statusCode, 401)
@@ -321,7 +315,7 @@ t.test('tokens', async t => {
     t.equal((await get(`/api/v3/user?private_token=${await personal({ expiresAt: future })}`)).statusCode, 200)
   })
 
-  t.test('the database keeps no token in the clear', async t => {
+  t.test('the database keeps no token as plain text', async t => {
     const found = await row<{ hits: number }>(
       'select count(*) as hits from access_tokens where encrypted = ? or name = ?',
       [Buffer.from(user.privateToken), user.privateToken]
@@ -342,7 +336,7 @@ t.test('sudo', async t => {
   const admin = await app.make.admin()
   const user = await app.make.user()
 
-  t.test('by number or name, in the query or a header', async t => {
+  t.test('names the user by id or username, in the query or a header', async t => {
     for (const who of [String(user.id), user.username]) {
       const byQuery = await app.as(admin).get('/user', { sudo: who })
       t.equal(byQuery.json().id, user.id, who)
@@ -358,21 +352,20 @@ t.test('sudo', async t => {
     t.equal(res.json().owner.id, user.id)
   })
 
-  t.test('not for others', async t => {
+  t.test('is only for administrators', async t => {
     const res = await app.as(user).get('/user', { sudo: admin.id })
     t.equal(res.statusCode, 403)
     t.same(res.json(), { message: '403 Forbidden - Must be admin to use sudo' })
   })
 
-  t.test('not by a personal access token', async t => {
-    const token = newToken()
-    await AccessToken.create({ userId: admin.id, kind: 'personal', tokenHash: tokenHash(token) })
+  t.test('does not work with a personal access token', async t => {
+    const token = await app.make.token(admin)
     const res = await app.nobody.get('/user', { private_token: token, sudo: user.id })
     t.equal(res.statusCode, 403)
     t.same(res.json(), { message: '403 Forbidden - Private token must be specified in order to use sudo' })
   })
 
-  t.test('as nobody known', async t => {
+  t.test('to an unknown user is not found', async t => {
     for (const who of ['no-such-user', '999999', '99999999999999']) {
       const res = await app.as(admin).get('/user', { sudo: who })
       t.equal(res.statusCode, 404)
@@ -380,7 +373,7 @@ t.test('sudo', async t => {
     }
   })
 
-  t.test('as a list or an object', async t => {
+  t.test('refuses a list or an object', async t => {
     for (const query of ['sudo[]=1', 'sudo[a]=1', 'sudo[a]=1&sudo[b]=2']) {
       const res = await app.as(admin).inject({ method: 'GET', url: `/api/v3/user?${query}` })
       t.equal(res.statusCode, 400, query)
@@ -388,7 +381,7 @@ t.test('sudo', async t => {
     }
   })
 
-  t.test('without credentials it is nothing', async t => {
+  t.test('has no effect without credentials', async t => {
     t.equal((await app.nobody.get('/user', { sudo: user.id })).statusCode, 401)
   })
 })

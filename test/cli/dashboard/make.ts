@@ -1,4 +1,4 @@
-// Records of the dashboard, as tests want them.
+// Makes records of the dashboard for tests.
 
 import type { FrameProps } from '../../../src/cli/dashboard/frame.js'
 import type { Job, JobOverview } from '../../../src/cli/dashboard/source.js'
@@ -27,7 +27,7 @@ export const failure = (id: number, values: Partial<Failure> = {}): Failure => (
 export const job = (id: number, values: Partial<Job> = {}): Job => ({
   id,
   queue: 'default',
-  name: 'event.emitted',
+  name: 'happening.told',
   state: 'ready',
   payload: { key: `k${id}` },
   attempts: 0,
@@ -70,7 +70,7 @@ export const overview = (values: Partial<JobOverview> = {}): JobOverview => ({
       busy: 3
     }
   ],
-  failures: [failure(1), failure(2, { state: 'delayed', name: 'ref.changed', queue: 'default' })],
+  failures: [failure(1), failure(2, { state: 'delayed', name: 'hook.deliver', queue: 'default' })],
   builds: [
     {
       id: 7,
@@ -88,7 +88,7 @@ export const overview = (values: Partial<JobOverview> = {}): JobOverview => ({
   ...values
 })
 
-/** What people write: escapes, both directions, two columns wide, none wide, and no end. */
+/** A long text of a user: escapes, text in both directions, characters that take two columns or none. */
 export const NASTY =
   '\u001b[2J\u001b]0;title\u0007\r\n\t\u202edrow\u2028 漢字の名前 e\u0301 👩‍👩‍👧 ❤️ 🇩🇪 \ud800 '.repeat(20)
 

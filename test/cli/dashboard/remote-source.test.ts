@@ -1,4 +1,4 @@
-// An appliance over its API: the real one, and servers that are none.
+// Tests the source that reads an appliance over its API: with a real appliance, and with servers that are not one.
 import { createServer, type RequestListener } from 'node:http'
 import t, { type Test } from 'tap'
 import { remoteSource } from '../../../src/cli/dashboard/remote-source.js'
@@ -7,6 +7,7 @@ import { Misconfigured, NotFound, Unavailable } from '../../../src/errors.js'
 import { pausedQueues } from '../../../src/queue/administer.js'
 import { enqueue } from '../../../src/queue/enqueue.js'
 import { testApp } from '../../helpers/app.js'
+import { toldJob } from '../../helpers/told.js'
 import { freePort } from '../../scenarios/appliance.js'
 
 const app = await testApp(t)
@@ -15,7 +16,7 @@ const admin = await app.make.admin()
 const user = await app.make.user()
 const source = remoteSource({ url: `${url}/`, token: admin.privateToken })
 
-/** A server that answers everything alike; its URL. */
+/** Starts a server that gives every request the same answer; gives its URL. */
 async function server(t: Test, answer: RequestListener): Promise<string> {
   const listening = createServer(answer)
   await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
@@ -25,20 +26,20 @@ async function server(t: Test, answer: RequestListener): Promise<string> {
 }
 
 async function deadJob(): Promise<number> {
-  const id = await enqueue('event.emitted', { key: 'a', event: 'project_create', payload: {} })
+  const id = await enqueue('happening.told', toldJob('a'))
   await execute("update jobs set state = 'dead', error = 'no' where id = ?", [id])
   return id
 }
 
-t.test('it reads what the dashboard shows', async t => {
+t.test('the source reads what the dashboard shows', async t => {
   const id = await deadJob()
   t.match(await source.overview(), { queues: [{ name: 'default' }, {}, {}, {}, {}], failures: [] })
   t.match(await source.jobs('default'), [{ id, state: 'dead' }])
   t.match(await source.jobs(null), [{ id }])
-  t.match(await source.job(id), { id, error: 'no', payload: { key: 'a' } })
+  t.match(await source.job(id), { id, error: 'no', payload: { id: 'a' } })
 })
 
-t.test('it does what it is told', async t => {
+t.test('the source makes changes', async t => {
   const id = await deadJob()
   await source.retry(id)
   t.equal((await source.job(id)).state, 'ready')
@@ -51,23 +52,26 @@ t.test('it does what it is told', async t => {
   t.same(await pausedQueues(), [])
 })
 
-t.test('what is no URL of an appliance, or no token', async t => {
+t.test('the source refuses a wrong URL or token', async t => {
   for (const wrong of ['nowhere', 'ftp://example.org', 'http://me:secret@example.org', 'http://example.org/?a=1']) {
     t.throws(() => remoteSource({ url: wrong, token: 'x' }), /--url must be an http or https URL/, wrong)
   }
   for (const token of ['', 'two words', 'x\r\nprivate: y', 'x'.repeat(501)]) {
-    t.throws(() => remoteSource({ url, token }), /the token is none/)
+    t.throws(() => remoteSource({ url, token }), /the token is not valid/)
   }
 })
 
-t.test('a token that is wrong, or not an administrator’s', async t => {
+t.test('an unknown token, or one of an ordinary user, is an error', async t => {
   const wrong = remoteSource({ url, token: 'wrong' }).overview()
-  await t.rejects(wrong, { constructor: Misconfigured, message: `${url} refuses the token` })
+  await t.rejects(wrong, {
+    constructor: Misconfigured,
+    message: `${url} refuses the token: check it, or create another`
+  })
   const small = remoteSource({ url, token: user.privateToken }).overview()
-  await t.rejects(small, { message: `${url}: the token is not an administrator's` })
+  await t.rejects(small, { message: `${url}: the token must belong to an administrator` })
 })
 
-t.test('servers that are no Gitstead with a dashboard', async t => {
+t.test('a server that is not a Gitstead with a dashboard is an error', async t => {
   const answers: RequestListener[] = [
     (_request, response) => void response.writeHead(404).end('{"error":"404 Not Found"}'),
     (_request, response) => void response.end('<html>'),
@@ -77,22 +81,22 @@ t.test('servers that are no Gitstead with a dashboard', async t => {
   ]
   for (const answer of answers) {
     const old = remoteSource({ url: await server(t, answer), token: 'x' })
-    await t.rejects(old.overview(), { constructor: Misconfigured, message: /is no Gitstead with a dashboard/ })
+    await t.rejects(old.overview(), { constructor: Misconfigured, message: /is not a Gitstead with a dashboard/ })
   }
 })
 
-t.test('a token is sent to nobody else', async t => {
+t.test('a redirect does not get the token', async t => {
   let asked = 0
   const other = await server(t, (_request, response) => {
     asked += 1
     response.end('{}')
   })
   const redirecting = await server(t, (_request, response) => void response.writeHead(307, { location: other }).end())
-  await t.rejects(remoteSource({ url: redirecting, token: 'x' }).overview(), /is no Gitstead/)
+  await t.rejects(remoteSource({ url: redirecting, token: 'x' }).overview(), /is not a Gitstead/)
   t.equal(asked, 0)
 })
 
-t.test('one that is away is waited for', async t => {
+t.test('a server that does not answer now is Unavailable', async t => {
   const busy = await server(t, (_request, response) => void response.writeHead(503).end())
   await t.rejects(remoteSource({ url: busy, token: 'x' }).overview(), Unavailable)
   const nobody = `http://127.0.0.1:${await freePort()}`

@@ -1,4 +1,4 @@
-// The alternate screen: what is written to the terminal, and that it is always left.
+// Tests the alternate screen: what it writes to the terminal, and that the terminal is always restored.
 import { spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import t from 'tap'
@@ -12,7 +12,7 @@ class Terminal extends EventEmitter {
     this.written += text
     return true
   }
-  /** What came since the last look. */
+  /** What was written since the last call. */
   take(): string {
     const { written } = this
     this.written = ''
@@ -28,7 +28,7 @@ function entered() {
   return { terminal, screen }
 }
 
-t.test('only lines that changed are written, each at its place', async t => {
+t.test('the screen writes only lines that changed, each at its place', async t => {
   const { terminal, screen } = entered()
   screen.write('one\ntwo\nthree')
   t.match(terminal.take(), /\[1;1H.*one.*\[2;1H.*two.*\[3;1H.*three/s)
@@ -37,11 +37,11 @@ t.test('only lines that changed are written, each at its place', async t => {
   screen.write('one\n2\nthree')
   t.equal(terminal.take(), '')
   screen.write('one')
-  t.match(terminal.take(), /\[2;1H.\[2K.\[0m.\[3;1H.\[2K/, 'what is gone is emptied')
+  t.match(terminal.take(), /\[2;1H.\[2K.\[0m.\[3;1H.\[2K/, 'old lines are cleared')
   screen.leave()
 })
 
-t.test('lines that were held back stand where they belong', async t => {
+t.test('held lines appear at their places', async t => {
   const { terminal, screen } = entered()
   const frame = `${screen.hold('one')}\n\n${screen.hold('three')}`
   t.equal(frame.length, 4)
@@ -52,14 +52,14 @@ t.test('lines that were held back stand where they belong', async t => {
   screen.leave()
 })
 
-t.test('nothing is written below the last line', async t => {
+t.test('the screen writes nothing below the last line', async t => {
   const { terminal, screen } = entered()
   screen.write('1\n2\n3\n4\n5\n6')
   t.notMatch(terminal.take(), /\[5;1H/)
   screen.leave()
 })
 
-t.test('another size draws everything anew', async t => {
+t.test('after a change of size the screen writes every line', async t => {
   const { terminal, screen } = entered()
   screen.write('one\ntwo')
   const told = once(screen, 'size')
@@ -73,7 +73,7 @@ t.test('another size draws everything anew', async t => {
   screen.leave()
 })
 
-t.test('it is left once, and nothing is written after that', async t => {
+t.test('the terminal is restored once, and nothing is written after that', async t => {
   const { terminal, screen } = entered()
   const listeners = process.listenerCount('exit')
   screen.leave()
@@ -85,7 +85,7 @@ t.test('it is left once, and nothing is written after that', async t => {
   t.equal(process.listenerCount('exit'), listeners - 1)
 })
 
-t.test('it is left when the program has a fault', async t => {
+t.test('the terminal is restored when an error ends the program', async t => {
   const module = new URL('../../../src/cli/dashboard/screen.js', import.meta.url).href
   const program = `const { Screen } = await import('${module}'); new Screen(process.stdout).enter();
     setTimeout(() => { throw new Error('a fault') }, 1)`

@@ -4,22 +4,23 @@ import { BaseCommand } from '../../base.js'
 export default class AuditList extends BaseCommand {
   static override summary = 'List what administrators, commands and the schedule have changed, newest first'
   static override description =
-    'Of secrets the audit tells only that they changed. With --json: {audit_events, total}; total counts also those beyond --limit.'
+    'For a secret, the audit only says that it changed. With --json: {audit_events, total}; total also counts the events beyond --limit.'
   static override examples = [
     '<%= config.bin %> audit list --since 2d',
     '<%= config.bin %> audit list --actor ada --action user.block --json',
     '<%= config.bin %> audit list --target-type hook --target-id 3 --since 2026-01-01 --until 2026-02-01'
   ]
   static override flags = {
-    actor: Flags.string({ description: 'the username of who made it, or the account that ran a command' }),
-    action: Flags.string({ description: 'such as user.block' }),
-    'target-type': Flags.string({ description: 'such as user' }),
-    'target-id': Flags.string({ description: 'the number of the record that was changed' }),
+    actor: Flags.string({ description: 'only changes by this user, or by this account of the system (for commands)' }),
+    action: Flags.string({ description: 'only this action, such as user.block' }),
+    'target-type': Flags.string({ description: 'only changes of this kind of record, such as user' }),
+    'target-id': Flags.string({ description: 'only changes of the record with this number' }),
     since: Flags.string({
-      description: 'not before: a date, a date-time (UTC unless a zone is given), or a time ago such as 2d'
+      description:
+        'only from this time on: a date, a date and time (in UTC unless it has a zone), or how long ago such as 2d'
     }),
-    until: Flags.string({ description: 'before, likewise' }),
-    limit: Flags.integer({ default: 50, min: 1, max: 10_000, description: 'how many at the most' })
+    until: Flags.string({ description: 'only before this time; written like --since' }),
+    limit: Flags.integer({ default: 50, min: 1, max: 10_000, description: 'show at most this many events' })
   }
 
   async run() {
@@ -53,7 +54,7 @@ export default class AuditList extends BaseCommand {
         ['CHANGED', event => Object.keys(event.changes as object).join(', ') || null]
       ])
     )
-    if (total > events.length) this.log(`${events.length} of ${total}: more by --limit`)
+    if (total > events.length) this.log(`${events.length} of ${total}: raise --limit to see more`)
     return { audit_events: events, total }
   }
 }

@@ -4,35 +4,37 @@ import { BaseCommand } from '../../base.js'
 export default class BackupCreate extends BaseCommand {
   static override summary = 'Write a backup while the appliance runs'
   static override description =
-    'Rows as of one moment, then repositories, traces and archives; unchanged files are shared with the previous backup. ' +
-    'Secrets are left out unless asked for: keep them apart from the rest. Exit code 6 while another backup is written.'
+    'It writes the rows as they are at one moment, then repositories, traces and archives. Unchanged files are shared with ' +
+    'the previous backup. It leaves the secrets out unless you ask for them: keep them apart from the rest. Exit code 6 ' +
+    'while another backup is written.'
   static override examples = [
     '<%= config.bin %> backup create --keep 14 --secrets-to /root/gitstead-secrets.json',
     '<%= config.bin %> backup create --to /mnt/backups --json',
     '<%= config.bin %> backup create --keep 3 --dry-run'
   ]
   static override flags = {
-    to: Flags.string({ description: 'the folder of backups; HOME/backups unless named' }),
-    keep: Flags.integer({ min: 1, description: 'delete older backups of this home beyond this number' }),
+    to: Flags.string({ description: 'the folder that holds the backups (default: HOME/backups)' }),
+    keep: Flags.integer({ min: 1, description: 'keep this many backups of this home, and delete the older ones' }),
     'secrets-to': Flags.string({
       description: 'write the secrets into a file of their own (mode 0600)',
       exclusive: ['with-secrets']
     }),
     'with-secrets': Flags.boolean({
-      description: 'put the secrets into the backup: whoever has it can read everything'
+      description: 'put the secrets into the backup: whoever has that backup can read everything'
     }),
-    full: Flags.boolean({ description: 'share nothing with the previous backup' }),
-    'dry-run': Flags.boolean({ description: 'only tell what would be written and deleted' })
+    full: Flags.boolean({ description: 'share no files with the previous backup' }),
+    'dry-run': Flags.boolean({ description: 'show what would be written and deleted, and change nothing' })
   }
 
   async run() {
     const { flags } = await this.parse(BackupCreate)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { progressLine, bytesText }, { createBackup, planBackup }] =
+    const [{ withDatabase }, { commandOrigin }, { progressLine }, { bytesText }, { createBackup, planBackup }] =
       await Promise.all([
         import('../../with-database.js'),
         import('../../origin.js'),
         import('../../progress.js'),
+        import('../../../lib/bytes.js'),
         import('../../../areas/backup/create.js')
       ])
     const place = { ...(flags.to === undefined ? {} : { to: flags.to }), full: flags.full }

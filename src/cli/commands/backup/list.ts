@@ -4,7 +4,9 @@ import { BaseCommand } from '../../base.js'
 export default class BackupList extends BaseCommand {
   static override summary = 'List finished backups, oldest first'
   static override examples = ['<%= config.bin %> backup list', '<%= config.bin %> backup list --to /mnt/backups --json']
-  static override flags = { to: Flags.string({ description: 'the folder of backups; HOME/backups unless named' }) }
+  static override flags = {
+    to: Flags.string({ description: 'the folder that holds the backups (default: HOME/backups)' })
+  }
 
   async run() {
     const { flags } = await this.parse(BackupList)
@@ -12,7 +14,7 @@ export default class BackupList extends BaseCommand {
     const [{ listBackups, defaultStore }, { table }, { bytesText }] = await Promise.all([
       import('../../../areas/backup/store.js'),
       import('../../table.js'),
-      import('../../progress.js')
+      import('../../../lib/bytes.js')
     ])
     const backups = listBackups(flags.to ?? defaultStore())
     this.log(

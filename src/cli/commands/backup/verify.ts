@@ -2,19 +2,21 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class BackupVerify extends BaseCommand {
-  static override summary = 'Restore a backup into a temporary home, and check what came out'
+  static override summary = 'Restore a backup into a temporary home, and check the result'
   static override description =
-    'Compares every file with its hash, loads the rows into a database of its own, and checks that every repository is ' +
-    'whole and every ref is as the rows say. Needs room for the whole backup. Exit code 1 when something is wrong.'
+    'It compares every file with its hash, loads the rows into a temporary database, and checks that every repository is ' +
+    'complete and every ref is as the rows say. It needs room for the whole backup. Exit code 1 when something is wrong.'
   static override examples = [
     '<%= config.bin %> backup verify latest',
     '<%= config.bin %> backup verify /mnt/backups/20261121T020000Z-3f9a --secrets /root/gitstead-secrets.json --json'
   ]
-  static override args = { backup: Args.string({ required: true, description: 'id, folder, or latest' }) }
+  static override args = {
+    backup: Args.string({ required: true, description: 'the backup: its id, its folder, or latest' })
+  }
   static override flags = {
-    to: Flags.string({ description: 'the folder of backups; HOME/backups unless named' }),
-    secrets: Flags.string({ description: 'file of secrets, where the home has not the right ones' }),
-    in: Flags.string({ description: 'the folder for the temporary home; HOME/tmp unless named' })
+    to: Flags.string({ description: 'the folder that holds the backups (default: HOME/backups)' }),
+    secrets: Flags.string({ description: 'the file of secrets, if those of this home do not fit the backup' }),
+    in: Flags.string({ description: 'the folder for the temporary home (default: HOME/tmp)' })
   }
 
   async run() {

@@ -3,14 +3,14 @@ import { BaseCommand } from '../../base.js'
 import { broadcastFlags, newBroadcastOf } from '../../broadcast-flags.js'
 
 export default class BroadcastsCreate extends BaseCommand {
-  static override summary = 'Show everybody a message, on the sign-in page, from now or later'
+  static override summary = 'Create a broadcast message, which the sign-in page shows to everybody'
   static override description =
-    'It starts now and ends an hour after its start, unless the flags say otherwise. With --json: the message as GET /broadcast_messages/:id has it.'
+    'The message starts now and ends an hour after its start, unless the flags say otherwise. With --json: the message in the form of GET /broadcast_messages/:id.'
   static override examples = [
     '<%= config.bin %> broadcasts create "Down for an upgrade from 20:00" --ends-in 2h',
     '<%= config.bin %> broadcasts create "New: runners for everybody" --starts-at 2026-12-01 --ends-at 2026-12-08 --color "#2e7d32" --json'
   ]
-  static override args = { message: Args.string({ required: true, description: 'the text' }) }
+  static override args = { message: Args.string({ required: true, description: 'the text of the message' }) }
   static override flags = broadcastFlags
 
   async run() {

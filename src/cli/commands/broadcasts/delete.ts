@@ -10,7 +10,9 @@ export default class BroadcastsDelete extends BaseCommand {
     '<%= config.bin %> broadcasts delete 3 --json'
   ]
   static override args = { id: recordNumber('number of the message') }
-  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be deleted' }) }
+  static override flags = {
+    'dry-run': Flags.boolean({ description: 'show what would be deleted, and change nothing' })
+  }
 
   async run() {
     const { flags, args } = await this.parse(BroadcastsDelete)

@@ -3,12 +3,12 @@ import { BaseCommand } from '../../base.js'
 
 export default class BroadcastsList extends BaseCommand {
   static override summary = 'List broadcast messages'
-  static override description = 'With --json: {broadcasts, total}; total counts those of all pages.'
+  static override description = 'With --json: {broadcasts, total}; total counts all pages.'
   static override examples = ['<%= config.bin %> broadcasts list --active', '<%= config.bin %> broadcasts list --json']
   static override flags = {
-    active: Flags.boolean({ description: 'only those that are shown now' }),
-    limit: Flags.integer({ default: 50, min: 1, max: 100, description: 'messages of a page' }),
-    page: Flags.integer({ default: 1, min: 1, max: 100_000, description: 'which page, from 1' })
+    active: Flags.boolean({ description: 'only messages that are shown now' }),
+    limit: Flags.integer({ default: 50, min: 1, max: 100, description: 'messages on a page' }),
+    page: Flags.integer({ default: 1, min: 1, max: 100_000, description: 'the number of the page, from 1' })
   }
 
   async run() {
@@ -24,7 +24,7 @@ export default class BroadcastsList extends BaseCommand {
     const { items, total } = await withDatabase(() => listBroadcasts(query))
     const broadcasts = items.map(message => viewBroadcast(message))
     this.log(broadcastTable(broadcasts))
-    if (total > broadcasts.length) this.log(`${broadcasts.length} of ${total}: more by --page or --limit`)
+    if (total > broadcasts.length) this.log(`${broadcasts.length} of ${total}: use --page or --limit to see more`)
     return { broadcasts, total }
   }
 }

@@ -3,7 +3,7 @@ import { recordNumber } from '../../record-number.js'
 
 export default class BroadcastsShow extends BaseCommand {
   static override summary = 'Show a broadcast message'
-  static override description = 'With --json: the message as GET /broadcast_messages/:id has it.'
+  static override description = 'With --json: the message in the form of GET /broadcast_messages/:id.'
   static override examples = ['<%= config.bin %> broadcasts show 3', '<%= config.bin %> broadcasts show 3 --json']
   static override args = { id: recordNumber('number of the message') }
 

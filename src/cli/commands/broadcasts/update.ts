@@ -5,13 +5,13 @@ import { recordNumber } from '../../record-number.js'
 
 export default class BroadcastsUpdate extends BaseCommand {
   static override summary = 'Change a broadcast message'
-  static override description = 'With --json: the message as GET /broadcast_messages/:id has it.'
+  static override description = 'With --json: the message in the form of GET /broadcast_messages/:id.'
   static override examples = [
     '<%= config.bin %> broadcasts update 3 --ends-in 30m',
     '<%= config.bin %> broadcasts update 3 --message "Back at 23:00" --color "#b71c1c" --json'
   ]
   static override args = { id: recordNumber('number of the message') }
-  static override flags = { message: Flags.string({ description: 'the text' }), ...broadcastFlags }
+  static override flags = { message: Flags.string({ description: 'the text of the message' }), ...broadcastFlags }
 
   async run() {
     const { flags, args } = await this.parse(BroadcastsUpdate)
@@ -26,7 +26,8 @@ export default class BroadcastsUpdate extends BaseCommand {
         import('../../broadcast-lines.js')
       ])
     const body = { ...(flags.message === undefined ? {} : { message: flags.message }), ...broadcastOf(flags) }
-    if (Object.keys(body).length === 0) this.error('name what to change, such as --message or --ends-in', { exit: 2 })
+    if (Object.keys(body).length === 0)
+      this.error('give at least one change, such as --message or --ends-in', { exit: 2 })
     const message = await withDatabase(async () => {
       await requireBroadcast(args.id, `Broadcast message ${args.id}`)
       return viewBroadcast(await rules.updateBroadcast(args.id, body, commandOrigin()))

@@ -3,7 +3,7 @@ import { BaseCommand } from '../../base.js'
 export default class ConfigShow extends BaseCommand {
   static override summary = 'Show the effective configuration, and where each value comes from'
   static override description =
-    "The origin is default, file (the home's config.yaml), environment or flag. Passwords in URLs are blotted out. With --json: {home, file, settings: [{key, value, origin}]}."
+    "The origin is default, file (the home's config.yaml), environment or flag. Passwords in URLs are hidden. With --json: {home, file, settings: [{key, value, origin}]}."
   static override examples = [
     '<%= config.bin %> config show',
     '<%= config.bin %> config show --json | jq \'.settings[] | select(.origin != "default")\''

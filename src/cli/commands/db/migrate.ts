@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../base.js'
 
 export default class DbMigrate extends BaseCommand {
-  static override summary = 'Bring the database schema up to date; safe to start twice at once'
+  static override summary = 'Bring the database schema up to date; two runs at once are safe'
   static override examples = ['<%= config.bin %> db migrate', '<%= config.bin %> db migrate --json']
 
   async run(): Promise<{ applied: string[] }> {

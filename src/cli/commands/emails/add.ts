@@ -2,16 +2,16 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class EmailsAdd extends BaseCommand {
-  static override summary = 'Give a user one more address'
+  static override summary = 'Add a mail address to a user'
   static override description =
-    'Refused when it is anybody’s already, primary or not. With --json: the address as the API shows it.'
+    'An address that any user has already, primary or not, is refused. With --json: the address as the API shows it.'
   static override examples = [
     '<%= config.bin %> emails add --user ada ada@home.example.org',
     '<%= config.bin %> emails add --user 17 ada@home.example.org --json'
   ]
   static override args = { address: Args.string({ required: true, description: 'the mail address' }) }
   static override flags = {
-    user: Flags.string({ required: true, description: 'username, mail address or number' })
+    user: Flags.string({ required: true, description: 'the user: username, mail address or number' })
   }
 
   async run() {

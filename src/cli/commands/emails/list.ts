@@ -2,15 +2,15 @@ import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class EmailsList extends BaseCommand {
-  static override summary = 'List the addresses of a user beside the primary one'
+  static override summary = 'List the further mail addresses of a user, without the primary one'
   static override description =
-    'The primary address is in the record of the user. With --json: {emails}, each as the API shows it.'
+    '`users show` shows the primary address. With --json: {emails}, each as the API shows it.'
   static override examples = [
     '<%= config.bin %> emails list --user ada',
     '<%= config.bin %> emails list --user ada@example.org --json'
   ]
   static override flags = {
-    user: Flags.string({ required: true, description: 'username, mail address or number' })
+    user: Flags.string({ required: true, description: 'the user: username, mail address or number' })
   }
 
   async run() {
@@ -22,7 +22,7 @@ export default class EmailsList extends BaseCommand {
       import('../../../areas/users/emails.queries.js')
     ])
     const found = await withDatabase(async () => listEmails((await requireUser(flags.user)).id))
-    // Either alone: the view brings the schema library along.
+    // Load the view for --json alone: it brings the schema library along.
     if (this.jsonEnabled()) {
       const { viewEmail } = await import('../../../areas/users/emails.view.js')
       return { emails: found.map(viewEmail) }

@@ -3,7 +3,7 @@ import { BaseCommand } from '../../base.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class EmailsRemove extends BaseCommand {
-  static override summary = 'Take an address from its user; the primary one stays'
+  static override summary = 'Remove a further mail address from its user'
   static override description =
     'With --json: {deleted}, or with --dry-run {would_delete}: the address as the API shows it.'
   static override examples = [
@@ -11,7 +11,9 @@ export default class EmailsRemove extends BaseCommand {
     '<%= config.bin %> emails remove 17 --json'
   ]
   static override args = { id: recordNumber('number of the address, as `emails list` shows it') }
-  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be removed' }) }
+  static override flags = {
+    'dry-run': Flags.boolean({ description: 'show what would be removed, and change nothing' })
+  }
 
   async run() {
     const { flags, args } = await this.parse(EmailsRemove)

@@ -7,22 +7,22 @@ const flag = (what: string, usual: boolean) =>
 export default class HooksAdd extends BaseCommand {
   static override summary = 'Add a system hook'
   static override description =
-    'It is told of users, keys and projects that come and go, and of pushes and tags as the flags say. The token comes from standard input or a file, never from the command line; it is sent with each delivery and signs it. Private addresses are refused at delivery unless hooks.allow lists them. With --json: the hook as `hooks show` has it.'
+    'The hook gets every system event (see `hooks events`); the flags say whether it also gets pushes and tags. The token comes from standard input or a file, never from the command line. Each delivery carries the token and is signed with it. Delivery to a private address fails unless hooks.allow lists it. With --json: the hook in the form of `hooks show`.'
   static override examples = [
     '<%= config.bin %> hooks add --url https://ci.example.org/hook',
     'echo "$TOKEN" | <%= config.bin %> hooks add --url https://ci.example.org/hook --token-stdin --tag-push-events',
     '<%= config.bin %> hooks add --url https://audit.example.org/ --token-file ./token --no-push-events --json'
   ]
   static override flags = {
-    url: Flags.string({ required: true, description: 'an http or https URL' }),
+    url: Flags.string({ required: true, description: 'the http or https URL of the receiver' }),
     'token-stdin': Flags.boolean({ description: 'read the token from the first line of standard input' }),
     'token-file': Flags.file({ description: 'read the token from the first line of a file' }),
-    'push-events': flag('tell it of pushes to branches', true),
-    'tag-push-events': flag('tell it of pushes of tags', false),
-    'note-events': flag('keep the flag for notes, of which there is no system event', false),
-    'issues-events': flag('keep the flag for issues, of which there is no system event', false),
-    'merge-requests-events': flag('keep the flag for merge requests, of which there is no system event', false),
-    'enable-ssl-verification': flag("check the receiver's certificate", true)
+    'push-events': flag('send pushes to branches', true),
+    'tag-push-events': flag('send pushes of tags', false),
+    'note-events': flag('store the flag for notes; no system event uses it', false),
+    'issues-events': flag('store the flag for issues; no system event uses it', false),
+    'merge-requests-events': flag('store the flag for merge requests; no system event uses it', false),
+    'enable-ssl-verification': flag('check the certificate of the receiver', true)
   }
 
   async run() {
@@ -53,7 +53,7 @@ export default class HooksAdd extends BaseCommand {
       enable_ssl_verification: flags['enable-ssl-verification']
     }
     const hook = viewHookWithHealth(await withDatabase(() => createHook(body, commandOrigin())), undefined)
-    this.log(`added hook ${hook.id}: see that it answers by gitstead hooks test ${hook.id} --wait`)
+    this.log(`added hook ${hook.id}: check that it answers with gitstead hooks test ${hook.id} --wait`)
     return hook
   }
 }

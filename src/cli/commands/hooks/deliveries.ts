@@ -3,9 +3,9 @@ import { BaseCommand } from '../../base.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class HooksDeliveries extends BaseCommand {
-  static override summary = 'List what was sent to a system hook, newest first'
+  static override summary = 'List the deliveries to a system hook, newest first'
   static override description =
-    'Deliveries that are over are kept for 30 days. With --json: {deliveries, total}; total counts those of all pages.'
+    'Finished deliveries are kept for 30 days. With --json: {deliveries, total}; total counts all pages.'
   static override examples = [
     '<%= config.bin %> hooks deliveries 3',
     '<%= config.bin %> hooks deliveries 3 --state dead --limit 100 --json'
@@ -14,10 +14,10 @@ export default class HooksDeliveries extends BaseCommand {
   static override flags = {
     state: Flags.option({
       options: ['pending', 'delivered', 'dead', 'canceled'] as const,
-      description: 'only those in this state'
+      description: 'only deliveries in this state'
     })(),
-    limit: Flags.integer({ default: 20, min: 1, max: 100, description: 'deliveries of a page' }),
-    page: Flags.integer({ default: 1, min: 1, max: 100_000, description: 'which page, from 1' })
+    limit: Flags.integer({ default: 20, min: 1, max: 100, description: 'deliveries on a page' }),
+    page: Flags.integer({ default: 1, min: 1, max: 100_000, description: 'the number of the page, from 1' })
   }
 
   async run() {
@@ -46,7 +46,7 @@ export default class HooksDeliveries extends BaseCommand {
         ['ERROR', delivery => delivery.last_attempt?.error ?? null]
       ])
     )
-    if (total > deliveries.length) this.log(`${deliveries.length} of ${total}: more by --page or --limit`)
+    if (total > deliveries.length) this.log(`${deliveries.length} of ${total}: use --page or --limit to see more`)
     return { deliveries, total }
   }
 }

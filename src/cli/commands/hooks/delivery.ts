@@ -4,14 +4,14 @@ import { recordNumber } from '../../record-number.js'
 export default class HooksDelivery extends BaseCommand {
   static override summary = 'Show one delivery: its payload, and every try with request, answer and error'
   static override description =
-    "The hook's token, the signature and a password of the URL are blotted out. With --json: the delivery with `payload` and `tries`."
+    'The token of the hook, the signature and a password in the URL are hidden. With --json: the delivery with `payload` and `tries`.'
   static override examples = [
     '<%= config.bin %> hooks delivery 3 4711',
     '<%= config.bin %> hooks delivery 3 4711 --json'
   ]
   static override args = {
     hook: recordNumber('number of the hook'),
-    delivery: recordNumber('number of the delivery')
+    delivery: recordNumber('number of the delivery, as `hooks deliveries` shows it')
   }
 
   async run() {

@@ -1,9 +1,9 @@
 import { BaseCommand } from '../../base.js'
 
 export default class HooksEvents extends BaseCommand {
-  static override summary = 'List the events that system hooks are told of, and which operation emits each'
+  static override summary = 'List the events of system hooks, and the operations that emit each'
   static override description =
-    'Needs no appliance. An event without an operation is named, and nothing of this version brings it about. With --json: {events: [{event, flag, operations}]}; flag is what a hook needs for it, null for every hook.'
+    'It needs no appliance. An event without an operation is known, but nothing in this version emits it. With --json: {events: [{event, flag, operations}]}; flag is the flag that a hook needs for the event, or null when every hook gets it.'
   static override examples = [
     '<%= config.bin %> hooks events',
     "<%= config.bin %> hooks events --json | jq -r '.events[] | select(.flag) | .event'"

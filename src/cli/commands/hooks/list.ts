@@ -1,9 +1,9 @@
 import { BaseCommand } from '../../base.js'
 
 export default class HooksList extends BaseCommand {
-  static override summary = 'List system hooks and how their receivers do'
+  static override summary = 'List system hooks and the state of their receivers'
   static override description =
-    'A hook whose receiver failed several times in a row rests. With --json: {hooks}, each as `hooks show` has it.'
+    'When a receiver fails several times in a row, its hook rests: nothing is sent to it for a while. With --json: {hooks}, each in the form of `hooks show`.'
   static override examples = ['<%= config.bin %> hooks list', '<%= config.bin %> hooks list --json']
 
   async run() {

@@ -5,16 +5,16 @@ import { numbersIn } from '../../record-number.js'
 export default class HooksRedeliver extends BaseCommand {
   static override summary = 'Send events again, as new deliveries'
   static override description =
-    'They go at once, to a hook that rests as well. --dead repeats what a hook has lost; what was repeated before is left out. With --json: {redelivered, deliveries}: how many, and the numbers of the new ones.'
+    'The new deliveries are sent at once, also when the hook rests. --dead repeats every dead delivery of a hook that was not repeated before. With --json: {redelivered, deliveries}: how many, and the numbers of the new deliveries.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> hooks redeliver 4711 4712',
     '<%= config.bin %> hooks redeliver --dead --hook 3 --json'
   ]
-  static override args = { delivery: Args.string({ description: 'number of a delivery; several may be named' }) }
+  static override args = { delivery: Args.string({ description: 'number of a delivery; you can give several' }) }
   static override flags = {
-    dead: Flags.boolean({ description: 'all that --hook has lost', dependsOn: ['hook'] }),
-    hook: Flags.integer({ description: 'number of a hook', min: 1, dependsOn: ['dead'] })
+    dead: Flags.boolean({ description: 'repeat all dead deliveries of --hook', dependsOn: ['hook'] }),
+    hook: Flags.integer({ description: 'number of the hook, for --dead', min: 1, dependsOn: ['dead'] })
   }
 
   async run() {
@@ -22,7 +22,7 @@ export default class HooksRedeliver extends BaseCommand {
     this.configure(flags)
     const ids = numbersIn(argv.map(String))
     if (ids === undefined || Boolean(flags.dead) === ids.length > 0 || ids.length > 1000) {
-      this.error('name up to 1000 deliveries by their numbers, or all dead ones of a hook by --dead --hook ID', {
+      this.error('give the numbers of up to 1000 deliveries, or --dead --hook ID for all dead ones of a hook', {
         exit: 2
       })
     }

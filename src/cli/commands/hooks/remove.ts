@@ -3,12 +3,14 @@ import { BaseCommand } from '../../base.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class HooksRemove extends BaseCommand {
-  static override summary = 'Remove a system hook; what waits for it is given up'
+  static override summary = 'Remove a system hook; its waiting deliveries are not sent any more'
   static override description =
-    'With --json: {deleted}, or with --dry-run {would_delete}: the hook as `hooks show` has it, with pending_deliveries.'
+    'With --json: {deleted}, or with --dry-run {would_delete}: the hook in the form of `hooks show`, with pending_deliveries.'
   static override examples = ['<%= config.bin %> hooks remove 3 --dry-run', '<%= config.bin %> hooks remove 3 --json']
   static override args = { id: recordNumber('number of the hook') }
-  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be removed' }) }
+  static override flags = {
+    'dry-run': Flags.boolean({ description: 'show what would be removed, and change nothing' })
+  }
 
   async run() {
     const { flags, args } = await this.parse(HooksRemove)
@@ -27,7 +29,7 @@ export default class HooksRemove extends BaseCommand {
       const found = flags['dry-run'] ? await rules.findHook(args.id) : await rules.deleteHook(args.id, commandOrigin())
       return viewHookWithHealth(found, health)
     })
-    const what = `hook ${hook.id} (${withoutPassword(hook.url)}), for which ${hook.pending_deliveries} deliveries wait`
+    const what = `hook ${hook.id} (${withoutPassword(hook.url)}) with ${hook.pending_deliveries} waiting deliveries`
     this.log(flags['dry-run'] ? `would remove ${what}` : `removed ${what}`)
     return flags['dry-run'] ? { would_delete: hook } : { deleted: hook }
   }

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../base.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class HooksShow extends BaseCommand {
-  static override summary = 'Show a system hook and how its receiver does'
+  static override summary = 'Show a system hook and the state of its receiver'
   static override description =
     'The token is never shown. With --json: the hook with all its flags, has_token, failures (in a row), resting_until, pending_deliveries and dead_deliveries.'
   static override examples = ['<%= config.bin %> hooks show 3', '<%= config.bin %> hooks show 3 --json']

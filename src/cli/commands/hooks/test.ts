@@ -5,7 +5,7 @@ import { recordNumber } from '../../record-number.js'
 export default class HooksTest extends BaseCommand {
   static override summary = 'Send the sample event to a system hook'
   static override description =
-    'A worker sends it, to a hook that rests as well. --wait tells how the first try went: exit code 1 when it failed, 5 when no worker came to it in time. With --json: {payload, delivery}; the delivery is as `hooks delivery` has it.'
+    'A worker sends the event, also when the hook rests. --wait waits for the first try and shows it: exit code 1 when it failed, 5 when no worker tried it in time. With --json: {payload, delivery}; the delivery has the form of `hooks delivery`.'
   static override examples = [
     '<%= config.bin %> hooks test 3 --wait',
     '<%= config.bin %> hooks test 3 --wait --seconds 60 --json'
@@ -13,7 +13,12 @@ export default class HooksTest extends BaseCommand {
   static override args = { id: recordNumber('number of the hook') }
   static override flags = {
     wait: Flags.boolean({ description: 'wait until the first try is over' }),
-    seconds: Flags.integer({ min: 1, max: 3600, description: 'how long to wait (default: 20)', dependsOn: ['wait'] })
+    seconds: Flags.integer({
+      min: 1,
+      max: 3600,
+      description: 'wait at most this many seconds (default: 20)',
+      dependsOn: ['wait']
+    })
   }
 
   async run() {

@@ -2,19 +2,19 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class JobsDiscard extends BaseCommand {
-  static override summary = 'Remove jobs that are not running'
+  static override summary = 'Discard jobs that are not running'
   static override description =
-    'What a discarded job was to do is not done. Deliveries of hooks become canceled. With --json: {discarded}, or with --dry-run {would_discard, jobs} (at most 1,000 jobs).'
+    'The work of a discarded job is never done; the delivery of a discarded hook.deliver job becomes canceled. With --json: {discarded}, or with --dry-run {would_discard, jobs} (at most 1,000 jobs).'
   static override strict = false
   static override examples = [
     '<%= config.bin %> jobs discard 4711 4712',
     '<%= config.bin %> jobs discard --dead --dry-run',
     '<%= config.bin %> jobs discard --dead'
   ]
-  static override args = { id: Args.string({ description: 'number of a job; several may be named' }) }
+  static override args = { id: Args.string({ description: 'number of a job; you can give several' }) }
   static override flags = {
-    dead: Flags.boolean({ description: 'all dead jobs' }),
-    'dry-run': Flags.boolean({ description: 'show what would be removed' })
+    dead: Flags.boolean({ description: 'discard all dead jobs' }),
+    'dry-run': Flags.boolean({ description: 'show which jobs would be discarded, and change nothing' })
   }
 
   async run() {

@@ -4,7 +4,7 @@ import { BaseCommand } from '../../base.js'
 export default class JobsList extends BaseCommand {
   static override summary = 'List background jobs, newest first'
   static override description =
-    'Jobs that are done are not kept. With --json: {jobs, total}; total counts also those beyond --limit.'
+    'A job is deleted when it is done. With --json: {jobs, total}; total also counts the jobs beyond --limit.'
   static override examples = [
     '<%= config.bin %> jobs list --state dead',
     '<%= config.bin %> jobs list --queue hooks --name hook.deliver --json'
@@ -12,11 +12,11 @@ export default class JobsList extends BaseCommand {
   static override flags = {
     state: Flags.option({
       options: ['ready', 'delayed', 'running', 'dead'] as const,
-      description: 'only those in this state'
+      description: 'only jobs in this state'
     })(),
-    queue: Flags.string({ description: 'default, builds, hooks, mail or maintenance' }),
-    name: Flags.string({ description: 'such as hook.deliver' }),
-    limit: Flags.integer({ default: 50, min: 1, max: 1000, description: 'how many at the most' })
+    queue: Flags.string({ description: 'only jobs of this queue: default, builds, hooks, mail or maintenance' }),
+    name: Flags.string({ description: 'only jobs with this name, such as hook.deliver' }),
+    limit: Flags.integer({ default: 50, min: 1, max: 1000, description: 'show at most this many jobs' })
   }
 
   async run() {
@@ -30,7 +30,7 @@ export default class JobsList extends BaseCommand {
     ])
     const [found, total] = await withDatabase(() => Promise.all([listJobs(flags), countJobs(flags)]))
     this.log(jobTable(found))
-    if (total > found.length) this.log(`${found.length} of ${total}: more by --limit`)
+    if (total > found.length) this.log(`${found.length} of ${total}: raise --limit to see more`)
     return { jobs: found.map(viewJob), total }
   }
 }

@@ -2,10 +2,10 @@ import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class JobsPause extends BaseCommand {
-  static override summary = 'Stop workers from taking jobs of a queue; those that run end'
+  static override summary = 'Pause a queue: workers take no more of its jobs; running jobs go on to their end'
   static override examples = ['<%= config.bin %> jobs pause hooks', '<%= config.bin %> jobs pause builds --json']
   static override args = {
-    queue: Args.string({ required: true, description: 'default, builds, hooks, mail or maintenance' })
+    queue: Args.string({ required: true, description: 'the queue: default, builds, hooks, mail or maintenance' })
   }
 
   async run(): Promise<{ paused: string }> {

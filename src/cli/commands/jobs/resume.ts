@@ -2,10 +2,10 @@ import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class JobsResume extends BaseCommand {
-  static override summary = 'Let workers take jobs of a queue again'
+  static override summary = 'Resume a paused queue: workers take its jobs again'
   static override examples = ['<%= config.bin %> jobs resume hooks', '<%= config.bin %> jobs resume builds --json']
   static override args = {
-    queue: Args.string({ required: true, description: 'default, builds, hooks, mail or maintenance' })
+    queue: Args.string({ required: true, description: 'the queue: default, builds, hooks, mail or maintenance' })
   }
 
   async run(): Promise<{ resumed: string }> {

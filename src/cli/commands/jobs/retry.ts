@@ -2,12 +2,12 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class JobsRetry extends BaseCommand {
-  static override summary = 'Make dead or delayed jobs ready again, with all their tries'
-  static override description = 'With --json: {retried}, how many.'
+  static override summary = 'Retry dead or delayed jobs at once; each gets all its tries again'
+  static override description = 'With --json: {retried}, the number of jobs.'
   static override strict = false
   static override examples = ['<%= config.bin %> jobs retry 4711', '<%= config.bin %> jobs retry --dead']
-  static override args = { id: Args.string({ description: 'number of a job; several may be named' }) }
-  static override flags = { dead: Flags.boolean({ description: 'all dead jobs' }) }
+  static override args = { id: Args.string({ description: 'number of a job; you can give several' }) }
+  static override flags = { dead: Flags.boolean({ description: 'retry all dead jobs' }) }
 
   async run(): Promise<{ retried: number }> {
     const { flags, argv } = await this.parse(JobsRetry)

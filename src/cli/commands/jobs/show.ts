@@ -2,11 +2,11 @@ import { BaseCommand } from '../../base.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class JobsShow extends BaseCommand {
-  static override summary = 'Show a background job: payload, tries, error, and what was done to it'
+  static override summary = 'Show a background job: its payload, tries and error, and what sysadmins did to it'
   static override description =
-    'With --json: the job with `history`, the changes that sysadmins made to it, newest first. A job that is done is not kept: its number is not found.'
+    'A job is deleted when it is done: then its number is not found. With --json: the job with `history`, the changes that sysadmins made to it, newest first.'
   static override examples = ['<%= config.bin %> jobs show 4711', '<%= config.bin %> jobs show 4711 --json']
-  static override args = { id: recordNumber('number of a job') }
+  static override args = { id: recordNumber('number of the job, as `jobs list` shows it') }
 
   async run() {
     const { flags, args } = await this.parse(JobsShow)
@@ -28,7 +28,7 @@ export default class JobsShow extends BaseCommand {
     this.log(fields({ ...rest, payload: job.payload }))
     for (const event of events)
       this.log(fields({ [event.action]: `${event.created_at.toISOString()} by ${event.actor_name}` }))
-    // A stack is several lines, of which some may quote what a user wrote.
+    // A stack has several lines, and some may quote a text of a user. `fields` makes each line safe to print.
     for (const line of job.error?.split('\n') ?? []) this.log(fields({ error: line }))
     return { ...viewJob(job), history: events.map(viewAuditEvent) }
   }

@@ -3,7 +3,7 @@ import { BaseCommand } from '../../base.js'
 export default class JobsStats extends BaseCommand {
   static override summary = 'Show queues, worker processes and counts of background jobs'
   static override description =
-    'With --json: {queues, processes, jobs, paused}, the first three as /bgjobs/compound_metrics of the API has them.'
+    'With --json: {queues, processes, jobs, paused}; the first three have the form of GET /bgjobs/compound_metrics.'
   static override examples = ['<%= config.bin %> jobs stats', '<%= config.bin %> jobs stats --json']
 
   async run() {

@@ -5,11 +5,11 @@ import type { JobSource } from '../../dashboard/source.js'
 import type { TokenSource } from '../../dashboard/token.js'
 
 export default class JobsTop extends BaseCommand {
-  static override summary = 'Watch queues, workers, failures and builds; retry, discard and pause'
+  static override summary = 'Watch queues, workers, failures and builds in a dashboard; retry, discard and pause'
   static override description =
-    `The keys are shown by ?. Without a terminal, --once prints one plain frame and --json one record, the same that
-GET /bgjobs/overview answers. With --url it watches another appliance with an administrator's token, which comes from
---token-file, --token-stdin, --token or GITSTEAD_TOKEN. With NO_COLOR set there are no colours; they never tell a state alone.`
+    `The key ? shows all keys. Without a terminal, use --once for one plain frame, or --json for one record in the form of
+GET /bgjobs/overview. With --url it watches another appliance. That needs a token of an administrator, from --token-file,
+--token-stdin, --token or GITSTEAD_TOKEN. If NO_COLOR is set, it uses no colours; every state is also shown as a word.`
   static override examples = [
     '<%= config.bin %> jobs top',
     '<%= config.bin %> jobs top --once',
@@ -18,8 +18,8 @@ GET /bgjobs/overview answers. With --url it watches another appliance with an ad
   ]
   static override flags = {
     once: Flags.boolean({ description: 'print one plain frame and end' }),
-    interval: Flags.integer({ description: 'seconds between two looks', default: 2, min: 1, max: 3600 }),
-    'read-only': Flags.boolean({ description: 'switch off all keys that change something' }),
+    interval: Flags.integer({ description: 'seconds between two updates', default: 2, min: 1, max: 3600 }),
+    'read-only': Flags.boolean({ description: 'disable all keys that change something' }),
     url: Flags.string({ description: 'watch the appliance at this URL over its API' }),
     'token-file': Flags.file({ description: 'read the token from the first line of a file', dependsOn: ['url'] }),
     'token-stdin': Flags.boolean({
@@ -27,7 +27,7 @@ GET /bgjobs/overview answers. With --url it watches another appliance with an ad
       dependsOn: ['url']
     }),
     token: Flags.string({
-      description: 'the token itself: others on this machine can read it in the list of processes',
+      description: 'the token itself: other users of this machine can read it in the list of processes',
       dependsOn: ['url']
     })
   }
@@ -82,11 +82,11 @@ GET /bgjobs/overview answers. With --url it watches another appliance with an ad
     const theme = wantsColor() ? 'color' : 'mono'
     const options = { source, keyboard: keys, interval: flags.interval, readOnly: flags['read-only'], theme } as const
     const signal = await within(() => runDashboard(options))
-    // The terminal and the database are in order: now whoever sent it sees that it was heard.
+    // The terminal and the database are clean now. We end by the same signal, so that its sender sees its effect.
     if (signal) process.kill(process.pid, signal)
   }
 
   private refuse(): never {
-    this.error('there is no terminal here: add --once for one plain frame, or --json', { exit: 2 })
+    this.error('this is not a terminal: add --once for one plain frame, or --json', { exit: 2 })
   }
 }

@@ -4,11 +4,11 @@ import { BaseCommand } from '../../base.js'
 export default class KeysList extends BaseCommand {
   static override summary = 'List SSH keys, newest first'
   static override description =
-    'With --json: {keys, total}, each with id, title, key, created_at, can_push, and also fingerprint (as `ssh-keygen -l` prints it), last_used_at, user_id and username; total counts also those beyond --limit.'
+    'With --json: {keys, total}, each with id, title, key, created_at, can_push, and also fingerprint (as `ssh-keygen -l` prints it), last_used_at, user_id and username; total also counts the keys beyond --limit.'
   static override examples = ['<%= config.bin %> keys list', '<%= config.bin %> keys list --user ada --json']
   static override flags = {
-    user: Flags.string({ description: 'only those of a user: username, mail address or number' }),
-    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'how many at the most' })
+    user: Flags.string({ description: 'only keys of this user: username, mail address or number' }),
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many keys' })
   }
 
   async run() {
@@ -23,7 +23,7 @@ export default class KeysList extends BaseCommand {
       const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
       return listAllKeys({ userId, limit: flags.limit })
     })
-    // Either alone: the view brings the schema library along.
+    // Load the view for --json alone: it brings the schema library along.
     if (this.jsonEnabled()) {
       const { viewKeyInList } = await import('../../../areas/users/keys.view.js')
       return { keys: items.map(viewKeyInList), total }
@@ -40,7 +40,7 @@ export default class KeysList extends BaseCommand {
         ['CREATED', key => key.created_at]
       ])
     )
-    if (total > items.length) this.logToStderr(`${items.length} of ${total} keys: more by --limit`)
+    if (total > items.length) this.logToStderr(`${items.length} of ${total} keys: raise --limit to see more`)
     return undefined
   }
 }

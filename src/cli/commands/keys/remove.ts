@@ -3,12 +3,14 @@ import { BaseCommand } from '../../base.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class KeysRemove extends BaseCommand {
-  static override summary = 'Take an SSH key from its user'
+  static override summary = 'Remove an SSH key from its user'
   static override description =
-    'With --json: {deleted}, or with --dry-run {would_delete}: the key as `keys list` has it.'
+    'With --json: {deleted}, or with --dry-run {would_delete}: the key in the form of `keys list`.'
   static override examples = ['<%= config.bin %> keys remove 17 --dry-run', '<%= config.bin %> keys remove 17 --json']
   static override args = { id: recordNumber('number of the key, as `keys list` shows it') }
-  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be removed' }) }
+  static override flags = {
+    'dry-run': Flags.boolean({ description: 'show what would be removed, and change nothing' })
+  }
 
   async run() {
     const { flags, args } = await this.parse(KeysRemove)

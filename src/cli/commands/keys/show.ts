@@ -2,8 +2,8 @@ import { BaseCommand } from '../../base.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class KeysShow extends BaseCommand {
-  static override summary = 'Show an SSH key and whose it is'
-  static override description = 'With --json: the key with its user, as GET /keys/:id has it.'
+  static override summary = 'Show an SSH key and its user'
+  static override description = 'With --json: the key with its user, in the form of GET /keys/:id.'
   static override examples = ['<%= config.bin %> keys show 17', '<%= config.bin %> keys show 17 --json']
   static override args = { id: recordNumber('number of the key, as `keys list` shows it') }
 

@@ -2,14 +2,14 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class MaintenanceLast extends BaseCommand {
-  static override summary = 'Show the last runs of maintenance, newest first'
+  static override summary = 'Show the last runs of maintenance tasks, newest first'
   static override examples = [
     '<%= config.bin %> maintenance last',
     '<%= config.bin %> maintenance last orphaned_files --limit 1 --json'
   ]
   static override args = { task: Args.string({ description: 'only runs of this task' }) }
   static override flags = {
-    limit: Flags.integer({ default: 20, min: 1, max: 1000, description: 'how many at the most' })
+    limit: Flags.integer({ default: 20, min: 1, max: 1000, description: 'show at most this many runs' })
   }
 
   async run() {

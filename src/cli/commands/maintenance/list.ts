@@ -2,7 +2,7 @@ import { BaseCommand } from '../../base.js'
 
 export default class MaintenanceList extends BaseCommand {
   static override summary = 'List the maintenance tasks, with their schedule and last run'
-  static override description = 'Times are UTC. The worker runs the tasks by their schedule; cron may run them as well.'
+  static override description = 'Times are in UTC. The worker runs the tasks on this schedule; cron may run them too.'
   static override examples = ['<%= config.bin %> maintenance list', '<%= config.bin %> maintenance list --json']
 
   async run() {

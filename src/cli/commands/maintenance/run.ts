@@ -5,18 +5,20 @@ import { BaseCommand, ExitCode } from '../../base.js'
 export default class MaintenanceRunCommand extends BaseCommand {
   static override summary = 'Run maintenance tasks, one after another, and print the record of each'
   static override description =
-    'Exit code 6 when a task runs already, in the worker or in another command: it is left to that one. 1 when a task ' +
-    'failed. A signal ends a run between two steps; the next one goes on from there.'
+    'A task that already runs in the worker or in another command is skipped (exit code 6). Exit code 1 when a task ' +
+    'failed. A signal ends a run between two steps; the next run continues from there.'
   static override examples = [
     '<%= config.bin %> maintenance run expired_sessions old_jobs',
     '<%= config.bin %> maintenance run orphaned_files --dry-run',
     '<%= config.bin %> maintenance run --all --json'
   ]
   static override strict = false
-  static override args = { task: Args.string({ description: 'names as `maintenance list` shows them' }) }
+  static override args = {
+    task: Args.string({ description: 'name of a task, as `maintenance list` shows it; you can give several' })
+  }
   static override flags = {
-    all: Flags.boolean({ description: 'every task' }),
-    'dry-run': Flags.boolean({ description: 'only tell what would be done' })
+    all: Flags.boolean({ description: 'run every task' }),
+    'dry-run': Flags.boolean({ description: 'show what would be done, and change nothing' })
   }
 
   async run(): Promise<{ runs: MaintenanceRun[]; running_already: string[] }> {
@@ -24,11 +26,11 @@ export default class MaintenanceRunCommand extends BaseCommand {
     this.configure(flags)
     const named = argv.map(String)
     if (Boolean(flags.all) === named.length > 0)
-      this.error('name tasks, or all of them by --all', { exit: ExitCode.usage })
+      this.error('give the names of tasks, or --all for every task', { exit: ExitCode.usage })
     const { runTasks } = await import('../../run-tasks.js')
     const result = await runTasks(flags.all ? 'all' : named, {
       dryRun: flags['dry-run'],
-      // Who sits before it sees what goes on; cron's mail has the records alone.
+      // A person at a terminal sees each step. The mail of cron gets only the records.
       onNote: process.stderr.isTTY && !this.jsonEnabled() ? text => process.stderr.write(`${text}\n`) : undefined,
       onRun: run => this.log(lineOf(run, process.stderr.isTTY)),
       onRunning: text => process.stderr.write(`gitstead: ${text}\n`)
@@ -45,7 +47,7 @@ function lineOf(run: MaintenanceRun, notesShown: boolean): string {
   const said = dry_run ? `would deal with ${count}` : `dealt with ${count}`
   const why = error === null ? '' : `: ${error.split('\n', 1)[0]}`
   const line = `${task}: ${state}, ${said} in ${seconds.toFixed(1)} s${why}`
-  // What a dry run would do is its result, wherever it is printed.
+  // The notes of a dry run are its result. Print them here unless the terminal has shown them already.
   const lines = dry_run && !notesShown ? report.notes.map(note => `  ${note}`) : []
   return [line, ...lines].join('\n')
 }

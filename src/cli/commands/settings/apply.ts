@@ -2,9 +2,9 @@ import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class SettingsApply extends BaseCommand {
-  static override summary = 'Change application settings to those of a file; all of it, or none'
+  static override summary = 'Set the application settings of a file, either all of them or none'
   static override description =
-    'Settings that the file does not name stay as they are. A key that is no setting, or a value of another type, refuses the whole file. Applied twice it changes nothing more. With --json: {changes, dry_run}, each change {name, from, to}.'
+    'Settings that the file does not name stay as they are. If one key is not a setting, or one value has a wrong type, the whole file is refused. A second run of the same file changes nothing. With --json: {changes, dry_run}, each change {name, from, to}.'
   static override examples = [
     '<%= config.bin %> settings apply -f settings.yaml --dry-run',
     '<%= config.bin %> settings apply -f settings.yaml --json',
@@ -14,9 +14,9 @@ export default class SettingsApply extends BaseCommand {
     file: Flags.string({
       char: 'f',
       required: true,
-      description: 'settings in YAML, as NAME: VALUE; - is standard input'
+      description: 'a YAML file with a line NAME: VALUE for each setting; - is standard input'
     }),
-    'dry-run': Flags.boolean({ description: 'show the change and make none' })
+    'dry-run': Flags.boolean({ description: 'show what would change, and change nothing' })
   }
 
   async run() {

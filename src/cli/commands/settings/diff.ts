@@ -4,14 +4,17 @@ import { BaseCommand } from '../../base.js'
 export default class SettingsDiff extends BaseCommand {
   static override summary = 'Show which application settings differ from their defaults, or what a file would change'
   static override description =
-    'Exit code 0 where nothing differs, 1 where something does, as diff. With --json: {changes}, each {name, from, to}: from the default to the value, or from the value to that of the file.'
+    'Like diff, it ends with exit code 0 when nothing differs, and 1 when something does. With --json: {changes}, each {name, from, to}: from the default to the current value, or from the current value to that of the file.'
   static override examples = [
     '<%= config.bin %> settings diff',
     '<%= config.bin %> settings diff -f settings.yaml',
     'ssh root@old.example.org cat settings.yaml | <%= config.bin %> settings diff -f - --json'
   ]
   static override flags = {
-    file: Flags.string({ char: 'f', description: 'settings in YAML, as NAME: VALUE; - is standard input' })
+    file: Flags.string({
+      char: 'f',
+      description: 'compare with a YAML file with a line NAME: VALUE for each setting; - is standard input'
+    })
   }
 
   async run() {

@@ -4,12 +4,12 @@ import { BaseCommand } from '../../base.js'
 export default class SettingsGet extends BaseCommand {
   static override summary = 'Print the value of an application setting'
   static override description =
-    'A text is printed as it is, all else as JSON. With --json: {name, value, default, changed, type, meaning, enforced}.'
+    'It prints a text as it is and any other value as JSON. With --json: {name, value, default, changed, type, meaning, enforced}.'
   static override examples = [
     '<%= config.bin %> settings get default_projects_limit',
     '<%= config.bin %> settings get restricted_visibility_levels --json'
   ]
-  static override args = { name: Args.string({ required: true, description: 'name of the setting' }) }
+  static override args = { name: Args.string({ required: true, description: 'the name of the setting' }) }
 
   async run() {
     const { flags, args } = await this.parse(SettingsGet)

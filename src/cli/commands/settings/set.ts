@@ -1,17 +1,17 @@
 import { Args } from '@oclif/core'
-import { settingNames, settingOf } from '../../../areas/settings/settings.table.js'
+import { SETTING_NAMES, settingOf } from '../../../areas/settings/settings.table.js'
 import { typeOf } from '../../../areas/settings/settings.words.js'
 import { BaseCommand } from '../../base.js'
 
-// The one command whose help tells them all; it is read from the manifest.
-const names = settingNames.map(name => `${name}: ${settingOf(name).meaning} (${typeOf(name)})`)
+// Only the help of this command lists all settings. oclif reads it from the manifest.
+const NAMES = SETTING_NAMES.map(name => `${name}: ${settingOf(name).meaning} (${typeOf(name)})`)
 
 export default class SettingsSet extends BaseCommand {
-  static override summary = 'Change application settings; all that are named, or none'
+  static override summary = 'Change application settings, either all that you name or none'
   static override description =
-    `NAME VALUE, or any number of NAME=VALUE. Switches are true or false, lists are written with commas or as JSON, and null is no value. A setting that is given its default is no longer changed. Every server and worker has the change at once. With --json: all settings, as GET /application/settings has them.
+    `Write one setting as NAME VALUE, or any number as NAME=VALUE. A switch is true or false, a list is written with commas or as JSON, and null removes the value. A setting that you set to its default counts as unchanged. Every server and worker uses the new values at once. With --json: all settings, in the form of GET /application/settings.
 
-${names.join('\n')}`
+${NAMES.join('\n')}`
   static override examples = [
     '<%= config.bin %> settings set default_projects_limit 25',
     '<%= config.bin %> settings set signin_enabled=false restricted_visibility_levels=1,2 --json',
@@ -20,7 +20,7 @@ ${names.join('\n')}`
   ]
   static override strict = false
   static override args = {
-    setting: Args.string({ required: true, description: 'NAME=VALUE, or the name with its value behind it' })
+    setting: Args.string({ required: true, description: 'NAME=VALUE, or the name followed by its value' })
   }
 
   async run() {
@@ -47,7 +47,7 @@ ${names.join('\n')}`
     if (words.length === 2 && value !== undefined && !name.includes('=')) return [[name, value]]
     return words.map(word => {
       const at = word.indexOf('=')
-      if (at < 1) this.error(`name settings as NAME=VALUE, or one as NAME VALUE (not ${word})`, { exit: 2 })
+      if (at < 1) this.error(`write settings as NAME=VALUE, or one setting as NAME VALUE (not ${word})`, { exit: 2 })
       return [word.slice(0, at), word.slice(at + 1)]
     })
   }

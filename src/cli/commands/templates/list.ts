@@ -4,9 +4,9 @@ import { BaseCommand } from '../../base.js'
 const KINDS = ['licenses', 'gitignores', 'dockerfiles', 'gitstead_ci_ymls'] as const
 
 interface Row {
-  kind: string
-  key: string
-  name: string
+  readonly kind: string
+  readonly key: string
+  readonly name: string
 }
 
 export default class TemplatesList extends BaseCommand {
@@ -16,7 +16,7 @@ export default class TemplatesList extends BaseCommand {
     '<%= config.bin %> templates list licenses',
     '<%= config.bin %> templates list gitignores --json'
   ]
-  static override args = { kind: Args.string({ description: 'only those of one kind', options: [...KINDS] }) }
+  static override args = { kind: Args.string({ description: 'only templates of this kind', options: [...KINDS] }) }
 
   async run() {
     const { args } = await this.parse(TemplatesList)
@@ -27,7 +27,7 @@ export default class TemplatesList extends BaseCommand {
       import('../../../areas/templates/files.js'),
       import('../../../areas/templates/files.view.js')
     ])
-    // The texts are long: `templates show` has them.
+    // The texts are long; `templates show` prints them.
     const licenses = listLicenses().map(license => {
       const { content, ...rest } = viewLicense(license)
       return rest

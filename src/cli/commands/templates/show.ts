@@ -7,27 +7,27 @@ const KINDS = ['licenses', ...FILES]
 export default class TemplatesShow extends BaseCommand {
   static override summary = 'Print the text of one template'
   static override description =
-    'The text alone goes to standard output, so that it can be written to a file. Placeholders of a license that are ' +
-    'not given stay as they are; the year is filled in.'
+    'It writes only the text to standard output, so that you can write it to a file. In a license it fills in the year ' +
+    'and the placeholders that you give; the other placeholders stay.'
   static override examples = [
     '<%= config.bin %> templates show gitignores Node > .gitignore',
     '<%= config.bin %> templates show licenses mit --fullname "Ada Lovelace" > LICENSE',
     '<%= config.bin %> templates show licenses gpl-3.0 --project Engine --fullname "Ada Lovelace" --json'
   ]
   static override args = {
-    kind: Args.string({ description: 'what it is a template of', required: true, options: [...KINDS] }),
-    key: Args.string({ description: 'its key, as `templates list` shows it', required: true })
+    kind: Args.string({ description: 'the kind of the template', required: true, options: [...KINDS] }),
+    key: Args.string({ description: 'the key of the template, as `templates list` shows it', required: true })
   }
   static override flags = {
-    project: Flags.string({ description: 'name of the copyrighted project, for a license' }),
-    fullname: Flags.string({ description: 'copyright holder, for a license' })
+    project: Flags.string({ description: 'for a license: the name of the project' }),
+    fullname: Flags.string({ description: 'for a license: the name of the copyright holder' })
   }
 
   async run() {
     const { args, flags } = await this.parse(TemplatesShow)
     const kind = FILES.find(name => name === args.kind)
     const template = kind ? await file(kind, args.key) : await license(args.key, flags)
-    // The text as it is: a line more would make another file of it.
+    // Write the text as it is: one more line break would change the file.
     if (!this.jsonEnabled()) process.stdout.write(template.content)
     return template
   }

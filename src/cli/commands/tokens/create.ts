@@ -2,23 +2,23 @@ import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class TokensCreate extends BaseCommand {
-  static override summary = 'Create a personal access token; prints it this once'
+  static override summary = 'Create a personal access token and print it; it is never shown again'
   static override description =
-    'Scope api opens everything that its user may do, read_user only what is read of users. A token ends when the day begins (UTC) on which it expires. With --json: the record with its token, as POST /personal_access_tokens answers.'
+    'The scope api allows everything that the user may do; read_user only allows to read users. A token expires when the day of its expiry begins in UTC. With --json: the record with its token, in the form of POST /personal_access_tokens.'
   static override examples = [
     '<%= config.bin %> tokens create --user ada --name backup --expires-in 90d',
     '<%= config.bin %> tokens create --user ada --name directory --scope read_user --expires-at 2027-12-31 --json'
   ]
   static override flags = {
-    user: Flags.string({ required: true, description: 'whose it is: username, mail address or number' }),
-    name: Flags.string({ required: true, description: 'what it is for' }),
+    user: Flags.string({ required: true, description: 'the user of the token: username, mail address or number' }),
+    name: Flags.string({ required: true, description: 'a name that says what the token is for' }),
     scope: Flags.option({
       options: ['api', 'read_user'] as const,
       multiple: true,
-      description: 'what it opens; may be given twice (default: api)'
+      description: 'what the token allows; you can give both (default: api)'
     })(),
-    'expires-in': Flags.string({ description: 'a time from now such as 90d', exclusive: ['expires-at'] }),
-    'expires-at': Flags.string({ description: 'a day such as 2027-12-31 (default: it does not expire)' })
+    'expires-in': Flags.string({ description: 'expire after this time, such as 90d', exclusive: ['expires-at'] }),
+    'expires-at': Flags.string({ description: 'expire on this day, such as 2027-12-31 (default: never)' })
   }
 
   async run() {

@@ -4,16 +4,16 @@ import { BaseCommand } from '../../base.js'
 export default class TokensList extends BaseCommand {
   static override summary = 'List personal access tokens, newest first'
   static override description =
-    'Tokens themselves are never shown: the database does not have them. With --json: {tokens, total}, each as GET /personal_access_tokens/:id has it; total counts also those beyond --limit.'
+    'The tokens themselves are never shown: the database does not contain them. With --json: {tokens, total}, each in the form of GET /personal_access_tokens/:id; total also counts the tokens beyond --limit.'
   static override examples = [
     '<%= config.bin %> tokens list',
     '<%= config.bin %> tokens list --user ada --all',
     '<%= config.bin %> tokens list --user ada@example.org --json'
   ]
   static override flags = {
-    user: Flags.string({ description: 'only those of a user: username, mail address or number' }),
-    all: Flags.boolean({ description: 'also those that are revoked or expired' }),
-    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'how many at the most' })
+    user: Flags.string({ description: 'only tokens of this user: username, mail address or number' }),
+    all: Flags.boolean({ description: 'also list revoked and expired tokens' }),
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many tokens' })
   }
 
   async run() {
@@ -28,7 +28,7 @@ export default class TokensList extends BaseCommand {
       const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
       return listTokens({ userId, state: flags.all ? undefined : 'active' }, `limit ${flags.limit}`)
     })
-    // Either alone: the view brings the schema library along.
+    // Load the view for --json alone: it brings the schema library along.
     if (this.jsonEnabled()) {
       const { viewToken } = await import('../../../areas/credentials/tokens.view.js')
       return { tokens: items.map(viewToken), total }
@@ -46,7 +46,7 @@ export default class TokensList extends BaseCommand {
         ['CREATED', token => token.created_at]
       ])
     )
-    if (total > items.length) this.logToStderr(`${items.length} of ${total} tokens: more by --limit`)
+    if (total > items.length) this.logToStderr(`${items.length} of ${total} tokens: raise --limit to see more`)
     return undefined
   }
 }

@@ -2,18 +2,20 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class TokensResetPrivate extends BaseCommand {
-  static override summary = 'Give a user another private token; the old one opens nothing any more'
+  static override summary = 'Give a user a new private token; the old one stops working'
   static override description =
-    'Personal access tokens, sessions, keys and the password stay as they are. With --json: the record of the user with its private_token, as `users create` prints it; with --dry-run {would_reset}: the record without it.'
+    'Personal access tokens, sessions, keys and the password stay as they are. With --json: the user with private_token, in the form of `users create`; with --dry-run {would_reset}: the user without the token.'
   static override examples = [
     '<%= config.bin %> tokens reset-private ada',
     '<%= config.bin %> tokens reset-private ada@example.org --json',
     '<%= config.bin %> tokens reset-private 17 --dry-run'
   ]
   static override args = {
-    user: Args.string({ required: true, description: 'username, mail address or number' })
+    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
   }
-  static override flags = { 'dry-run': Flags.boolean({ description: 'show whose token would be reset' }) }
+  static override flags = {
+    'dry-run': Flags.boolean({ description: 'show whose token would be reset, and change nothing' })
+  }
 
   async run() {
     const { flags, args } = await this.parse(TokensResetPrivate)
@@ -29,11 +31,11 @@ export default class TokensResetPrivate extends BaseCommand {
     return withDatabase(async () => {
       const user = await requireUser(args.user)
       if (flags['dry-run']) {
-        this.log(`would give ${user.username} another private token`)
+        this.log(`would give ${user.username} a new private token`)
         return { would_reset: viewAccount(user) }
       }
       const token = await resetPrivateToken(user, commandOrigin())
-      this.log(`gave ${user.username} another private token\nprivate token: ${token}`)
+      this.log(`gave ${user.username} a new private token\nprivate token: ${token}`)
       return viewAccount(user, token)
     })
   }

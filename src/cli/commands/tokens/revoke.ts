@@ -3,15 +3,17 @@ import { BaseCommand } from '../../base.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class TokensRevoke extends BaseCommand {
-  static override summary = 'Revoke a personal access token: it opens nothing any more'
+  static override summary = 'Revoke a personal access token: it stops working'
   static override description =
-    'Its record stays in the list. Again it changes nothing. With --json: {revoked}, or with --dry-run {would_revoke}: the token as `tokens list` has it.'
+    'The record of the token stays in the list. A second revocation changes nothing. With --json: {revoked}, or with --dry-run {would_revoke}: the token in the form of `tokens list`.'
   static override examples = [
     '<%= config.bin %> tokens revoke 17 --dry-run',
     '<%= config.bin %> tokens revoke 17 --json'
   ]
   static override args = { id: recordNumber('number of the token, as `tokens list` shows it') }
-  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be revoked' }) }
+  static override flags = {
+    'dry-run': Flags.boolean({ description: 'show what would be revoked, and change nothing' })
+  }
 
   async run() {
     const { flags, args } = await this.parse(TokensRevoke)

@@ -2,15 +2,15 @@ import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class UsersBlock extends BaseCommand {
-  static override summary = 'Block a user: every access ends at once'
+  static override summary = 'Block a user: all their access ends at once'
   static override description =
-    'Sessions end, and no password, token or key of the user is taken any more. Projects, memberships and all content stay. The last active administrator cannot be blocked. With --json: the user as the API shows it to an administrator.'
+    'The sessions of the user end, and their password, tokens and keys are refused. Projects, memberships and all content stay. The last active administrator cannot be blocked. With --json: the user as the API shows it to an administrator.'
   static override examples = [
     '<%= config.bin %> users block ada',
     '<%= config.bin %> users block ada@example.org --json'
   ]
   static override args = {
-    user: Args.string({ required: true, description: 'username, mail address or number' })
+    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
   }
 
   async run() {
@@ -29,7 +29,7 @@ export default class UsersBlock extends BaseCommand {
       const changed = await blockUser(id, commandOrigin())
       return { changed, user: view.viewUserForAdmin(await requireNumberedUser(String(id))) }
     })
-    this.log(changed ? `blocked user ${user.username}` : `user ${user.username} is blocked already`)
+    this.log(changed ? `blocked user ${user.username}` : `user ${user.username} is already blocked`)
     return user
   }
 }

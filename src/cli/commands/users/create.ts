@@ -3,7 +3,7 @@ import { BaseCommand } from '../../base.js'
 import { attributeFlags, attributesOf } from '../../user-attributes.js'
 
 export default class UsersCreate extends BaseCommand {
-  static override summary = 'Create a user; prints the record with its private token'
+  static override summary = 'Create a user and print the record with its private token'
   static override description =
     'The password comes from standard input or a file, never from the command line. With --json: the user as the API shows it to an administrator, with private_token.'
   static override examples = [
@@ -15,7 +15,7 @@ export default class UsersCreate extends BaseCommand {
     username: Flags.string({ required: true, description: 'the name in URLs' }),
     email: Flags.string({ required: true, description: 'the primary mail address' }),
     name: Flags.string({ required: true, description: 'the name that people read' }),
-    admin: Flags.boolean({ description: 'make an administrator' }),
+    admin: Flags.boolean({ description: 'make the user an administrator' }),
     ...attributeFlags,
     'password-stdin': Flags.boolean({ description: 'read the password from the first line of standard input' }),
     'password-file': Flags.file({ description: 'read the password from the first line of a file' })

@@ -3,19 +3,19 @@ import type { UserDeletion } from '../../../areas/removal/user-deletion.js'
 import { BaseCommand } from '../../base.js'
 
 export default class UsersDelete extends BaseCommand {
-  static override summary = 'Delete a user with all that is only theirs'
+  static override summary = 'Delete a user and everything that belongs to them alone'
   static override description =
-    'Personal projects with their repositories and builds, keys, addresses, tokens, sessions, identities and memberships go along; pipelines, builds and pushes in other projects stay, without the name. It cannot be undone: look with --dry-run, or block instead. The last active administrator and the only owner of a group cannot be deleted. With --json: {deleted: user}, or with --dry-run {would_delete: user, only_owner_of, last_admin, goes, stays}.'
+    'It deletes the personal projects of the user with their repositories and builds, and the keys, addresses, tokens, sessions, identities, memberships and activities of the user. Pipelines, builds and pushes in other projects stay, without the name. This cannot be undone: use --dry-run first, or block the user instead. The last active administrator and the only owner of a group cannot be deleted. With --json: {deleted: user}, or with --dry-run {would_delete: user, only_owner_of, last_admin, goes, stays}.'
   static override examples = [
     '<%= config.bin %> users delete ada --dry-run',
     '<%= config.bin %> users delete ada',
     '<%= config.bin %> users delete 42 --json'
   ]
   static override args = {
-    user: Args.string({ required: true, description: 'username, mail address or number' })
+    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
   }
   static override flags = {
-    'dry-run': Flags.boolean({ description: 'say what would go and what would stay, and change nothing' })
+    'dry-run': Flags.boolean({ description: 'show what would be deleted and what would stay, and change nothing' })
   }
 
   async run() {
@@ -44,7 +44,7 @@ export default class UsersDelete extends BaseCommand {
   }
 
   private refuse(username: string, groups: UserDeletion['only_owner_of']): never {
-    this.error(`user ${username} is the only owner of ${groups.join(', ')}: make somebody else an owner first`, {
+    this.error(`user ${username} is the only owner of ${groups.join(', ')}: make another user an owner first`, {
       exit: 1
     })
   }

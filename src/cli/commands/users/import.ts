@@ -5,7 +5,7 @@ import { BaseCommand } from '../../base.js'
 export default class UsersImport extends BaseCommand {
   static override summary = 'Create users from a CSV file'
   static override description =
-    'The first row names the columns: username, email and name are required; password, admin, external, projects_limit and the other attributes of `users create` (with _ for -) may follow. Without a column password each user gets a random one that nobody knows: set one by `users passwd`. Rows that are refused are told with their line; the others are created, and stay. Exits with 1 when rows were refused. With --json: {created, refused: [{line, username, error}]}, or with --dry-run {would_create, refused}.'
+    'The first row names the columns: username, email and name are required; password, admin, external, projects_limit and the other attributes of `users create` (with _ for -) are optional. Without a password column, each user gets a random password that nobody knows; set another with `users passwd`. The command reports each refused row with its line and creates all other users. Exit code 1 when a row is refused. With --json: {created, refused: [{line, username, error}]}, or with --dry-run {would_create, refused}.'
   static override examples = [
     '<%= config.bin %> users import users.csv --dry-run',
     '<%= config.bin %> users import users.csv',
@@ -15,7 +15,7 @@ export default class UsersImport extends BaseCommand {
     file: Args.string({ required: true, description: 'the CSV file in UTF-8, or - for standard input' })
   }
   static override flags = {
-    'dry-run': Flags.boolean({ description: 'check all rows and create nobody' })
+    'dry-run': Flags.boolean({ description: 'check all rows and create no user' })
   }
 
   async run() {
@@ -30,7 +30,7 @@ export default class UsersImport extends BaseCommand {
       import('../../progress.js'),
       import('../../table.js')
     ])
-    // Whoever does not listen any more, such as `head`, does not stop what is under way.
+    // A reader of stderr such as `head` may close the pipe early: that must not stop the import.
     process.stderr.on('error', () => undefined)
     const line = progressLine()
     const say = (text: string) => {
@@ -53,7 +53,7 @@ export default class UsersImport extends BaseCommand {
     try {
       await withDatabase(() => importUsers(file.lines, options, commandOrigin()))
     } catch (error) {
-      if (!flags['dry-run']) say(`${created} users were created before this`)
+      if (!flags['dry-run']) say(`${created} users were created before this error`)
       throw error
     } finally {
       line.end()

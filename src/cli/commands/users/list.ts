@@ -4,7 +4,7 @@ import { BaseCommand } from '../../base.js'
 export default class UsersList extends BaseCommand {
   static override summary = 'List users, newest first'
   static override description =
-    'Filters narrow each other down. With --json: {users, total}, each user as the API shows it to an administrator; total counts all pages.'
+    'Several filters list the users that pass all of them. With --json: {users, total}, each user as the API shows it to an administrator; total counts all pages.'
   static override examples = [
     '<%= config.bin %> users list --search example.org',
     '<%= config.bin %> users list --admins --active --json',
@@ -12,12 +12,12 @@ export default class UsersList extends BaseCommand {
   ]
   static override flags = {
     search: Flags.string({ description: 'a part of the name, the username or the mail address' }),
-    active: Flags.boolean({ description: 'users who may sign in', exclusive: ['blocked'] }),
-    blocked: Flags.boolean({ description: 'users who are blocked' }),
-    admins: Flags.boolean({ description: 'administrators' }),
-    external: Flags.boolean({ description: 'users who see internal projects as strangers do' }),
-    page: Flags.integer({ default: 1, min: 1, max: 1_000_000, description: 'which page' }),
-    'per-page': Flags.integer({ default: 100, min: 1, max: 100, description: 'users of a page' })
+    active: Flags.boolean({ description: 'only users who may sign in', exclusive: ['blocked'] }),
+    blocked: Flags.boolean({ description: 'only blocked users' }),
+    admins: Flags.boolean({ description: 'only administrators' }),
+    external: Flags.boolean({ description: 'only external users' }),
+    page: Flags.integer({ default: 1, min: 1, max: 1_000_000, description: 'the number of the page, from 1' }),
+    'per-page': Flags.integer({ default: 100, min: 1, max: 100, description: 'users on a page' })
   }
 
   async run() {
@@ -30,7 +30,7 @@ export default class UsersList extends BaseCommand {
     const { search, active, blocked, admins, external, page } = flags
     const query = { search, active, blocked, admins, external, page, per_page: flags['per-page'] }
     const { items, total } = await withDatabase(() => listUsers(query, { admin: true }))
-    // Either alone: the view brings the schema library along, a third of what this command takes.
+    // Load the view for --json alone: it brings the schema library along, a third of the time that this command takes.
     if (this.jsonEnabled()) {
       const { viewUserForAdmin } = await import('../../../areas/users/users.record.js')
       return { users: items.map(viewUserForAdmin), total }
@@ -48,7 +48,7 @@ export default class UsersList extends BaseCommand {
         ['SIGNED IN', user => user.current_sign_in_at]
       ])
     )
-    if (items.length < total) this.logToStderr(`${items.length} of ${total} users: see other pages by --page`)
+    if (items.length < total) this.logToStderr(`${items.length} of ${total} users: use --page to see more`)
     return undefined
   }
 }

@@ -4,13 +4,13 @@ import { BaseCommand } from '../../base.js'
 export default class UsersPasswd extends BaseCommand {
   static override summary = 'Set the password of a user'
   static override description =
-    'The password comes from standard input or a file, never from the command line. The sessions of the user end; tokens and keys stay. With --json: the user as the API shows it to an administrator.'
+    'The password comes from standard input or a file, never from the command line. All sessions of the user end; tokens and keys stay valid. With --json: the user as the API shows it to an administrator.'
   static override examples = [
     'echo "$PASSWORD" | <%= config.bin %> users passwd ada --password-stdin',
     '<%= config.bin %> users passwd ada@example.org --password-file ./password --json'
   ]
   static override args = {
-    user: Args.string({ required: true, description: 'username, mail address or number' })
+    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
   }
   static override flags = {
     'password-stdin': Flags.boolean({ description: 'read the password from the first line of standard input' }),

@@ -2,17 +2,17 @@ import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 import { attributeFlags, attributesOf } from '../../user-attributes.js'
 
-const own = {
+const OWN_FLAGS = {
   email: Flags.string({ description: 'the primary mail address' }),
-  username: Flags.string({ description: 'the name in URLs; the paths of the user’s projects follow' }),
+  username: Flags.string({ description: 'the name in URLs; it also changes the paths of their personal projects' }),
   name: Flags.string({ description: 'the name that people read' }),
-  admin: Flags.boolean({ allowNo: true, description: 'an administrator, or none' })
+  admin: Flags.boolean({ allowNo: true, description: 'the user is an administrator' })
 }
 
 export default class UsersSet extends BaseCommand {
   static override summary = 'Change attributes of a user'
   static override description =
-    'What is not named stays. The last active administrator cannot be demoted. A password is set by `users passwd`. With --json: the user as the API shows it to an administrator.'
+    'Attributes without a flag stay as they are. The last active administrator cannot be demoted. To set a password, use `users passwd`. With --json: the user as the API shows it to an administrator.'
   static override examples = [
     '<%= config.bin %> users set ada --email ada@new.example --name "Ada Lovelace"',
     '<%= config.bin %> users set ada --admin --projects-limit 50',
@@ -20,16 +20,16 @@ export default class UsersSet extends BaseCommand {
     '<%= config.bin %> users set ada --provider ldap --extern-uid uid=ada,ou=people,dc=example,dc=org'
   ]
   static override args = {
-    user: Args.string({ required: true, description: 'username, mail address or number' })
+    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
   }
-  static override flags = { ...own, ...attributeFlags }
+  static override flags = { ...OWN_FLAGS, ...attributeFlags }
 
   async run() {
     const { args, flags } = await this.parse(UsersSet)
     this.configure(flags)
-    const change = attributesOf(flags, [...Object.keys(own), ...Object.keys(attributeFlags)])
+    const change = attributesOf(flags, [...Object.keys(OWN_FLAGS), ...Object.keys(attributeFlags)])
     if (Object.keys(change).length === 0) {
-      this.error('name what to change, such as --email: see gitstead users set --help', { exit: 2 })
+      this.error('give at least one attribute to change, such as --email: see gitstead users set --help', { exit: 2 })
     }
     const [{ withDatabase }, { commandOrigin }, { updateUser }, { requireNumberedUser, requireUser }, view] =
       await Promise.all([

@@ -10,7 +10,7 @@ export default class UsersShow extends BaseCommand {
     '<%= config.bin %> users show 42'
   ]
   static override args = {
-    user: Args.string({ required: true, description: 'username, mail address or number' })
+    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
   }
 
   async run() {

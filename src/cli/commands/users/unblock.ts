@@ -2,15 +2,15 @@ import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 
 export default class UsersUnblock extends BaseCommand {
-  static override summary = 'Let a blocked user in again'
+  static override summary = 'Unblock a user: they may sign in again'
   static override description =
-    'Tokens and keys count again; the user has to sign in anew. With --json: the user as the API shows it to an administrator.'
+    'Tokens and keys of the user work again; their old sessions do not. With --json: the user as the API shows it to an administrator.'
   static override examples = [
     '<%= config.bin %> users unblock ada',
     '<%= config.bin %> users unblock ada@example.org --json'
   ]
   static override args = {
-    user: Args.string({ required: true, description: 'username, mail address or number' })
+    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
   }
 
   async run() {

@@ -1,4 +1,4 @@
-// A job in full: every line of its error and its payload.
+// Shows one job with every line of its error and its payload.
 import { Box } from 'ink'
 import { breakLines, plainText } from '../../../lib/display-width.js'
 import { since } from '../format.js'
@@ -6,12 +6,12 @@ import type { Job } from '../source.js'
 import type { Theme } from '../style.js'
 import { CutLine, Line } from './line.js'
 
-/** Of a payload that is megabytes, the beginning is enough here. */
+/** A payload may have megabytes. Its first lines are enough here. */
 const MOST_LINES = 2000
 
 export interface DetailProps {
   readonly job: number
-  /** Null while it is read, `gone` when it is done or discarded. */
+  /** Null while the job is read; `gone` when the job is done or discarded. */
   readonly found: Job | 'gone' | null
   readonly lines: readonly string[]
   readonly scroll: number
@@ -24,7 +24,7 @@ export function Detail({ job, found, lines, scroll, width, body, theme }: Detail
   const shown = lines.slice(scroll, scroll + body)
   const rest = lines.length - scroll - shown.length
   const title = `▸ Job ${job}${rest > 0 ? `  ${rest} more lines below` : ''}`
-  const note = found === null ? '  reading ...' : '  it is done, or was discarded'
+  const note = found === null ? '  reading ...' : '  this job is done or discarded'
   return (
     <Box flexDirection="column">
       <CutLine text={title} width={width} look="strong" theme={theme} />
@@ -37,14 +37,14 @@ export function Detail({ job, found, lines, scroll, width, body, theme }: Detail
   )
 }
 
-/** All lines of a job's record, none longer than the width. */
+/** All lines that describe a job, none longer than the width. `now` is in milliseconds. */
 export function detailLines(job: Job, width: number, now: number): string[] {
   const field = (name: string, value: string) => `${`${name}:`.padEnd(10)}${value}`
   const fields = [
     field('name', job.name),
     field('queue', job.queue),
     field('state', job.state),
-    field('tries', `${job.attempts}${job.crashes > 0 ? `, and it took its process down ${job.crashes} times` : ''}`),
+    field('tries', `${job.attempts}${job.crashes > 0 ? `; its process died ${job.crashes} times` : ''}`),
     field('made', `${new Date(job.created_at).toISOString()} (${since(job.created_at, now)})`),
     field('due', `${new Date(job.run_at).toISOString()} (${since(job.run_at, now)})`),
     ...(job.process_id === null ? [] : [field('process', String(job.process_id))]),

@@ -1,9 +1,9 @@
-// The keys, from the table that the app obeys.
+// Lists the keys, from the table that the app follows.
 import { Box } from 'ink'
 import { helpLines } from '../keymap.js'
 import { CutLine } from './line.js'
 
-/** Needs twenty lines: a terminal of 24. */
+/** Needs twenty lines, so a terminal of 24 lines shows all keys. */
 export function Help({ width, body }: { width: number; body: number }) {
   return (
     <Box flexDirection="column">

@@ -1,15 +1,15 @@
-// One line of a frame, drawn as it is. Ink remembers the measures of every text that it has ever laid out: with ages in
-// them, lines would fill the memory of a dashboard that stays open for days. So what is laid out is a blank, and the line,
-// which is of the right width already, is put in its place.
+// Draws one line of a frame as it is. Ink remembers the size of every text that it has ever laid out. Our lines contain
+// ages and change all the time: they would fill the memory of a dashboard that stays open for days. So Ink lays out
+// a blank, and we put the line in its place; the line has the right width already.
 import { Text, Transform } from 'ink'
 import { createContext, useContext } from 'react'
 import { cutTo } from '../../../lib/display-width.js'
 import { type Look, styled, type Theme } from '../style.js'
 
-/** What is drawn for a line: itself, or the character by which a screen finds it again. */
+/** Gives what Ink draws for a line: the line itself, or a character by which a screen finds the line again. */
 export const DrawnLine = createContext((text: string) => text)
 
-/** `text` is plain or styled, and fits. */
+/** `text` may be plain or styled; it must fit into the terminal. */
 export function Line({ text }: { text: string }) {
   const drawn = useContext(DrawnLine)
   return (
@@ -26,7 +26,7 @@ interface CutProps {
   readonly theme: Theme
 }
 
-/** A plain text of one look, cut to the width. */
+/** Draws a plain text in one look, cut to the width. */
 export function CutLine({ text, width, look = 'normal', theme }: CutProps) {
   return <Line text={styled(cutTo(text, width), look, theme)} />
 }

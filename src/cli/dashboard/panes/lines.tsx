@@ -1,4 +1,4 @@
-// The lines above and below the panes.
+// Draws the lines above and below the panes.
 import { displayWidth, fitTo, plainText } from '../../../lib/display-width.js'
 import { clock, count } from '../format.js'
 import { PANES } from '../keymap.js'
@@ -23,14 +23,14 @@ interface TitleProps {
   readonly note?: string
 }
 
-/** What is watched, and when it was looked at. */
+/** The name of the appliance, and the time of the last update. */
 export function Title({ name, at, width, theme, note = '' }: TitleProps) {
   const right = `${note}${clock(new Date(at).getTime())}`
   const left = fitTo(`gitstead jobs top  ${plainText(name)}`, width - displayWidth(right) - 1)
   return <CutLine text={`${left} ${right}`} width={width} look="strong" theme={theme} />
 }
 
-/** Everything in one line. */
+/** The totals of all queues, processes and builds in one line. */
 export function Totals({ overview, width, theme }: { overview: JobOverview; width: number; theme: Theme }) {
   const { totals, processes, builds } = overview
   const busy = processes.reduce((sum, process) => sum + process.busy, 0)
@@ -49,7 +49,7 @@ export function Totals({ overview, width, theme }: { overview: JobOverview; widt
   return <CutLine text={parts.join('  ')} width={width} look={look} theme={theme} />
 }
 
-/** The panes with their keys, the active one in brackets. */
+/** The names of the panes with their keys; the active pane is in brackets. */
 export function Tabs({ state, width, theme }: { state: State; width: number; theme: Theme }) {
   const tabs = PANES.map((pane, at) => {
     const name = `${at + 1} ${TITLES[pane]}`
@@ -64,7 +64,7 @@ export function Tabs({ state, width, theme }: { state: State; width: number; the
 
 export interface StatusProps {
   readonly state: State
-  /** Why the source does not answer; null when it does. */
+  /** Why the source does not answer; null when it answers. */
   readonly away: string | null
   readonly readOnly: boolean
   readonly width: number
@@ -74,12 +74,12 @@ export interface StatusProps {
 const HINTS = '? keys  / filter  s sort  enter open  esc back  q quit'
 const ALL_HINTS = '? keys  / filter  s sort  enter open  r retry  d discard  p pause  q quit'
 
-/** A question, what is typed, what is wrong, what was done; else the keys that matter most. */
+/** The status line: a question, the typed filter, an error, or the last message; otherwise the most important keys. */
 export function Status({ state, away, readOnly, width, theme }: StatusProps) {
   const line = (text: string, look: Look) => <CutLine text={plainText(text)} width={width} look={look} theme={theme} />
   if (state.confirm && 'job' in state.confirm) return line(`discard job ${state.confirm.job}? y/n`, 'warn')
   if (state.mode === 'filter') return line(`/${state.filter}_`, 'strong')
-  if (away !== null) return line(`away: ${away}; looking again, the last frame stays`, 'bad')
+  if (away !== null) return line(`no answer: ${away}; trying again, these are the last figures`, 'bad')
   if (state.message !== '') return line(state.message, 'strong')
   return line(readOnly ? HINTS : ALL_HINTS, 'dim')
 }

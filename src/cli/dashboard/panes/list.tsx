@@ -1,4 +1,4 @@
-// One pane: its title, its headings, its lines.
+// Draws one pane: its title, its headings and its lines.
 import { Box } from 'ink'
 import { cutTo, fitTo } from '../../../lib/display-width.js'
 import { firstShown, widthsOf } from '../layout.js'
@@ -10,9 +10,9 @@ export interface ListProps {
   readonly title: string
   readonly table: Table
   readonly width: number
-  /** Lines below the headings. */
+  /** How many lines there are below the headings. */
   readonly body: number
-  /** Which line is chosen; -1 for none. */
+  /** The index of the chosen line; -1 for none. */
   readonly chosen: number
   readonly active: boolean
   readonly theme: Theme
@@ -44,8 +44,9 @@ export function List({ title, table, width, body, chosen, active, theme }: ListP
 }
 
 interface Piece {
+  /** Grows while neighbours are joined. */
   text: string
-  tone: Tone
+  readonly tone: Tone
 }
 
 interface Columns {
@@ -55,7 +56,7 @@ interface Columns {
   readonly between: string
 }
 
-/** The cells of a line as few texts: neighbours that look alike are one. */
+/** The cells of a line as few texts: neighbours with the same look are joined. */
 function piecesOf({ cells }: Row, { table, shown, widths, between }: Columns): Piece[] {
   const pieces: Piece[] = []
   for (const [index, at] of shown.entries()) {

@@ -7,8 +7,10 @@ import {
   type Sequelize
 } from 'sequelize'
 
-export class SystemHook extends Model<InferAttributes<SystemHook>, InferCreationAttributes<SystemHook>> {
+export class Hook extends Model<InferAttributes<Hook>, InferCreationAttributes<Hook>> {
   declare id: CreationOptional<number>
+  /** Null for a system hook, which hears of the whole instance. */
+  declare projectId: CreationOptional<number | null>
   declare url: string
   declare tokenEncrypted: CreationOptional<Buffer | null>
   declare pushEvents: CreationOptional<boolean>
@@ -16,16 +18,21 @@ export class SystemHook extends Model<InferAttributes<SystemHook>, InferCreation
   declare noteEvents: CreationOptional<boolean>
   declare issuesEvents: CreationOptional<boolean>
   declare mergeRequestsEvents: CreationOptional<boolean>
+  declare buildEvents: CreationOptional<boolean>
+  declare pipelineEvents: CreationOptional<boolean>
+  declare wikiPageEvents: CreationOptional<boolean>
+  declare confidentialIssuesEvents: CreationOptional<boolean>
   declare enableSslVerification: CreationOptional<boolean>
   declare createdAt: CreationOptional<Date>
   declare updatedAt: CreationOptional<Date>
 }
 
-export function defineSystemHook(sequelize: Sequelize): void {
+export function defineHook(sequelize: Sequelize): void {
   const flag = (defaultValue: boolean) => ({ type: DataTypes.BOOLEAN, defaultValue })
-  SystemHook.init(
+  Hook.init(
     {
       id: { type: DataTypes.INTEGER.UNSIGNED, autoIncrement: true, primaryKey: true },
+      projectId: { type: DataTypes.INTEGER.UNSIGNED, allowNull: true },
       url: DataTypes.STRING(2000),
       tokenEncrypted: DataTypes.BLOB,
       pushEvents: flag(true),
@@ -33,10 +40,14 @@ export function defineSystemHook(sequelize: Sequelize): void {
       noteEvents: flag(false),
       issuesEvents: flag(false),
       mergeRequestsEvents: flag(false),
+      buildEvents: flag(false),
+      pipelineEvents: flag(false),
+      wikiPageEvents: flag(false),
+      confidentialIssuesEvents: flag(false),
       enableSslVerification: flag(true),
       createdAt: DataTypes.DATE(3),
       updatedAt: DataTypes.DATE(3)
     },
-    { sequelize, tableName: 'system_hooks' }
+    { sequelize, tableName: 'hooks' }
   )
 }

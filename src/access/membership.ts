@@ -1,0 +1,125 @@
+// The level that a user has in a project ("Permissions"): the highest of the membership in the project, the membership
+// in the group that owns it, and the memberships in groups that it is shared with, each up to the level of the share.
+// Reads, lists and counts all use these fragments.
+//
+// A membership or share counts up to the day before `expires_at`; a daily task removes its row later. The fragments
+// name a project `p`. The levels are computed and not stored: with 100k projects the database takes 150 us for one
+// project (90 us with the direct membership alone) and 380 us for 20 (270 us). Where the level is known without them,
+// they are left out: administrators have every level, and the list of a member's projects reads the levels anyway.
+import type { Value } from '../db/sql.js'
+import { INTERNAL, OWNER, PUBLIC } from '../lib/levels.js'
+import type { Actor } from './actor.js'
+
+/** A part of a statement with the values of its placeholders. */
+export interface Fragment {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+const lasts = (row: string) => `(${row}.expires_at is null or ${row}.expires_at > utc_date())`
+
+const SHARED_LEVEL = `(select max(least(l.group_access, s.access_level)) from project_group_links l
+  join members s on s.source_type = 'namespace' and s.source_id = l.group_id and s.user_id = ? and ${lasts('s')}
+  where l.project_id = p.id and ${lasts('l')})`
+
+const EFFECTIVE_LEVEL = `cast(nullif(greatest(coalesce(m.access_level, 0), coalesce(g.access_level, 0),
+  coalesce(${SHARED_LEVEL}, 0)), 0) as unsigned)`
+
+/** The parts of a statement that reads the levels of an asker with each project `p`. */
+export interface Membership {
+  /** `access_level` is the effective level. `permissions` in the requirement shows the others. */
+  readonly columns: string
+  /** They come after `p` and add no rows. */
+  readonly joins: string
+  /** The values of a statement `select COLUMNS from (a part with `before`) JOINS (a part with `after`)`. */
+  readonly values: (asker: number, before: readonly Value[], after: readonly Value[]) => Value[]
+}
+
+const withLevel = (level: string) => `m.access_level as project_access_level,
+  m.notification_level as project_notification_level, g.access_level as group_access_level,
+  g.notification_level as group_notification_level, ${level} as access_level`
+
+const JOINS = `left join members m on m.source_type = 'project' and m.source_id = p.id and m.user_id = ? and ${lasts('m')}
+  left join members g on g.source_type = 'namespace' and g.source_id = p.namespace_id and g.user_id = ? and ${lasts('g')}`
+
+const NOBODY: Membership = {
+  columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
+    null as group_notification_level, null as access_level`,
+  joins: '',
+  values: (_, before, after) => [...before, ...after]
+}
+
+const USER: Membership = {
+  columns: withLevel(EFFECTIVE_LEVEL),
+  joins: JOINS,
+  values: (asker, before, after) => [asker, ...before, asker, asker, ...after]
+}
+
+/** For statements that have the effective level in a column already. */
+export const membershipWithLevel = (column: string): Membership => ({
+  columns: withLevel(column),
+  joins: JOINS,
+  values: (asker, before, after) => [...before, asker, asker, ...after]
+})
+
+/** `levelIn` gives administrators the level of an owner, whatever the row says. */
+const ADMINISTRATOR = membershipWithLevel('null')
+
+export const MEMBERSHIPS: readonly Membership[] = [NOBODY, USER, ADMINISTRATOR]
+
+/** The cheapest of MEMBERSHIPS that has what `authorize` needs for this actor. */
+export function membershipOf({ user }: Actor): Membership {
+  if (!user) return NOBODY
+  return user.admin ? ADMINISTRATOR : USER
+}
+
+const DIRECTLY = `select d.source_id as id from members d
+  where d.source_type = 'project' and d.user_id = ? and ${lasts('d')}`
+const GROUPS = `select r.source_id as id from members r
+  where r.source_type = 'namespace' and r.user_id = ? and ${lasts('r')}`
+const SHARED = `select l.project_id as id from members s join project_group_links l on l.group_id = s.source_id
+  where s.source_type = 'namespace' and s.user_id = ? and ${lasts('s')} and ${lasts('l')}`
+const OWN_NAMESPACE = 'select o.id from namespaces o where o.owner_id = ?'
+
+/**
+ * All projects in which a user has a level, with the highest one, as a table of `id` and `level`. It starts from the
+ * memberships of the user and takes 0.2 ms; conditions joined by OR looked at every project and took 20 ms with 100k
+ * projects.
+ */
+export const projectsOfMember = (userId: number): Fragment => ({
+  sql: `select id, cast(max(level) as unsigned) as level from (
+      select d.source_id as id, d.access_level as level from members d
+        where d.source_type = 'project' and d.user_id = ? and ${lasts('d')}
+      union all select q.id, r.access_level from members r join projects q on q.namespace_id = r.source_id
+        where r.source_type = 'namespace' and r.user_id = ? and ${lasts('r')}
+      union all select l.project_id, least(l.group_access, s.access_level) from members s
+        join project_group_links l on l.group_id = s.source_id
+        where s.source_type = 'namespace' and s.user_id = ? and ${lasts('s')} and ${lasts('l')}
+      union all select q.id, ${OWNER} from namespaces o join projects q on q.namespace_id = o.id where o.owner_id = ?
+    ) levels group by id`,
+  values: [userId, userId, userId, userId]
+})
+
+/** The condition that the asker may see the project `p`. */
+export function visibleProjects({ user }: Actor): Fragment {
+  if (user?.admin) return { sql: '1 = 1', values: [] }
+  if (!user) return { sql: `p.visibility_level = ${PUBLIC}`, values: [] }
+  const open = user.external ? [PUBLIC] : [INTERNAL, PUBLIC]
+  return {
+    sql: `(p.visibility_level in (${open.join(', ')}) or p.id in (${DIRECTLY}) or p.namespace_id in (${GROUPS})
+      or p.id in (${SHARED}) or p.namespace_id in (${OWN_NAMESPACE}))`,
+    values: [user.id, user.id, user.id, user.id]
+  }
+}
+
+/** The condition that the project `p` lies in the namespace of the user. */
+export const ownProjects = (userId: number): Fragment => ({
+  sql: `p.namespace_id in (${OWN_NAMESPACE})`,
+  values: [userId]
+})
+
+/** The join that gives the asker's level in a group `n` as `m.access_level`. */
+export const groupMembership = (userId: number): Fragment => ({
+  sql: `left join members m on m.source_type = 'namespace' and m.source_id = n.id and m.user_id = ? and ${lasts('m')}`,
+  values: [userId]
+})

@@ -1,0 +1,61 @@
+// What system hooks hear of happenings that carry their record.
+import { keyPayload, projectMovePayload, projectPayload, userPayload } from '../../webhooks/system-payloads.js'
+import type { ByKind, Stored } from '../activity/happenings.js'
+import type { ProjectSnapshot } from '../activity/project-snapshots.js'
+import type { KeySnapshot, UserSnapshot } from '../activity/snapshots.js'
+import type { HookEvent } from './hook-events.js'
+
+export const recordEvents = {
+  'user.created': ({ happening: { user } }) => userEvent('user_create', user),
+  'user.deleted': ({ happening: { user } }) => userEvent('user_destroy', user),
+  'key.added': ({ happening: { key } }) => keyEvent('key_create', key),
+  'key.removed': ({ happening: { key } }) => keyEvent('key_destroy', key),
+  'project.created': ({ happening: { project } }) => projectEvent('project_create', project),
+  // To a receiver it is a new project.
+  'project.restored': ({ happening: { project } }) => projectEvent('project_create', project),
+  'project.renamed': ({ happening: { project, old_path_with_namespace: old } }) => ({
+    system: { event: 'project_rename', payload: () => projectMovePayload('project_rename', projectOf(project), old) }
+  }),
+  'project.deleted': ({ happening: { project } }) => projectEvent('project_destroy', project)
+} as const satisfies Partial<ByKind<HookEvent>>
+
+const userEvent = (event: 'user_create' | 'user_destroy', user: Stored<UserSnapshot>) => ({
+  system: { event, payload: () => userPayload(event, userOf(user)) }
+})
+
+const keyEvent = (event: 'key_create' | 'key_destroy', key: Stored<KeySnapshot>) => ({
+  system: { event, payload: () => keyPayload(event, keyOf(key)) }
+})
+
+const projectEvent = (event: 'project_create' | 'project_destroy', project: Stored<ProjectSnapshot>) => ({
+  system: { event, payload: () => projectPayload(event, projectOf(project)) }
+})
+
+const userOf = ({ id, username, name, email, created_at, updated_at }: Stored<UserSnapshot>) => ({
+  id,
+  username,
+  name,
+  email,
+  createdAt: new Date(created_at),
+  updatedAt: new Date(updated_at)
+})
+
+/** A key never changes: it was updated when it was made. */
+const keyOf = ({ id, key, username, created_at }: Stored<KeySnapshot>) => ({
+  id,
+  key,
+  username,
+  createdAt: new Date(created_at),
+  updatedAt: new Date(created_at)
+})
+
+const projectOf = (project: Stored<ProjectSnapshot>) => ({
+  id: project.id,
+  name: project.name,
+  path: project.path,
+  pathWithNamespace: project.path_with_namespace,
+  visibilityLevel: project.visibility_level,
+  owner: { name: project.owner_name, email: project.owner_email },
+  createdAt: new Date(project.created_at),
+  updatedAt: new Date(project.updated_at)
+})

@@ -1,0 +1,110 @@
+// A ref change as hooks and the activity feed tell of it.
+import { readTag } from '../../git/objects.js'
+import { objectInfo } from '../../git/reader.js'
+import { ZERO } from '../../git/refs.js'
+import type { PayloadProject, PayloadUser } from '../../webhooks/payloads.js'
+import {
+  type PayloadPush,
+  pushEvent,
+  pushPayload,
+  shortPushPayload,
+  systemPushPayload
+} from '../../webhooks/push-payloads.js'
+import type { FeedEntry } from '../activity/feed.js'
+import type { ToldOf } from '../activity/happenings.js'
+import type { HookEvent } from '../hooks/hook-events.js'
+import { projectUrls } from '../projects/project-urls.js'
+import { repositoryPath } from '../projects/repositories.js'
+import { pushedCommits } from './pushed-commits.js'
+import { type ChangeRow, findSettledChange } from './ref-changes.queries.js'
+
+/** Characters of a push in the feed. */
+const FEED_LIMIT = 65_536
+/** Characters of an annotated tag. */
+const TEXT_LIMIT = 100_000
+
+/** What hooks hear of a ref change; nothing when its project is gone. */
+export async function hookEventOfPush({ happening }: ToldOf<'ref.changed'>): Promise<HookEvent | null> {
+  const change = await findSettledChange(happening.refChangeId)
+  if (!change) return null
+  const event = pushEvent(change.ref)
+  // "What emits what": system hooks hear nothing of the deletion of a tag.
+  const isForSystem = change.new_id !== ZERO || event === 'push'
+  return {
+    ...(isForSystem && { system: { event, payload: async () => systemPushPayload(await readPush(change)) } }),
+    project: { id: change.project_id, event, payload: () => fullPayload(change) }
+  }
+}
+
+/** What the feed shows of it. */
+export async function feedEntryOfPush({ happening }: ToldOf<'ref.changed'>): Promise<FeedEntry | null> {
+  const change = await findSettledChange(happening.refChangeId)
+  if (!change) return null
+  const entry = { projectId: change.project_id, authorId: change.user_id, action: actionOf(change) } as const
+  if (change.user_id === null) return entry
+  return { ...entry, data: shortPushPayload(await fullPayload(change), FEED_LIMIT) }
+}
+
+function actionOf({ old_id, new_id }: ChangeRow) {
+  if (new_id === ZERO) return 'deleted'
+  return old_id === ZERO ? 'pushed new' : 'pushed to'
+}
+
+async function fullPayload(change: ChangeRow) {
+  const push = await readPush(change)
+  const { webUrl } = push.project
+  const tip = push.checkoutSha
+  return pushPayload(push, await pushedCommits({ change, repository: repositoryOf(change), tip, webUrl }))
+}
+
+const repositoryOf = ({ project_id: id, storage }: ChangeRow) => repositoryPath({ id, storage })
+
+async function readPush(change: ChangeRow): Promise<PayloadPush> {
+  const { commit, message } = await pointsAt(change)
+  return {
+    ref: change.ref,
+    before: change.old_id,
+    after: change.new_id,
+    checkoutSha: commit,
+    message,
+    user: payloadUser(change),
+    project: payloadProject(change)
+  }
+}
+
+/** The commit behind the new value, and the text of an annotated tag. */
+async function pointsAt(change: ChangeRow) {
+  const { new_id } = change
+  const repository = repositoryOf(change)
+  if (new_id === ZERO) return { commit: null, message: null }
+  const found = await objectInfo(repository, new_id)
+  if (found?.type !== 'tag') return { commit: new_id, message: null }
+  const [tag, commit] = await Promise.all([readTag(repository, new_id), objectInfo(repository, `${new_id}^{commit}`)])
+  return { commit: commit?.id ?? null, message: tag?.message.slice(0, TEXT_LIMIT) ?? null }
+}
+
+const payloadUser = (change: ChangeRow): PayloadUser => ({
+  id: change.user_id ?? 0,
+  name: change.user_name ?? '',
+  username: change.user_username ?? '',
+  email: change.user_email ?? '',
+  avatarUrl: null
+})
+
+function payloadProject(change: ChangeRow): PayloadProject {
+  const path = `${change.namespace_path}/${change.project_path}`
+  const { web, http, ssh } = projectUrls(path)
+  return {
+    id: change.project_id,
+    name: change.project_name,
+    pathWithNamespace: path,
+    namespace: change.namespace_name,
+    description: change.description,
+    webUrl: web,
+    avatarUrl: null,
+    gitSshUrl: ssh,
+    gitHttpUrl: http,
+    visibilityLevel: change.visibility_level,
+    defaultBranch: change.default_branch
+  }
+}

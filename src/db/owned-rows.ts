@@ -1,0 +1,115 @@
+// Rows that go with their owners, as ownership.ts says. Statements name rows by ids, a thousand at the most: MariaDB
+// before 11.1 reads the whole table for a DELETE whose condition holds a SELECT.
+import { batches } from '../lib/batches.js'
+import { goesWith, type Link, linksTo, type TableName } from './ownership.js'
+import { deleteInBatches, execute, marks, row, rows, type Value } from './sql.js'
+import { transact } from './transact.js'
+
+const AT_ONCE = 1000
+const ERASED_AT_ONCE = 200
+/** Rows that are looked at by one statement where no index finds them. */
+const RANGE = 10_000
+
+/**
+ * Deletes rows with everything that goes in the same transaction. What a job erases or forgets afterwards is left to
+ * `eraseOwned`. Joins the caller's transaction.
+ */
+export async function deleteRows(table: TableName, ids: readonly number[]): Promise<void> {
+  await transact(async () => {
+    for (const some of batches(ids, AT_ONCE)) {
+      await deleteOwned(table, some)
+      await execute(`delete from ${table} where id in (${marks(some)})`, some)
+    }
+  })
+}
+
+async function deleteOwned(owner: TableName, ids: readonly number[]): Promise<void> {
+  for (const { table, link } of linksTo(owner)) {
+    if (link.fate === 'nulled') await setNull(table, link, ids)
+    if (link.fate !== 'deleted') continue
+    const { sql, values } = conditionOf(link, ids)
+    if (linksTo(table).some(({ link: { fate } }) => fate === 'deleted' || fate === 'nulled')) {
+      const found = await rows<{ id: number }>(`select id from ${table} where ${sql}`, values)
+      for (const some of batches(
+        found.map(({ id }) => id),
+        AT_ONCE
+      ))
+        await deleteOwned(table, some)
+    }
+    await execute(`delete from ${table} where ${sql}`, values)
+  }
+}
+
+export interface EraseOptions {
+  readonly signal: AbortSignal
+  /** Takes along what belongs to rows of a table and is no row, such as files, before they go. May be called twice. */
+  readonly before?: { readonly [Table in TableName]?: (ids: readonly number[]) => Promise<void> }
+}
+
+/**
+ * Clears up after an owner who is gone: erases rows in batches, and makes null what is forgotten. Also takes what should
+ * have gone with the owner: somebody may have added it at the same moment. Killed at any point, it finds what is left
+ * when it is called again.
+ */
+export async function eraseOwned(owner: 'projects' | 'users', id: number, options: EraseOptions): Promise<void> {
+  for (const { table, link } of linksTo(owner)) {
+    if (goesWith(link)) await erase(table, link, [id], options)
+    if (link.fate === 'nulled') await setNull(table, link, [id])
+    if (link.fate === 'forgotten') await forget(table, link, id, options.signal)
+  }
+}
+
+async function erase(table: TableName, link: Link, owners: readonly number[], options: EraseOptions): Promise<void> {
+  const { signal, before } = options
+  const { sql, values } = conditionOf(link, owners)
+  const owned = linksTo(table).filter(({ link: each }) => goesWith(each) || each.fate === 'nulled')
+  if (!before?.[table] && owned.length === 0) {
+    await deleteInBatches(`delete from ${table} where ${sql}`, values, () => signal.throwIfAborted())
+    return
+  }
+  for (;;) {
+    signal.throwIfAborted()
+    const found = await rows<{ id: number }>(`select id from ${table} where ${sql} limit ${ERASED_AT_ONCE}`, values)
+    if (found.length === 0) return
+    const ids = found.map(({ id }) => id)
+    await before?.[table]?.(ids)
+    for (const each of owned) {
+      if (goesWith(each.link)) await erase(each.table, each.link, ids, options)
+      else await setNull(each.table, each.link, ids)
+    }
+    await execute(`delete from ${table} where id in (${marks(ids)})`, ids)
+  }
+}
+
+async function forget(table: TableName, link: Link, owner: number, signal: AbortSignal): Promise<void> {
+  const found = await row<{ least: number | null; most: number | null }>(
+    `select min(id) as least, max(id) as most from ${table}`
+  )
+  if (!found?.least || !found.most) return
+  for (let from = found.least; from <= found.most; from += RANGE) {
+    signal.throwIfAborted()
+    await setNull(table, link, [owner], { sql: 'id >= ? and id < ?', values: [from, from + RANGE] })
+  }
+}
+
+interface Where {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+async function setNull(table: TableName, link: Link, owners: readonly number[], range?: Where): Promise<void> {
+  const { sql, values } = conditionOf(link, owners)
+  const within = range ? `${range.sql} and ` : ''
+  await execute(`update ${table} set ${link.column} = null where ${within}${sql}`, [
+    ...(range?.values ?? []),
+    ...values
+  ])
+}
+
+/** Which rows a link is of, for owners by their ids. */
+function conditionOf({ column, when }: Link, owners: readonly number[]): Where {
+  const isOwned = `${column} in (${marks(owners)})`
+  return when
+    ? { sql: `${when[0]} = ? and ${isOwned}`, values: [when[1], ...owners] }
+    : { sql: isOwned, values: owners }
+}

@@ -1,0 +1,8 @@
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+
+/** A number of bytes for people, such as `1.4 GiB`. */
+export function bytesText(bytes: number): string {
+  const at = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
+  const value = bytes / 1024 ** at
+  return `${at === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[at]}`
+}

@@ -1,0 +1,69 @@
+// What the OpenAPI document says of the API as a whole.
+
+export const tags = [
+  { name: 'Users', description: 'People: accounts, their keys, email addresses and tokens.' },
+  { name: 'Groups', description: 'Groups of people, who own projects together.' },
+  { name: 'Projects', description: 'Projects: a repository with what belongs to it.' },
+  { name: 'Repository', description: 'Files, folders and commits of the git repository of a project.' },
+  { name: 'Pipelines', description: 'Runs of the CI file, each for one commit.' },
+  { name: 'Builds', description: 'The jobs of pipelines, with their traces and artifacts.' },
+  { name: 'System hooks', description: 'URLs that are called when something happens anywhere on the instance.' },
+  { name: 'Audit', description: 'Who changed what, when and from where.' },
+  { name: 'Templates', description: 'Texts for new files: licenses, ignore files, Dockerfiles and CI files.' },
+  { name: 'Application settings', description: 'Settings of the whole instance.' },
+  { name: 'Broadcast messages', description: 'Messages that everybody sees.' },
+  { name: 'Background-job metrics', description: 'The queues of background jobs and the processes that work on them.' }
+]
+
+export const securitySchemes = {
+  privateToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'PRIVATE-TOKEN',
+    description: 'The private token of an account, or a personal access token.'
+  },
+  privateTokenInQuery: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'private_token',
+    description: 'The same as a parameter. The header is better: URLs end up in logs.'
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '_service_session',
+    description: 'The session of a browser. Requests that change something must come from a page of the same origin.'
+  }
+} as const
+
+/** Any one of them is enough. */
+export const security: Record<string, string[]>[] = Object.keys(securitySchemes).map(name => ({ [name]: [] }))
+
+/** Bodies are described as JSON alone: a generated client that finds forms as well sends all of them at once. */
+export const DESCRIPTION = `
+## Authentication
+Send a private token or a personal access token in the header \`PRIVATE-TOKEN\` (or the parameter \`private_token\`), or the
+session cookie of a browser. Missing or wrong credentials give 401. Personal access tokens have scopes: \`api\` allows
+everything that the user may do, \`read_user\` only to read users. Each operation says who may call it.
+
+## Acting as another user
+Administrators may act as another user, with their private token and the header \`SUDO\` (or the parameter \`sudo\`): a
+username or the id of a user. Others get 403; an unknown user gives 404.
+
+## Parameters
+The parameters of a body may be sent as JSON, as \`application/x-www-form-urlencoded\` or as \`multipart/form-data\`; in
+forms and queries a list is written as \`scope[]=failed&scope[]=canceled\`. Unknown parameters are ignored. An \`:id\` of a
+project is its id, or its path with the slash escaped: \`diaspora%2Fdiaspora\`.
+
+## Lists
+Most lists come in pages: \`page\` (from 1) and \`per_page\` (20, at most 100). The header \`Link\` has the URLs of the
+pages before and after, \`X-Total\` and \`X-Total-Pages\` count.
+
+## Errors
+The body of an error is \`{"message": ...}\`: a text or, where a record cannot take values, the texts by attribute. A
+missing or wrong parameter gives 400, also with \`error\` beside \`message\`. A project that the client may not see gives
+404, as one that does not exist. Any operation may answer 500, or 503 with \`Retry-After\` while the database is away or
+too much waits.
+
+Times are ISO 8601 date-times in UTC.
+`.trim()

@@ -1,0 +1,98 @@
+// What operations answer beside their results: the failures, as plugins/errors.ts writes them, and the headers of lists.
+// Operations refer to them by name.
+
+const text = (description: string) => ({ type: 'string', description })
+
+/** The bodies of failures. */
+export const errorSchemas = {
+  Error: {
+    type: 'object',
+    description: 'Why the request failed.',
+    required: ['message'],
+    properties: { message: text('the status and the reason, such as `404 Project Not Found`') }
+  },
+  ParameterError: {
+    type: 'object',
+    description: 'What is wrong with the parameters, or with the request as a whole.',
+    required: ['message'],
+    properties: {
+      message: text('the reason, such as `400 (Bad request) "title" not given`'),
+      error: text('the same in short, such as `title is missing`')
+    }
+  },
+  ValidationError: {
+    type: 'object',
+    description: 'Values that the record cannot take.',
+    required: ['message'],
+    properties: { message: { $ref: '#/components/schemas/ValidationMessages' } }
+  },
+  ValidationMessages: {
+    type: 'object',
+    description: 'What is wrong, by attribute, such as `{"email": ["has already been taken"]}`.',
+    additionalProperties: { type: 'array', items: { type: 'string' } }
+  }
+}
+
+const answer = (description: string, ...bodies: (keyof typeof errorSchemas)[]) => {
+  const refs = bodies.map(body => ({ $ref: `#/components/schemas/${body}` }))
+  const schema = refs.length > 1 ? { anyOf: refs } : refs[0]
+  return { description, ...(schema && { content: { 'application/json': { schema } } }) }
+}
+
+const retryAfter = { 'Retry-After': { description: 'seconds to wait', schema: { type: 'integer' } } }
+
+export const errorResponses = {
+  NotModified: answer('The record already is as asked.'),
+  BadRequest: answer('A parameter is missing or wrong.', 'ParameterError'),
+  Invalid: answer(
+    'A parameter is missing or wrong, or the record cannot take a value.',
+    'ValidationError',
+    'ParameterError'
+  ),
+  Unauthorized: answer('The credentials are missing or wrong.', 'Error'),
+  Forbidden: answer('The user may not do this.', 'Error'),
+  NotFound: answer('There is no such record, or the client may not see it.', 'Error'),
+  NotAllowed: answer('The state of the record does not allow this.', 'Error'),
+  NotAcceptable: answer('The record is closed already.', 'Error'),
+  Conflict: answer('Another record has this value, or the record has changed meanwhile.', 'Error'),
+  TooLarge: answer('The request or the file has too many bytes.', 'Error'),
+  Unprocessable: answer('The request is well-formed, and still not possible.', 'ParameterError'),
+  TooManyRequests: { ...answer('Too many requests: try later.', 'Error'), headers: retryAfter }
+}
+
+const NAMES = {
+  304: 'NotModified',
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'NotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  413: 'TooLarge',
+  422: 'Unprocessable',
+  429: 'TooManyRequests'
+} as const satisfies { [status: number]: keyof typeof errorResponses }
+
+/** A failure that an operation may name. */
+export type ErrorStatus = keyof typeof NAMES
+
+/** The response of a failure. With a body its values may be right one by one, and still be wrong for the record. */
+export const errorResponse = (status: ErrorStatus, hasBody: boolean) => ({
+  $ref: `#/components/responses/${status === 400 && hasBody ? 'Invalid' : NAMES[status]}`
+})
+
+export const isErrorStatus = (status: string): boolean => Object.hasOwn(NAMES, status)
+
+const header = (type: string, description: string) => ({ description, schema: { type } })
+
+/** The headers of a page of a list, as plugins/paging.ts sets them. */
+export const pageHeaders = {
+  Link: header('string', 'URLs of other pages: `prev`, `next`, `first` and `last`'),
+  'X-Total': header('integer', 'items of all pages'),
+  'X-Total-Pages': header('integer', 'how many pages there are'),
+  'X-Per-Page': header('integer', 'items of a page at the most'),
+  'X-Page': header('integer', 'this page, from 1'),
+  'X-Next-Page': header('string', 'the next page; empty on the last one'),
+  'X-Prev-Page': header('string', 'the page before; empty on the first one')
+}

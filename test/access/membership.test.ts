@@ -1,0 +1,126 @@
+// The effective level ("Permissions"): direct, by the group, by a share. Expired memberships and shares do not count.
+import t from 'tap'
+import { levelIn } from '../../src/access/authorize.js'
+import { findGroup } from '../../src/areas/groups/groups.queries.js'
+import { findProject, listProjects } from '../../src/areas/projects/projects.queries.js'
+import { execute } from '../../src/db/sql.js'
+import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../src/lib/levels.js'
+import { testDatabase } from '../helpers/database.js'
+import { actorOf, factory, type TestGroup, type TestProject, type TestUser } from '../helpers/factory.js'
+import { countStatements } from '../helpers/statements.js'
+
+await testDatabase()
+
+const day = (away: number) => new Date(Date.now() + away * 86_400_000).toISOString().slice(0, 10)
+const YESTERDAY = day(-1)
+const TODAY = day(0)
+const TOMORROW = day(1)
+
+interface Place {
+  readonly project: TestProject
+  /** The group that owns the project, and a group with which it is shared. */
+  readonly group: TestGroup
+  readonly other: TestGroup
+  readonly user: TestUser
+}
+
+/** A private project of a group, shared with another group up to Developer until `shareEnds`. */
+async function place(shareEnds?: string): Promise<Place> {
+  const [project, group, other, user] = [
+    await factory.project(),
+    await factory.group(),
+    await factory.group(),
+    await factory.user()
+  ]
+  await execute('update projects set namespace_id = ? where id = ?', [group.id, project.id])
+  await factory.share(project, other, DEVELOPER, shareEnds)
+  return { project, group, other, user }
+}
+
+type Memberships = (place: Place) => Promise<unknown>
+
+const CASES: readonly (readonly [name: string, level: number, memberships: Memberships, shareEnds?: string])[] = [
+  ['no membership', 0, async () => undefined],
+  ['a direct one', REPORTER, ({ project, user }) => factory.member(project, REPORTER, user)],
+  ['one of the group', OWNER, ({ group, user }) => factory.groupMember(group, OWNER, user)],
+  ['one of the other group', GUEST, ({ other, user }) => factory.groupMember(other, GUEST, user)],
+  ['one above the level of the share', DEVELOPER, ({ other, user }) => factory.groupMember(other, OWNER, user)],
+  [
+    'one of a share that ends tomorrow',
+    DEVELOPER,
+    ({ other, user }) => factory.groupMember(other, MASTER, user),
+    TOMORROW
+  ],
+  ['one of a share that ends today', 0, ({ other, user }) => factory.groupMember(other, MASTER, user), TODAY],
+  ['a direct one until tomorrow', MASTER, ({ project, user }) => factory.member(project, MASTER, user, TOMORROW)],
+  ['a direct one until today', 0, ({ project, user }) => factory.member(project, MASTER, user, TODAY)],
+  ['a direct one until yesterday', 0, ({ project, user }) => factory.member(project, MASTER, user, YESTERDAY)],
+  ['one of the group until yesterday', 0, ({ group, user }) => factory.groupMember(group, OWNER, user, YESTERDAY)],
+  [
+    'one of the other group until yesterday',
+    0,
+    ({ other, user }) => factory.groupMember(other, OWNER, user, YESTERDAY)
+  ],
+  [
+    'three, of which the highest counts',
+    MASTER,
+    async ({ project, group, other, user }) => {
+      await factory.member(project, GUEST, user)
+      await factory.groupMember(group, MASTER, user)
+      await factory.groupMember(other, OWNER, user)
+    }
+  ],
+  [
+    'three, of which the highest has ended',
+    DEVELOPER,
+    async ({ project, group, other, user }) => {
+      await factory.member(project, MASTER, user, YESTERDAY)
+      await factory.groupMember(group, REPORTER, user)
+      await factory.groupMember(other, OWNER, user)
+    }
+  ]
+]
+
+for (const [name, level, memberships, shareEnds] of CASES) {
+  t.test(name, async t => {
+    const made = await place(shareEnds)
+    await memberships(made)
+    const actor = actorOf(made.user)
+    const found = await findProject(made.project.id, actor)
+    t.equal(found && levelIn(found, actor), level, 'the project that is read')
+    t.same(await findProject(made.project.path, actor), undefined, 'the old path names nothing')
+    const listed = level === 0 ? [] : [made.project.id]
+    for (const scope of ['member', 'visible', { group: made.group.id }] as const) {
+      const { items, total } = await listProjects(scope, {}, actor)
+      t.same(
+        items.map(project => project.id),
+        listed,
+        `the list ${JSON.stringify(scope)}`
+      )
+      t.equal(total, listed.length, 'its count')
+      for (const item of items) t.equal(levelIn(item, actor), level, 'the project in the list')
+    }
+    const group = await findGroup(String(made.group.id), actor)
+    t.equal(group?.sees_project, listed.length, 'the group is seen with its project')
+  })
+}
+
+t.test('the record shows direct and group access separately', async t => {
+  const { project, group, user } = await place()
+  await factory.member(project, GUEST, user)
+  await factory.groupMember(group, MASTER, user)
+  t.match(await findProject(project.id, actorOf(user)), {
+    project_access_level: GUEST,
+    group_access_level: MASTER,
+    access_level: MASTER
+  })
+})
+
+t.test('a project takes one statement and a page of projects two, with any memberships', async t => {
+  const { project, group, other, user } = await place()
+  await factory.groupMember(group, MASTER, user)
+  await factory.groupMember(other, MASTER, user)
+  t.equal(await countStatements(() => findProject(project.id, actorOf(user))), 1)
+  t.equal(await countStatements(() => listProjects('member', {}, actorOf(user))), 1)
+  t.equal(await countStatements(() => listProjects('visible', {}, actorOf(user))), 2)
+})

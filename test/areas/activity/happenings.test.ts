@@ -1,0 +1,98 @@
+// Telling: in the transaction of the change, once, with what is told as it was at that moment.
+import t from 'tap'
+import { type Told, tell, tellAll } from '../../../src/areas/activity/happenings.js'
+import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
+import { createHook } from '../../../src/areas/hooks/hooks.js'
+import { removeProjects } from '../../../src/areas/removal/project-removal.js'
+import { User } from '../../../src/db/models/index.js'
+import { execute, rows } from '../../../src/db/sql.js'
+import { transact } from '../../../src/db/transact.js'
+import { claimJobs } from '../../../src/queue/claim.js'
+import { registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
+import { tellListeners } from '../../../src/worker/listeners.js'
+import { testDatabase } from '../../helpers/database.js'
+import { factory, someOrigin } from '../../helpers/factory.js'
+import { runJobs } from '../../helpers/jobs.js'
+import { waitingHappenings } from '../../helpers/told.js'
+
+await testDatabase()
+
+const key = (id: number) => ({ id, key: 'ssh-ed25519 AAAA', username: 'ada', created_at: new Date(0) })
+const payloads = async () =>
+  (await rows<{ payload: string }>('select payload from hook_deliveries order by id')).map(
+    ({ payload }) => JSON.parse(payload) as Record<string, unknown>
+  )
+
+t.beforeEach(async () => {
+  for (const table of ['jobs', 'hooks', 'hook_deliveries', 'activity_events']) await execute(`delete from ${table}`)
+})
+
+t.test('a happening is told by the commit of its transaction, and by no other', async t => {
+  const failing = transact(async () => {
+    await tell({ kind: 'key.added', key: key(1) })
+    throw new Error('no')
+  })
+  await t.rejects(failing, { message: 'no' })
+  t.same(await waitingHappenings('key.added'), [])
+  await transact(() => tell({ kind: 'key.added', key: key(2) }))
+  t.match(await waitingHappenings('key.added'), [{ key: { id: 2, created_at: '1970-01-01T00:00:00.000Z' } }])
+})
+
+t.test('each has an id of its own', async t => {
+  await tellAll([1, 2, 3].map(id => ({ kind: 'key.added', key: key(id) })))
+  const jobs = await rows<{ payload: string }>('select payload from jobs')
+  t.equal(new Set(jobs.map(({ payload }) => (JSON.parse(payload) as Told).id)).size, 3)
+})
+
+t.test('a push goes before what was told in masses', async t => {
+  await tellAll([1, 2, 3].map(id => ({ kind: 'key.added', key: key(id) })))
+  await tellAll([
+    { kind: 'key.removed', key: key(1) },
+    { kind: 'ref.changed', refChangeId: 7 }
+  ])
+  const process = await registerProcess({ queues: ['default'], concurrency: 1 })
+  const [first, second] = await claimJobs('default', process, 2)
+  t.match(first?.payload, { happening: { kind: 'ref.changed', refChangeId: 7 } })
+  t.match(second?.payload, { happening: { kind: 'key.added', key: { id: 1 } } })
+  await unregisterProcess(process)
+})
+
+t.test('a user is told of field by field: no secret of the row travels', async t => {
+  await factory.user({ username: 'told' })
+  const [told] = (await waitingHappenings('user.created')).filter(({ user }) => user.username === 'told')
+  t.same(Object.keys(told?.user ?? {}).sort(), ['created_at', 'email', 'id', 'name', 'updated_at', 'username'])
+})
+
+t.test('one that is heard twice has one delivery for each hook, and one row in the feed', async t => {
+  for (const url of ['http://one.example.org/', 'http://two.example.org/']) await createHook({ url }, someOrigin)
+  const project = await factory.project()
+  const [found] = await rows<{ payload: string }>("select payload from jobs where payload like '%project.created%'")
+  const told = JSON.parse(found?.payload ?? '') as Told
+  await Promise.all([1, 2, 3].map(() => tellListeners(told)))
+  await tellListeners(told)
+  t.match(await rows('select event_key, event from hook_deliveries'), [
+    { event_key: told.id, event: 'project_create' },
+    { event_key: told.id, event: 'project_create' }
+  ])
+  t.match(await rows('select happening_id, project_id, author_id, action, data from activity_events'), [
+    { happening_id: told.id, project_id: project.id, author_id: project.owner.id, action: 'created', data: null }
+  ])
+})
+
+t.test('what is gone when it is heard is told as it was', async t => {
+  const project = await factory.project()
+  await runJobs()
+  await createHook({ url: 'http://one.example.org/' }, someOrigin)
+  await removeProjects(await personalProjects(project.owner.id), someOrigin)
+  await User.update({ name: 'Another Name' }, { where: { id: project.owner.id } })
+  await runJobs()
+  t.match(await payloads(), [
+    {
+      event_name: 'project_destroy',
+      project_id: project.id,
+      path_with_namespace: project.path,
+      owner_name: project.owner.name,
+      owner_email: project.owner.email
+    }
+  ])
+})

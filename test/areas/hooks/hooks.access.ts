@@ -1,0 +1,27 @@
+import { ADMINISTRATOR, created } from '../../access/actors.js'
+import type { ResourceAccess } from '../../access/resource.js'
+import type { Asking } from '../../access/world.js'
+
+/** A hook with a delivery that waits. */
+async function aHook({ world: { app, admin } }: Asking) {
+  const asker = app.as(admin)
+  const [{ id }] = (await asker.post('/hooks', { url: 'http://hooks.example.org/' })).json()
+  await asker.get(`/hooks/${id}`)
+  const [delivery] = (await asker.get(`/hooks/${id}/deliveries`)).json()
+  return { params: { id, delivery_id: delivery.id } }
+}
+
+export const access: ResourceAccess = {
+  instance: {
+    'GET /api/v3/hooks': { expected: ADMINISTRATOR },
+    'POST /api/v3/hooks': {
+      expected: created(ADMINISTRATOR),
+      specimen: () => ({ payload: { url: 'http://hooks.example.org/' } })
+    },
+    'GET /api/v3/hooks/:id': { expected: ADMINISTRATOR, specimen: aHook },
+    'DELETE /api/v3/hooks/:id': { expected: ADMINISTRATOR, specimen: aHook },
+    'GET /api/v3/hooks/:id/deliveries': { expected: ADMINISTRATOR, specimen: aHook },
+    'GET /api/v3/hooks/:id/deliveries/:delivery_id': { expected: ADMINISTRATOR, specimen: aHook },
+    'POST /api/v3/hooks/:id/deliveries/:delivery_id/redeliver': { expected: created(ADMINISTRATOR), specimen: aHook }
+  }
+}

@@ -1,0 +1,259 @@
+// Hooks of projects: what they hear of pushes, and that the API of system hooks does not know them.
+import t, { type Test } from 'tap'
+import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
+import { hooksHealth } from '../../../src/areas/hooks/hooks.queries.js'
+import { ensureRepository } from '../../../src/areas/projects/repositories.js'
+import { moveRefs } from '../../../src/areas/refs/move-refs.js'
+import { removeProjects } from '../../../src/areas/removal/project-removal.js'
+import { loadConfig, publicUrl } from '../../../src/config.js'
+import { Hook } from '../../../src/db/models/index.js'
+import { execute, rows } from '../../../src/db/sql.js'
+import { refValue, ZERO } from '../../../src/git/refs.js'
+import { encrypt } from '../../../src/secrets.js'
+import { git } from '../../git/history.js'
+import { testApp } from '../../helpers/app.js'
+import { testDatabase } from '../../helpers/database.js'
+import { originBy, someOrigin, type TestProject } from '../../helpers/factory.js'
+import { receiver } from '../../webhooks/receiver.js'
+
+interface Push {
+  object_kind: string
+  ref: string
+  after: string
+  checkout_sha: string | null
+  message: string | null
+  total_commits_count: number
+  commits: { id: string; message: string; added: string[]; modified: string[]; removed: string[] }[]
+}
+
+await testDatabase()
+process.env.GITSTEAD_HOOKS_ALLOW = '127.0.0.1'
+loadConfig({ port: 0 })
+
+const app = await testApp(t)
+const admin = app.as(await app.make.admin())
+
+t.beforeEach(async () => {
+  await app.runJobs()
+  for (const table of ['jobs', 'hooks', 'hook_deliveries', 'hook_attempts']) await execute(`delete from ${table}`)
+})
+
+/** A receiver with a hook of the project to it; there is no API for such hooks yet. */
+async function hooked(t: Test, project: TestProject, flags: { pushEvents?: boolean; tagPushEvents?: boolean } = {}) {
+  const { port, received } = await receiver(t, response => response.end())
+  const { id } = await Hook.create({
+    projectId: project.id,
+    url: `http://127.0.0.1:${port}/`,
+    tokenEncrypted: encrypt('the token'),
+    ...flags
+  })
+  return { id, received, pushes: () => received.map(({ body }) => JSON.parse(body) as Push) }
+}
+
+async function repositoryOf(project: TestProject) {
+  const path = await ensureRepository({ id: project.id, storage: 'default' })
+  const tip = (await refValue(path, 'refs/heads/master')) ?? ''
+  const move = (ref: string, old: string, next: string) =>
+    moveRefs(
+      { id: project.id, storage: 'default', default_branch: 'master' },
+      [{ ref, old, new: next }],
+      originBy(project.owner)
+    )
+  return { path, tip, move }
+}
+
+/** So many commits after another one, each with a file of its own; gives the last. */
+function commitAll(repository: string, parent: string, count: number): string {
+  const commits = Array.from({ length: count }, (_, at) => {
+    const head = `commit refs/internal/new\ncommitter A <a@b> ${1_700_000_000 + at} +0000\n`
+    const from = at === 0 ? `from ${parent}\n` : ''
+    return `${head}data 2\n${String(at).padStart(2, '0')}\n${from}M 100644 inline f${at}\ndata 1\nx\n`
+  })
+  git(repository, ['fast-import', '--quiet', '--force'], commits.join(''))
+  return git(repository, ['rev-parse', 'refs/internal/new'])
+}
+
+t.test('a push goes to the hooks of its project, with its commits', async t => {
+  const [project, other] = [await app.make.project(), await app.make.project()]
+  const [mine, foreign] = [await hooked(t, project), await hooked(t, other)]
+  await app.make.file(project, 'docs/one', '1')
+  await app.runJobs()
+  t.equal(foreign.received.length, 0)
+  t.match(mine.received, [
+    {
+      headers: {
+        'x-gitstead-event': 'Push Hook',
+        'x-gitlab-event': 'Push Hook',
+        'x-gitstead-token': 'the token',
+        'webhook-id': /^[0-9a-f-]{36}\.\d+$/
+      }
+    }
+  ])
+  const [push] = mine.pushes()
+  t.match(push, {
+    object_kind: 'push',
+    before: ZERO,
+    ref: 'refs/heads/master',
+    project_id: project.id,
+    user_id: project.owner.id,
+    total_commits_count: 1
+  })
+  t.same(push?.commits, [
+    {
+      id: push?.after,
+      message: 'Add docs/one',
+      timestamp: push?.commits.map(commit => (commit as { timestamp?: string }).timestamp)[0],
+      url: `${publicUrl()}/${project.path}/commit/${push?.after}`,
+      author: { name: project.owner.name, email: project.owner.email },
+      added: ['docs/one'],
+      modified: [],
+      removed: []
+    }
+  ])
+})
+
+t.test('system hooks hear of the same push in their own words', async t => {
+  const project = await app.make.project()
+  await app.runJobs()
+  const mine = await hooked(t, project)
+  const { port, received } = await receiver(t, response => response.end())
+  await admin.post('/hooks', { url: `http://127.0.0.1:${port}/` })
+  await app.make.file(project, 'one', '1')
+  await app.runJobs()
+  t.equal(mine.received.length, 1)
+  t.match(received, [{ headers: { 'x-gitstead-event': 'System Hook' } }])
+  t.match(JSON.parse(received[0]?.body ?? ''), { event_name: 'push', commits: [], total_commits_count: 0 })
+})
+
+t.test('of many commits the last twenty come, oldest first', async t => {
+  const project = await app.make.project()
+  await app.make.file(project, 'one', '1')
+  const { path, tip, move } = await repositoryOf(project)
+  await app.runJobs()
+  const { pushes } = await hooked(t, project)
+  const after = commitAll(path, tip, 30)
+  await move('refs/heads/master', tip, after)
+  await app.runJobs()
+  const [push] = pushes()
+  t.equal(push?.total_commits_count, 30)
+  t.same(
+    push?.commits.map(({ message, added }) => [message, ...added]),
+    Array.from({ length: 20 }, (_, at) => [String(at + 10), `f${at + 10}`])
+  )
+})
+
+t.test(
+  'a new branch brings what the default branch has not; one that goes back or goes away brings nothing',
+  async t => {
+    const project = await app.make.project()
+    await app.make.file(project, 'one', '1')
+    const { path, tip, move } = await repositoryOf(project)
+    await app.runJobs()
+    const { pushes } = await hooked(t, project)
+    const made = commitAll(path, tip, 2)
+    for (const [old, next] of [
+      [ZERO, made],
+      [made, tip],
+      [tip, ZERO]
+    ] as const) {
+      await move('refs/heads/side', old, next)
+      await app.runJobs()
+    }
+    t.match(pushes(), [
+      { before: ZERO, ref: 'refs/heads/side', after: made, total_commits_count: 2, commits: [{}, { id: made }] },
+      { before: made, after: tip, checkout_sha: tip, total_commits_count: 0, commits: [] },
+      { before: tip, after: ZERO, checkout_sha: null, total_commits_count: 0, commits: [] }
+    ])
+  }
+)
+
+t.test('tags: the flag chooses them, and the commit that they name comes with them', async t => {
+  const project = await app.make.project()
+  await app.make.file(project, 'one', '1')
+  await app.runJobs()
+  const [all, none] = [
+    await hooked(t, project, { pushEvents: false, tagPushEvents: true }),
+    await hooked(t, project, { pushEvents: true })
+  ]
+  const { path, tip, move } = await repositoryOf(project)
+  git(path, ['tag', '-a', '-m', 'The first', 'draft', tip])
+  const tag = git(path, ['rev-parse', 'refs/tags/draft'])
+  await move('refs/tags/v1', ZERO, tag)
+  await app.runJobs()
+  await move('refs/tags/v1', tag, ZERO)
+  await app.make.file(project, 'two', '2')
+  await app.runJobs()
+  t.equal(none.received.length, 1)
+  t.same(
+    all.received.map(({ headers }) => headers['x-gitstead-event']),
+    ['Tag Push Hook', 'Tag Push Hook']
+  )
+  t.match(all.pushes(), [
+    {
+      object_kind: 'tag_push',
+      after: tag,
+      checkout_sha: tip,
+      message: 'The first\n',
+      total_commits_count: 1,
+      commits: [{ id: tip, added: ['one'] }]
+    },
+    { object_kind: 'tag_push', after: ZERO, checkout_sha: null, commits: [], total_commits_count: 0 }
+  ])
+})
+
+t.test('a ref that names no commit is told without commits', async t => {
+  const project = await app.make.project()
+  await app.make.file(project, 'one', '1')
+  await app.runJobs()
+  const { pushes } = await hooked(t, project, { tagPushEvents: true })
+  const { path, tip, move } = await repositoryOf(project)
+  await move('refs/tags/file', ZERO, git(path, ['rev-parse', `${tip}:one`]))
+  await move('refs/notes/file', ZERO, git(path, ['rev-parse', `${tip}:one`]))
+  await app.runJobs()
+  t.match(pushes(), [
+    { ref: 'refs/tags/file', commits: [], total_commits_count: 0 },
+    { ref: 'refs/notes/file', commits: [], total_commits_count: 0 }
+  ])
+  t.same(await rows('select error from jobs where error is not null'), [])
+})
+
+t.test('a push whose old commit was pruned is told all the same', async t => {
+  const project = await app.make.project()
+  await app.make.file(project, 'one', '1')
+  await app.make.file(project, 'two', '2')
+  await app.runJobs()
+  const { pushes } = await hooked(t, project)
+  const { path, tip, move } = await repositoryOf(project)
+  const first = git(path, ['rev-parse', `${tip}~1`])
+  await move('refs/heads/master', tip, first)
+  git(path, ['prune', '--expire=now'])
+  await app.runJobs()
+  t.match(pushes(), [{ before: tip, after: first, commits: [{ added: ['one'] }], total_commits_count: 1 }])
+})
+
+t.test('the API of system hooks does not know them', async t => {
+  const project = await app.make.project()
+  const { id } = await hooked(t, project)
+  await app.make.file(project, 'one', '1')
+  await app.runJobs()
+  const [delivery] = await rows<{ id: number }>('select id from hook_deliveries where hook_id = ?', [id])
+  t.ok(delivery)
+  t.same((await admin.get('/hooks')).json(), [])
+  for (const path of [`/hooks/${id}`, `/hooks/${id}/deliveries`, `/hooks/${id}/deliveries/${delivery?.id}`]) {
+    t.equal((await admin.get(path)).statusCode, 404, path)
+  }
+  t.equal((await admin.post(`/hooks/${id}/deliveries/${delivery?.id}/redeliver`)).statusCode, 404)
+  t.equal((await admin.delete(`/hooks/${id}`)).statusCode, 404)
+  t.equal((await hooksHealth()).size, 0)
+  t.equal((await rows('select id from hooks')).length, 1)
+})
+
+t.test('they go with their project', async t => {
+  const project = await app.make.project()
+  const { received } = await hooked(t, project)
+  await app.make.file(project, 'one', '1')
+  await removeProjects(await personalProjects(project.owner.id), someOrigin)
+  await app.runJobs()
+  t.equal(received.length, 0)
+  t.same(await rows('select id from hooks'), [])
+})

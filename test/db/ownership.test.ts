@@ -1,0 +1,185 @@
+// The table of ownership against the schema that the migrations make: what has no line there is forgotten by removal,
+// by the deletion of users, by backup and restore.
+import t from 'tap'
+import {
+  encryptedColumns,
+  goesWith,
+  type Line,
+  leftOutOfBackups,
+  linksTo,
+  OWNERSHIP,
+  ownersOf,
+  TABLES,
+  type TableName,
+  tablesOf
+} from '../../src/db/ownership.js'
+import { execute, rows } from '../../src/db/sql.js'
+import { testDatabase } from '../helpers/database.js'
+
+await testDatabase()
+
+/** Of the migrations themselves. */
+const NOT_OURS = new Set(['schema_migrations', 'schema_lock'])
+
+interface Column {
+  readonly of: string
+  readonly name: string
+  readonly nullable: 'YES' | 'NO'
+}
+
+interface Schema {
+  readonly columns: readonly Column[]
+  /** `TABLE: COLUMN, COLUMN` of each index. */
+  readonly indexes: readonly string[]
+}
+
+async function readSchema(): Promise<Schema> {
+  const columns = await rows<Column>(
+    `select table_name as 'of', column_name as name, is_nullable as nullable from information_schema.columns
+     where table_schema = database() order by table_name, ordinal_position`
+  )
+  const indexes = await rows<{ text: string }>(
+    `select concat(table_name, ': ', group_concat(column_name order by seq_in_index separator ', ')) as text
+     from information_schema.statistics where table_schema = database() group by table_name, index_name`
+  )
+  return {
+    columns: columns.filter(({ of }) => !NOT_OURS.has(of)),
+    indexes: indexes.map(({ text }) => text)
+  }
+}
+
+/** What a person has to do about `db/ownership.ts`, in words. */
+async function differences(): Promise<string[]> {
+  const { columns, indexes } = await readSchema()
+  const tables = new Set(columns.map(({ of }) => of))
+  const lines: { readonly [table: string]: Line } = OWNERSHIP
+  return [
+    ...[...tables].filter(name => !Object.hasOwn(lines, name)).map(name => `${name}: add its line`),
+    ...TABLES.filter(name => !tables.has(name)).map(name => `${name}: remove its line, no such table is made`),
+    ...TABLES.flatMap(name => unknownColumns(name, columns)),
+    ...columns.flatMap(column => undeclared(column, lines[column.of] ?? {})),
+    ...TABLES.flatMap(name => unfitLinks(name, columns, indexes))
+  ]
+}
+
+/** Every column that a line names. */
+function namedColumns({ owners = [], others = [], encrypted = [], restore }: Line): string[] {
+  const { only, empty = [] } = restore || {}
+  const ofLinks = owners.flatMap(({ column, when }) => [column, ...(when ? [when[0]] : [])])
+  return [...ofLinks, ...others, ...encrypted, ...empty, ...(only ? [only[0]] : [])]
+}
+
+function unknownColumns(table: TableName, columns: readonly Column[]): string[] {
+  const real = columns.filter(({ of }) => of === table).map(({ name }) => name)
+  const named = namedColumns(OWNERSHIP[table]).filter(name => !real.includes(name))
+  return named.map(name => `${table}.${name}: there is no such column`)
+}
+
+/** A name that says whose id it is cannot be declared as nobody's. */
+const OWNER_ID = /^(user|author|creator|owner|project|namespace|group|pipeline|build|hook)_id$/
+
+function undeclared({ of, name }: Column, { owners = [], others = [], encrypted = [] }: Line): string[] {
+  const found: string[] = []
+  const isLink = owners.some(({ column }) => column === name)
+  if (name.endsWith('_id') && !isLink && !(others.includes(name) && !OWNER_ID.test(name))) {
+    found.push(`${of}.${name}: say whose id it is`)
+  }
+  if (/(^|_)encrypted$/.test(name) && !encrypted.includes(name)) found.push(`${of}.${name}: name it as encrypted`)
+  return found
+}
+
+function unfitLinks(table: TableName, columns: readonly Column[], indexes: readonly string[]): string[] {
+  return ownersOf(table).flatMap(({ column, fate, when }) => {
+    const nullable = columns.some(each => each.of === table && each.name === column && each.nullable === 'YES')
+    const found = [...(when ? [`${when[0]}, ${column}`] : []), column].some(start =>
+      indexes.some(index => `${index},`.startsWith(`${table}: ${start},`))
+    )
+    return [
+      ...((fate === 'nulled' || fate === 'forgotten') && !nullable ? [`${table}.${column}: cannot be null`] : []),
+      ...((fate === 'nulled' || fate === 'deleted' || fate === 'erased') && !found
+        ? [`${table}.${column}: has no index, so each owner that goes reads the whole table`]
+        : [])
+    ]
+  })
+}
+
+t.test('every table has its line, and every line says what the schema says', async t => {
+  t.same(await differences(), [])
+})
+
+t.test('a table without a line is found', async t => {
+  await execute('create table pets (id int unsigned primary key, user_id int unsigned, chip_encrypted varbinary(255))')
+  t.teardown(() => execute('drop table if exists pets'))
+  t.same(await differences(), [
+    'pets: add its line',
+    'pets.user_id: say whose id it is',
+    'pets.chip_encrypted: name it as encrypted'
+  ])
+})
+
+t.test('a column without a word in its line is found', async t => {
+  await execute('alter table emails add project_id int unsigned null, add encrypted varbinary(255) null')
+  t.teardown(() => execute('alter table emails drop column project_id, drop column encrypted'))
+  t.same(await differences(), ['emails.project_id: say whose id it is', 'emails.encrypted: name it as encrypted'])
+})
+
+t.test('a line that the schema does not bear out is found', async t => {
+  await execute('alter table projects modify creator_id int unsigned not null, drop index projects_creator')
+  await execute('alter table projects drop column optimise_at')
+  t.teardown(async () => {
+    await execute('alter table projects modify creator_id int unsigned null, add key projects_creator (creator_id)')
+    await execute('alter table projects add optimise_at datetime(3) null')
+  })
+  t.same(await differences(), [
+    'projects.optimise_at: there is no such column',
+    'projects.creator_id: cannot be null',
+    'projects.creator_id: has no index, so each owner that goes reads the whole table'
+  ])
+})
+
+t.test('what others go with, and what is encrypted, has a number', async t => {
+  const { columns } = await readSchema()
+  const numbered = new Set(columns.filter(({ name }) => name === 'id').map(({ of }) => of))
+  const owners = TABLES.flatMap(table => ownersOf(table).map(({ to }) => to))
+  const forgotten = TABLES.filter(table => ownersOf(table).some(({ fate }) => fate === 'forgotten'))
+  const needed = [...owners, ...forgotten, ...encryptedColumns().map(([table]) => table)]
+  t.same(
+    needed.filter(table => !numbered.has(table)),
+    []
+  )
+})
+
+t.test('rows are deleted before those that they go with', async t => {
+  for (const owner of TABLES) {
+    const order = linksTo(owner).map(({ table }) => table)
+    for (const [at, table] of order.entries()) {
+      const early = ownersOf(table).filter(link => goesWith(link) && order.slice(0, at).includes(link.to))
+      t.same(early, [], `${owner}: ${table}`)
+    }
+  }
+  const ofProject = tablesOf('projects')
+  t.ok(ofProject.indexOf('pipelines') < ofProject.indexOf('builds'))
+  t.equal(ofProject[0], 'projects')
+})
+
+/** Whose removal ends with a job that calls `eraseOwned`. */
+const WITH_JOB: readonly TableName[] = ['projects', 'users']
+
+t.test('what a job does later, it can still find', async t => {
+  for (const table of TABLES) {
+    for (const { to, fate } of ownersOf(table)) {
+      if (WITH_JOB.includes(to)) continue
+      t.not(fate, 'forgotten', `${table}: no job forgets ${to}`)
+      if (fate !== 'erased') continue
+      const owners = ownersOf(to).filter(goesWith)
+      t.ok(
+        owners.length > 0 && owners.every(each => each.fate === 'erased'),
+        `${table}: ${to} goes at once, and it later`
+      )
+    }
+  }
+})
+
+t.test('backups leave out what says who does what now, and no more', async t => {
+  t.same(leftOutOfBackups(), ['job_processes', 'maintenance_locks', 'schedule_ticks', 'sessions'])
+})

@@ -1,0 +1,129 @@
+// One dialect of TypeScript in all folders, as far as regular expressions can hold it: interfaces for records, their
+// fields readonly, constants of modules in UPPER_CASE. Biome holds the rest.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { root } from '../src/config.js'
+
+/** Folders that still wait for their conversion. */
+const NOT_CONVERTED = ['ci', 'webhooks', 'areas/activity', 'areas/hooks', 'areas/refs']
+
+/** Interfaces with fields or arrays that are written to after the record was made, each with its reason. */
+const WRITTEN: { readonly [place: string]: string } = {
+  'areas/backup/check-restored Findings': 'the checks add to it while they run',
+  'areas/backup/rewind News': 'collected row by row',
+  'areas/backup/unit Totals': 'counted up with each file',
+  'areas/pipelines/locked-pipeline LockedPipeline': 'a recount replaces the stages',
+  'cli/dashboard/panes/list Piece': 'grows while neighbours are joined',
+  'cli/folder-size FolderSize': 'the walk through the folder adds to it',
+  'cli/folder-size Walk': 'the folders that are not read yet',
+  'cli/reference/tree Branch': 'grows word by word',
+  'db/scope Scope': 'filled until the transaction ends',
+  'git/process-pool Entry': 'the process comes later than its entry',
+  'git/slots Count': 'goes up and down with the processes',
+  'git/tree-edit Folder': 'a tree is edited in memory',
+  'git/tree-edit Slot': 'a tree is edited in memory',
+  'queue/history Count': 'counted up with each job',
+  'queue/metrics ProcessMetrics': 'the schemas of the responses want arrays that are not readonly',
+  'runner/shell Reading': 'its state changes with each chunk',
+  'server/openapi/document Content': 'the document is finished in place',
+  'server/openapi/document Document': 'the document is finished in place',
+  'server/openapi/document Operation': 'the document is finished in place',
+  'server/plugins/access FastifyRequest': 'a hook sets the project and the group',
+  'server/plugins/authenticate FastifyRequest': 'a hook sets the actor'
+}
+
+interface Source {
+  /** The path below src, without its extension. */
+  readonly name: string
+  /** Without comments. */
+  readonly text: string
+}
+
+interface Block {
+  readonly name: string
+  readonly body: string
+  /** What follows the closing brace. */
+  readonly rest: string
+}
+
+const folder = join(root, 'src')
+const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter(path => /\.tsx?$/.test(path) && !NOT_CONVERTED.some(name => path.startsWith(`${name}/`)))
+  .map(path => ({ name: path.replace(/\.tsx?$/, ''), text: withoutComments(readFileSync(join(folder, path), 'utf8')) }))
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*\*?\s.*?\*\//gs, '').replace(/^\s*\/\/.*$/gm, '')
+}
+
+/** The blocks in braces that begin with `start`, whose first group is their name. */
+function blocks(text: string, start: RegExp): Block[] {
+  return [...text.matchAll(start)].map(match => {
+    const from = match.index + match[0].length
+    let at = from
+    for (let depth = 1; depth > 0 && at < text.length; at++) {
+      if (text[at] === '{') depth++
+      if (text[at] === '}') depth--
+    }
+    return { name: match[1] ?? '', body: text.slice(from, at - 1), rest: text.slice(at) }
+  })
+}
+
+const INTERFACE = /^\s*(?:export )?interface (\w+)[^{]*\{/gm
+const FIELD = /(?<=^|[{;\n])\s*(readonly )?(?:\w+|'[^']+'|\[\w+: \w+\])\??:\s([^;\n{}]*)/g
+const WRITABLE_ARRAY = /(?<!readonly )(?<![}\w'\]~])[\w.~]*\[\]/
+
+/** Whether a field, or the array in it, can be written to. Methods are no fields. */
+function isWritable({ body }: Block): boolean {
+  return [...shortened(body).matchAll(FIELD)].some(
+    ([, readonly, type = '']) => !readonly || (!type.includes('=>') && WRITABLE_ARRAY.test(type))
+  )
+}
+
+/** The text with `~` for all parameters and type arguments. */
+function shortened(text: string): string {
+  const shorter = text.replace(/\([^()]*\)|<[^<>]*>/g, '~')
+  return shorter === text ? text : shortened(shorter)
+}
+
+const places = (find: (source: Source) => readonly string[]) =>
+  sources.flatMap(source => find(source).map(found => `${source.name} ${found}`))
+
+t.test('records are interfaces', async t => {
+  const start = /^(?:export )?type (\w+)(?:<[^=]*>)? = (?:[\w<>]+ & )*\{(?!\s*[-+]?(?:readonly )?\[)/gm
+  const isRecord = ({ rest }: Block) => !/^\s*[|&[]/.test(rest)
+  t.same(
+    places(({ text }) =>
+      blocks(text, start)
+        .filter(isRecord)
+        .map(({ name }) => name)
+    ),
+    []
+  )
+})
+
+t.test('the fields of interfaces are readonly, and so are the arrays in them', async t => {
+  const writable = places(({ text }) =>
+    blocks(text, INTERFACE)
+      .filter(isWritable)
+      .map(({ name }) => name)
+  )
+  t.ok(places(({ text }) => blocks(text, INTERFACE).map(({ name }) => name)).length > 100, 'the interfaces are found')
+  t.same(writable.toSorted(), Object.keys(WRITTEN).toSorted())
+})
+
+t.test('constants of modules are in UPPER_CASE', async t => {
+  const constant =
+    /^(?:export )?const ([a-z]\w*)(?:: [^=\n]+)? = (?:-?\d|['"`]|\/[^/*]|new Set\(\[|\[\s*['"`\d]|Buffer\.from\(['"])/gm
+  t.same(
+    places(({ text }) => [...text.matchAll(constant)].map(([, name]) => name ?? '')),
+    []
+  )
+})
+
+t.test('exports have names, but for the commands, which oclif finds by their default export', async t => {
+  t.same(
+    places(({ name, text }) => (name.startsWith('cli/commands/') ? [] : (text.match(/^export default\b/gm) ?? []))),
+    []
+  )
+})

@@ -1,0 +1,123 @@
+// Rows of every table that belongs to a project or names a user, for tests of what becomes of them. A table that
+// src/db/ownership.ts gives to a project or a user needs a line in MAKE.
+import { beginSession } from '../../src/areas/credentials/credentials.js'
+import { addEmail } from '../../src/areas/users/emails.js'
+import { insertIdentities } from '../../src/areas/users/identities.js'
+import { addKey } from '../../src/areas/users/keys.js'
+import { Hook } from '../../src/db/models/index.js'
+import {
+  goesWith,
+  type Link,
+  type OwnedTable,
+  type Owner,
+  ownersOf,
+  TABLES,
+  type TableName,
+  tablesOf
+} from '../../src/db/ownership.js'
+import { execute, rows } from '../../src/db/sql.js'
+import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
+import { makeRunner } from '../areas/runners/make-runners.js'
+import { factory, someOrigin, type TestProject, type TestUser } from './factory.js'
+import { newKey } from './ssh-keys.js'
+
+/** Where rows are made: in a project, and in the name of a user who is somebody else than its owner. */
+export interface Place {
+  readonly project: TestProject
+  readonly user: TestUser
+}
+
+export type Row = Readonly<Record<string, unknown>>
+export type RowsByTable = ReadonlyMap<TableName, readonly Row[]>
+
+const CI = 'one:\n  script: [make]\n  artifacts: {paths: [a]}\n'
+
+/** For a row that is made along with that of another table. */
+const along = async () => undefined
+
+/** Makes a row that belongs to the project and names the user, as far as its table knows projects and users. */
+const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown> } = {
+  users: along,
+  ssh_keys: ({ user }) => addKey(user, { title: 'k', key: newKey() }, someOrigin),
+  emails: ({ user }) => addEmail(user, { email: `other-${user.email}` }, someOrigin),
+  access_tokens: ({ user }) => factory.token(user),
+  sessions: ({ user }) => beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' }),
+  identities: ({ user }) => insertIdentities([{ userId: user.id, provider: 'ldap', externUid: user.username }]),
+  namespaces: along,
+  members: ({ project, user }) => factory.member(project, 40, user),
+  project_group_links: async ({ project }) => factory.share(project, await factory.group(), 20),
+  projects: ({ project, user }) => execute('update projects set creator_id = ? where id = ?', [user.id, project.id]),
+  repository_upkeeps: ({ project }) =>
+    execute('insert into repository_upkeeps (project_id, looked_at) values (?, now())', [project.id]),
+  pipelines: along,
+  builds: async ({ project, user }) => {
+    const builds = await makePipeline({ ...project, owner: user }, CI)
+    for (const build of builds) await endBuild(build, { trace: 'done', artifacts: Buffer.from('archive') })
+  },
+  pipeline_stages: along,
+  runner_projects: ({ project }) => makeRunner({ projects: [project.id] }),
+  ref_changes: along,
+  activity_events: ({ project, user }) =>
+    execute(
+      `insert into activity_events (happening_id, project_id, author_id, action, created_at)
+       values (uuid(), ?, ?, 'created', now())`,
+      [project.id, user.id]
+    ),
+  hooks: ({ project }) => Hook.create({ projectId: project.id, url: 'http://127.0.0.1:9/' }),
+  audit_events: ({ user }) =>
+    execute(
+      `insert into audit_events (created_at, actor_id, actor_name, via, action, target_type, target_id, target_name, changes)
+       values (now(), ?, ?, 'api', 'test', 'test', '1', '', '{}')`,
+      [user.id, user.username]
+    )
+}
+
+/** Links of all tables to users. */
+export const linksToUsers: readonly OwnedTable[] = TABLES.flatMap(table =>
+  ownersOf(table)
+    .filter(({ to }) => to === 'users')
+    .map(link => ({ table, link }))
+)
+
+/** Makes rows in every table that belongs to a project or names a user. Throws for one that MAKE does not know. */
+export async function fill(place: Place): Promise<void> {
+  const wanted = new Set([...tablesOf('projects'), ...linksToUsers.map(({ table }) => table)])
+  for (const table of wanted) {
+    const make = MAKE[table]
+    if (!make) throw new Error(`test/helpers/owned-rows.ts makes no row of ${table}: add a line to MAKE`)
+    await make(place)
+  }
+}
+
+/** An owner's row and all that go with it, directly or by way of others; a table without any has an empty list. */
+export async function rowsGoingWith(owner: Owner, id: number): Promise<RowsByTable> {
+  const found = new Map<TableName, readonly Row[]>()
+  for (const table of tablesOf(owner)) {
+    const all = await rows<Row>(`select * from ${table}`)
+    const links = ownersOf(table).filter(goesWith)
+    const isOwned = (row: Row) =>
+      links.some(link => found.get(link.to)?.some(({ id: number }) => isLinked(row, link, number)))
+    found.set(table, table === owner ? all.filter(row => row.id === id) : all.filter(isOwned))
+  }
+  return found
+}
+
+/** The rows that link to an owner. */
+export async function rowsLinkedTo({ table, link }: OwnedTable, id: number): Promise<readonly Row[]> {
+  return (await rows<Row>(`select * from ${table}`)).filter(row => isLinked(row, link, id))
+}
+
+const isLinked = (row: Row, { column, when }: Link, id: unknown): boolean =>
+  row[column] === id && (!when || row[when[0]] === when[1])
+
+/** Those of `earlier` that are there still, as they are now: found again by their primary keys. */
+export async function stillThere(table: TableName, earlier: readonly Row[]): Promise<readonly Row[]> {
+  const key = await rows<{ name: string }>(
+    `select column_name as name from information_schema.statistics
+     where table_schema = database() and table_name = ? and index_name = 'PRIMARY'`,
+    [table]
+  )
+  const keyOf = (row: Row) => JSON.stringify(key.map(({ name }) => row[name]))
+  const keys = new Set(earlier.map(keyOf))
+  return (await rows<Row>(`select * from ${table}`)).filter(row => keys.has(keyOf(row)))
+}

@@ -1,0 +1,236 @@
+// Every route of the API is described so that people can use the document: in clients that are generated from it, and on
+// its page. What a new route lacks is named here.
+
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import t from 'tap'
+import { pageHeaders } from '../../src/server/openapi/answers.js'
+import { routesOf } from '../access/route-list.js'
+import { testApp } from '../helpers/app.js'
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string | string[]
+  readonly description?: string
+  readonly enum?: readonly unknown[]
+  readonly properties?: { readonly [name: string]: Schema }
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly additionalProperties?: Schema
+}
+
+type Content = { readonly [type: string]: { readonly schema: Schema } }
+
+interface Response {
+  readonly $ref?: string
+  readonly description?: string
+  readonly headers?: object
+  readonly content?: Content
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly deprecated?: boolean
+  readonly security?: readonly object[]
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly required: boolean
+    readonly description?: string
+    readonly schema: Schema
+  }[]
+  readonly requestBody?: { readonly required: boolean; readonly content: Content }
+  readonly responses: { readonly [status: string]: Response }
+}
+
+interface Document {
+  readonly openapi: string
+  readonly info: { readonly description: string }
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } }
+  readonly components: {
+    readonly schemas: { readonly [name: string]: Schema }
+    readonly responses: { readonly [name: string]: Response }
+  }
+}
+
+const app = await testApp(t)
+const text = (await app.nobody.get('/openapi.json')).body
+const document = JSON.parse(text) as Document
+const { schemas } = document.components
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, method, path, ...operation }))
+)
+type Named = (typeof operations)[number]
+
+/** The names of the operations that lack something. */
+const lacking = (has: (operation: Named) => unknown) => operations.filter(it => !has(it)).map(({ name }) => name)
+
+t.test('every route of the API is an operation', async t => {
+  const routes = routesOf(app.fastify)
+    .filter(({ method, path }) => path.startsWith('/api/v3/') && method !== 'HEAD' && !path.endsWith('openapi.json'))
+    .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
+  t.same(operations.map(({ name }) => name).sort(), routes.sort())
+})
+
+/** Paths whose last word says all: nothing is sent with them. */
+const ACTIONS = /\/(block|unblock|redeliver|retry|pause|resume)$/
+
+t.test('every operation has the parameters of its path, and a body where it needs one', async t => {
+  for (const { name, method, path, parameters = [], requestBody } of operations) {
+    const inPath = parameters.filter(parameter => parameter.in === 'path')
+    t.same(
+      inPath.map(parameter => parameter.name).sort(),
+      [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter = '']) => parameter).sort(),
+      name
+    )
+    t.ok(inPath.every(({ required }) => required))
+    const takesBody = (method === 'post' || method === 'put') && !ACTIONS.test(path)
+    t.equal(requestBody !== undefined, takesBody, `${name} and its body`)
+  }
+})
+
+t.test('every operation has a name of its own, a summary, a description and a tag that is explained', async t => {
+  const names = /^[a-z]+([A-Z][a-z]+)+$/
+  t.same(
+    lacking(({ operationId }) => names.test(operationId)),
+    []
+  )
+  const ids = operations.map(({ operationId }) => operationId)
+  t.same(
+    ids.filter((id, at) => ids.indexOf(id) !== at),
+    [],
+    'names are unique: give one of the routes an operationId'
+  )
+  t.same(
+    lacking(({ summary }) => /^[A-Z][^.]{5,80}$/.test(summary ?? '')),
+    [],
+    'summaries are short'
+  )
+  t.same(
+    lacking(({ description }) => /^[A-Z`].*\.$/s.test(description ?? '')),
+    [],
+    'descriptions are sentences'
+  )
+  const explained = document.tags.filter(({ description }) => description).map(({ name }) => name)
+  t.same(
+    lacking(({ tags }) => tags?.length === 1 && tags.every(tag => explained.includes(tag))),
+    []
+  )
+})
+
+t.test('every operation says who may call it, and fails as it is described', async t => {
+  const optional = [{}, { privateToken: [] }, { privateTokenInQuery: [] }, { session: [] }]
+  const find = (id: string) => operations.find(({ operationId }) => operationId === id)
+  t.same(find('createSession')?.security, [], 'no credentials')
+  t.same(find('getProject')?.security, optional, 'credentials of those who have them')
+  t.equal(find('createProject')?.security, undefined, 'the credentials of the document')
+  t.match(find('listAuditEvents')?.description, /Only administrators may\./)
+  t.match(find('createProjectFile')?.description, /from the level Developer on/)
+  const statuses = (id: string) => Object.keys(find(id)?.responses ?? {})
+  t.same(statuses('createSession'), ['201', '400', '401', '403', '413', '429'])
+  t.same(statuses('getProject'), ['200', '401', '404'])
+  t.same(statuses('createUser'), ['201', '400', '401', '403', '409', '413'])
+  t.same(
+    lacking(({ parameters = [], responses }) => !parameters.some(it => it.in === 'path') || responses['404']),
+    []
+  )
+  t.same(
+    lacking(({ responses, security }) => responses['401'] || security?.length === 0),
+    []
+  )
+})
+
+t.test('every parameter and every attribute is described', async t => {
+  for (const { name, parameters = [] } of operations) {
+    for (const parameter of parameters) t.ok(parameter.description, `${name}: ${parameter.name}`)
+  }
+  for (const [name, schema] of Object.entries(schemas)) {
+    if (!schema.enum) t.ok(schema.description, name)
+    for (const at of undescribed(schema, name)) t.fail(`${at} has no description`)
+  }
+})
+
+/** The attributes below a schema that are not described. A reference stands for its description. */
+function undescribed(schema: Schema, path: string): string[] {
+  const properties = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => {
+    const at = `${path}.${name}`
+    return [...(inner.description || inner.$ref ? [] : [at]), ...undescribed(inner, at)]
+  })
+  return [...properties, ...(schema.items ? undescribed(schema.items, `${path}[]`) : [])]
+}
+
+t.test('bodies and answers are components, so that clients have names for them', async t => {
+  const isNamed = ({ $ref, type, items, anyOf }: Schema): boolean =>
+    $ref !== undefined ||
+    (items !== undefined && isNamed(items)) ||
+    anyOf?.every(isNamed) === true ||
+    !['object', 'array', undefined].includes(String(type))
+  const contents = ({ requestBody, responses }: Operation) =>
+    [requestBody, ...Object.values(responses)].flatMap(holder => Object.values(holder?.content ?? {}))
+  t.same(
+    lacking(operation => contents(operation).every(({ schema }) => isNamed(schema))),
+    [],
+    'give the schema a title'
+  )
+  t.same(
+    lacking(({ responses }) => Object.entries(responses).every(([status, it]) => Number(status) < 300 || it.$ref)),
+    []
+  )
+  t.same(
+    lacking(({ responses }) => responses['200']?.content ?? responses['201']?.content),
+    [],
+    'what it answers is described'
+  )
+})
+
+t.test('lists in pages have the headers of pages, and others do not', async t => {
+  for (const { name, parameters = [], responses } of operations) {
+    const paged = parameters.some(parameter => parameter.name === 'per_page')
+    t.same(Object.keys(responses['200']?.headers ?? {}), paged ? Object.keys(pageHeaders) : [], name)
+  }
+})
+
+t.test('what is no JSON says so', async t => {
+  const typesOf = ({ responses }: Operation) =>
+    Object.keys(responses['200']?.content ?? responses['201']?.content ?? {})
+  const raw = operations.filter(operation => typesOf(operation)[0] !== 'application/json')
+  t.same(
+    raw.map(operation => [operation.operationId, ...typesOf(operation)]),
+    [
+      ['getProjectBlob', 'text/plain'],
+      ['getProjectRawBlob', 'text/plain'],
+      ['getProjectBuildTrace', 'text/plain'],
+      ['downloadProjectBuildArtifacts', 'application/zip'],
+      ['downloadProjectRefArtifacts', 'application/zip']
+    ]
+  )
+})
+
+t.test('null is a type, and lists in a query are written as the server reads them', async t => {
+  t.same(schemas.Build?.properties?.commit?.anyOf, [{ $ref: '#/components/schemas/BuildCommit' }, { type: 'null' }])
+  t.same(schemas.Build?.properties?.started_at?.type, ['string', 'null'])
+  const builds = operations.find(({ operationId }) => operationId === 'listProjectBuilds')
+  t.same(builds?.parameters?.find(({ name }) => name === 'scope[]')?.schema.items, {
+    $ref: '#/components/schemas/BuildStatus'
+  })
+})
+
+t.test('two validators find nothing wrong with it', async t => {
+  // The official schema of OpenAPI 3.1, and the rules of a linter of its own.
+  const byOfficialSchema = await new Validator().validate(JSON.parse(text))
+  t.same(byOfficialSchema.errors, undefined)
+  const config = await createConfig({ extends: ['recommended'] })
+  const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config })
+  t.same(
+    problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`),
+    []
+  )
+})
+
+t.test('is made when it is first asked for, and then kept', async t => {
+  t.equal(app.fastify.swagger(), app.fastify.swagger())
+})

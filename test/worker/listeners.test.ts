@@ -1,0 +1,100 @@
+// Handing happenings to listeners: one that fails holds up no other, and is asked again. Jobs of older versions, too.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import type { Listener, Told } from '../../src/areas/activity/happenings.js'
+import { createHook } from '../../src/areas/hooks/hooks.js'
+import { execute, row, rows } from '../../src/db/sql.js'
+import { tellListeners } from '../../src/worker/listeners.js'
+import { testDatabase } from '../helpers/database.js'
+import { factory, someOrigin } from '../helpers/factory.js'
+import { runJobs } from '../helpers/jobs.js'
+
+await testDatabase()
+
+const CI = 'test:\n  script: [make]\n'
+const told: Told = {
+  id: randomUUID(),
+  at: new Date().toISOString(),
+  happening: { kind: 'ref.changed', refChangeId: 1 }
+}
+const count = async (table: string) =>
+  Number((await row<{ count: number }>(`select count(*) as count from ${table}`))?.count)
+
+t.beforeEach(async () => {
+  for (const table of ['jobs', 'hooks', 'hook_deliveries', 'activity_events']) await execute(`delete from ${table}`)
+})
+
+t.test('all hear of it, also when one of them fails at once or later', async t => {
+  const heard: string[] = []
+  const listener = (name: string, fails?: 'at once' | 'later'): Listener => ({
+    name,
+    hear: ({ id }) => {
+      heard.push(`${name} ${id}`)
+      if (fails === 'at once') throw new Error('deaf')
+      return fails ? Promise.reject(new TypeError('asleep')) : Promise.resolve()
+    }
+  })
+  const all = [listener('one'), listener('two', 'at once'), listener('three', 'later'), listener('four')]
+  await t.rejects(tellListeners(told, all), { message: /^two: Error: deaf.*\nthree: TypeError: asleep/s })
+  t.same(
+    heard,
+    all.map(({ name }) => `${name} ${told.id}`)
+  )
+  await t.resolves(tellListeners(told, [listener('one')]))
+})
+
+t.test('a happening of a newer version is not taken for done', async t => {
+  const strange = { ...told, happening: { kind: 'moon.landed' } } as unknown as Told
+  await t.rejects(tellListeners(strange), { message: /^hooks: Error: this version knows no happening moon.landed/ })
+})
+
+t.test('a job of which one listener failed is tried again, and the others do nothing twice', async t => {
+  const project = await factory.project()
+  await runJobs()
+  await execute('delete from activity_events')
+  await createHook({ url: 'http://127.0.0.1:1/' }, someOrigin)
+  await factory.file(project, '.gitstead-ci.yml', CI)
+  await execute('rename table activity_events to activity_events_away')
+  try {
+    await runJobs()
+  } finally {
+    await execute('rename table activity_events_away to activity_events')
+  }
+  t.match(await rows("select state, error from jobs where name = 'happening.told'"), [
+    { state: 'delayed', error: /^Error: activity: .*activity_events/ }
+  ])
+  t.same([await count('hook_deliveries'), await count('pipelines'), await count('activity_events')], [1, 1, 0])
+  await runJobs({ until: new Date(Date.now() + 5_000) })
+  t.same(await rows("select id from jobs where name = 'happening.told'"), [])
+  t.same([await count('hook_deliveries'), await count('pipelines'), await count('activity_events')], [1, 1, 1])
+})
+
+t.test('jobs that an older version enqueued are done, with the keys of their time', async t => {
+  const project = await factory.project()
+  await factory.file(project, '.gitstead-ci.yml', CI)
+  await execute('delete from jobs')
+  await createHook({ url: 'http://127.0.0.1:1/' }, someOrigin)
+  const change = await row<{ id: number }>('select id from ref_changes where project_id = ?', [project.id])
+  const body = { event_name: 'user_create', name: 'Ada' }
+  const enqueue = (name: string, payload: object) =>
+    execute(
+      `insert into jobs (queue, name, payload, state, run_at, created_at)
+       values ('default', ?, ?, 'ready', utc_timestamp(3), utc_timestamp(3))`,
+      [name, JSON.stringify(payload)]
+    )
+  for (let time = 0; time < 2; time++) {
+    await enqueue('event.emitted', { key: 'user_create:7', event: 'user_create', payload: body })
+    await enqueue('ref.changed', { refChangeId: change?.id })
+  }
+  await runJobs()
+  const deliveries = await rows<{ event_key: string; event: string; payload: string }>(
+    'select event_key, event, payload from hook_deliveries order by event desc'
+  )
+  t.match(deliveries, [
+    { event_key: 'user_create:7', event: 'user_create', payload: JSON.stringify(body) },
+    { event_key: `ref_change:${change?.id}`, event: 'push' }
+  ])
+  t.equal(deliveries.length, 2)
+  t.equal((await rows('select id from pipelines where project_id = ?', [project.id])).length, 1)
+  t.same(await rows("select id from jobs where queue = 'default'"), [])
+})
