@@ -49,7 +49,7 @@ export function isRetriable(error: unknown): boolean {
   return errno === 1213 || errno === 1205 || errno === 1047 || errno === 1180
 }
 
-/** Whether `alter table` failed because a column or key that it adds exists already, or one that it drops does not. */
+/** Whether a column or key that `alter table` adds exists already, or one that it drops does not exist. */
 export function isAlreadyMade(error: unknown): boolean {
   const { errno } = driverError(error)
   return errno === 1060 || errno === 1061 || errno === 1091

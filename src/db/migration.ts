@@ -7,9 +7,9 @@ export interface Migration {
   readonly name: string
   /**
    * SQL statements, one per element. Databases do not roll back a change of a table. After a crash in the middle all
-   * statements run again, so each must be harmless the second time (`if not exists`, `ignore`). An `alter table` that
-   * adds or drops columns and keys is harmless: the database makes all of its changes or none, and its error the second
-   * time means that they are made.
+   * statements run again, so each must be harmless the second time (`if not exists`, `ignore`). An `alter table` that adds
+   * or drops columns and keys is harmless: the database makes all of its changes or none, and the error that it gives the
+   * second time counts as done.
    */
   readonly up: readonly string[]
   readonly down: readonly string[]

@@ -11,6 +11,7 @@ export type Owner =
   | 'builds'
   | 'runners'
   | 'ref_changes'
+  | 'runners'
   | 'hooks'
   | 'hook_deliveries'
   | 'jobs'
@@ -115,15 +116,16 @@ const LINES = {
       erasedAfter('projects', 'project_id'),
       erasedAfter('pipelines', 'pipeline_id'),
       forgottenAfter('users', 'user_id'),
+      // A build whose runner is gone shows none.
       keptAfter('runners', 'runner_id')
     ],
     others: ['process_id'],
     restore: { empty: ['token_hash', 'process_id', 'lease_until'] }
   },
-  // Counted again when a restored pipeline changes: its unfinished builds are canceled by then.
+  // Counts of builds. Builds come back canceled, and the next change of their pipeline counts them anew.
   pipeline_stages: { owners: [erasedAfter('pipelines', 'pipeline_id')], restore: false },
   runners: { encrypted: ['token_encrypted'] },
-  runner_projects: { owners: [deletedWith('projects', 'project_id'), deletedWith('runners', 'runner_id')] },
+  runner_projects: { owners: [deletedWith('runners', 'runner_id'), deletedWith('projects', 'project_id')] },
   ref_changes: {
     owners: [erasedAfter('projects', 'project_id'), forgottenAfter('users', 'user_id')],
     others: ['old_id', 'new_id'],

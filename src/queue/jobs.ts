@@ -52,7 +52,8 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'happening.told': kind('default'),
   // The delivery counts its own tries over a day. A receiver that is down is not a failure of the job.
   'hook.deliver': kind('hooks', { timeout: 60 }),
-  // The build's own time limit ends the job. A build is tried again with a new claim, by whatever wake-up comes.
+  // The build's own time limit ends the job. A build is tried again with a new claim, after any wake-up, never by failing
+  // the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),

@@ -71,7 +71,7 @@ export async function enqueuedPayloads(name: JobName): Promise<Set<string>> {
   return new Set(found.map(({ payload }) => payload))
 }
 
-/** Counts the jobs of a name that are ready, or will be until a moment; at most `most`. */
+/** Returns how many jobs of a name are ready, or will be at a given moment. It stops counting at `most`. */
 export async function countWaitingJobs(name: JobName, { until, most }: { until: Date; most: number }): Promise<number> {
   const found = await row<{ count: number }>(
     `select count(*) as count from (select id from jobs

@@ -61,7 +61,9 @@ interface StageBuild extends JudgedBuild {
   readonly id: number
   readonly name: string
   readonly stageIndex: number
+  status: BuildStatus
   readonly when: BuildWhen
+  readonly allowFailure: boolean
 }
 
 /** A build that moves on while the test runs. */

@@ -17,6 +17,7 @@ import {
 } from '../../src/db/ownership.js'
 import { execute, rows } from '../../src/db/sql.js'
 import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
+import { makeRunner } from '../areas/runners/make-runners.js'
 import { factory, someOrigin, type TestProject, type TestUser } from './factory.js'
 import { newKey } from './ssh-keys.js'
 
@@ -54,8 +55,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     for (const build of builds) await endBuild(build, { trace: 'done', artifacts: Buffer.from('archive') })
   },
   pipeline_stages: along,
-  runner_projects: ({ project }) =>
-    execute('insert into runner_projects (runner_id, project_id) values (?, ?)', [1, project.id]),
+  runner_projects: ({ project }) => makeRunner({ projects: [project.id] }),
   ref_changes: along,
   activity_events: ({ project, user }) =>
     execute(

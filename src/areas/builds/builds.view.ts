@@ -41,12 +41,12 @@ const PipelineOfBuild = Type.Object(
 export const RunnerSummary = Type.Object(
   {
     id: IdOf('the runner'),
-    description: Text('what the runner is called'),
-    active: Flag('whether it takes builds'),
-    is_shared: Flag('whether it takes builds of all projects'),
-    name: Nullable(Text('the name of its program'))
+    description: Text('what people call it'),
+    active: Flag('whether it takes builds; a runner that is not active is paused'),
+    is_shared: Flag('whether it serves every project that has shared runners enabled'),
+    name: Nullable(Text('the name of its program; null before it has told its name'))
   },
-  { title: 'RunnerSummary', description: 'Who runs builds.' }
+  { title: 'RunnerSummary', description: 'A runner, which runs builds.' }
 )
 
 export const Build = Type.Object(
@@ -64,7 +64,9 @@ export const Build = Type.Object(
     user: Nullable(described(User, 'the user who started it; null when that user is gone')),
     artifacts_file: Nullable(described(ArtifactsFile, 'its archive; null without one')),
     commit: Nullable(described(CommitOfBuild, 'its commit; null when that is gone from the repository')),
-    runner: Nullable(described(RunnerSummary, 'the runner that took it; null before one did')),
+    runner: Nullable(
+      described(RunnerSummary, 'the runner that took it; null before one has, and when that runner is gone')
+    ),
     pipeline: described(PipelineOfBuild, 'its pipeline'),
     download_url: Nullable(Text('always null'))
   },

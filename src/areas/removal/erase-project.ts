@@ -30,7 +30,7 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
   await execute('delete from project_removals where project_id = ?', [projectId])
 }
 
-/** Cancels the builds. It does not advance the pipelines, which would start the builds of later stages: pipelines go too. */
+/** Cancels the builds. It does not advance the pipelines, which would start the builds of later stages. */
 async function cancelBuilds(projectId: number): Promise<void> {
   for (let canceled = AT_ONCE; canceled === AT_ONCE; ) {
     const { affectedRows } = await transact(() => {
