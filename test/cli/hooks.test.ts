@@ -132,13 +132,13 @@ t.test('a hook is tried, and what was sent is shown and sent again', async t => 
   t.test('with one it tells how the first try went', async t => {
     await runJobs()
     await execute('delete from jobs')
-    const failing = run(['hooks', 'test', String(id), '--wait', '--json'])
+    const failing = run(['hooks', 'test', String(id), '--wait', '--seconds', '600', '--json'])
     await until('the sample to be sent', async () => (await runJobs()).includes('hook.deliver'))
     const failed = await failing
     t.equal(failed.code, 1)
     t.match(failed.json(), { delivery: { state: 'pending', tries: [{ status: 500, response_body: 'so be it' }] } })
     state.status = 200
-    const passing = run(['hooks', 'test', String(id), '--wait'])
+    const passing = run(['hooks', 'test', String(id), '--wait', '--seconds', '600'])
     await until('the sample to be sent', async () => (await runJobs()).includes('hook.deliver'))
     const { code, stdout } = await passing
     t.equal(code, 0)
