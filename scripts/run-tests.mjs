@@ -3,7 +3,7 @@
 import t from 'tap'
 
 /** Seconds for one file. Only a fault takes so long, however busy the machine is. */
-const LIMIT = 600
+const LIMIT = 1800
 
 t.jobs = 2
 t.setTimeout(0)

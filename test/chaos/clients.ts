@@ -144,7 +144,7 @@ async function push(world: World, clone: PushedClone, moves: readonly { ref: str
 
 /** Looks at the refs after a push without an answer, to see what has happened to it. */
 async function lookAt({ folder, known }: PushedClone, wanted: readonly { ref: string; old: string }[]): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 900; tries++) {
     const { ok, stdout } = await tryGit(folder, ['ls-remote', '--quiet', 'origin'])
     if (!ok) {
       await sleep(200)
@@ -154,5 +154,5 @@ async function lookAt({ folder, known }: PushedClone, wanted: readonly { ref: st
     for (const { ref } of wanted) known.set(ref, there.get(ref) ?? ZERO)
     return
   }
-  throw new Error('the server did not answer within 20 s')
+  throw new Error('the server did not answer within 180 s')
 }

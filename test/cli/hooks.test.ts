@@ -139,13 +139,13 @@ t.test('a hook is tested, and its deliveries are shown and repeated', async t =>
   t.test('with a worker, hooks test --wait shows the first try', async t => {
     await runJobs()
     await execute('delete from jobs')
-    const failing = run(['hooks', 'test', String(id), '--wait', '--json'])
+    const failing = run(['hooks', 'test', String(id), '--wait', '--seconds', '600', '--json'])
     await until('the sample to be sent', async () => (await runJobs()).includes('hook.deliver'))
     const failed = await failing
     t.equal(failed.code, 1)
     t.match(failed.json(), { delivery: { state: 'pending', tries: [{ status: 500, response_body: 'so be it' }] } })
     state.status = 200
-    const passing = run(['hooks', 'test', String(id), '--wait'])
+    const passing = run(['hooks', 'test', String(id), '--wait', '--seconds', '600'])
     await until('the sample to be sent', async () => (await runJobs()).includes('hook.deliver'))
     const { code, stdout } = await passing
     t.equal(code, 0)

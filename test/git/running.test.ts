@@ -9,6 +9,8 @@ import { readCommit } from '../../src/git/objects.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { outputOf, runGit, startGit } from '../../src/git/run.js'
 import { slotCounts, takeSlot } from '../../src/git/slots.js'
+import { nap, processesWith, sleeperOf } from '../helpers/naps.js'
+import { until } from '../helpers/until.js'
 import { git, repositoryWith } from './history.js'
 
 t.teardown(() => closeGitProcesses())
@@ -31,25 +33,14 @@ t.test("git gets nothing of the caller's environment", async t => {
 
 t.test('time limit, output limit, abort signal and failures end git', async t => {
   const repository = await repositoryWith(t, 20)
-  const sleep = ['-c', 'alias.wait=!sleep 60 & sleep 61', 'wait']
+  const sleep = ['-c', `alias.wait=!sleep ${nap(1)} & sleep ${nap(1)}`, 'wait']
   await t.rejects(runGit(sleep, { repository, timeout: 0.2 }), { name: 'GitFailure', code: null, message: /timeout/ })
   const leaving = new AbortController()
   const run = runGit(sleep, { repository, signal: leaving.signal })
-  setTimeout(() => leaving.abort(), 50)
+  await sleeperOf(1)
+  leaving.abort()
   await t.rejects(run, { name: 'GitFailure', message: /killed/ })
-  const children = readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
-    .map(pid => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
-      } catch {
-        return ''
-      }
-    })
-  t.notOk(
-    children.some(line => /^sleep\x006[01]/.test(line)),
-    'the children of git are gone too'
-  )
+  await until('the children of git are gone too', () => processesWith(`sleep\0${nap(1)}`).length === 0)
   await t.rejects(runGit(['cat-file', 'blob', 'master:big.bin'], { repository, maxOutput: 1000 }), {
     message: /1000 bytes/
   })

@@ -16,6 +16,7 @@ import { type PushResult, readPushCommands, receivePack, refusePush } from '../.
 import { refValue, ZERO } from '../../src/git/refs.js'
 import { slotCounts } from '../../src/git/slots.js'
 import { advertise, type Service, uploadPack } from '../../src/git/transport.js'
+import { until } from '../helpers/until.js'
 import { environment, git, repositoryWith } from './history.js'
 
 t.teardown(() => closeGitProcesses())
@@ -233,8 +234,9 @@ t.test('a push that is cut off at any place changes no ref', async t => {
       headers: { 'content-length': body.length }
     })
     outgoing.on('error', () => {})
-    outgoing.write(body.subarray(0, size))
-    await new Promise(resolve => setTimeout(resolve, 100))
+    await new Promise(resolve => outgoing.write(body.subarray(0, size), resolve))
+    // With the commands complete, git runs until the client leaves.
+    if (ended) await until('git has begun', () => slotCounts().running === 1)
     outgoing.destroy()
     if (ended) t.match(await ended, [{ ref: 'refs/heads/cut', ok: false }], `cut at ${size}`)
     t.equal(await refValue(host.repository, 'refs/heads/cut'), null)
@@ -271,10 +273,10 @@ t.test('the process ends when a client leaves during a clone', async t => {
   await once(output, 'readable')
   t.equal(slotCounts().running, 1)
   output.destroy()
-  while (slotCounts().running > 0) await new Promise(resolve => setTimeout(resolve, 10))
+  await until('git has ended', () => slotCounts().running === 0)
   const listing = await advertise(host.repository, 'git-upload-pack')
   listing.destroy()
-  while (slotCounts().running > 0) await new Promise(resolve => setTimeout(resolve, 10))
+  await until('git has ended', () => slotCounts().running === 0)
 })
 
 t.test('input that is not the git protocol is refused', async t => {

@@ -18,6 +18,7 @@ prepareHome()
 await execute(`create table ran (id int unsigned not null auto_increment primary key, job_id bigint unsigned not null,
   process_id bigint unsigned not null, pid int unsigned not null, at datetime(3) not null, key (job_id))`)
 
+/** In milliseconds for polls; as seconds of a lease, for ever. */
 const HOUR = String(3_600_000)
 const module = new URL('worker-process.js', import.meta.url)
 const event = toldJob
@@ -33,7 +34,8 @@ interface Worker {
 /** Starts a worker that ends with the test. */
 async function worker(t: Test, environment: Record<string, string> = {}): Promise<Worker> {
   const child = fork(module, [], {
-    env: { ...process.env, ...environment },
+    // It does not renew its lease.
+    env: { ...process.env, GITSTEAD_QUEUE_LEASE: HOUR, ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })
   t.teardown(async () => {
@@ -59,7 +61,7 @@ t.test('two processes do thousands of jobs, each job once', async t => {
   await enqueueAll('happening.told', many(2000))
   const [one, two] = await Promise.all([worker(t), worker(t)])
   for (let part = 0; part < 20; part++) await enqueueAll('happening.told', many(50))
-  await until('the queue is empty', async () => (await left()) === 0, 60)
+  await until('the queue is empty', async () => (await left()) === 0)
   const done = await ran()
   t.equal(done.length, 3000)
   t.equal(new Set(done.map(({ job_id }) => job_id)).size, 3000)
@@ -86,7 +88,7 @@ t.test('workers killed in the middle lose nothing', async t => {
     await kill(victim)
     t.match(await reapProcesses(), [victim.processId], 'the dead process is found at once, by its pid')
   }
-  await until('the queue is empty', async () => (await left()) === 0, 60)
+  await until('the queue is empty', async () => (await left()) === 0)
   const times = new Map<number, number>()
   for (const { job_id } of await ran()) times.set(job_id, (times.get(job_id) ?? 0) + 1)
   t.equal(times.size, 1500)

@@ -1,15 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync
-} from 'node:fs'
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -26,6 +17,7 @@ import { makeWorkFolder, removeStaleFolders } from '../../src/runner/folders.js'
 import { checkSandbox } from '../../src/runner/sandbox.js'
 import { handOver } from '../../src/runner/tree.js'
 import { buildUser } from '../../src/runner/user.js'
+import { nap, processesWith, sleeperOf } from '../helpers/naps.js'
 
 type Wish = Partial<RunnerJob> & Partial<RunnerPort> & { onTrace?: (text: string, cancel: () => void) => void }
 type Outcome = { result: RunnerResult; trace: string; archive: Buffer | undefined; filename: string; work: string }
@@ -33,16 +25,13 @@ type Outcome = { result: RunnerResult; trace: string; archive: Buffer | undefine
 const home = t.testdir({ tmp: {} })
 const settings = (runner: object = {}, rest: object = {}) => loadConfig({ home, runner, ...rest })
 
-/** Returns a number of seconds that no other process on this machine sleeps. */
-const nap = (n: number) => `9${process.pid}${n}`
-
 async function build(wish: Wish): Promise<Outcome> {
   const cancel = new AbortController()
   const outcome = { trace: '', archive: undefined as Buffer | undefined, filename: '' }
   const work = wish.workFolder ?? (await makeWorkFolder())
   const job: RunnerJob = {
     id: 1,
-    timeout: 60,
+    timeout: 600,
     variables: [],
     script: [],
     afterScript: [],
@@ -66,18 +55,6 @@ async function build(wish: Wish): Promise<Outcome> {
     ...wish
   })
   return { ...outcome, result, work }
-}
-
-/** Returns the processes of this machine whose command line contains the text. */
-function processesWith(text: string): string[] {
-  return readdirSync('/proc').filter(pid => {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text)
-    } catch {
-      return false
-    }
-  })
 }
 
 const artifacts = (paths: string[], more: object = {}) => ({
@@ -230,16 +207,12 @@ for (const sandbox of ['bubblewrap', 'none']) {
     })
 
     t.test('the user outside is not root, even when this process is root', async t => {
-      let uids = ''
-      await build({
-        script: [`sleep ${nap(4)} & echo ready; wait`],
-        onTrace: (text, cancel) => {
-          if (!text.includes('\nready\n') || uids) return
-          const pid = processesWith(`sleep\0${nap(4)}`)[0]
-          if (pid) uids = /Uid:\t(.*)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? ''
-          cancel()
-        }
-      })
+      const cancel = new AbortController()
+      const ended = build({ script: [`sleep ${nap(4)}`], signal: cancel.signal })
+      const status = readFileSync(`/proc/${await sleeperOf(4)}/status`, 'utf8')
+      cancel.abort()
+      await ended
+      const uids = /Uid:\t(.*)/.exec(status)?.[1] ?? ''
       const own = process.getuid?.()
       t.match(uids, own === 0 ? /^([1-9]\d*)(\t\1){3}$/ : new RegExp(`^${own}\t`))
     })
@@ -473,7 +446,7 @@ t.test('when a worker is killed its builds end, and the next worker removes thei
     import { makeWorkFolder } from ${module('runner/folders')}
     loadConfig({ home: ${JSON.stringify(home)} })
     const none = async () => undefined
-    const job = { id: 1, timeout: 60, variables: [], afterScript: [], artifacts: null, secrets: [],
+    const job = { id: 1, timeout: 600, variables: [], afterScript: [], artifacts: null, secrets: [],
       script: ['setsid sleep ${nap(8)} & echo rea""dy; wait'] }
     const workFolder = await makeWorkFolder()
     process.stdout.write('<' + workFolder + '>')

@@ -90,7 +90,7 @@ interface RefRow {
 const LAST = `select c.project_id, c.ref, c.new_id from ref_changes c join (select max(id) as id from ref_changes
   where state = 'done' group by project_id, ref) last on last.id = c.id`
 
-t.test('a restored copy has exactly the refs of its rows', { timeout: 110_000 }, async t => {
+t.test('a restored copy has exactly the refs of its rows', async t => {
   const busy = Promise.all([...projects.map(push), write()])
   const secrets = join(folder, 'secrets.json')
   const create = () => gitstead(['backup', 'create', '--home', home, '--secrets-to', secrets, '--json'])

@@ -145,7 +145,7 @@ export class Receiver {
 export async function eventually<T>(
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   describe: () => string | Promise<string> = () => 'it did not happen',
-  seconds = 60
+  seconds = 180
 ): Promise<T> {
   const limit = Date.now() + seconds * 1000
   for (;;) {
