@@ -10,7 +10,7 @@ export interface ArtifactsRow {
   readonly artifacts_expire_at: Date | null
 }
 
-/** Stores a build's archive, from now on the build's artifacts. `expireIn` in seconds; null is for ever. */
+/** Stores an archive as the artifacts of a build. `expireIn` is in seconds; with null the artifacts never expire. */
 export async function storeArtifacts(
   claim: BuildClaim,
   archive: { path: string; filename: string },
@@ -31,11 +31,11 @@ export async function storeArtifacts(
   )
 }
 
-/** Whether a build has artifacts that have not expired. */
+/** Returns whether a build has artifacts that have not expired. */
 export const hasArtifacts = (build: ArtifactsRow) =>
   build.artifacts_filename !== null && (build.artifacts_expire_at === null || build.artifacts_expire_at > new Date())
 
-/** The archive of a build; undefined without one, or when it has expired. */
+/** Opens the archive of a build. Returns undefined when the build has none, or when it has expired. */
 export async function openArtifactsOf(build: ArtifactsRow) {
   if (!hasArtifacts(build) || build.artifacts_attempt === null) return undefined
   return openArtifact({ build: build.id, attempt: build.artifacts_attempt })

@@ -1,4 +1,4 @@
-// Builds with their commits, traces and artifacts, as the API reads them.
+// Reads builds for the API, with their commits, traces and artifacts.
 
 import type { Page } from '../../db/paginate.js'
 import { NotFound, NothingThere } from '../../errors.js'
@@ -12,7 +12,7 @@ import { type BuildRow, findBuild, findSuccessfulBuild, listBuilds } from './bui
 import type { BuildListQuery } from './builds.schema.js'
 import type { BuildReading } from './builds.view.js'
 
-/** A page of builds; with `sha`, those of one commit. Throws NotFound for a commit that is not there. */
+/** Returns a page of builds; with `sha`, only builds of that commit. Throws NotFound when the commit does not exist. */
 export async function readBuilds(
   project: ProjectRow,
   query: BuildListQuery,
@@ -25,12 +25,12 @@ export async function readBuilds(
   return { ...page, items: await Promise.all(page.items.map(build => withCommit(repository, build))) }
 }
 
-/** Throws NothingThere. */
+/** Returns a build with its commit. Throws NothingThere when the project has no build with this id. */
 export async function readBuild(project: ProjectRow, id: number): Promise<BuildReading> {
   return withCommit(repositoryPath(project), await mustFind(project, id))
 }
 
-/** The trace as it is now. Throws NothingThere for a build without one. */
+/** Opens the current trace of a build. Throws NothingThere when the build or its trace does not exist. */
 export async function readTraceOf(project: ProjectRow, id: number) {
   const build = await mustFind(project, id)
   const trace = build.erased_at ? undefined : await openTrace({ build: build.id, attempt: build.attempt })
@@ -38,12 +38,15 @@ export async function readTraceOf(project: ProjectRow, id: number) {
   return trace
 }
 
-/** The archive of a build. Throws NothingThere. */
+/** Opens the archive of a build. Throws NothingThere when the build or its archive does not exist. */
 export async function readArtifactsOf(project: ProjectRow, id: number) {
   return archiveOf(await mustFind(project, id))
 }
 
-/** The archive of a build of a name, from the newest successful pipeline of a ref. Throws NothingThere. */
+/**
+ * Opens the archive of the build `name` in the newest successful pipeline of a ref. Throws NothingThere when the build
+ * or its archive does not exist.
+ */
 export async function readArtifactsOfRef(project: ProjectRow, ref: string, name: string) {
   return archiveOf(await findSuccessfulBuild(project.id, ref, name))
 }

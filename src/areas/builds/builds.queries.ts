@@ -60,7 +60,7 @@ export function findBuild(projectId: number, id: number): Promise<BuildRow | und
   return row<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.id = ? and b.project_id = ?`, [id, projectId])
 }
 
-/** Newest first; of one commit when `sha` is given. */
+/** Returns a page of builds, newest first. With `sha`, the page has only builds of that commit. */
 export async function listBuilds(projectId: number, query: BuildListQuery, sha?: string): Promise<Page<BuildRow>> {
   const { page, perPage, sql } = window(query)
   const where = ['b.project_id = ?']
@@ -85,7 +85,7 @@ export async function listBuilds(projectId: number, query: BuildListQuery, sha?:
   return { items, total, page, perPage }
 }
 
-/** The build of a name in the newest successful pipeline of a ref. */
+/** Returns the successful build `name` in the newest successful pipeline of a ref. */
 export function findSuccessfulBuild(projectId: number, ref: string, name: string): Promise<BuildRow | undefined> {
   return row<BuildRow>(
     `select ${COLUMNS} from builds b ${JOINS}

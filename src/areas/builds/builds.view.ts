@@ -74,7 +74,7 @@ export const Build = Type.Object(
 )
 export type Build = Static<typeof Build>
 
-/** A build with the commit that it is of; null when the commit is gone from the repository. */
+/** A build and its commit. The commit is null when the repository no longer has it. */
 export interface BuildReading {
   readonly build: BuildRow
   readonly commit: Commit | null
@@ -117,7 +117,7 @@ const viewCommit = (commit: Commit) => ({
   created_at: commit.committedDate
 })
 
-/** Null before a runner has taken the build, and once the runner is removed. */
+/** Returns null until a runner takes the build, and after that runner is removed. */
 function viewRunner(build: BuildRow) {
   if (build.runner_id === null) return null
   return {
@@ -129,7 +129,7 @@ function viewRunner(build: BuildRow) {
   }
 }
 
-/** Written out: spreading another view into it took as long as the rest of a build. */
+/** All fields are written out, because spreading another view took as long as the rest of a build. */
 function viewStarter(build: BuildRow) {
   if (build.user_id === null || build.user_name === null) return null
   return {

@@ -1,6 +1,6 @@
-// A build is taken with a lease and a token of its own. Whoever does not show the token any more changes nothing: so a
-// worker that was thought dead cannot write into the build that another one runs again. Which build a runner takes is
-// another matter: areas/runners/claim-next.ts.
+// A claim gives a build a lease and a new token, and every later change requires the current token. So a worker that
+// was taken for dead cannot write to a build that another worker runs again. areas/runners/claim-next.ts chooses the
+// build.
 import { randomBytes } from 'node:crypto'
 import { config } from '../../config.js'
 import { execute, row } from '../../db/sql.js'
@@ -10,7 +10,7 @@ import { tokenHash } from '../../secrets.js'
 import { type ChangingBuild, changePipeline, moveBuild } from '../pipelines/build-changes.js'
 import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
 
-/** A build whose worker died this often is not begun again. */
+/** A build that is still unfinished after this many attempts, for example because its workers died, fails. */
 const ATTEMPTS = 4
 
 export interface BuildClaim {
@@ -20,7 +20,7 @@ export interface BuildClaim {
   readonly token: string
 }
 
-/** A build as one finds it without locks. */
+/** A build that was found without a lock. */
 export interface FoundBuild {
   readonly buildId: number
   readonly pipelineId: number
@@ -28,7 +28,7 @@ export interface FoundBuild {
 
 export interface Taker {
   readonly runnerId: number
-  /** The worker process of the built-in runner; null for an outside runner, which takes no build over from itself. */
+  /** The worker process of the built-in runner. Null for an outside runner, which never takes over its own builds. */
   readonly processId: number | null
   readonly token: string
 }
@@ -38,16 +38,16 @@ interface ClaimableRow extends ChangingBuild {
   readonly lease_until: Date | null
   readonly token_hash: Buffer | null
   readonly runner_id: number | null
-  /** Whether the worker process that runs it still shows life. */
+  /** 1 while the worker process that runs the build is registered, otherwise 0. */
   readonly held: number
 }
 
 const leaseEnd = () => new Date(Date.now() + config().queue.lease * 1000)
 
-/** A build's token: read access to its project while it runs, and the proof of who runs it. */
+/** Returns a token for a build. While the build runs, it gives read access to the project and identifies the claim. */
 export const newBuildToken = () => randomBytes(20).toString('hex')
 
-/** The claim that a token stands for, while its build runs. */
+/** Returns the claim of a token, or undefined when no running build has this token. */
 export async function findClaim(token: string): Promise<BuildClaim | undefined> {
   const found = await row<Omit<BuildClaim, 'token'>>(
     `select id as buildId, pipeline_id as pipelineId, attempt from builds where token_hash = ? and status = 'running'`,
@@ -57,8 +57,9 @@ export async function findClaim(token: string): Promise<BuildClaim | undefined> 
 }
 
 /**
- * Takes a pending build, or one that the same runner has in a worker which is gone; null when it is free no more. The
- * sandbox has kept what the first run did to itself, so the build can begin again; after four attempts it fails instead.
+ * Claims a pending build, or a running build that the same runner started in a worker that is gone. Returns null when
+ * the build is no longer free. The sandbox contains the effects of the first run, so the build can start again. After
+ * four attempts the build fails instead.
  */
 export async function takeBuild({ buildId, pipelineId }: FoundBuild, taker: Taker): Promise<BuildClaim | null> {
   const claim = await changePipeline(pipelineId, async pipeline => {
@@ -86,7 +87,7 @@ export async function takeBuild({ buildId, pipelineId }: FoundBuild, taker: Take
   return claim ?? null
 }
 
-/** Without a lock of its own: nobody else changes the status of a build while its pipeline is locked. */
+/** Takes no lock: the lock of the pipeline already prevents other changes of the build's status. */
 function readBuild(pipeline: LockedPipeline, id: number): Promise<ClaimableRow | undefined> {
   return row<ClaimableRow>(
     `select b.id, b.stage_index, b.status, b.allow_failure, b.attempt, b.lease_until, b.token_hash, b.runner_id,
@@ -103,8 +104,8 @@ function isFree({ status, runner_id, held, lease_until }: ClaimableRow, { runner
 }
 
 /**
- * Leaves a build that could not be run to its end to the next claim, at once. `blameless` for a worker that stops: then
- * the attempt does not count.
+ * Ends the lease of an unfinished build, so that the next claim can take it at once. A worker that stops passes
+ * `blameless`: then the attempt does not count.
  */
 export async function releaseBuild({ buildId, token }: BuildClaim, blameless: boolean): Promise<void> {
   const now = new Date()
@@ -115,7 +116,7 @@ export async function releaseBuild({ buildId, token }: BuildClaim, blameless: bo
   )
 }
 
-/** Shows that the build is being run; false when it is no longer this claim's, as after a cancel. */
+/** Renews the lease of a build. Returns false when the claim no longer holds the build, for example after a cancel. */
 export async function renewBuild({ buildId, token }: BuildClaim): Promise<boolean> {
   const { affectedRows } = await execute(
     "update builds set lease_until = ? where id = ? and token_hash = ? and status = 'running'",
@@ -124,7 +125,7 @@ export async function renewBuild({ buildId, token }: BuildClaim): Promise<boolea
   return affectedRows === 1
 }
 
-/** Ends a build and moves its pipeline on; false when it was no longer this claim's. */
+/** Ends a build and updates its pipeline. Returns false when the claim no longer holds the build. */
 export async function finishBuild(claim: BuildClaim, result: RunnerResult, traceSize: number): Promise<boolean> {
   const finished = await changePipeline(claim.pipelineId, async pipeline => {
     const build = await readBuild(pipeline, claim.buildId)
@@ -135,7 +136,10 @@ export async function finishBuild(claim: BuildClaim, result: RunnerResult, trace
   return finished ?? false
 }
 
-/** Ends a build whatever runs it: created, pending and running ones become canceled, others stay. Throws NotFound. */
+/**
+ * Cancels a build that is created, pending or running, with any runner. Other builds stay unchanged. Throws NotFound
+ * when the build does not exist.
+ */
 export async function cancelBuild(id: number): Promise<void> {
   const found = await row<{ pipeline_id: number }>('select pipeline_id from builds where id = ?', [id])
   if (!found) throw new NotFound()

@@ -12,7 +12,7 @@ interface ExpiredRow {
 
 export const expiredArtifacts: Task = {
   name: 'expired_artifacts',
-  // Whoever asks for expired artifacts is told at once that they are gone: this only makes room.
+  // The API answers 404 for artifacts as soon as they expire. This task only frees their disk space.
   schedule: '29 */4 * * *',
   about: 'removes the artifacts of builds whose time has passed, file and record',
   run: removeExpired
@@ -39,7 +39,10 @@ async function removeExpired({ dryRun, signal, count, note }: TaskContext) {
   }
 }
 
-/** The file first: a run that breaks off in between finds the row again. What has expired cannot be kept any more. */
+/**
+ * Removes the file first, so the next run still finds the row if this run stops in between. No request can keep
+ * artifacts that have expired, so none conflicts with the removal.
+ */
 async function removeOne({ id, attempt }: ExpiredRow): Promise<void> {
   await removeArtifact({ build: id, attempt })
   await execute(

@@ -1,11 +1,12 @@
-// Files of builds that no row speaks of: a crash between a file and its row, or builds that went without their files.
+// Finds files of builds that no row refers to. A crash between writing a file and its row leaves such a file, and so
+// does a removal that deletes the rows but not the files.
 import { rows } from '../../db/sql.js'
 import { changedAt, type StoredFile, storedFiles, storedFolders } from '../../storage/stored-files.js'
 
 export interface Orphans {
-  /** Paths of what nobody speaks of and was changed last before the moment asked for. */
+  /** Paths of files that no row refers to and that last changed before the given time. */
   readonly paths: readonly string[]
-  /** How many were looked at. */
+  /** The number of files that were checked. */
   readonly looked: number
 }
 
@@ -15,7 +16,7 @@ interface BuildRow {
   readonly artifacts_attempt: number | null
 }
 
-/** Looks through the files of a kind, in at most `folders` of their folders. */
+/** Finds orphaned files of a kind, in at most `folders` folders. `before` is in milliseconds since 1970. */
 export async function orphanedBuildFiles(
   kind: 'traces' | 'artifacts',
   before: number,
@@ -44,7 +45,7 @@ async function buildsOf(folder: number): Promise<Map<number, BuildRow>> {
   return new Map(found.map(build => [build.id, build]))
 }
 
-/** An archive of an earlier attempt is nobody's; the traces of earlier attempts stay with their build. */
+/** A finished build keeps the archive of one attempt only, but the traces of all attempts. */
 function belongs(kind: 'traces' | 'artifacts', { attempt }: StoredFile, build: BuildRow | undefined): boolean {
   if (!build) return false
   return kind === 'traces' || build.status === 'running' || build.artifacts_attempt === attempt

@@ -9,12 +9,12 @@ export interface RunningBuild {
   readonly stage: string
   readonly ref: string
   readonly started_at: Date | null
-  /** Where it runs: null for a worker that is gone, whose build the next one begins again. */
+  /** The host of the worker. Null when the worker is gone: the next worker starts the build again. */
   readonly hostname: string | null
   readonly pid: number | null
 }
 
-/** The builds that run now, those that began last first, at most 100. */
+/** Returns at most 100 running builds, most recently started first. */
 export function runningBuilds(): Promise<RunningBuild[]> {
   return rows<RunningBuild>(
     `select b.id, b.project_id, concat(n.path, '/', p.path) as project, b.name, b.stage, b.ref, b.started_at,

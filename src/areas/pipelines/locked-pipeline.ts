@@ -1,4 +1,4 @@
-// A pipeline under change: its row is locked, its counts are in memory until all changes are made.
+// A pipeline during a change: its row is locked, and its counts stay in memory until all changes are made.
 import type { StageCounts } from '../../ci/advance.js'
 import type { BuildStatus, StatusCounts } from '../../ci/status.js'
 import { row } from '../../db/sql.js'
@@ -9,11 +9,11 @@ export interface LockedPipeline {
   readonly status: BuildStatus
   readonly startedAt: Date | null
   stages: readonly StageCounts[]
-  /** Stages whose rows are behind their counts. */
+  /** Stages whose counts are not written to their rows yet. */
   readonly changed: Set<StageCounts>
 }
 
-/** Locks a pipeline until the transaction ends; undefined when there is none. */
+/** Locks the row of a pipeline until the transaction ends. Returns undefined when the pipeline does not exist. */
 export async function lockPipeline(id: number): Promise<LockedPipeline | undefined> {
   const found = await row<{ status: BuildStatus; started_at: Date | null }>(
     'select status, started_at from pipelines where id = ? for update',
@@ -28,12 +28,12 @@ export async function lockPipeline(id: number): Promise<LockedPipeline | undefin
     stages,
     changed: new Set()
   }
-  // A new pipeline, or one whose rows came out of a backup.
+  // The pipeline is new, or its rows were restored from a backup.
   if (stages.length === 0) await recount(pipeline)
   return pipeline
 }
 
-/** Counts anew from the builds as they are now. */
+/** Counts the builds of all stages again, from their rows. */
 export async function recount(pipeline: LockedPipeline): Promise<void> {
   await recountStages(pipeline.id)
   pipeline.stages = await readStages(pipeline.id)
@@ -46,7 +46,10 @@ export interface CountedMove {
   readonly to: keyof StatusCounts
 }
 
-/** Notes that the builds of the move have their new status; false where the counts say that there were no such builds. */
+/**
+ * Moves `builds` builds from one counter of a stage to another. Returns false when the counts do not include so many
+ * builds.
+ */
 export function countMove(pipeline: LockedPipeline, { position, from, to }: CountedMove, builds: number): boolean {
   const stage = pipeline.stages.find(known => known.position === position)
   if (!stage || stage.counts[from] < builds) return false

@@ -1,11 +1,12 @@
-// How many builds of each stage have each status. Who changes them holds the lock of the pipeline's row.
+// The number of builds in each status, for each stage. A caller that changes them must hold the lock of the pipeline's
+// row.
 import type { StageCounts } from '../../ci/advance.js'
 import { noBuilds, type StatusCounts } from '../../ci/status.js'
 import { execute, rows } from '../../db/sql.js'
 
 const COUNTERS = Object.keys(noBuilds()) as (keyof StatusCounts)[]
 
-/** In the order in which they run; none for a pipeline whose builds nobody has counted yet. */
+/** Returns the stages in the order in which they run. The list is empty until the builds are counted. */
 export async function readStages(pipelineId: number): Promise<StageCounts[]> {
   const found = await rows<StatusCounts & { position: number }>(
     `select position, ${COUNTERS.join(', ')} from pipeline_stages where pipeline_id = ? order by position`,
@@ -21,7 +22,7 @@ export async function writeStage(pipelineId: number, { position, counts }: Stage
   )
 }
 
-/** Counts the builds of a pipeline anew, of each name the latest one. */
+/** Counts the builds of a pipeline again. Of several builds with the same name, it counts only the latest. */
 export async function recountStages(pipelineId: number): Promise<void> {
   await execute('delete from pipeline_stages where pipeline_id = ?', [pipelineId])
   await execute(

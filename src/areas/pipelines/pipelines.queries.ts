@@ -31,7 +31,7 @@ export function findPipeline(projectId: number, id: number): Promise<PipelineRow
 
 export type PipelineScope = 'running' | 'branches' | 'tags'
 
-/** Newest first. */
+/** Returns a page of pipelines, newest first. */
 export async function listPipelines(
   projectId: number,
   query: PageRequest & { scope?: PipelineScope }
@@ -48,7 +48,7 @@ export async function listPipelines(
 function scopeCondition(scope: PipelineScope | undefined): string {
   if (scope === 'running') return " and l.status = 'running'"
   if (scope === undefined) return ''
-  // Not specified beyond the names: the newest pipeline of each branch or tag.
+  // Not specified except for the names: these scopes select the newest pipeline of each branch or tag.
   return ` and l.id in (select max(m.id) from pipelines m where m.project_id = l.project_id
     and m.tag = ${scope === 'tags' ? 1 : 0} group by m.ref)`
 }

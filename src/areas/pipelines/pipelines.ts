@@ -1,4 +1,4 @@
-// A pipeline is made from the CI file of its commit; its builds are frozen then.
+// Creates a pipeline from the CI file of its commit. Later changes of the CI file do not affect its builds.
 
 import { parseConfig } from '../../ci/config.js'
 import { type Plan, type PlannedBuild, planPipeline } from '../../ci/plan.js'
@@ -17,7 +17,7 @@ import { advancePipeline } from './build-changes.js'
 
 const CI_FILES = ['.gitstead-ci.yml', '.gitlab-ci.yml']
 const CI_FILE_LIMIT = 1_048_576
-/** Refs longer than this have no pipeline: no CI file can select them. */
+/** A ref with a longer name gets no pipeline, because no CI file can select it. */
 const REF_LIMIT = 255
 
 interface NewPipeline {
@@ -36,7 +36,10 @@ export const pushPipelines: Listener = {
   on: { 'ref.changed': ({ happening }) => createPipelineOfRefChange(happening.refChangeId) }
 }
 
-/** Makes the pipeline of a pushed branch or tag; none without a CI file or without a build. The second time it makes none. */
+/**
+ * Creates the pipeline of a pushed branch or tag. It creates none when the commit has no CI file, when the file selects
+ * no build, or when this ref change has a pipeline already.
+ */
 export async function createPipelineOfRefChange(refChangeId: number): Promise<void> {
   const change = await findSettledChange(refChangeId)
   if (change) await createPipeline(change, repositoryPath({ id: change.project_id, storage: change.storage }))
@@ -74,13 +77,13 @@ async function createPipeline(change: ChangeRow, repository: string): Promise<vo
   await insertPlanned(pipeline, plan)
 }
 
-/** The text of the CI file; null when there is none. A file over 1 MiB reads as one that the parser refuses. */
+/** Returns the text of the CI file, or null without one. Over 1 MiB, it returns a text that the parser rejects. */
 async function readCiFile(repository: string, commitId: string): Promise<string | null> {
   for (const name of CI_FILES) {
     const entry = await findEntry(repository, commitId, name)
     if (entry?.type !== 'blob') continue
     const content = await readBlob(repository, entry.id, CI_FILE_LIMIT).catch(error => {
-      // Anything else, such as too many processes, passes: the job is tried again.
+      // Other errors, such as too many processes, are temporary: the job is retried.
       if (!(error instanceof TooLarge)) throw error
       return Buffer.alloc(CI_FILE_LIMIT + 1, ' ')
     })
@@ -89,7 +92,7 @@ async function readCiFile(repository: string, commitId: string): Promise<string 
   return null
 }
 
-/** Errors in the file make a failed pipeline that tells them. */
+/** Inserts a failed pipeline that lists the errors of the CI file. */
 async function insertBroken(pipeline: NewPipeline, errors: readonly string[]): Promise<void> {
   await once(pipeline, () => insertPipeline(pipeline, 'failed', errors.join('\n').slice(0, 60_000)))
 }
@@ -104,11 +107,11 @@ async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<void> {
   })
 }
 
-/** The unique key on the ref change makes a second try of the same job harmless. */
+/** The unique key on the ref change prevents a second pipeline when the same job runs again. */
 async function once({ projectId }: NewPipeline, insert: () => Promise<unknown>): Promise<void> {
   try {
     await transact(async () => {
-      // Held until the pipeline is there: a project that is removed takes all its pipelines along, or gets no more.
+      // The lock is held until the pipeline is inserted, so the removal of a project leaves no pipeline behind.
       const project = await row('select id from projects where id = ? lock in share mode', [projectId])
       if (project) await insert()
     })
@@ -142,7 +145,7 @@ async function insertPipeline(pipeline: NewPipeline, status: string, yamlErrors:
   return insertId
 }
 
-/** A prepared statement takes 65,535 values at the most. */
+/** A prepared statement takes at most 65,535 values. */
 const BUILDS_AT_ONCE = 500
 
 async function insertBuilds(pipelineId: number, pipeline: NewPipeline, builds: readonly PlannedBuild[]): Promise<void> {

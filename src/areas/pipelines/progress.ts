@@ -1,5 +1,5 @@
-// Moves a pipeline on: which stages begin, what its status is. It reads the counts of stages, and builds of those stages
-// alone that begin; all of them only when the pipeline ends.
+// Starts the stages of a pipeline and sets its status. It works from the counts of the stages, and updates builds only
+// in a stage that starts. It reads all builds only when the pipeline ends.
 import { pipelineStatus, type StageStart, stageToStart } from '../../ci/advance.js'
 import { busySeconds } from '../../ci/duration.js'
 import { type BuildStatus, isComplete, latestBuilds } from '../../ci/status.js'
@@ -7,7 +7,7 @@ import { execute, marks, rows } from '../../db/sql.js'
 import { enqueueAll } from '../../queue/enqueue.js'
 import { countMove, type LockedPipeline, recount, saveCounts } from './locked-pipeline.js'
 
-/** Applies what follows from the counts as they are now. */
+/** Starts the stages that can start, and sets the status of the pipeline, both from the current counts. */
 export async function movePipelineOn(pipeline: LockedPipeline): Promise<void> {
   let start = stageToStart(pipeline.stages)
   while (start) {
@@ -41,13 +41,13 @@ async function startStage(pipeline: LockedPipeline, { position, runs }: StageSta
   }
 }
 
-/** One wake-up for each build: whoever is woken claims the build whose turn it is, not a certain one. */
+/** Adds one wake-up for each build. A woken runner claims the next build in the queue, not a particular one. */
 async function wakeRunners(builds: number): Promise<void> {
   const wakeUps = Array.from({ length: builds }, () => ({}))
   if (wakeUps.length > 0) await enqueueAll('build.run', wakeUps)
 }
 
-/** A pipeline that has begun goes on rather than begins again when all that is left of it waits. */
+/** A pipeline that has started is `running`, not `pending`, while all its remaining builds are pending. */
 function statusAfter(now: BuildStatus, next: BuildStatus): BuildStatus {
   return next === 'pending' && (now === 'running' || isComplete(now)) ? 'running' : next
 }
@@ -75,7 +75,7 @@ interface TimedBuild {
   readonly finished_at: Date | null
 }
 
-/** Seconds during which at least one build ran. */
+/** Returns the seconds during which at least one build ran. */
 async function durationOf(pipelineId: number): Promise<number> {
   const builds = await rows<TimedBuild>(
     'select id, name, started_at, finished_at from builds where pipeline_id = ? order by id',

@@ -1,11 +1,11 @@
-// The row of the built-in runner. Every worker that runs builds is this one runner: a shared one that takes untagged
-// builds. Decided: it has a row, an id and no tags, and tags can be given to it.
+// The row of the built-in runner. All workers that run builds act as this one runner, which is shared and takes
+// untagged builds. We decided that it has a row and an id; it has no tags at first, but it can get tags.
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { version } from '../../version.js'
 import { findBuiltInRunner, type RunnerRow } from './runners.queries.js'
 
-/** The row as it is now; made when there is none, once however many workers ask. */
+/** Returns the row of the built-in runner, and inserts it when it is missing. Concurrent calls insert one row. */
 export async function builtInRunner(): Promise<RunnerRow> {
   const known = await findBuiltInRunner()
   if (known) return known
@@ -23,14 +23,15 @@ async function makeBuiltInRunner(): Promise<void> {
        values ('built-in runner', true, 1, '[]', ?, ?)`,
       [now, now]
     )
-    // What ran before there was a row ran here: else nobody would take it over.
+    // Running builds without a runner were started by the built-in runner before it had a row. Only the runner of a
+    // build can take it over, so they get this id.
     if (affectedRows === 1) {
       await execute("update builds set runner_id = ? where status = 'running' and runner_id is null", [insertId])
     }
   })
 }
 
-/** Notes that a worker of this version is there to run builds. To be called now and then, not with every build. */
+/** Records the version and the contact time of a worker. Call it at intervals, not for every build. */
 export async function showBuiltInRunner(): Promise<void> {
   await execute(
     `update runners set name = 'gitstead', version = ?, revision = ?, platform = ?, architecture = ?, contacted_at = ?

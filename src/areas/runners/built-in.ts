@@ -1,4 +1,4 @@
-// The built-in runner: takes the next build, gives it to the executor with everything that it needs from outside, ends it.
+// The built-in runner: claims the next build, runs it in the executor with everything that it needs, and ends it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../errors.js'
 import { checkoutCommit } from '../../git/checkout.js'
@@ -16,15 +16,15 @@ import { claimNext } from './claim-next.js'
 import { describeBuild, type JobDescription } from './job-description.js'
 import type { RunnerRow } from './runners.queries.js'
 
-/** How often a running build is looked at for a cancel, and its lease renewed. */
+/** The interval at which the lease of a running build is renewed. A refused renewal shows that it was canceled. */
 const LOOK_MS = 2000
 const AWAY_MS = 500
 /** Seconds for each step of a checkout. */
 const CHECKOUT_TIMEOUT = 600
 
 /**
- * Runs the build whose turn it is, from its claim to its end; does nothing when no build waits. `stop` gives the build
- * back for another worker.
+ * Claims the next build and runs it to its end. Does nothing when no build is waiting. When `stop` aborts, it releases
+ * the build for another worker, and throws.
  */
 export async function runNextBuild(processId: number, stop: AbortSignal): Promise<void> {
   const token = newBuildToken()
@@ -44,12 +44,13 @@ async function runClaimed(claim: BuildClaim, runner: RunnerRow, stop: AbortSigna
     if (!description) return
     const result = await executeBuild(jobOf(description), await portOf(description, claim, signal))
     if (result.error) log().warn({ build: claim.buildId, error: result.error }, 'a build stumbled')
-    // A worker that stops leaves the build running: its wake-up goes back, and the next worker begins the build again.
+    // When the worker stops, the build stays running. The error returns its wake-up to the queue, and the next worker
+    // starts the build again.
     if (stop.aborted && !lost.signal.aborted) throw new Error('the worker stopped while the build ran')
     const size = await traceSize(key)
     await whenAvailable(() => finishBuild(claim, result, size), stop)
   } catch (error) {
-    // Where this fails as well, the lease ends by itself.
+    // If this fails as well, the lease ends by itself.
     await releaseBuild(claim, stop.aborted).catch(() => undefined)
     throw error
   } finally {
@@ -57,7 +58,7 @@ async function runClaimed(claim: BuildClaim, runner: RunnerRow, stop: AbortSigna
   }
 }
 
-/** Waits for a database that is away: a build that has run is not to be lost, or failed, for that. */
+/** Retries `ask` while the database is unavailable, so that an outage neither loses nor fails a finished build. */
 async function whenAvailable<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
@@ -77,7 +78,7 @@ async function lookAfter(claim: BuildClaim, lost: AbortController): Promise<void
   }
 }
 
-/** What the executor makes of a description. */
+/** Converts a job description to a job of the executor. */
 function jobOf({ id, timeout, variables, steps, artifacts, token }: JobDescription): RunnerJob {
   const commandsOf = (step: 'script' | 'after_script') => [...(steps.find(({ name }) => name === step)?.commands ?? [])]
   return {
@@ -92,7 +93,7 @@ function jobOf({ id, timeout, variables, steps, artifacts, token }: JobDescripti
   }
 }
 
-/** The built-in runner has repositories, artifacts and traces at hand, and asks nobody for them. */
+/** The built-in runner reads and writes repositories, artifacts and traces directly, without the API. */
 async function portOf(description: JobDescription, claim: BuildClaim, signal: AbortSignal): Promise<RunnerPort> {
   const { project, source, dependencies, artifacts } = description
   const { ref, tag, sha, depth } = source

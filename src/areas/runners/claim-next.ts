@@ -1,22 +1,22 @@
-// A runner asks for a build and gets the one whose turn it is: pending, of a project that it serves, with tags that it
-// has. All runners claim here, the built-in one and outside ones.
+// Gives a runner the next build: a pending build of a project that the runner serves, whose tags the runner has. The
+// built-in runner and outside runners all claim builds here.
 import { type BuildClaim, type FoundBuild, findClaim, newBuildToken, takeBuild } from '../builds/claim.js'
 import type { RunnerRow } from './runners.queries.js'
 import { findAbandonedBuilds, findWaitingBuilds } from './waiting-builds.queries.js'
 
-/** How many builds are tried before the database is asked for others. */
+/** The maximum number of builds that one query returns as candidates. */
 const CANDIDATES = 10
-/** Each round without a build means that others took those that were found. */
+/** The maximum number of queries. A round yields no build when other runners claim all its candidates first. */
 const ROUNDS = 20
 
 export interface ClaimOptions {
-  /** Of the new claim. Asking again with the same token gives the same claim: so one whose answer was lost. */
+  /** The token of the new claim. A runner that missed the answer gets the same claim by a call with the same token. */
   readonly token?: string
   /** The worker process, for the built-in runner. */
   readonly processId?: number
 }
 
-/** Takes the next build for a runner; null when none waits for it, or the runner is paused. */
+/** Claims the next build for a runner. Returns null when no build waits for this runner, or the runner is paused. */
 export async function claimNext(runner: RunnerRow, options: ClaimOptions = {}): Promise<BuildClaim | null> {
   const { token = newBuildToken(), processId = null } = options
   const known = options.token === undefined ? undefined : await findClaim(token)
@@ -33,7 +33,7 @@ export async function claimNext(runner: RunnerRow, options: ClaimOptions = {}): 
   return null
 }
 
-/** Builds that a worker of the built-in runner left behind come before those that have not begun. */
+/** The built-in runner takes the builds of workers that are gone before pending builds. */
 async function findCandidates(runner: RunnerRow): Promise<FoundBuild[]> {
   const abandoned = runner.built_in ? await findAbandonedBuilds(runner, CANDIDATES) : []
   return abandoned.length > 0 ? abandoned : findWaitingBuilds(runner, CANDIDATES)

@@ -1,7 +1,7 @@
 import { row, rows } from '../../db/sql.js'
 import type { ArtifactsRow } from '../builds/artifacts.js'
 
-/** All that describes a build to a runner. */
+/** The data of a build that a runner needs. */
 export interface DescribedBuild {
   readonly id: number
   readonly pipeline_id: number
@@ -28,7 +28,7 @@ export interface DescribedBuild {
   readonly user_email: string | null
 }
 
-/** A build whose artifacts another one begins with. */
+/** A build whose artifacts another build needs when it starts. */
 export interface DependencyRow extends ArtifactsRow {
   readonly name: string
   readonly artifacts_size: number
@@ -46,7 +46,7 @@ export function findDescribedBuild(id: number): Promise<DescribedBuild | undefin
   )
 }
 
-/** The latest builds of earlier stages that have artifacts: all, or those that are named. */
+/** Returns the latest builds of earlier stages that have artifacts: all of them, or only those in `names`. */
 export async function findDependencies(
   build: DescribedBuild,
   names: readonly string[] | null

@@ -1,5 +1,5 @@
-// What a runner is told of the build that it has claimed, in no runner's own words: the built-in runner makes a job of its
-// executor from it, and each protocol of outside runners its document.
+// Describes a claimed build to its runner, independently of any runner protocol. The built-in runner converts the
+// description to a job of its executor, and each protocol of outside runners converts it to its own document.
 import type { CiArtifacts, CiCache } from '../../ci/config-types.js'
 import type { PlannedBuild } from '../../ci/plan.js'
 import type { BuildVariable } from '../../ci/variables.js'
@@ -22,12 +22,12 @@ export interface JobDescription {
   readonly name: string
   readonly stage: string
   readonly pipelineId: number
-  /** Proves who runs the build, and reads its project while it runs. */
+  /** Identifies the claim, and gives read access to the project while the build runs. */
   readonly token: string
-  /** Where the project's repository lies is for the built-in runner alone. */
+  /** Only the built-in runner uses `storage`, the place of the repository. */
   readonly project: { readonly id: number; readonly name: string; readonly path: string; readonly storage: string }
   readonly source: JobSource
-  /** Seconds, from the start to the end of the script. */
+  /** The time limit in seconds, from the start to the end of the script. */
   readonly timeout: number
   /** Later entries may refer to earlier ones. */
   readonly variables: readonly BuildVariable[]
@@ -41,13 +41,13 @@ export interface JobDescription {
 }
 
 export interface JobSource {
-  /** With the build's credentials. */
+  /** The URL contains the credentials of the build. */
   readonly url: string
   readonly ref: string
   readonly tag: boolean
   readonly sha: string
   readonly beforeSha: string
-  /** Commits of history; 0 is all. */
+  /** The number of commits to fetch; 0 fetches the whole history. */
   readonly depth: number
 }
 
@@ -57,14 +57,14 @@ export interface JobStep {
   /** Seconds. */
   readonly timeout: number
   readonly when: 'on_success' | 'always'
-  /** Whether the build goes on, and may succeed, when the step fails. */
+  /** Whether the build continues, and can still succeed, when the step fails. */
   readonly allowFailure: boolean
 }
 
-/** What is frozen in a build's row. */
+/** The part of the plan that a build's row stores. */
 type FrozenPlan = Pick<PlannedBuild, 'environment' | 'coverage' | 'options' | 'variables'>
 
-/** Describes a claimed build to its runner; null when its project is gone. */
+/** Returns the description of a claimed build for its runner, or null when the build was removed with its project. */
 export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promise<JobDescription | null> {
   const build = await findDescribedBuild(claim.buildId)
   if (!build) return null

@@ -1,4 +1,4 @@
-// The variables of a claimed build, from its rows and its commit.
+// Builds the variables of a claimed build from its rows and its commit.
 import { join } from 'node:path'
 import type { CiVariable } from '../../ci/config-types.js'
 import { type BuildVariable, buildVariables, type VariablesInput } from '../../ci/variables.js'
@@ -10,10 +10,10 @@ import type { DescribedBuild } from './job-description.queries.js'
 import type { RunnerRow } from './runners.queries.js'
 
 export interface VariableSources {
-  /** The build's own token. */
+  /** The token of the build. */
   readonly token: string
   readonly runner: RunnerRow
-  /** Of the CI file. */
+  /** The variables of the CI file. */
   readonly configVariables: readonly CiVariable[]
 }
 
@@ -42,7 +42,7 @@ export async function variablesOf(build: DescribedBuild, sources: VariableSource
   })
 }
 
-/** Where a runner clones a project from, with the credentials of a build. */
+/** Returns the URL from which a runner clones a project, with the credentials of a build. */
 export function cloneUrl(path: string, token: string): string {
   const url = new URL(join('/', `${path}.git`), `${publicUrl()}/`)
   url.username = 'gitlab-ci-token'

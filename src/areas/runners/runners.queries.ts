@@ -3,12 +3,12 @@ import { row } from '../../db/sql.js'
 export interface RunnerRow {
   readonly id: number
   readonly description: string
-  /** A runner that is not active is paused: it takes no builds. */
+  /** 0 for a paused runner, which takes no builds. */
   readonly active: number
-  /** For every project that has shared runners enabled; other runners serve the projects of `runner_projects`. */
+  /** A shared runner serves all projects that enable shared runners. Others serve the projects in `runner_projects`. */
   readonly is_shared: number
   readonly run_untagged: number
-  /** A locked runner serves none but the projects of `runner_projects`. */
+  /** A locked runner serves only the projects in `runner_projects`. */
   readonly locked: number
   readonly built_in: number | null
   /** A JSON array. */

@@ -1,13 +1,13 @@
-// Which builds a runner may take, in the order in which it should. Nothing is locked here: whoever takes one of them looks
-// again.
+// Finds the builds that a runner may take, in the order in which to try them. These queries lock nothing, so
+// `takeBuild` checks a build again.
 import { row, rows } from '../../db/sql.js'
 import type { FoundBuild } from '../builds/claim.js'
 import type { RunnerRow } from './runners.queries.js'
 
 /**
- * Of each project and list of tags the oldest pending build: one step in the index for each of them, so that ten thousand
- * builds of a project cost as much as one (MariaDB steps so only when it groups by the status as well). A project may have
- * builds that the runner must leave before one that it takes.
+ * Selects the oldest pending build of each project and list of tags. MariaDB takes one step in the index for each of
+ * them, so ten thousand builds of a project cost as much as one. It does so only when the query also groups by status.
+ * The tags are part of the group because older builds of a project may have tags that the runner lacks.
  */
 const OLDEST = `runners me
   join (select status, project_id, tag_list_hash, min(id) as id from builds where status = 'pending'
@@ -19,14 +19,15 @@ const BUSY = `left join (select r.project_id, count(*) as builds from builds r j
 
 const ASSIGNED = 'exists (select 1 from runner_projects a where a.runner_id = me.id and a.project_id = p.id)'
 
-/** What holds for a build `b` of the project `p` that the runner `me` may take. */
+/** The SQL condition under which the runner `me` may take a build `b` of the project `p`. */
 const servedBy = (runner: RunnerRow) => `me.id = ? and me.active and p.builds_enabled and not p.archived
   and json_contains(me.tag_list, b.tag_list) and (me.run_untagged or b.tag_list <> '[]')
   and ${runner.is_shared ? `p.shared_runners_enabled and (not me.locked or ${ASSIGNED})` : ASSIGNED}`
 
 /**
- * Pending builds that a runner may take, at most one of each project and list of tags. For a shared runner those of the
- * project come first that has the fewest builds on shared runners; else, and among equals, the oldest.
+ * Returns pending builds that a runner may take, at most one for each project and list of tags. For a shared runner,
+ * the project with the fewest builds running on shared runners comes first, and then the oldest build. For other
+ * runners, the oldest build comes first.
  */
 export function findWaitingBuilds(runner: RunnerRow, limit: number): Promise<FoundBuild[]> {
   const [busy, order] = runner.is_shared ? [BUSY, 'coalesce(busy.builds, 0), b.id'] : ['', 'b.id']
@@ -37,7 +38,7 @@ export function findWaitingBuilds(runner: RunnerRow, limit: number): Promise<Fou
   )
 }
 
-/** Builds that a runner of workers has begun, and whose worker is gone or has not renewed its lease in time. */
+/** Returns running builds of the built-in runner whose worker is gone or has not renewed the lease in time. */
 export function findAbandonedBuilds(runner: RunnerRow, limit: number): Promise<FoundBuild[]> {
   return rows<FoundBuild>(
     `select b.id as buildId, b.pipeline_id as pipelineId from builds b
@@ -48,7 +49,7 @@ export function findAbandonedBuilds(runner: RunnerRow, limit: number): Promise<F
   )
 }
 
-/** How many builds a runner of workers could have taken at a moment, and has not; counts no further than `most`. */
+/** Counts builds that the built-in runner could have taken at the time `at` but has not. Returns at most `most`. */
 export async function countOverdueBuilds(runner: RunnerRow, at: Date, most: number): Promise<number> {
   const limit = `limit ${Math.trunc(most)}`
   const found = await row<{ count: number }>(

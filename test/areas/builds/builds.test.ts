@@ -29,7 +29,7 @@ t.test('pipelines', async t => {
   const owner = app.as(project.owner)
   const get = async (id: number) => (await owner.get(`/projects/${project.id}/pipelines/${id}`)).json()
 
-  t.test('GET /projects/:id/pipelines/:pipeline_id gives the record', async t => {
+  t.test('GET /projects/:id/pipelines/:pipeline_id returns the record', async t => {
     const res = await owner.get(`/projects/${project.id}/pipelines/${compile.pipelineId}`)
     t.equal(res.statusCode, 200)
     t.same(Object.keys(res.json()).length, 15)
@@ -60,14 +60,14 @@ t.test('pipelines', async t => {
     t.same((await owner.get(`/projects/${project.id}/pipelines`)).json(), [res.json()], 'and the list the same')
   })
 
-  t.test('moves on with its builds', async t => {
+  t.test('a pipeline follows the status of its builds', async t => {
     await beginBuild(compile)
     t.match(await get(compile.pipelineId), { status: 'running', started_at: DATE_TIME })
     await cancelBuild(compile.id)
     t.match(await get(compile.pipelineId), { status: 'canceled', finished_at: DATE_TIME, duration: Number })
   })
 
-  t.test('fails with its build, and skips what comes after', async t => {
+  t.test('a pipeline fails with its build and skips the later builds', async t => {
     await app.make.file(project, 'second', 'x')
     const [first] = await pipelineOf(project)
     if (!first) throw new Error('no build')
@@ -77,14 +77,14 @@ t.test('pipelines', async t => {
     t.same(builds.map(({ status }: { status: string }) => status).sort(), ['failed', 'skipped', 'skipped'])
   })
 
-  t.test('tells errors of the CI file', async t => {
+  t.test('a pipeline shows errors of the CI file', async t => {
     const broken = await app.make.project()
     await makePipeline(broken, 'job:\n  scrip: [x]\n')
     const [pipeline] = (await app.as(broken.owner).get(`/projects/${broken.id}/pipelines`)).json()
     t.match(pipeline, { status: 'failed', yaml_errors: /scrip/ })
   })
 
-  t.test('lists by scope', async t => {
+  t.test('the list can be filtered by scope', async t => {
     const list = async (scope: string) => (await owner.get(`/projects/${project.id}/pipelines`, { scope })).json()
     t.equal((await list('branches')).length, 1)
     t.same(await list('tags'), [])
@@ -94,7 +94,7 @@ t.test('pipelines', async t => {
     t.match(res.json(), { error: 'scope does not have a valid value' })
   })
 
-  t.test('is not found by numbers of others', async t => {
+  t.test('an unknown id, or the id of another project’s pipeline, is not found', async t => {
     const other = await app.make.project()
     const [foreign] = await makePipeline(other, CI)
     for (const id of [...UNKNOWN, foreign?.pipelineId]) {
@@ -114,7 +114,7 @@ t.test('builds', async t => {
   const owner = app.as(project.owner)
   const base = `/projects/${project.id}/builds`
 
-  t.test('without trace and artifacts have none', async t => {
+  t.test('a build without trace and artifacts answers 404 for both', async t => {
     for (const what of ['trace', 'artifacts']) {
       const res = await owner.get(`${base}/${unit.id}/${what}`)
       t.equal(res.statusCode, 404)
@@ -129,7 +129,7 @@ t.test('builds', async t => {
 
   await endBuild(compile, { trace: 'compiling\nünïcode\n', artifacts: Buffer.from('the archive') })
 
-  t.test('GET gives the record', async t => {
+  t.test('GET returns the record', async t => {
     const res = await owner.get(`${base}/${compile.id}`)
     t.equal(res.statusCode, 200)
     const build = res.json()
@@ -171,7 +171,7 @@ t.test('builds', async t => {
     t.same(listed, build)
   })
 
-  t.test('GET trace', async t => {
+  t.test('GET trace returns the trace', async t => {
     const res = await owner.get(`${base}/${compile.id}/trace`)
     t.equal(res.statusCode, 200)
     t.match(res.headers['content-type'], /^text\/plain/)
@@ -189,7 +189,7 @@ t.test('builds', async t => {
     await cancelBuild(lint.id)
   })
 
-  t.test('GET artifacts', async t => {
+  t.test('GET artifacts returns the archive', async t => {
     const res = await owner.get(`${base}/${compile.id}/artifacts`)
     t.equal(res.statusCode, 200)
     t.equal(res.body, 'the archive')
@@ -197,7 +197,7 @@ t.test('builds', async t => {
     t.match(res.headers['content-disposition'], /attachment; filename\*=UTF-8''artifacts\.zip/)
   })
 
-  t.test('not after they have expired', async t => {
+  t.test('expired artifacts are not found', async t => {
     await app.make.file(project, 'expiring', 'x')
     const [build] = await pipelineOf(project)
     if (!build) throw new Error('no build')
@@ -206,7 +206,7 @@ t.test('builds', async t => {
     t.equal((await owner.get(`${base}/${build.id}`)).json().artifacts_file, null)
   })
 
-  t.test('GET artifacts of a ref: of its newest successful pipeline', async t => {
+  t.test('GET artifacts of a ref returns those of its newest successful pipeline', async t => {
     const other = await app.make.project()
     const ci = 'compile:\n  script: [make]\n  artifacts: {paths: [out]}\n'
     const url = `/projects/${other.id}/builds/artifacts`
@@ -236,7 +236,7 @@ t.test('builds', async t => {
     t.match((await asOwner.get(`${url}/master/download`)).json(), { error: 'job is missing' })
   })
 
-  t.test('lists newest first, by one scope or several', async t => {
+  t.test('the list is newest first, and can be filtered by one scope or several', async t => {
     const names = async (query: string) =>
       (await owner.get(`${base}?${query}`)).json().map(({ status }: { status: string }) => status)
     const all = (await owner.get(base)).json().map(({ id }: { id: number }) => id)
@@ -255,7 +255,7 @@ t.test('builds', async t => {
     t.equal((await owner.get(`${base}?scope[a]=success`)).statusCode, 400)
   })
 
-  t.test('of a commit', async t => {
+  t.test('the builds of a commit are listed', async t => {
     const of = (sha: string, query = {}) => owner.get(`/projects/${project.id}/repository/commits/${sha}/builds`, query)
     const found = (await of(compile.sha)).json()
     t.same(found.map(({ name }: { name: string }) => name).sort(), ['compile', 'lint', 'unit'])
@@ -268,7 +268,7 @@ t.test('builds', async t => {
     t.same((await app.as(quiet.owner).get(`/projects/${quiet.id}/repository/commits/master/builds`)).json(), [])
   })
 
-  t.test('are not found by numbers of others', async t => {
+  t.test('an unknown id, or the id of another project’s build, is not found', async t => {
     const other = await app.make.project()
     const [foreign] = await makePipeline(other, CI)
     for (const id of [...UNKNOWN, foreign?.id]) {
@@ -282,7 +282,7 @@ t.test('builds', async t => {
     t.equal(await findBuild(project.id, foreign?.id ?? 0), undefined)
   })
 
-  t.test('take the same number of statements whatever their number', async t => {
+  t.test('a list runs the same number of statements for any number of builds', async t => {
     const lists = [base, `/projects/${project.id}/pipelines`]
     const before = await Promise.all(lists.map(() => 0))
     for (const [at, path] of lists.entries()) before[at] = await countStatements(() => owner.get(path))

@@ -31,7 +31,7 @@ const stateOf = (id: number) =>
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 t.test('takeBuild', async t => {
-  t.test('gives a pending build to one of many', async t => {
+  t.test('gives a pending build to only one of many workers', async t => {
     const build = await one()
     const processes = await Promise.all(Array.from({ length: 5 }, register))
     const claims = (await Promise.all(processes.map(process => takeByWorker(build, process)))).filter(Boolean)
@@ -39,7 +39,7 @@ t.test('takeBuild', async t => {
     t.match(await stateOf(build.id), { status: 'running', attempt: 1, pipeline: 'running' })
   })
 
-  t.test('a token stands for its claim while the build runs', async t => {
+  t.test('a token finds its claim while the build runs', async t => {
     const build = await one()
     const claim = await takeByWorker(build, await register(), 'a-token')
     t.match(claim, { buildId: build.id, pipelineId: build.pipelineId, attempt: 1 })
@@ -48,7 +48,7 @@ t.test('takeBuild', async t => {
     t.equal(await findClaim('a-token'), undefined)
   })
 
-  t.test('gives a running build to no other runner, nor to an outside runner twice', async t => {
+  t.test('does not give a running build to another runner, nor to the same outside runner again', async t => {
     const build = await one()
     const found = { buildId: build.id, pipelineId: build.pipelineId }
     const outside = { runnerId: 4711, processId: null, token: 'of-the-outside' }
@@ -59,7 +59,7 @@ t.test('takeBuild', async t => {
     t.match(await row('select runner_id from builds where id = ?', [build.id]), { runner_id: 4711 })
   })
 
-  t.test('leaves a build alone that is over, canceled or unknown', async t => {
+  t.test('does not take a build that is canceled or unknown', async t => {
     const build = await one()
     await cancelBuild(build.id)
     t.equal(await takeByWorker(build, await register()), null)
@@ -67,7 +67,7 @@ t.test('takeBuild', async t => {
     t.equal(await takeByWorker({ ...build, pipelineId: 999_999 }, await register()), null)
   })
 
-  t.test('begins a build again whose worker is gone, and the old claim changes nothing', async t => {
+  t.test('restarts a build whose worker is gone, and the old claim changes nothing', async t => {
     const build = await one()
     const worker = await register()
     const old = await takeByWorker(build, worker)
@@ -85,7 +85,7 @@ t.test('takeBuild', async t => {
     t.match(await stateOf(build.id), { status: 'success', pipeline: 'success' })
   })
 
-  t.test('takes a build over whose lease has ended, and not before', async t => {
+  t.test('takes over a build after its lease has ended, and not before', async t => {
     const build = await one()
     await takeByWorker(build, await register())
     const other = await register()
@@ -110,7 +110,7 @@ t.test('takeBuild', async t => {
   })
 })
 
-t.test('releaseBuild leaves the build to the next claim at once', async t => {
+t.test('the next claim can take a build at once after releaseBuild', async t => {
   const build = await one()
   const claim = await takeByWorker(build, await register())
   if (!claim) return t.fail('no claim')
@@ -123,7 +123,7 @@ t.test('releaseBuild leaves the build to the next claim at once', async t => {
 })
 
 t.test('cancelBuild', async t => {
-  t.test('ends a running build, and its runner is told', async t => {
+  t.test('ends a running build, and its claim can no longer renew it', async t => {
     const build = await one()
     const claim = await takeByWorker(build, await register())
     if (!claim) return t.fail('no claim')
@@ -134,7 +134,7 @@ t.test('cancelBuild', async t => {
     t.match(await stateOf(build.id), { status: 'canceled', pipeline: 'canceled' })
   })
 
-  t.test('leaves a build that is over as it is', async t => {
+  t.test('does not change a build that has ended', async t => {
     const build = await one()
     const claim = await takeByWorker(build, await register())
     if (claim) await finishBuild(claim, { status: 'success' }, 1)
@@ -143,7 +143,7 @@ t.test('cancelBuild', async t => {
     await t.rejects(cancelBuild(999_999), { name: 'NotFound' })
   })
 
-  t.test('and the end of a build at the same moment leave one of the two', async t => {
+  t.test('a cancel at the same time as the end of the build leaves one consistent status', async t => {
     let count = 0
     for (let round = 0; round < 30; round++) {
       const build = await one()

@@ -1,4 +1,4 @@
-// Builds in every state, by the product's own rules: the pipeline comes from a commit, the worker's part is played here.
+// Makes builds in every state with the rules of the product: a commit creates the pipeline. This file acts as worker.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { storeArtifacts } from '../../../src/areas/builds/artifacts.js'
@@ -18,13 +18,13 @@ export interface TestBuild {
   readonly sha: string
 }
 
-/** Commits a CI file and makes its pipeline; gives the builds in order. */
+/** Commits a CI file and creates its pipeline. Returns the builds in order. */
 export async function makePipeline(project: TestProject, ciFile: string, branch = 'master'): Promise<TestBuild[]> {
   await factory.file(project, '.gitstead-ci.yml', ciFile, branch)
   return pipelineOf(project)
 }
 
-/** Brings about the effects of the project's newest commit; gives the builds of the pipeline that it made. */
+/** Runs the effects of the project's newest commit. Returns the builds of the pipeline that they create. */
 export async function pipelineOf(project: TestProject): Promise<TestBuild[]> {
   const change = await row<{ id: number }>(
     "select id from ref_changes where project_id = ? and state = 'done' order by id desc limit 1",
@@ -42,26 +42,26 @@ export async function pipelineOf(project: TestProject): Promise<TestBuild[]> {
 export interface Outcome {
   status?: 'success' | 'failed'
   trace?: string
-  /** The bytes of the archive, which nothing here looks into. */
+  /** The bytes of the archive. They need not be a valid archive, because no code here reads them. */
   artifacts?: Buffer
   /** Seconds until the artifacts expire. */
   expireIn?: number
 }
 
-/** Takes a certain build for a worker; null when it is not free. */
+/** Claims the given build for a worker. Returns null when the build is not free. */
 export async function takeByWorker({ id, pipelineId }: TestBuild, processId: number, token = newBuildToken()) {
   const { id: runnerId } = await builtInRunner()
   return takeBuild({ buildId: id, pipelineId }, { runnerId, processId, token })
 }
 
-/** Begins a build as a worker does. */
+/** Starts a build as a worker does. */
 export async function beginBuild(build: TestBuild, processId = 1) {
   const claim = await takeByWorker(build, processId)
   if (!claim) throw new Error(`build ${build.id} cannot be begun`)
   return claim
 }
 
-/** Runs a build to its end, as far as the database and the storage see it. */
+/** Ends a build in the database and the storage, without running its script. */
 export async function endBuild(build: TestBuild, outcome: Outcome = {}): Promise<void> {
   const claim = await beginBuild(build)
   const key = { build: build.id, attempt: claim.attempt }
@@ -77,7 +77,7 @@ export async function endBuild(build: TestBuild, outcome: Outcome = {}): Promise
   await finishBuild(claim, { status: outcome.status ?? 'success' }, outcome.trace?.length ?? 0)
 }
 
-/** A commit, a pipeline, and a build with all that can be read of one. */
+/** Makes a commit, a pipeline, and a build that has everything a client can read, such as a trace and artifacts. */
 export async function fillWithBuild(project: TestProject): Promise<void> {
   const [build] = await makePipeline(project, 'job:\n  script: [make]\n  artifacts: {paths: [a]}\n')
   if (!build) throw new Error('no build')

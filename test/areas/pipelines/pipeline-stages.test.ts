@@ -1,4 +1,4 @@
-// The counts of stages are those of their builds, whatever happens at the same time.
+// The counts of stages match their builds, also after concurrent changes.
 import t from 'tap'
 import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { advancePipeline } from '../../../src/areas/pipelines/build-changes.js'
@@ -28,7 +28,7 @@ const counted = (pipeline: number) =>
   rows<{ created: number }>(`select ${COUNTERS} from pipeline_stages where pipeline_id = ? order by position`, [
     pipeline
   ])
-/** A sum is a decimal, which the driver gives as text. */
+/** A sum is a decimal, which the driver returns as text. */
 const expected = async (pipeline: number) =>
   (
     await rows<Record<string, unknown>>(
@@ -56,11 +56,11 @@ async function act(build: TestBuild): Promise<void> {
   const claim = await takeByWorker(build, worker)
   if (!claim) return
   const end = () => finishBuild(claim, { status: next(2) === 0 ? 'success' : 'failed' }, 0)
-  // What ends by itself is canceled at the same moment.
+  // Some builds are also canceled while they end.
   await (next(3) === 0 ? Promise.all([end(), cancelBuild(build.id)]) : end())
 }
 
-t.test('counts agree with the builds after everything that happens to them, all at once', async t => {
+t.test('counts match the builds after concurrent changes of every kind', async t => {
   for (let round = 0; round < 12; round++) {
     const builds = await makePipeline(await factory.project(), CI)
     const id = builds[0]?.pipelineId ?? 0
@@ -75,7 +75,7 @@ t.test('counts agree with the builds after everything that happens to them, all 
   }
 })
 
-t.test('a build that was retried counts no more', async t => {
+t.test('a build that was retried no longer counts', async t => {
   const [build] = await makePipeline(await factory.project(), 'one: { script: x }\n')
   if (!build) return t.fail('no build')
   const claim = await takeByWorker(build, worker)
@@ -93,7 +93,7 @@ t.test('a build that was retried counts no more', async t => {
   t.match(await row('select status from pipelines where id = ?', [build.pipelineId]), { status: 'running' })
 })
 
-t.test('counts that are not there, or wrong, are made again by the next change', async t => {
+t.test('the next change recounts when counts are missing or wrong', async t => {
   const made = await makePipeline(await factory.project(), CI)
   const id = made[0]?.pipelineId ?? 0
   await execute('delete from pipeline_stages where pipeline_id = ?', [id])

@@ -1,4 +1,4 @@
-// A pipeline from its CI file to its end: what begins, what is skipped, what it is called.
+// A pipeline from its CI file to its end: which builds start, which are skipped, and what its status is.
 import t from 'tap'
 import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { advancePipeline } from '../../../src/areas/pipelines/build-changes.js'
@@ -54,14 +54,14 @@ t.beforeEach(() => execute('delete from jobs'))
 const wakeUps = async () =>
   (await row<{ count: number }>("select count(*) as count from jobs where name = 'build.run'"))?.count
 
-t.test('a pipeline begins with its first stage', async t => {
+t.test('a pipeline starts with its first stage', async t => {
   const made = await pipeline(THREE)
   t.match(await made.builds(), { compile: 'pending', unit: 'created', lint: 'created', ship: 'created' })
   t.equal(await made.status(), 'pending')
   t.equal(await wakeUps(), 1)
 })
 
-t.test('it goes through its stages to success', async t => {
+t.test('a pipeline runs all its stages and succeeds', async t => {
   const made = await pipeline(THREE)
   await made.begin('compile')
   t.equal(await made.status(), 'running')
@@ -83,7 +83,7 @@ t.test('it goes through its stages to success', async t => {
   })
 })
 
-t.test('a failure skips what needs success, and runs what waits for it', async t => {
+t.test('a failure skips builds that need success, and starts builds that run after a failure', async t => {
   const made = await pipeline(THREE)
   await made.end('compile', 'failed')
   t.match(await made.builds(), {
@@ -99,14 +99,14 @@ t.test('a failure skips what needs success, and runs what waits for it', async t
   t.equal(await made.status(), 'failed')
 })
 
-t.test('a canceled build ends what comes after it', async t => {
+t.test('a canceled build skips the builds of later stages', async t => {
   const made = await pipeline('stages: [a, b]\none: { stage: a, script: x }\ntwo: { stage: b, script: x }\n')
   await cancelBuild(made.named('one').id)
   t.match(await made.builds(), { one: 'canceled', two: 'skipped' })
   t.equal(await made.status(), 'canceled')
 })
 
-t.test('builds that end at the same moment see each other', async t => {
+t.test('the next stage starts when all builds of a stage end at the same time', async t => {
   const names = Array.from({ length: 6 }, (_, at) => `b${at}`)
   const text = `stages: [a, b]\n${names.map(name => `${name}: { stage: a, script: x }\n`).join('')}last: { stage: b, script: x }\n`
   for (let round = 0; round < 4; round++) {
@@ -128,8 +128,8 @@ t.test('advancing again changes nothing', async t => {
   t.equal(await wakeUps(), 1)
 })
 
-t.test('what a commit brings about', async t => {
-  t.test('its pipeline comes once, however often the job runs', async t => {
+t.test('pipelines of a commit', async t => {
+  t.test('a commit gets one pipeline when its job runs several times', async t => {
     const project = await factory.project()
     await makePipeline(project, 'test: { script: x }\n')
     const change = await row<{ id: number }>('select max(id) as id from ref_changes where project_id = ?', [project.id])
@@ -138,24 +138,24 @@ t.test('what a commit brings about', async t => {
     t.equal((await rows('select id from builds where project_id = ?', [project.id])).length, 1)
   })
 
-  t.test('an error in the file is a failed pipeline that tells it', async t => {
+  t.test('an error in the file creates a failed pipeline with the error', async t => {
     const found = await madeBy('test: { scirpt: x }\n')
     t.match(found, [{ status: 'failed', yaml_errors: /scirpt/ }])
   })
 
-  t.test('a file that is too large is told, too', async t => {
+  t.test('a file that is too large creates a failed pipeline with an error', async t => {
     const found = await madeBy(`# ${'x'.repeat(1_100_000)}\ntest: { script: x }\n`)
     t.match(found, [{ status: 'failed', yaml_errors: /./ }])
   })
 
-  t.test('a file with thousands of builds makes them all, or says why not', async t => {
+  t.test('a file with thousands of builds creates all of them or an error', async t => {
     const text = Array.from({ length: 5000 }, (_, at) => `b${at}: { script: x }`).join('\n')
     const [found] = await madeBy(text)
     const made = await rows('select id from builds where pipeline_id = ?', [found?.id ?? 0])
     t.ok(made.length === 5000 || /./.test(found?.yaml_errors ?? ''), `${made.length} builds`)
   })
 
-  t.test('a file that selects no build makes no pipeline', async t => {
+  t.test('a file that selects no build creates no pipeline', async t => {
     t.same(await madeBy('test: { script: x, only: [tags] }\n'), [])
   })
 })

@@ -1,4 +1,4 @@
-// Builds that really run, in the sandbox, on the road of the worker.
+// Builds that really run, in the sandbox, through the code of the worker.
 import t from 'tap'
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
 import { runNextBuild } from '../../../src/areas/runners/built-in.js'
@@ -39,7 +39,7 @@ async function traceOf(build: TestBuild, attempt = 1): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-t.test('a build runs to its end, with its trace', async t => {
+t.test('a build runs to its end and writes its trace', async t => {
   const build = await one('echo "$CI_BUILD_NAME of $CI_PROJECT_NAME"; cat .gitstead-ci.yml')
   await runNextBuild(worker, never())
   t.match(await stateOf(build), { status: 'success', attempt: 1, exit_code: 0 })
@@ -50,21 +50,21 @@ t.test('a build runs to its end, with its trace', async t => {
   t.match(await stateOf(build), { status: 'success', attempt: 1 }, 'a second wake-up does nothing')
 })
 
-t.test('a build knows its runner', async t => {
+t.test('the variables of a build describe its runner', async t => {
   const { id } = await builtInRunner()
   const build = await one('echo "$CI_RUNNER_ID, $CI_RUNNER_DESCRIPTION, [$CI_RUNNER_TAGS]"')
   await runNextBuild(worker, never())
   t.match(await traceOf(build), `\n${id}, built-in runner, []\n`)
 })
 
-t.test('a job of an earlier version, which names a build, runs the one whose turn it is', async t => {
+t.test('a job of an earlier version, which names a build, runs the next build in the queue', async t => {
   const build = await one('true')
   await execute("update jobs set payload = ? where name = 'build.run'", [JSON.stringify({ buildId: build.id + 1 })])
   t.ok((await runJobs()).includes('build.run'))
   t.match(await stateOf(build), { status: 'success' })
 })
 
-t.test('a worker that is killed leaves its build to the next one', async t => {
+t.test('the next worker takes over the build of a killed worker', async t => {
   const build = await one('echo begun; sleep 600')
   const killed = await registerProcess({ queues: ['builds'], concurrency: 1 })
   t.match(await takeByWorker(build, killed), { attempt: 1 })
@@ -76,14 +76,14 @@ t.test('a worker that is killed leaves its build to the next one', async t => {
   await running
 })
 
-t.test('a script that fails fails its build and its pipeline', async t => {
+t.test('a failing script fails its build and its pipeline', async t => {
   const build = await one('exit 3')
   await runNextBuild(worker, never())
   t.match(await stateOf(build), { status: 'failed', exit_code: 3, failure_reason: 'script_failure' })
   t.match(await row('select status from pipelines where id = ?', [build.pipelineId]), { status: 'failed' })
 })
 
-t.test('a build that is canceled while it runs ends', async t => {
+t.test('a running build ends when it is canceled', async t => {
   const build = await one('echo begun; sleep 600')
   const running = runNextBuild(worker, never())
   await until('it has begun', async () => /begun\n/.test(await traceOf(build)))
@@ -92,7 +92,7 @@ t.test('a build that is canceled while it runs ends', async t => {
   t.match(await stateOf(build), { status: 'canceled' })
 })
 
-t.test('a worker that stops leaves its build to the next one, which begins at once', async t => {
+t.test('the next worker can start the build of a stopped worker at once', async t => {
   const build = await one('echo begun; test -e /tmp/never || sleep 600')
   const stop = new AbortController()
   const running = runNextBuild(worker, stop.signal)
@@ -105,7 +105,7 @@ t.test('a worker that stops leaves its build to the next one, which begins at on
   await cancelBuild(build.id)
 })
 
-t.test('a runner that lost its build to another one changes nothing of it', async t => {
+t.test('a worker that lost its build to another worker does not change it', async t => {
   const build = await one('echo begun; sleep 600')
   const first = await registerProcess({ queues: ['builds'], concurrency: 1 })
   const running = runNextBuild(first, never())
@@ -120,7 +120,7 @@ t.test('a runner that lost its build to another one changes nothing of it', asyn
   await cancelBuild(build.id)
 })
 
-t.test('a build that cannot be begun is tried again, and fails in the end', async t => {
+t.test('a build that cannot start is retried, and fails after four attempts', async t => {
   const build = await one('true')
   await execute("update builds set plan = 'no JSON' where id = ?", [build.id])
   for (let attempt = 1; attempt <= 4; attempt++) {
@@ -131,7 +131,7 @@ t.test('a build that cannot be begun is tried again, and fails in the end', asyn
   t.match(await stateOf(build), { status: 'failed', failure_reason: 'runner_system_failure' })
 })
 
-t.test('the record of the built-in runner tells when a worker was there last', async t => {
+t.test('the record of the built-in runner shows the last contact of a worker', async t => {
   await builtInRunner()
   const { contacted_at: before } = (await row<{ contacted_at: Date | null }>('select contacted_at from runners')) ?? {}
   t.equal(before, null)

@@ -1,4 +1,4 @@
-// Which build a runner gets.
+// Tests which build a runner gets.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
@@ -19,7 +19,7 @@ const register = () => registerProcess({ queues: ['builds'], concurrency: 1 })
 const nameOf = async (claim: BuildClaim | null) =>
   claim && (await row<{ name: string }>('select name from builds where id = ?', [claim.buildId]))?.name
 
-/** A project with a build of each name, all pending, of the tags that stand after the name. */
+/** Makes a project with one pending build for each argument: a name, followed by its tags. */
 async function projectWith(...builds: string[]): Promise<TestProject & { builds: TestBuild[] }> {
   const project = await factory.project()
   const jobs = builds.map(build => {
@@ -37,7 +37,7 @@ t.beforeEach(async () => {
 })
 
 t.test('a shared runner', async t => {
-  t.test('takes the oldest build first, and in the end none', async t => {
+  t.test('takes the oldest build first, and nothing when no build is left', async t => {
     await projectWith('one', 'two')
     const runner = await makeRunner({ is_shared: true })
     t.equal(await nameOf(await claimNext(runner)), 'one')
@@ -45,7 +45,7 @@ t.test('a shared runner', async t => {
     t.equal(await claimNext(runner), null)
   })
 
-  t.test('takes a build of the project that has the fewest running', async t => {
+  t.test('takes a build of the project with the fewest running builds', async t => {
     await projectWith('a1', 'a2', 'a3')
     await projectWith('b1', 'b2')
     const runner = await makeRunner({ is_shared: true })
@@ -54,14 +54,14 @@ t.test('a shared runner', async t => {
     t.same(names, ['a1', 'b1', 'a2', 'b2', 'a3'])
   })
 
-  t.test('does not count what runs on runners of the project itself', async t => {
+  t.test('does not count builds that run on specific runners of the project', async t => {
     const own = await projectWith('a1', 'a2')
     await projectWith('b1')
     await claimNext(await makeRunner({ projects: [own.id] }))
     t.equal(await nameOf(await claimNext(await makeRunner({ is_shared: true }))), 'a2')
   })
 
-  t.test('leaves projects alone that do without it', async t => {
+  t.test('takes no builds of projects that are archived, removed or do not use it', async t => {
     const runner = await makeRunner({ is_shared: true })
     for (const setting of ['shared_runners_enabled = false', 'builds_enabled = false', 'archived = true']) {
       const project = await projectWith('one')
@@ -73,7 +73,7 @@ t.test('a shared runner', async t => {
     t.equal(await claimNext(runner), null, 'removed')
   })
 
-  t.test('that is locked serves the projects it is assigned to', async t => {
+  t.test('serves only its assigned projects when it is locked', async t => {
     await projectWith('other')
     const project = await projectWith('own')
     const runner = await makeRunner({ is_shared: true, locked: true, projects: [project.id] })
@@ -101,7 +101,7 @@ t.test('a paused runner takes nothing', async t => {
 })
 
 t.test('tags', async t => {
-  t.test('of a build are all to be on the runner', async t => {
+  t.test('a runner must have all tags of a build', async t => {
     await projectWith('both docker arm', 'one docker', 'none')
     const names = async (tags: string[], run_untagged = true) => {
       const runner = await makeRunner({ is_shared: true, tags, run_untagged })
@@ -116,14 +116,14 @@ t.test('tags', async t => {
     t.equal(await names(['arm'], false), null, 'untagged builds are not for every runner')
   })
 
-  t.test('that a runner has not do not keep other builds of the project waiting', async t => {
+  t.test('a build with tags that the runner lacks does not block other builds of the project', async t => {
     await projectWith('a1 docker', 'a2 docker', 'a3 say"it\\', 'a4')
     t.equal(await nameOf(await claimNext(await makeRunner({ is_shared: true }))), 'a4')
     t.equal(await nameOf(await claimNext(await makeRunner({ is_shared: true, tags: ['say"it\\'] }))), 'a3')
   })
 })
 
-t.test('the same token gives the same claim, as to one whose answer was lost', async t => {
+t.test('the same token gets the same claim again, for a runner that missed the answer', async t => {
   await projectWith('one', 'two')
   const runner = await makeRunner({ is_shared: true })
   const first = await claimNext(runner, { token: 'a-token' })
@@ -132,14 +132,14 @@ t.test('the same token gives the same claim, as to one whose answer was lost', a
 })
 
 t.test('the built-in runner', async t => {
-  t.test('has one row, whoever asks first', async t => {
+  t.test('has one row after concurrent calls', async t => {
     await execute('delete from runners')
     const found = await Promise.all([1, 2, 3, 4].map(builtInRunner))
     t.equal(new Set(found.map(({ id }) => id)).size, 1)
     t.match(found[0], { active: 1, is_shared: 1, run_untagged: 1, locked: 0, built_in: 1, tag_list: '[]' })
   })
 
-  t.test('adopts what ran before it had a row', async t => {
+  t.test('adopts builds that ran before it had a row', async t => {
     await projectWith('one')
     const worker = await register()
     const claim = await claimNext(await builtInRunner(), { processId: worker })
@@ -158,7 +158,7 @@ t.test('the built-in runner', async t => {
     t.equal(await nameOf(await claimNext(await builtInRunner(), { processId: await register() })), 'tagged')
   })
 
-  t.test('begins a build again whose worker is gone, before others', async t => {
+  t.test('restarts builds whose worker is gone before it takes others', async t => {
     await projectWith('one')
     await projectWith('two', 'three')
     const runner = await builtInRunner()
@@ -175,14 +175,14 @@ t.test('the built-in runner', async t => {
     t.equal(first && (await finishBuild(first, { status: 'success' }, 0)), false, 'the killed one has lost it')
   })
 
-  t.test('does not take over what an outside runner runs', async t => {
+  t.test('does not take over builds of an outside runner', async t => {
     await projectWith('one')
     await claimNext(await makeRunner({ is_shared: true }))
     await execute('update builds set lease_until = ?', [minutesAgo(10)])
     t.equal(await claimNext(await builtInRunner(), { processId: await register() }), null)
   })
 
-  t.test('fails a build whose worker died four times, and goes on to the next', async t => {
+  t.test('fails a build whose worker died four times, and takes the next build', async t => {
     await projectWith('one')
     const runner = await builtInRunner()
     for (let attempt = 1; attempt <= 4; attempt++) {
@@ -199,7 +199,7 @@ t.test('the built-in runner', async t => {
   })
 })
 
-t.test('runners that ask at once get different builds', async t => {
+t.test('runners that claim at the same time get different builds', async t => {
   await projectWith('a1', 'a2', 'a3', 'a4', 'a5', 'a6')
   const runner = await makeRunner({ is_shared: true })
   const claims = await Promise.all(Array.from({ length: 8 }, () => claimNext(runner)))
@@ -208,7 +208,7 @@ t.test('runners that ask at once get different builds', async t => {
   t.equal(taken.length, 6, 'each build once, and none is left')
 })
 
-t.test('two processes that claim at once get different builds', async t => {
+t.test('two processes that claim at the same time get different builds', async t => {
   const { builds } = await projectWith(...Array.from({ length: 30 }, (_, at) => `b${at}`))
   const { id } = await makeRunner({ is_shared: true })
   const children = [1, 2].map(() => fork(new URL('claim-process.js', import.meta.url), [String(id)]))
@@ -220,7 +220,7 @@ t.test('two processes that claim at once get different builds', async t => {
   )
 })
 
-t.test('ten thousand builds of one project cost little, and do not keep another project waiting', async t => {
+t.test('ten thousand builds of one project cost little and do not delay another project', async t => {
   const crowd = await projectWith('crowd')
   await execute(
     `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,

@@ -1,4 +1,4 @@
-// A process of its own that claims builds for a runner until there are none; tells which.
+// Runs as a separate process. It claims builds for a runner until none is left, and sends their ids to the parent.
 
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
 import type { RunnerRow } from '../../../src/areas/runners/runners.queries.js'

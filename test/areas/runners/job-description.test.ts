@@ -1,4 +1,4 @@
-// What a runner is told of a build: enough for any runner, and nothing of another build.
+// The description of a build has enough data for any runner, and no data of another build.
 import t from 'tap'
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
@@ -27,7 +27,7 @@ unit:
   dependencies: [compile]
 `
 
-t.test('a claimed build is described to its runner', async t => {
+t.test('describeBuild describes a claimed build to its runner', async t => {
   const project = await factory.project()
   const builds = await makePipeline(project, CI)
   const [compile, docs, unit] = builds
@@ -72,7 +72,7 @@ t.test('a claimed build is described to its runner', async t => {
   t.equal(variable('CI_JOB_TOKEN'), claim.token)
 })
 
-t.test('nothing is told of a build whose project is gone', async t => {
+t.test('describeBuild returns null when the project is gone', async t => {
   const project = await factory.project()
   await makePipeline(project, 'one: { script: x }\n')
   const runner = await makeRunner({ projects: [project.id] })

@@ -1,4 +1,4 @@
-// Runners as rows, before there is a way to register them.
+// Inserts runners as rows, because the API cannot register runners yet.
 import type { RunnerRow } from '../../../src/areas/runners/runners.queries.js'
 import { execute, row } from '../../../src/db/sql.js'
 
@@ -8,11 +8,11 @@ export interface RunnerSettings {
   readonly run_untagged?: boolean
   readonly locked?: boolean
   readonly tags?: readonly string[]
-  /** Ids of the projects that it is assigned to. */
+  /** Ids of the projects to which the runner is assigned. */
   readonly projects?: readonly number[]
 }
 
-/** A specific runner that takes untagged builds, unless said otherwise. */
+/** Inserts a runner. By default it is a specific runner that takes untagged builds. */
 export async function makeRunner(settings: RunnerSettings = {}): Promise<RunnerRow> {
   const { active = true, is_shared = false, run_untagged = true, locked = false, tags = [], projects = [] } = settings
   const now = new Date()

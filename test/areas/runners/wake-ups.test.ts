@@ -15,7 +15,7 @@ const register = () => registerProcess({ queues: ['builds'], concurrency: 1 })
 const wakeUps = async () => (await rows("select id from jobs where name = 'build.run'")).length
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 const inMinutes = (minutes: number) => minutesAgo(-minutes)
-/** Builds are overdue then, and leases have not ended a minute ago. */
+/** At this time waiting builds are overdue, but no lease ended more than a minute ago. */
 const afterAMinute = () => new Date(Date.now() + 61_000)
 
 async function pending(ci = 'test: { script: x }\n') {
@@ -30,7 +30,7 @@ t.beforeEach(async () => {
   await execute("update runners set tag_list = '[]', active = true where built_in = 1")
 })
 
-t.test('a build whose worker is gone and whose wake-up is lost gets one, however many look', async t => {
+t.test('a build without worker and wake-up gets one wake-up from concurrent calls', async t => {
   const { build } = await pending()
   await beginBuild(build, await register())
   await execute('delete from jobs')
@@ -41,7 +41,7 @@ t.test('a build whose worker is gone and whose wake-up is lost gets one, however
   t.equal(await wakeUps(), 1)
 })
 
-t.test('one that waits without a wake-up gets another one, after a minute', async t => {
+t.test('a build that waits for a minute without a wake-up gets another one', async t => {
   await pending()
   t.equal(await addMissingWakeUps(inMinutes(2)), 0, 'it has one')
   await execute("update jobs set state = 'dead'")
@@ -50,13 +50,13 @@ t.test('one that waits without a wake-up gets another one, after a minute', asyn
   t.equal(await addMissingWakeUps(inMinutes(2)), 0)
 })
 
-t.test('a wake-up that comes late does not count', async t => {
+t.test('a wake-up that is due later than in a minute does not count', async t => {
   await pending()
   await execute("update jobs set state = 'delayed', run_at = ?", [inMinutes(30)])
   t.equal(await addMissingWakeUps(inMinutes(2)), 1)
 })
 
-t.test('wake-ups do not pile up while nobody takes them', async t => {
+t.test('wake-ups do not accumulate while no worker takes them', async t => {
   const { build } = await pending()
   await beginBuild(build, await register())
   await execute('update builds set lease_until = ?', [minutesAgo(2)])
@@ -64,7 +64,7 @@ t.test('wake-ups do not pile up while nobody takes them', async t => {
   t.equal(await wakeUps(), 1)
 })
 
-t.test('builds that run, or are for other runners, need none', async t => {
+t.test('builds that run, or are for other runners, need no wake-up', async t => {
   const { build } = await pending()
   await beginBuild(build, await register())
   await pending('test: { script: x, tags: [docker] }\n')
@@ -81,7 +81,7 @@ t.test('builds that run, or are for other runners, need none', async t => {
   t.equal(await addMissingWakeUps(afterAMinute()), 0, 'not while it is paused')
 })
 
-t.test('not all are added at once', async t => {
+t.test('one run adds at most 100 wake-ups', async t => {
   await pending(Array.from({ length: 150 }, (_, at) => `b${at}: { script: x }\n`).join(''))
   await execute('delete from jobs')
   t.equal(await addMissingWakeUps(inMinutes(2)), 100)
