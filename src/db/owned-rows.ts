@@ -1,5 +1,5 @@
-// Rows that go with their owners, as ownership.ts says. Statements name rows by ids, a thousand at the most: MariaDB
-// before 11.1 reads the whole table for a DELETE whose condition holds a SELECT.
+// Removes rows with their owners, as ownership.ts says. Statements list at most a thousand ids, because MariaDB before
+// 11.1 reads the whole table for a DELETE whose condition contains a SELECT.
 import { batches } from '../lib/batches.js'
 import { goesWith, type Link, linksTo, type TableName } from './ownership.js'
 import { deleteInBatches, execute, marks, row, rows, type Value } from './sql.js'
@@ -7,12 +7,12 @@ import { transact } from './transact.js'
 
 const AT_ONCE = 1000
 const ERASED_AT_ONCE = 200
-/** Rows that are looked at by one statement where no index finds them. */
+/** The range of ids that one statement reads when no index finds the rows. */
 const RANGE = 10_000
 
 /**
- * Deletes rows with everything that goes in the same transaction. What a job erases or forgets afterwards is left to
- * `eraseOwned`. Joins the caller's transaction.
+ * Deletes rows, with all rows whose fate is `deleted`, and sets the `nulled` columns. `eraseOwned` handles the fates
+ * `erased` and `forgotten` afterwards. Joins the caller's transaction.
  */
 export async function deleteRows(table: TableName, ids: readonly number[]): Promise<void> {
   await transact(async () => {
@@ -42,14 +42,14 @@ async function deleteOwned(owner: TableName, ids: readonly number[]): Promise<vo
 
 export interface EraseOptions {
   readonly signal: AbortSignal
-  /** Takes along what belongs to rows of a table and is no row, such as files, before they go. May be called twice. */
+  /** Removes data outside the database, such as files, before the rows of a table. May run twice for the same rows. */
   readonly before?: { readonly [Table in TableName]?: (ids: readonly number[]) => Promise<void> }
 }
 
 /**
- * Clears up after an owner who is gone: erases rows in batches, and makes null what is forgotten. Also takes what should
- * have gone with the owner: somebody may have added it at the same moment. Killed at any point, it finds what is left
- * when it is called again.
+ * Removes what is left of a removed owner: deletes rows in batches, and sets the `forgotten` columns to null. It also
+ * handles the `deleted` and `nulled` rows, which may have been added at the moment of the removal. When it is killed,
+ * the next call continues. Throws the reason of the signal when that aborts.
  */
 export async function eraseOwned(owner: 'projects' | 'users', id: number, options: EraseOptions): Promise<void> {
   for (const { table, link } of linksTo(owner)) {
@@ -106,7 +106,7 @@ async function setNull(table: TableName, link: Link, owners: readonly number[], 
   ])
 }
 
-/** Which rows a link is of, for owners by their ids. */
+/** Returns the SQL condition for the rows that link to these owners. */
 function conditionOf({ column, when }: Link, owners: readonly number[]): Where {
   const isOwned = `${column} in (${marks(owners)})`
   return when

@@ -1,8 +1,9 @@
-// What goes with what: one line for each table. Removal, deletion of users, backup and restore read it, and list no tables
-// by hand. test/db/ownership.test.ts compares it with the schema: a table or an id column without its line fails there.
-// A new table needs its line here and, where it belongs to a project or names a user, a row in test/helpers/owned-rows.ts.
+// Says which rows belong to which owners, with one line for each table. Removal, deletion of users, backup and restore
+// read it instead of lists of their own. test/db/ownership.test.ts compares it with the schema, and fails for a table
+// or an id column that is missing here. A new table needs a line here and, if it belongs to a project or names a user,
+// a row in test/helpers/owned-rows.ts.
 
-/** Tables whose rows own rows of others. */
+/** Tables whose rows own rows of other tables. */
 export type Owner =
   | 'users'
   | 'namespaces'
@@ -17,13 +18,13 @@ export type Owner =
   | 'jobs'
 
 /**
- * What becomes of a row when its owner goes:
- * - deleted: it goes in the same transaction
- * - removed: it has gone before, by a rule of its own, as others are told that it goes
- * - erased: a job deletes it afterwards, in batches; for what may be much, or has files
- * - nulled: it stays, and the column becomes null in the same transaction
- * - forgotten: it stays, and a job makes the column null afterwards, by ranges, as no index finds it by that column
- * - kept: it stays as it is, with the number of an owner who is gone
+ * What happens to a row when its owner is removed:
+ * - deleted: the same transaction deletes the row
+ * - removed: a rule of its own has removed the row before, because its removal is a happening
+ * - erased: a job deletes the row afterwards, in batches; for tables with many rows or with files
+ * - nulled: the row stays, and the same transaction sets the column to null
+ * - forgotten: the row stays, and a job sets the column to null afterwards, by ranges, because the column has no index
+ * - kept: the row stays unchanged, with the id of the removed owner
  */
 export type Fate = 'deleted' | 'removed' | 'erased' | 'nulled' | 'forgotten' | 'kept'
 
@@ -31,30 +32,30 @@ export type Condition = readonly [column: string, value: string]
 
 export interface Link {
   readonly to: Owner
-  /** Holds the owner's id. */
+  /** Contains the id of the owner. */
   readonly column: string
   readonly fate: Fate
-  /** Only rows whose other column has this value link to this owner: the type of a polymorphic pair. */
+  /** Only rows with this value in another column link to this owner: the type column of a polymorphic pair. */
   readonly when?: Condition
 }
 
-/** How rows come back when one project is restored. */
+/** How the restore of one project inserts the rows of a table. */
 export interface Restoring {
-  /** Only rows with this value. */
+  /** It inserts only rows with this value. */
   readonly only?: Condition
-  /** Columns that say who works on the row at this moment: nobody does when it comes back. */
+  /** It sets these columns to null: they name what works on the row now, and nothing works on a restored row. */
   readonly empty?: readonly string[]
 }
 
 export interface Line {
   readonly owners?: readonly Link[]
-  /** Columns whose names end in `_id` and that link to no owner. */
+  /** Columns whose names end in `_id` but that do not link to an owner. */
   readonly others?: readonly string[]
-  /** Columns that the key in secrets.json opens. */
+  /** Columns that are encrypted with the key in secrets.json. */
   readonly encrypted?: readonly string[]
-  /** Backups leave the rows out: they say who does what at this moment, which nobody does in a restored copy. */
+  /** False: backups leave the rows out. They describe current work, which does not continue in a restored copy. */
   readonly backup?: false
-  /** False: the rows stay away when their project comes back out of a backup. */
+  /** False: the restore of their project does not insert the rows. */
   readonly restore?: Restoring | false
 }
 
@@ -75,7 +76,7 @@ const LINES = {
   ssh_keys: { owners: [deletedWith('users', 'user_id')] },
   emails: { owners: [deletedWith('users', 'user_id')] },
   access_tokens: { owners: [deletedWith('users', 'user_id')], encrypted: ['encrypted'] },
-  // A copy elsewhere does not let in browsers that signed in to the original.
+  // A restored copy must not accept browsers that signed in to the original.
   sessions: { owners: [deletedWith('users', 'user_id')], backup: false },
   identities: { owners: [deletedWith('users', 'user_id')] },
   namespaces: { owners: [deletedWith('users', 'owner_id', ['kind', 'user'])] },
@@ -98,13 +99,13 @@ const LINES = {
     encrypted: ['runners_token_encrypted'],
     restore: { empty: ['optimise_at'] }
   },
-  // Written when the project goes; the end of its removal deletes it.
+  // The row is written when the project is removed, and deleted at the end of that removal.
   project_removals: { owners: [keptAfter('projects', 'project_id')] },
   repository_upkeeps: { owners: [deletedWith('projects', 'project_id')], restore: false },
 
   // CI.
   pipelines: {
-    // Ref changes go when they are old.
+    // Old ref changes are removed.
     owners: [
       erasedAfter('projects', 'project_id'),
       forgottenAfter('users', 'user_id'),
@@ -122,25 +123,25 @@ const LINES = {
     others: ['process_id'],
     restore: { empty: ['token_hash', 'process_id', 'lease_until'] }
   },
-  // Counts of builds. Builds come back canceled, and the next change of their pipeline counts them anew.
+  // A restored pipeline is counted again when it changes: its unfinished builds are canceled by then.
   pipeline_stages: { owners: [erasedAfter('pipelines', 'pipeline_id')], restore: false },
   runners: { encrypted: ['token_encrypted'] },
   runner_projects: { owners: [deletedWith('runners', 'runner_id'), deletedWith('projects', 'project_id')] },
   ref_changes: {
     owners: [erasedAfter('projects', 'project_id'), forgottenAfter('users', 'user_id')],
     others: ['old_id', 'new_id'],
-    // Nobody would settle one that is open.
+    // No process would settle an open one.
     restore: { only: ['state', 'done'] }
   },
 
-  // What users did to projects: the feed shows nothing whose project or author is gone.
+  // The activity feed shows no entry whose project or author is removed.
   activity_events: {
     owners: [erasedAfter('projects', 'project_id'), erasedAfter('users', 'author_id')],
     others: ['happening_id', 'target_id', 'note_id']
   },
 
-  // Hooks, of projects and of the appliance. Deliveries outlive their hook until old_deliveries removes them: they tell
-  // what was sent.
+  // Hooks of projects and system hooks. Deliveries stay after their hook until old_deliveries removes them, because
+  // they show what was sent.
   hooks: { owners: [deletedWith('projects', 'project_id')], encrypted: ['token_encrypted'] },
   hook_deliveries: { owners: [keptAfter('hooks', 'hook_id')] },
   hook_attempts: { owners: [deletedWith('hook_deliveries', 'delivery_id')] },
@@ -148,12 +149,12 @@ const LINES = {
   // The appliance.
   application_settings: {},
   broadcast_messages: {},
-  // Names beside the ids: the record of a change outlives who made it and what it was made to.
+  // The rows contain names next to the ids, because they stay when the author or the target of the change is removed.
   audit_events: { owners: [keptAfter('users', 'actor_id')], others: ['target_id'] },
   maintenance_runs: {},
   maintenance_locks: { backup: false },
 
-  // The queue. Jobs are backed up: nothing that was accepted is lost. Processes that are gone give their jobs back.
+  // The queue. Backups contain the jobs, so no accepted work is lost. The jobs of processes that are gone run again.
   jobs: { others: ['process_id'] },
   job_failures: { owners: [deletedWith('jobs', 'job_id')] },
   job_processes: { backup: false },
@@ -167,27 +168,27 @@ export type TableName = keyof typeof LINES
 
 export const OWNERSHIP: Readonly<Record<TableName, Line>> = LINES
 
-/** All tables, in the order of their lines. */
+/** All tables, in the order of the lines above. */
 export const TABLES = Object.keys(OWNERSHIP) as readonly TableName[]
 
-/** How a table's rows come back with one project; null when they do not. */
+/** Returns how the restore of one project inserts the rows of a table; null when it does not. */
 export function restoringOf(table: TableName): Restoring | null {
   const { restore = {} } = OWNERSHIP[table]
   return restore === false ? null : restore
 }
 
-/** A link with the table whose rows it is of. */
+/** A link together with the table that contains its column. */
 export interface OwnedTable {
   readonly table: TableName
   readonly link: Link
 }
 
-/** Whether the rows go when their owner goes. */
+/** Tells whether the removal of the owner also removes the rows. */
 export const goesWith = ({ fate }: Link): boolean => fate === 'deleted' || fate === 'erased'
 
 export const ownersOf = (table: TableName): readonly Link[] => OWNERSHIP[table].owners ?? []
 
-/** Every table after those that its rows go with: the order in which rows are put in. Deletion takes the other way round. */
+/** All tables, each after the tables that own its rows. Inserts use this order, deletions the reverse. */
 const OWNERS_FIRST = inOrder()
 
 function inOrder(): readonly TableName[] {
@@ -203,7 +204,7 @@ function inOrder(): readonly TableName[] {
   return [...order]
 }
 
-/** All links to an owner, in the order in which rows are deleted: what belongs to a table comes before the table. */
+/** Returns all links to an owner, in the order of deletion: the rows that belong to a table come before the table. */
 export const linksTo = (owner: TableName): readonly OwnedTable[] =>
   [...OWNERS_FIRST].reverse().flatMap(table =>
     ownersOf(table)
@@ -211,7 +212,7 @@ export const linksTo = (owner: TableName): readonly OwnedTable[] =>
       .map(found => ({ table, link: found }))
   )
 
-/** The owner's table, and all whose rows go with it directly or by way of others, in the order in which they are put in. */
+/** Returns the table of the owner and all tables that it owns directly or indirectly, in the order of insertion. */
 export function tablesOf(owner: Owner): readonly TableName[] {
   const found = new Set<TableName>([owner])
   for (const table of OWNERS_FIRST) {
@@ -220,10 +221,10 @@ export function tablesOf(owner: Owner): readonly TableName[] {
   return [...found]
 }
 
-/** Tables whose rows backups leave out, by name. */
+/** Returns the tables whose rows backups leave out, sorted by name. */
 export const leftOutOfBackups = (): readonly TableName[] =>
   TABLES.filter(table => OWNERSHIP[table].backup === false).sort()
 
-/** All columns that the key in secrets.json opens. */
+/** Returns all columns that are encrypted with the key in secrets.json. */
 export const encryptedColumns = (): readonly (readonly [table: TableName, column: string])[] =>
   TABLES.flatMap(table => (OWNERSHIP[table].encrypted ?? []).map(column => [table, column] as const))

@@ -7,11 +7,9 @@ import { socketPath } from '../home.js'
 import { QUEUES, type Queue } from './jobs.js'
 
 const PREFIX = 'wake-'
-/** The kernel's clock gives the times of folders in such steps: a list that is hardly younger may miss a change. */
+/** The kernel sets modification times in steps of this size, so a list read within one step may miss a change. */
 const GRAIN_MS = 50
-/**
- * Maximum unread bytes for a worker. A worker with so many has enough wake-ups, and it also polls when it continues.
- */
+/** Maximum unread bytes for a worker. A worker with this many has enough wake-ups, and also polls when it continues. */
 const UNREAD = 1024
 
 const connections = new Map<string, Socket>()
@@ -28,7 +26,7 @@ export function wake(queue: Queue): void {
 
 /**
  * Listens for wake-ups of this process. Returns a function that stops listening. The socket gets its name only when it
- * listens: before that, connections are refused, and whoever connects would take it for one that a killed worker left.
+ * listens: before that it refuses connections, and a client would delete it as the socket of a killed worker.
  */
 export function listenForWake(id: number, onWake: (queue: Queue) => void): Promise<() => void> {
   const path = socketPath(`${PREFIX}${id}.sock`)
@@ -66,7 +64,7 @@ export function closeWake(): void {
   listed = { changed: 0, paths: [] }
 }
 
-/** Lists them anew when the folder has changed, so that a worker that has just begun hears of the next job. */
+/** Reads the folder again when it has changed, so that a worker that has just started receives the next wake-up. */
 function workerSockets(): string[] {
   const folder = dirname(socketPath('any'))
   try {
@@ -89,7 +87,7 @@ function connectionTo(path: string): Socket {
   const socket = createConnection(path)
   socket.unref()
   socket.on('error', error => {
-    // When nobody listens on a socket, a killed worker has left it behind.
+    // A socket on which no process listens belonged to a killed worker.
     if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') rmSync(path, { force: true })
   })
   socket.on('close', () => {

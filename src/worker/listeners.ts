@@ -1,4 +1,4 @@
-// Who hears of happenings, and in which words: the one place that knows both sides.
+// The list of all listeners. Only this file knows both the areas that tell happenings and the listeners.
 import { activityFeed } from '../areas/activity/feed.js'
 import type { Told } from '../areas/activity/happenings.js'
 import type { Listener } from '../areas/activity/listeners.js'
@@ -17,9 +17,9 @@ const listeners: readonly Listener[] = [
 ]
 
 /**
- * Lets all who listen to a happening hear of it at once: one that fails holds up no other. Throws when any failed, so that
- * the job is tried again; those that have done their part do nothing then. Throws for a happening that nobody listens to:
- * a newer version told it, and its job waits for that version.
+ * Passes a happening to all its listeners at the same time: one that fails does not stop the others. Throws when any
+ * failed, so that the job runs again; the listeners that succeeded do nothing then. Throws for a happening without
+ * listeners: a newer version told it, and its job waits for that version.
  */
 export async function tellListeners(told: Told, all: readonly Listener[] = listeners): Promise<void> {
   const { kind } = told.happening

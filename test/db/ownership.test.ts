@@ -1,5 +1,5 @@
-// The table of ownership against the schema that the migrations make: what has no line there is forgotten by removal,
-// by the deletion of users, by backup and restore.
+// Compares src/db/ownership.ts with the schema of the migrations: removal, deletion of users, backup and restore ignore
+// any table or column that is missing there.
 import t from 'tap'
 import {
   encryptedColumns,
@@ -18,7 +18,7 @@ import { testDatabase } from '../helpers/database.js'
 
 await testDatabase()
 
-/** Of the migrations themselves. */
+/** Tables of the migrations themselves. */
 const NOT_OURS = new Set(['schema_migrations', 'schema_lock'])
 
 interface Column {
@@ -48,7 +48,7 @@ async function readSchema(): Promise<Schema> {
   }
 }
 
-/** What a person has to do about `db/ownership.ts`, in words. */
+/** Returns what a developer must change in `db/ownership.ts`, one message for each difference. */
 async function differences(): Promise<string[]> {
   const { columns, indexes } = await readSchema()
   const tables = new Set(columns.map(({ of }) => of))
@@ -62,7 +62,7 @@ async function differences(): Promise<string[]> {
   ]
 }
 
-/** Every column that a line names. */
+/** Returns all columns that a line names. */
 function namedColumns({ owners = [], others = [], encrypted = [], restore }: Line): string[] {
   const { only, empty = [] } = restore || {}
   const ofLinks = owners.flatMap(({ column, when }) => [column, ...(when ? [when[0]] : [])])
@@ -75,7 +75,7 @@ function unknownColumns(table: TableName, columns: readonly Column[]): string[] 
   return named.map(name => `${table}.${name}: there is no such column`)
 }
 
-/** A name that says whose id it is cannot be declared as nobody's. */
+/** Columns with these names contain the id of an owner, so `others` must not list them. */
 const OWNER_ID = /^(user|author|creator|owner|project|namespace|group|pipeline|build|hook)_id$/
 
 function undeclared({ of, name }: Column, { owners = [], others = [], encrypted = [] }: Line): string[] {
@@ -103,11 +103,11 @@ function unfitLinks(table: TableName, columns: readonly Column[], indexes: reado
   })
 }
 
-t.test('every table has its line, and every line says what the schema says', async t => {
+t.test('every table has a line, and every line agrees with the schema', async t => {
   t.same(await differences(), [])
 })
 
-t.test('a table without a line is found', async t => {
+t.test('the test finds a table without a line', async t => {
   await execute('create table pets (id int unsigned primary key, user_id int unsigned, chip_encrypted varbinary(255))')
   t.teardown(() => execute('drop table if exists pets'))
   t.same(await differences(), [
@@ -117,13 +117,13 @@ t.test('a table without a line is found', async t => {
   ])
 })
 
-t.test('a column without a word in its line is found', async t => {
+t.test('the test finds a column that is missing in its line', async t => {
   await execute('alter table emails add project_id int unsigned null, add encrypted varbinary(255) null')
   t.teardown(() => execute('alter table emails drop column project_id, drop column encrypted'))
   t.same(await differences(), ['emails.project_id: say whose id it is', 'emails.encrypted: name it as encrypted'])
 })
 
-t.test('a line that the schema does not bear out is found', async t => {
+t.test('the test finds a line that contradicts the schema', async t => {
   await execute('alter table projects modify creator_id int unsigned not null, drop index projects_creator')
   await execute('alter table projects drop column optimise_at')
   t.teardown(async () => {
@@ -137,7 +137,7 @@ t.test('a line that the schema does not bear out is found', async t => {
   ])
 })
 
-t.test('what others go with, and what is encrypted, has a number', async t => {
+t.test('owners, and tables with encrypted or forgotten columns, have an id', async t => {
   const { columns } = await readSchema()
   const numbered = new Set(columns.filter(({ name }) => name === 'id').map(({ of }) => of))
   const owners = TABLES.flatMap(table => ownersOf(table).map(({ to }) => to))
@@ -149,7 +149,7 @@ t.test('what others go with, and what is encrypted, has a number', async t => {
   )
 })
 
-t.test('rows are deleted before those that they go with', async t => {
+t.test('rows are deleted before their owners', async t => {
   for (const owner of TABLES) {
     const order = linksTo(owner).map(({ table }) => table)
     for (const [at, table] of order.entries()) {
@@ -162,10 +162,10 @@ t.test('rows are deleted before those that they go with', async t => {
   t.equal(ofProject[0], 'projects')
 })
 
-/** Whose removal ends with a job that calls `eraseOwned`. */
+/** Owners whose removal ends with a job that calls `eraseOwned`. */
 const WITH_JOB: readonly TableName[] = ['projects', 'users']
 
-t.test('what a job does later, it can still find', async t => {
+t.test('a later job can still find its rows', async t => {
   for (const table of TABLES) {
     for (const { to, fate } of ownersOf(table)) {
       if (WITH_JOB.includes(to)) continue
@@ -180,6 +180,6 @@ t.test('what a job does later, it can still find', async t => {
   }
 })
 
-t.test('backups leave out what says who does what now, and no more', async t => {
+t.test('backups leave out only the tables of current work and sessions', async t => {
   t.same(leftOutOfBackups(), ['job_processes', 'maintenance_locks', 'schedule_ticks', 'sessions'])
 })

@@ -1,4 +1,4 @@
-// Handing happenings to listeners: one that fails holds up no other, and is asked again. Jobs of older versions, too.
+// Passing happenings to listeners: one that fails does not stop the others and runs again. Also jobs of older versions.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Told } from '../../src/areas/activity/happenings.js'
@@ -25,7 +25,7 @@ t.beforeEach(async () => {
   for (const table of ['jobs', 'hooks', 'hook_deliveries', 'activity_events']) await execute(`delete from ${table}`)
 })
 
-t.test('all hear of it, also when one of them fails at once or later', async t => {
+t.test('all listeners receive a happening, also when one throws or rejects', async t => {
   const heard: string[] = []
   const listener = (name: string, fails?: 'at once' | 'later'): Listener => ({
     name,
@@ -46,12 +46,12 @@ t.test('all hear of it, also when one of them fails at once or later', async t =
   await t.resolves(tellListeners(told, [listener('one')]))
 })
 
-t.test('a happening of a newer version is not taken for done', async t => {
+t.test('a happening of a newer version does not count as done', async t => {
   const strange = { ...told, happening: { kind: 'moon.landed' } } as unknown as Told
   await t.rejects(tellListeners(strange), { message: 'nobody listens to moon.landed' })
 })
 
-t.test('a job of which one listener failed is tried again, and the others do nothing twice', async t => {
+t.test('a job with a failed listener runs again, and the other listeners have no second effect', async t => {
   const project = await factory.project()
   await runJobs()
   await execute('delete from activity_events')
@@ -72,7 +72,7 @@ t.test('a job of which one listener failed is tried again, and the others do not
   t.same([await count('hook_deliveries'), await count('pipelines'), await count('activity_events')], [1, 1, 1])
 })
 
-t.test('jobs that an older version enqueued are done, with the keys of their time', async t => {
+t.test('jobs of an older version run, with the keys of that version', async t => {
   const project = await factory.project()
   await factory.file(project, '.gitstead-ci.yml', CI)
   await execute('delete from jobs')

@@ -1,31 +1,31 @@
-// The activity feed: what users did to projects, newest first. One row for each happening that the feed shows.
+// The activity feed shows what users did to projects, newest first. Each happening in the feed has one row.
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import type { Told } from './happenings.js'
 import { type ByKind, type Listener, listenerBy } from './listeners.js'
 
-/** What the API calls `action_name`. */
+/** The value of `action_name` in the API. */
 export type FeedAction = 'created' | 'pushed new' | 'pushed to' | 'deleted'
 
-/** What happened, as the feed shows it. */
+/** The entry of the feed for a happening. */
 export interface FeedEntry {
   readonly projectId: number
-  /** Null when no user did it: then the project was active, and the feed, which names an author, shows nothing. */
+  /** Null when no user did it. Then the project counts as active, but gets no entry: entries need an author. */
   readonly authorId: number | null
   readonly action: FeedAction
-  /** The issue, the note or the like that was acted on; its number is its id, not the one within the project. */
+  /** The object of the action, such as an issue or a note. `id` is its id, not its number within the project. */
   readonly target?: { readonly type: string; readonly id: number; readonly title: string | null }
-  /** The note, when the target is one. */
+  /** The id of the note, if the target is a note. */
   readonly noteId?: number
   /** The payload of a push. */
   readonly data?: object
 }
 
-/** Activity is written down in the project once an hour at the most. */
+/** Milliseconds. The row of the project records activity at most once an hour. */
 const ACTIVE_FOR = 3_600_000
 const TITLE_LIMIT = 255
 
-/** `entries` say what the feed shows of each kind. */
+/** Returns the listener that writes the feed. `entries` maps each kind of happening to its entry. */
 export const activityFeed = (entries: ByKind<FeedEntry>): Listener =>
   listenerBy('activity', entries, async (entry, told) => {
     await noteActivity(entry.projectId, new Date(told.at))
@@ -40,10 +40,10 @@ async function noteActivity(projectId: number, at: Date): Promise<void> {
   ])
 }
 
-/** The unique key on the happening makes a second time harmless. */
+/** The unique key on the happening makes a second call harmless. */
 async function write(told: Told, entry: FeedEntry, authorId: number): Promise<void> {
   await transact(async () => {
-    // Held until the row is there: who removes the project or the user takes it along, or it is not written.
+    // The lock lasts until the row exists. So a removal of the project or user finds the row, or it is not written.
     const known = await row('select p.id from projects p join users u on u.id = ? where p.id = ? lock in share mode', [
       authorId,
       entry.projectId

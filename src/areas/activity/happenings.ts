@@ -1,13 +1,13 @@
-// What happens is told once, in the transaction that brings it about. A rule says what happened, and does not know who
-// listens: one job hands each happening to all listeners (worker/listeners.ts).
+// A rule tells each happening once, in the transaction of the change. The rule does not know the listeners: one job
+// passes each happening to all of them (worker/listeners.ts).
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
 import type { KeySnapshot, UserSnapshot } from './snapshots.js'
 
 /**
- * Small records travel as they are at that moment, as the row may be changed or gone when somebody hears of it. Large ones
- * travel by their number.
+ * A happening contains a copy of a small record, because the row may have changed or been removed when a listener runs.
+ * It contains only the id of a large record.
  */
 export type Happening =
   | { readonly kind: 'user.created'; readonly user: UserSnapshot }
@@ -15,7 +15,7 @@ export type Happening =
   | { readonly kind: 'key.added'; readonly key: KeySnapshot }
   | { readonly kind: 'key.removed'; readonly key: KeySnapshot }
   | { readonly kind: 'project.created'; readonly project: ProjectSnapshot; readonly by: number }
-  /** The project came back out of a backup. */
+  /** The project was restored from a backup. */
   | { readonly kind: 'project.restored'; readonly project: ProjectSnapshot }
   | {
       readonly kind: 'project.renamed'
@@ -23,19 +23,19 @@ export type Happening =
       readonly old_path_with_namespace: string
     }
   | { readonly kind: 'project.deleted'; readonly project: ProjectSnapshot }
-  /** A branch, a tag or another ref has moved, is new or gone. */
+  /** A branch, a tag or another ref was moved, created or deleted. */
   | { readonly kind: 'ref.changed'; readonly refChangeId: number }
 
 export type HappeningKind = Happening['kind']
 
-/** A value as JSON keeps it: a moment is its ISO 8601 text. */
+/** The type of a value after JSON: a Date becomes its ISO 8601 text. */
 export type Stored<T> = T extends Date ? string : T extends object ? { [Key in keyof T]: Stored<T[Key]> } : T
 
-/** A happening as listeners get it. */
+/** A happening as listeners receive it. */
 export interface Told {
-  /** Its own, and the same however often it is heard. */
+  /** Unique to the happening, and the same when a listener runs again. */
   readonly id: string
-  /** When it happened. */
+  /** When it happened, in ISO 8601. */
   readonly at: string
   readonly happening: Stored<Happening>
 }
@@ -44,13 +44,13 @@ export interface ToldOf<Kind extends HappeningKind> extends Told {
   readonly happening: Extract<Stored<Happening>, { readonly kind: Kind }>
 }
 
-/** People wait for what a push brings about; an import of users tells 100,000 happenings at once. */
+/** People wait for the effects of a push, while an import of users tells 100,000 happenings at once. */
 const URGENT = { kinds: new Set<HappeningKind>(['ref.changed']), priority: 50 }
 
-/** Tells a happening; call it in the transaction of the change. */
+/** Tells a happening. Call it in the transaction of the change. */
 export const tell = (happening: Happening): Promise<void> => tellAll([happening])
 
-/** Tells many happenings, by one statement for every 500. */
+/** Tells many happenings, with one statement for every 500. Call it in the transaction of the change. */
 export async function tellAll(happenings: readonly Happening[]): Promise<void> {
   const at = new Date().toISOString()
   const isUrgent = ({ kind }: Happening) => URGENT.kinds.has(kind)

@@ -1,19 +1,19 @@
-// What hears of happenings. Listeners are put together where all areas are known (worker/listeners.ts).
+// The types of listeners. worker/listeners.ts builds the list of listeners, because it knows all areas.
 import type { HappeningKind, Told, ToldOf } from './happenings.js'
 
 export interface Listener {
-  /** For the error of a job that failed. */
+  /** Appears in the error of a failed job. */
   readonly name: string
-  /** What it does for the kinds that it hears. Runs again when any listener fails, so a second run must be harmless. */
+  /** A function for each kind. It runs again when any listener fails, so a second run must be harmless. */
   readonly on: { readonly [Kind in HappeningKind]?: (told: ToldOf<Kind>) => Promise<unknown> }
 }
 
-/** What is made of each kind of happening; null for a kind of which nothing is. One without a line does not compile. */
+/** Makes a value of each kind of happening; null for kinds that it ignores. It compiles only with all kinds. */
 export type ByKind<Made> = {
   readonly [Kind in HappeningKind]: ((told: ToldOf<Kind>) => Made | null | Promise<Made | null>) | null
 }
 
-/** A listener that uses what the table makes of a happening, unless that is null. */
+/** Returns a listener that calls `use` with the value that `table` makes of a happening, unless the value is null. */
 export function listenerBy<Made>(
   name: string,
   table: ByKind<Made>,

@@ -1,8 +1,8 @@
-// A project as it is told of to others, while its row is there and after it is gone.
+// A copy of a project for happenings, which listeners can use after the row is removed.
 import { rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 
-/** A project with all that system events tell of it. */
+/** A project with all attributes that system events contain. */
 export interface ProjectSnapshot {
   readonly id: number
   readonly name: string
@@ -24,12 +24,12 @@ const SELECT = `select p.id, p.name, p.path, concat(n.path, '/', p.path) as path
   from projects p join namespaces n on n.id = p.namespace_id
   left join users o on o.id = n.owner_id and n.kind = 'user'`
 
-/** The projects in a user's own namespace, in the order of their paths. */
+/** Returns the projects in a user's own namespace, ordered by path. */
 export function personalProjects(userId: number): Promise<ProjectSnapshot[]> {
   return rows<ProjectSnapshot>(`${SELECT} where n.kind = 'user' and n.owner_id = ? order by p.path`, [userId])
 }
 
-/** One project. Throws NotFound when its row is gone. */
+/** Returns one project. Throws NotFound when its row is gone. */
 export async function projectSnapshot(id: number): Promise<ProjectSnapshot> {
   const [found] = await rows<ProjectSnapshot>(`${SELECT} where p.id = ?`, [id])
   if (!found) throw new NotFound('Project')

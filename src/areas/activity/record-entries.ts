@@ -1,4 +1,4 @@
-// What the feed shows of happenings that carry their record.
+// Maps happenings that contain their record to entries of the feed.
 import type { FeedEntry } from './feed.js'
 import type { ByKind } from './listeners.js'
 
@@ -8,7 +8,7 @@ export const recordEntries = {
   'key.added': null,
   'key.removed': null,
   'project.created': ({ happening: { project, by } }) => ({ projectId: project.id, authorId: by, action: 'created' }),
-  // What it had in the feed comes back with it.
+  // The restore brings back the rows of the feed.
   'project.restored': null,
   'project.renamed': null,
   'project.deleted': null

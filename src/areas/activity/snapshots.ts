@@ -1,4 +1,4 @@
-// Users and keys as they are told of to others: at that moment, and field by field, as a row holds secrets too.
+// Copies of users and keys for happenings. They are made field by field, because the rows also contain secrets.
 
 export interface UserSnapshot {
   readonly id: number
@@ -11,9 +11,9 @@ export interface UserSnapshot {
 
 export interface KeySnapshot {
   readonly id: number
-  /** The public key as its owner gave it. */
+  /** The public key as the owner entered it. */
   readonly key: string
-  /** The owner's. */
+  /** The name of the owner. */
   readonly username: string
   readonly created_at: Date
 }

@@ -16,7 +16,7 @@ export const auditRoutes: FastifyPluginAsyncTypebox = async app => {
     response: { 200: Type.Array(AuditEvent) }
   }
 
-  // Not specified: reading what the audit keeps.
+  // Not specified: this route lists the audit events.
   app.get('/audit_events', { config, schema }, async ({ query }, reply) => {
     const { since, until, page, per_page, ...filter } = query
     const times = { since: momentOf('since', since), until: momentOf('until', until) }

@@ -1,4 +1,4 @@
-// Not specified: the record of a change that was made by an administrator, a command or the schedule.
+// Not specified: the record of a change by an administrator, a command or the schedule.
 import { type Static, Type } from 'typebox'
 import { Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import type { AuditRow } from './audit.queries.js'

@@ -7,7 +7,7 @@ export const BroadcastParams = Type.Object({ id: IdOf('the message') })
 
 export const BroadcastListQuery = Type.Object(Paging)
 
-/** What a change may hold. Times are texts here: a blank one is refused as the record's, not as the parameter's. */
+/** The body of a change. Times are texts here, so that a blank one is an error of the record, not of the parameter. */
 export const BroadcastChange = Type.Object(
   {
     message: text(10_000, 'what everybody reads'),

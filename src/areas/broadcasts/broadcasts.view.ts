@@ -1,4 +1,4 @@
-// "Broadcast message".
+// The record "Broadcast message" of the requirement.
 import { type Static, Type } from 'typebox'
 import { Flag, IdOf, Moment, Text } from '../../lib/schema.js'
 import type { BroadcastRow } from './broadcasts.queries.js'

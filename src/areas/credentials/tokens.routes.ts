@@ -1,4 +1,4 @@
-// Not specified by the requirement beyond that any number may be made and each be revoked.
+// The requirement only specifies that a user can create any number of tokens and revoke each.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { type Actor, askerOf } from '../../access/actor.js'
@@ -98,7 +98,7 @@ export const tokenRoutes: FastifyPluginAsyncTypebox = async app => {
   )
 }
 
-/** A token that the asker may read or revoke. Throws NotFound for all others. */
+/** Returns a token that the actor may read or revoke. Throws NotFound for all other tokens. */
 async function openToken(id: number, actor: Actor, action: 'token.read' | 'token.revoke') {
   const token = await requireToken(id)
   authorizeRecord(actor, action, { owner: token.user_id }, TOKEN_RECORD)

@@ -19,7 +19,7 @@ export const Token = Type.Object(record, {
   description: 'A personal access token, without the token itself.'
 })
 
-/** With the token itself: once, when it is made. */
+/** Contains the token itself. Only the answer to its creation shows it. */
 export const NewToken = Type.Object(
   { ...record, token: Text('the token itself, which is shown now and never again') },
   { title: 'NewPersonalAccessToken', description: 'A personal access token that was just made.' }

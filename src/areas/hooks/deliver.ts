@@ -1,4 +1,4 @@
-// One try of a delivery: sent, written down, and tried again later where it fails.
+// Makes one attempt at a delivery: sends it, records the result, and schedules the next attempt after a failure.
 import { Hook } from '../../db/models/index.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -21,10 +21,10 @@ interface DeliveryRow {
   readonly created_at: Date
 }
 
-/** A delivery that has waited this long for a hook that rests is dead, or a dead receiver's would pile up for ever. */
+/** Milliseconds. A delivery that waits longer for a resting hook is dead: otherwise deliveries pile up for ever. */
 const LONGEST_WAIT = 86_400_000
 
-/** One try of a delivery, and the next one's job where it fails. A delivery that is over is left alone. */
+/** Makes one attempt, and enqueues the job of the next one after a failure. Does nothing for a finished delivery. */
 export async function deliver(deliveryId: number): Promise<void> {
   const delivery = await row<DeliveryRow>(
     'select id, hook_id, event_key, event, payload, state, attempts, created_at from hook_deliveries where id = ?',

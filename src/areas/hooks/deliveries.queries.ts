@@ -12,7 +12,7 @@ export interface DeliveryRow {
   readonly attempts: number
   readonly created_at: Date
   readonly finished_at: Date | null
-  /** Of the last try; null before the first one. */
+  /** This and the next three describe the last attempt; null before the first one. */
   readonly last_started_at: Date | null
   readonly last_duration_ms: number | null
   readonly last_status: number | null
@@ -38,16 +38,16 @@ const COLUMNS = `d.id, d.hook_id, d.event_key, d.event, d.state, d.attempts, d.c
   a.started_at as last_started_at, a.duration_ms as last_duration_ms, a.status as last_status, a.error as last_error`
 const LAST = 'left join hook_attempts a on a.id = (select max(l.id) from hook_attempts l where l.delivery_id = d.id)'
 
-/** Beyond these, pages are empty: nobody reads on so far, and each page costs the ones before it. */
+/** Pages after this many rows are empty: each page costs as much as all pages before it, and nobody reads so far. */
 const DEEPEST = 100_000
 
-/** The deliveries of a hook, newest first. */
+/** Returns a page of the deliveries of a hook, newest first. */
 export async function listDeliveries(hookId: number, query: DeliveryListQuery): Promise<Page<DeliveryRow>> {
   const { page, perPage, sql } = window(query)
   const states = query.state ? [query.state] : DELIVERY_STATES
   const ofEvent = query.event === undefined ? '' : ' and event = ?'
   const values = (state: string): Value[] => [hookId, state, ...(query.event === undefined ? [] : [query.event])]
-  // One hook's deliveries of one state lie in the order of their numbers in an index: nothing is sorted but these few.
+  // An index has the deliveries of one hook and one state in the order of their ids, so only these few are sorted.
   const newest = `(select id from hook_deliveries where hook_id = ? and state = ?${ofEvent}
     order by id desc limit ${Math.min(page * perPage, DEEPEST)})`
   const [total, items] = await Promise.all([
@@ -65,7 +65,7 @@ export async function listDeliveries(hookId: number, query: DeliveryListQuery): 
   return { items, total, page, perPage }
 }
 
-/** A delivery, of this hook where one is named. Throws NotFound. */
+/** Returns a delivery. Throws NotFound, also when `hookId` is given and the delivery belongs to another hook. */
 export async function findDelivery(id: number, hookId?: number): Promise<DeliveryDetailsRow> {
   const found = await row<DeliveryDetailsRow>(
     `select ${COLUMNS}, d.payload from hook_deliveries d ${LAST} where d.id = ?`,
@@ -76,7 +76,7 @@ export async function findDelivery(id: number, hookId?: number): Promise<Deliver
   return found
 }
 
-/** Every try of a delivery, oldest first. */
+/** Returns all attempts of a delivery, oldest first. */
 export function listAttempts(deliveryId: number): Promise<AttemptRow[]> {
   return rows<AttemptRow>(
     `select attempt, started_at, duration_ms, status, error, request_headers, response_headers, response_body
@@ -85,7 +85,7 @@ export function listAttempts(deliveryId: number): Promise<AttemptRow[]> {
   )
 }
 
-/** The numbers of the dead deliveries of a hook that nobody has repeated, oldest first. */
+/** Returns the ids of the dead deliveries of a hook that were not redelivered, oldest first. */
 export async function listLostDeliveries(hookId: number): Promise<number[]> {
   const [dead, repeated] = await Promise.all([
     rows<{ id: number }>("select id from hook_deliveries where hook_id = ? and state = 'dead' order by id", [hookId]),

@@ -1,4 +1,4 @@
-// Not specified: what was sent to a system hook, how it went, and sending it again.
+// Not specified: these routes show the deliveries of a system hook with their results, and redeliver them.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { findDelivery, listAttempts, listDeliveries } from './deliveries.queries.js'

@@ -1,4 +1,4 @@
-// Deliveries of events to hooks. Each is a row with a job, made when the happening is heard.
+// Deliveries of events to hooks. Each delivery is a row with a job. The listener creates both for a happening.
 import { execute, marks, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
@@ -6,7 +6,7 @@ import { PROJECT_HOOK_EVENTS, systemHookFlag } from '../../webhooks/events.js'
 import { type ByKind, type Listener, listenerBy } from '../activity/listeners.js'
 import type { HookEvent, HookMessage } from './hook-events.js'
 
-/** `events` say what hooks hear of each kind. */
+/** Returns the listener that creates deliveries. `events` maps each kind of happening to the event for hooks. */
 export const hookDeliveries = (events: ByKind<HookEvent>): Listener =>
   listenerBy('hooks', events, (event, told) => deliverEvent(told.id, event))
 
@@ -16,8 +16,8 @@ interface HookRow {
 }
 
 /**
- * Makes a delivery for every hook that wants the event; the second time it makes none. `key` is the event's own, however
- * often it is told.
+ * Creates a delivery for every hook that wants the event. A second call with the same `key` creates none: the key
+ * belongs to the event and stays the same when the listener runs again.
  */
 export async function deliverEvent(key: string, event: HookEvent): Promise<void> {
   const wanting = await hooksThatWant(event)
@@ -30,7 +30,7 @@ export async function deliverEvent(key: string, event: HookEvent): Promise<void>
   })
 }
 
-/** By statement and not by model: every push and every event asks, and mostly nobody wants to know. */
+/** Uses no model, because every push and every event runs this statement, and mostly no hook wants the event. */
 function hooksThatWant({ system, project }: HookEvent): Promise<HookRow[]> {
   const flag = system ? systemHookFlag(system.event) : null
   const conditions = [
@@ -49,7 +49,7 @@ async function addressed(message: HookMessage<string> | undefined, hooks: readon
   return hooks.map(({ id }) => ({ hookId: id, event: message.event, body }))
 }
 
-/** Adds a delivery with its job, unless the hook has one for this key; gives its id, or null. */
+/** Adds a delivery with its job. Returns its id, or null when the hook already has a delivery with this key. */
 export async function addDelivery(hookId: number, key: string, event: string, body: string): Promise<number | null> {
   return transact(async () => {
     const { affectedRows, insertId } = await execute(
@@ -62,7 +62,7 @@ export async function addDelivery(hookId: number, key: string, event: string, bo
   })
 }
 
-/** Gives up deliveries that wait, as their jobs are discarded. */
+/** Cancels pending deliveries. Call it when their jobs are discarded. */
 export async function cancelDeliveries(which: readonly { readonly deliveryId: number }[]): Promise<void> {
   for (let at = 0; at < which.length; at += 1000) {
     const ids = which.slice(at, at + 1000).map(({ deliveryId }) => deliveryId)

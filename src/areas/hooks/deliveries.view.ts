@@ -1,4 +1,4 @@
-// Not specified: what is shown of a delivery and of its tries. Secrets of the request are blotted out.
+// Not specified: the attributes of a delivery and of its attempts. Secrets in the request headers are masked.
 import { type Static, Type } from 'typebox'
 import { described, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { withoutSecretHeaders } from '../../webhooks/headers.js'
@@ -89,7 +89,7 @@ const viewAttempt = (attempt: AttemptRow) => ({
   duration_ms: attempt.duration_ms,
   status: attempt.status,
   error: attempt.error,
-  // What was written down before the signature was a secret still has it.
+  // Rows that were written before the signature counted as a secret still contain it.
   request_headers: withoutSecretHeaders(JSON.parse(attempt.request_headers) as Record<string, string>),
   response_headers: JSON.parse(attempt.response_headers) as Record<string, string>,
   response_body: attempt.response_body

@@ -1,14 +1,14 @@
-// What hooks hear of a happening. Those of the instance and those of the project hear of it in their own words.
+// The event that hooks receive for a happening. System hooks and project hooks have different names and payloads.
 import type { ProjectHookEvent, SystemHookEvent } from '../../webhooks/events.js'
 
 export interface HookMessage<Event> {
   readonly event: Event
-  /** Asked for when a hook wants the event: what a push brings is read from git. */
+  /** Called only when a hook wants the event, because the payload of a push is read from git. */
   readonly payload: () => object | Promise<object>
 }
 
 export interface HookEvent {
   readonly system?: HookMessage<SystemHookEvent>
-  /** `id` is the project's. */
+  /** `id` is the id of the project. */
   readonly project?: HookMessage<ProjectHookEvent> & { readonly id: number }
 }

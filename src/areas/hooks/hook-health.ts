@@ -1,14 +1,16 @@
-// A receiver that stays away slows down and loses nothing: after some failures in a row its hook rests, and rests longer
-// with each that follows.
+// Slows down deliveries to a receiver that keeps failing, without losing any: after several failures in a row
+// its hook rests, and each further failure makes the rest longer.
 import { execute, row } from '../../db/sql.js'
 
-/** Failures in a row after which a hook rests, so that its waiting deliveries do not hold up those of others. */
+/** Failures in a row after which a hook rests, so that its deliveries do not delay those of other hooks. */
 const PATIENCE = 5
+/** Seconds. */
 const LONGEST_REST = 600
+
 /**
- * When a hook that failed several times in a row is to be tried again, or null for now; one delivery at a time finds out.
- * One that a sysadmin asked for goes at once unless the rest began after that: asked for by hundreds, the first that
- * fail make the others wait like any.
+ * Returns when a resting hook is tried again, or null when the caller may try now. After a rest only one delivery at a
+ * time tries. A delivery that a sysadmin requested at `askedAt` goes at once, unless the rest began after that: when
+ * hundreds are requested, the first failures make the others wait.
  */
 export async function restingUntil(hookId: number, askedAt: Date | null): Promise<Date | null> {
   const now = new Date()
@@ -28,7 +30,10 @@ export async function restingUntil(hookId: number, askedAt: Date | null): Promis
   return affectedRows === 1 ? null : until
 }
 
-/** Tries that were under way when the hook began to rest fail for the same reason: they do not make the rest longer. */
+/**
+ * Records the result of an attempt. Attempts that started before the rest began fail for the same reason, so they do
+ * not make the rest longer.
+ */
 export async function noteHealth(hookId: number, delivered: boolean, startedAt: Date): Promise<void> {
   if (delivered) {
     const { affectedRows } = await execute(
@@ -55,7 +60,7 @@ export async function noteHealth(hookId: number, delivered: boolean, startedAt: 
   ])
 }
 
-/** A receiver that is back gets what has waited for it now, and not when each delivery's own time comes. */
+/** Runs the waiting deliveries of a receiver that answers again now, instead of at their scheduled times. */
 async function wakeWaiting(hookId: number): Promise<void> {
   await execute(
     `update jobs set run_at = ? where state = 'delayed' and queue = 'hooks' and name = 'hook.deliver'

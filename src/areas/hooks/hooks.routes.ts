@@ -14,7 +14,7 @@ export const hookRoutes: FastifyPluginAsyncTypebox = async app => {
     async () => (await listHooks()).map(viewSystemHook)
   )
 
-  // The requirement answers with an array that contains the hook.
+  // The requirement specifies an array that contains the hook as the answer.
   app.post(
     '/hooks',
     {

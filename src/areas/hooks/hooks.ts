@@ -10,14 +10,14 @@ import { addDelivery } from './deliveries.js'
 import { testKey } from './delivery-keys.js'
 import type { HookBody } from './hooks.schema.js'
 
-/** All system hooks, oldest first. */
+/** Returns all system hooks, oldest first. */
 export function listHooks(): Promise<Hook[]> {
   return Hook.findAll({ where: { projectId: null }, order: ['id'] })
 }
 
 const TOKEN_LIMIT = 500
 
-/** Adds a system hook. Throws Unprocessable for a URL that no hook can be sent to, Invalid for a token too long to keep. */
+/** Adds a system hook. Throws Unprocessable for a URL that deliveries cannot use, Invalid for a too long token. */
 export async function createHook(body: HookBody, origin: Origin): Promise<Hook> {
   if (checkHookUrl(body.url) !== null) throw new Unprocessable('Invalid url given')
   if (body.token && body.token.length > TOKEN_LIMIT) {
@@ -40,7 +40,7 @@ export async function createHook(body: HookBody, origin: Origin): Promise<Hook> 
   })
 }
 
-/** Sends the sample payload to a system hook, by the road of every delivery; gives it, and the delivery. Throws NotFound. */
+/** Adds a delivery of the sample payload. Returns the payload and the id of the delivery. Throws NotFound. */
 export async function testHook(id: number) {
   const hook = await findHook(id)
   const sample = samplePayload()
@@ -48,7 +48,7 @@ export async function testHook(id: number) {
   return { sample, deliveryId: Number(deliveryId) }
 }
 
-/** Removes a system hook; what waits for it is given up. Throws NotFound. */
+/** Removes a system hook. The jobs of its pending deliveries cancel them. Throws NotFound. */
 export async function deleteHook(id: number, origin: Origin): Promise<Hook> {
   const hook = await findHook(id)
   await transact(async () => {
@@ -58,10 +58,10 @@ export async function deleteHook(id: number, origin: Origin): Promise<Hook> {
   return hook
 }
 
-/** A hook as the audit names it. */
+/** Returns the hook as the target of an audit event. */
 export const targetOf = (hook: Hook) => ({ type: 'hook', id: hook.id, name: withoutPassword(hook.url) })
 
-/** A system hook. Throws NotFound, also for the hook of a project. */
+/** Returns a system hook. Throws NotFound, also for the hook of a project. */
 export async function findHook(id: number): Promise<Hook> {
   const hook = await Hook.findOne({ where: { id, projectId: null } })
   if (!hook) throw new NotFound('System hook')

@@ -1,4 +1,4 @@
-// "System hook". The token is never shown.
+// The record "System hook" of the requirement. It never contains the token.
 import { Type } from 'typebox'
 import type { Hook as Row } from '../../db/models/index.js'
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
@@ -62,7 +62,7 @@ export const viewDeletedSystemHook = (hook: Row) => ({
   updated_at: hook.updatedAt
 })
 
-/** What the command line shows: all flags, whether there is a token, and how the receiver does. */
+/** Returns the view for the command line: all flags, whether the hook has a token, and the receiver's health. */
 export const viewHookWithHealth = (hook: Row, health: HookHealth | undefined) => ({
   ...viewDeletedSystemHook(hook),
   has_token: hook.tokenEncrypted !== null,

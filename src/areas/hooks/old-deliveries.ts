@@ -2,7 +2,7 @@ import { deleteRows } from '../../db/owned-rows.js'
 import { row, rows } from '../../db/sql.js'
 import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
 
-/** Payloads and answers are the largest rows of all: a month is long enough to see why a receiver missed something. */
+/** Payloads and answers are the largest rows of all. A month is enough to find out why a receiver missed an event. */
 const KEPT_DAYS = 30
 const BATCH = 500
 const OVER = "state in ('delivered', 'dead', 'canceled') and created_at < ?"

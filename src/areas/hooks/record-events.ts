@@ -1,4 +1,4 @@
-// What system hooks hear of happenings that carry their record.
+// Maps happenings that contain their record to the events of system hooks.
 import { keyPayload, projectMovePayload, projectPayload, userPayload } from '../../webhooks/system-payloads.js'
 import type { Stored } from '../activity/happenings.js'
 import type { ByKind } from '../activity/listeners.js'
@@ -12,7 +12,7 @@ export const recordEvents = {
   'key.added': ({ happening: { key } }) => keyEvent('key_create', key),
   'key.removed': ({ happening: { key } }) => keyEvent('key_destroy', key),
   'project.created': ({ happening: { project } }) => projectEvent('project_create', project),
-  // To a receiver it is a new project.
+  // A restored project is a new project for the receiver.
   'project.restored': ({ happening: { project } }) => projectEvent('project_create', project),
   'project.renamed': ({ happening: { project, old_path_with_namespace: old } }) => ({
     system: { event: 'project_rename', payload: () => projectMovePayload('project_rename', projectOf(project), old) }
@@ -41,7 +41,7 @@ const userOf = ({ id, username, name, email, created_at, updated_at }: Stored<Us
   updatedAt: new Date(updated_at)
 })
 
-/** A key never changes: it was updated when it was made. */
+/** A key never changes, so the time of its update is the time of its creation. */
 const keyOf = ({ id, key, username, created_at }: Stored<KeySnapshot>) => ({
   id,
   key,

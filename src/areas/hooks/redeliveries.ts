@@ -1,4 +1,4 @@
-// The same event once more, as a delivery of its own: what was delivered, given up or canceled stays as it was.
+// Sends an event again as a new delivery. The old delivery keeps its state: delivered, dead or canceled.
 import { randomUUID } from 'node:crypto'
 import type { Origin } from '../../access/actor.js'
 import { execute, marks, rows } from '../../db/sql.js'
@@ -10,12 +10,12 @@ import { type DeliveryDetailsRow, findDelivery, listLostDeliveries } from './del
 import { redeliveryKey } from './delivery-keys.js'
 import { findHook, targetOf } from './hooks.js'
 
-/** Deliveries that one transaction adds. */
+/** Maximum number of deliveries that one transaction adds. */
 const BATCH = 200
 
 /**
- * Delivers the event and payload of a delivery again, to a hook that rests as well; gives the new delivery. Throws
- * NotFound, also where the hook is gone or is not the named one.
+ * Adds a new delivery with the event and payload of an old one, and also sends it to a resting hook. Returns the new
+ * delivery. Throws NotFound, also when the hook is removed or is not `hookId`.
  */
 export async function redeliver(
   { deliveryId, hookId }: { deliveryId: number; hookId?: number },
@@ -34,7 +34,7 @@ export async function redeliver(
   })
 }
 
-/** The same for several, all or none; gives the numbers of the new ones. Throws NotFound. */
+/** Redelivers all of them or none. Returns the ids of the new deliveries. Throws NotFound. */
 export function redeliverAll(deliveryIds: readonly number[], origin: Origin): Promise<number[]> {
   return transact(async () => {
     const made: number[] = []
@@ -44,8 +44,8 @@ export function redeliverAll(deliveryIds: readonly number[], origin: Origin): Pr
 }
 
 /**
- * Delivers again what a hook has lost: its dead deliveries, but for those that were repeated before. Gives the numbers
- * of the new ones. Throws NotFound.
+ * Redelivers the dead deliveries of a hook, except those that were redelivered before. Returns the ids of the new
+ * deliveries. Throws NotFound.
  */
 export async function redeliverDead(hookId: number, origin: Origin): Promise<number[]> {
   const hook = await findHook(hookId)
@@ -66,7 +66,7 @@ export async function redeliverDead(hookId: number, origin: Origin): Promise<num
 const repeat = async (old: DeliveryDetailsRow): Promise<number> =>
   Number(await addDelivery(old.hook_id, redeliveryKey(old.id, randomUUID()), old.event, old.payload))
 
-/** By statements for all together, which carry no payload: there may be thousands, of megabytes each. */
+/** Copies the payloads inside the database, in one statement: there may be thousands, of megabytes each. */
 async function repeatAll(hookId: number, deliveryIds: readonly number[]): Promise<number[]> {
   const batch = randomUUID()
   await execute(

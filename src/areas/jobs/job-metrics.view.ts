@@ -1,4 +1,4 @@
-// "Background-job metrics".
+// The record "Background-job metrics" of the requirement.
 import { Type } from 'typebox'
 import { described, Integer } from '../../lib/schema.js'
 import { Process } from './job-overview.view.js'

@@ -1,4 +1,4 @@
-// Not specified: the record of the dashboard. Rates are a minute's; latency is in seconds.
+// Not specified: the record of the dashboard. Rates are per minute; latency is in seconds.
 import { type Static, Type } from 'typebox'
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import type { QueueOverview, QueuesOverview } from '../../queue/overview.js'
@@ -33,7 +33,7 @@ const Queue = Type.Object(
   { title: 'BackgroundQueueOverview', description: 'A queue as the dashboard shows it.' }
 )
 
-/** A worker process, as the metrics and the dashboard show it. */
+/** A worker process in the metrics and the dashboard. */
 export const Process = Type.Object(
   {
     hostname: Text('the machine'),

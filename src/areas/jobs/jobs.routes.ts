@@ -1,4 +1,4 @@
-// Not specified: jobs one by one, for a dashboard that watches from another machine.
+// Not specified: these routes show and change single jobs, for a dashboard on another machine.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { findJob, pageJobs } from '../../queue/administer.js'
@@ -55,7 +55,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
     async ({ params, origin }, reply) => {
       const job = await findJob(params.id)
       await retryJobs([job.id], origin)
-      // It may be done already: what is told is what it was made.
+      // The job may have finished already, so the answer shows the state that the retry set.
       return reply.code(201).send(viewJob({ ...job, state: 'ready', attempts: 0, crashes: 0, run_at: new Date() }))
     }
   )

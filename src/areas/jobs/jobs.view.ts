@@ -1,4 +1,4 @@
-// Not specified: the record of one background job, for the command line and its dashboard.
+// Not specified: the record of one background job, for the command line and the dashboard.
 import { type Static, Type } from 'typebox'
 import { Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import type { JobRow } from '../../queue/administer.js'

@@ -2,7 +2,7 @@ import { nextDue } from '../../lib/cron.js'
 import type { Task } from '../../queue/task.js'
 import type { RunRow } from './maintenance.queries.js'
 
-/** The record of a run, as commands show it. */
+/** The record of a run in the output of commands. */
 export interface MaintenanceRun {
   readonly id: number
   readonly task: string
@@ -13,9 +13,9 @@ export interface MaintenanceRun {
   readonly state: 'running' | 'done' | 'failed'
   readonly started_at: Date
   readonly finished_at: Date | null
-  /** What was dealt with, or would be. */
+  /** The number of processed items; in a dry run, of items that would be processed. */
   readonly count: number
-  /** What else the task tells: figures by name, and notes, a line each. */
+  /** Other results of the task: figures by name, and notes of one line each. */
   readonly report: { readonly notes: readonly string[]; readonly [figure: string]: number | readonly string[] }
   readonly error: string | null
 }

@@ -1,4 +1,4 @@
-// Ref changes by the API: the same road as a push, with update-ref at its middle.
+// Ref changes by the API. They take the same steps as a push, with `git update-ref` instead of `git receive-pack`.
 import type { Origin } from '../../access/actor.js'
 import { BadRequest } from '../../errors.js'
 import { RefBlocked, RefMoved, refValue, updateRef, ZERO } from '../../git/refs.js'
@@ -11,8 +11,8 @@ interface MovableProject extends StoredProject {
 }
 
 /**
- * Moves refs from exactly their old values, all or none. Throws RefMoved when one has another value by now, BadRequest
- * for a change that the policy refuses.
+ * Moves all refs or none. Throws RefMoved when a ref no longer has its old value, RefBlocked when another ref is in the
+ * way of its name, BadRequest for a change that the policy refuses.
  */
 export async function moveRefs(project: MovableProject, moves: readonly RefMove[], origin: Origin): Promise<void> {
   const repository = repositoryPath(project)
@@ -22,7 +22,7 @@ export async function moveRefs(project: MovableProject, moves: readonly RefMove[
   try {
     await updateRef(repository, [...moves])
   } catch (error) {
-    // Refused is certain; after anything else, such as a time limit, the refs know.
+    // These two errors mean that no ref moved. After any other error, such as a timeout, the refs show what happened.
     const certain = error instanceof RefMoved || error instanceof RefBlocked
     const results = certain ? [] : await lookAt(repository, moves).catch(() => undefined)
     if (results) await settleChanges(project, open, results)

@@ -1,6 +1,6 @@
 import { daysAgo, removeRows, type Task } from '../../queue/task.js'
 
-/** Long enough to find out who moved a ref; recovery needs only those that are open, which stay. */
+/** Long enough to find out who moved a ref. Recovery needs only open changes, which stay. */
 const KEPT_DAYS = 90
 
 export const oldRefChanges: Task = {

@@ -1,8 +1,8 @@
-// What may happen to a ref, before git is asked.
+// Checks ref changes before git receives them.
 import { HIDDEN_PREFIXES, isRefName, ZERO } from '../../git/refs.js'
 import type { RefMove } from './ref-changes.js'
 
-/** Why a change is refused, by ref; empty when none is. */
+/** Returns the reasons for refused changes by ref. The map is empty when all changes are allowed. */
 export function refusals(project: { default_branch: string | null }, moves: readonly RefMove[]): Map<string, string> {
   const reasons = new Map<string, string>()
   for (const move of moves) {

@@ -1,4 +1,4 @@
-// A push: its commands are read first and judged, then git has it, and its answer waits for the effects.
+// Handles a push: reads and checks its commands, passes it to git, and settles the changes before it sends the answer.
 import { Readable } from 'node:stream'
 import type { Actor } from '../../access/actor.js'
 import { row } from '../../db/sql.js'
@@ -16,9 +16,12 @@ export interface PushTarget {
   readonly repository: string
 }
 
-/** The answer to a push, as a stream. A push of which one change is refused is refused whole. */
+/**
+ * Returns the answer to a push as a stream. One refused change makes it refuse the whole push. Throws Forbidden for the
+ * token of a build.
+ */
 export async function openPush({ actor, project, repository }: PushTarget, input: Readable): Promise<Readable> {
-  // A build's token reads only.
+  // The token of a build is read-only.
   if (actor.by === 'build') throw new Forbidden()
   const { commands, capabilities, rest } = await readPushCommands(input)
   const reasons = refusals(project, commands)
@@ -36,17 +39,17 @@ export async function openPush({ actor, project, repository }: PushTarget, input
         if (project.default_branch === null) await pointHead(project.id, repository)
       }
     })
-    // Only when not even the refs could be read: then it is not known whether they have moved.
+    // This rejects only when even the refs could not be read. Then it is unknown whether they moved.
     done.catch(() => abandonChanges(open))
     return output
   } catch (error) {
-    // git was never started.
+    // git did not start.
     await settleChanges(project, open, [])
     throw error
   }
 }
 
-/** A clone right after the first push finds the default branch; the change's job does the same if this is cut short. */
+/** Lets a clone right after the first push find the default branch. If this fails, the job of the change does it. */
 async function pointHead(projectId: number, repository: string): Promise<void> {
   try {
     const found = await row<{ default_branch: string | null }>('select default_branch from projects where id = ?', [

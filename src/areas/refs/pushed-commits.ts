@@ -1,4 +1,4 @@
-// The commits that a push brought, for those who list them: the newest 20 with the paths that they change.
+// Reads the commits of a push for payloads: the newest 20, with the paths that they change.
 import { type ChangedPaths, changedPaths, commitsBetween, readCommit } from '../../git/commits.js'
 import { objectInfo } from '../../git/reader.js'
 import { refValue, ZERO } from '../../git/refs.js'
@@ -7,9 +7,9 @@ import type { PayloadPushCommit } from '../../webhooks/payloads.js'
 import { type PayloadPushedCommits, pushEvent } from '../../webhooks/push-payloads.js'
 import type { ChangeRow } from './ref-changes.queries.js'
 
-/** As many as a payload lists. */
+/** Maximum number of commits in a payload. */
 const LISTED = 20
-/** Characters of one commit: with all 20 a payload stays well below what a row and a receiver take. */
+/** Limits in characters for one commit. A payload of 20 stays well below the limits of a row and of receivers. */
 const MESSAGE_LIMIT = 10_000
 const PERSON_LIMIT = 255
 const PATHS_LIMIT = 50_000
@@ -18,16 +18,16 @@ const NO_PATHS: ChangedPaths = { added: [], modified: [], removed: [] }
 export interface PushedRef {
   readonly change: ChangeRow
   readonly repository: string
-  /** What the ref points at now, behind an annotated tag; null for a deletion. */
+  /** The id of the commit after the change; an annotated tag is resolved. Null for a deletion. */
   readonly tip: string | null
-  /** The address of the project for people. */
+  /** The URL of the project's page. */
   readonly webUrl: string
 }
 
-/** What a push brought. Of a tag it is the commit that it names. */
+/** Returns the commits of a push, oldest first, and their total number. For a tag it returns the tagged commit. */
 export async function pushedCommits(push: PushedRef): Promise<PayloadPushedCommits> {
   const { change, repository, tip } = push
-  // A tag may name a file, and a commit may be gone by now.
+  // A tag may point to a file, and the commit may have been pruned.
   if (tip === null || !(await readCommit(repository, tip))) return { commits: [], totalCommitsCount: 0 }
   const range =
     pushEvent(change.ref) === 'tag_push'
@@ -38,8 +38,8 @@ export async function pushedCommits(push: PushedRef): Promise<PayloadPushedCommi
 }
 
 /**
- * Not specified: what a new branch brings. Here it is what the default branch has not, and of the default branch itself,
- * or of a branch whose old value is gone, all.
+ * Not specified: the commits of a new branch. We chose those that the default branch does not contain. The default
+ * branch itself, and a branch whose old value was pruned, list all commits.
  */
 async function baseOf({ change, repository }: PushedRef): Promise<string> {
   if (change.old_id !== ZERO) return (await commitOf(repository, change.old_id)) ?? ZERO
@@ -63,7 +63,7 @@ async function pushedCommit({ repository, webUrl }: PushedRef, id: string): Prom
   }
 }
 
-/** A commit of so many paths that git's answer is too long is told of without them. */
+/** Returns no paths for a commit with so many that git's answer is too long. */
 async function pathsOf(repository: string, id: string): Promise<ChangedPaths> {
   try {
     return (await changedPaths(repository, id)) ?? NO_PATHS
@@ -73,7 +73,7 @@ async function pathsOf(repository: string, id: string): Promise<ChangedPaths> {
   }
 }
 
-/** The first paths of each kind, as far as there is room. */
+/** Keeps the first paths up to the limit: added ones first, then modified, then removed. */
 function bounded(paths: ChangedPaths): ChangedPaths {
   let room = PATHS_LIMIT
   const first = (list: readonly string[]) =>

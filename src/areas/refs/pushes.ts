@@ -1,4 +1,4 @@
-// A ref change as hooks and the activity feed tell of it.
+// Makes hook events and feed entries of ref changes.
 import { readTag } from '../../git/objects.js'
 import { objectInfo } from '../../git/reader.js'
 import { ZERO } from '../../git/refs.js'
@@ -18,17 +18,17 @@ import { repositoryPath } from '../projects/repositories.js'
 import { pushedCommits } from './pushed-commits.js'
 import { type ChangeRow, findSettledChange } from './ref-changes.queries.js'
 
-/** Characters of a push in the feed. */
+/** Maximum number of characters of a push in the feed. */
 const FEED_LIMIT = 65_536
-/** Characters of an annotated tag. */
+/** Maximum number of characters of an annotated tag's message. */
 const TEXT_LIMIT = 100_000
 
-/** What hooks hear of a ref change; nothing when its project is gone. */
+/** Returns the hook event of a ref change; null when its project is gone. */
 export async function hookEventOfPush({ happening }: ToldOf<'ref.changed'>): Promise<HookEvent | null> {
   const change = await findSettledChange(happening.refChangeId)
   if (!change) return null
   const event = pushEvent(change.ref)
-  // "What emits what": system hooks hear nothing of the deletion of a tag.
+  // "What emits what": system hooks receive no event for the deletion of a tag.
   const isForSystem = change.new_id !== ZERO || event === 'push'
   return {
     ...(isForSystem && { system: { event, payload: async () => systemPushPayload(await readPush(change)) } }),
@@ -36,7 +36,7 @@ export async function hookEventOfPush({ happening }: ToldOf<'ref.changed'>): Pro
   }
 }
 
-/** What the feed shows of it. */
+/** Returns the feed entry of a ref change; null when its project is gone. */
 export async function feedEntryOfPush({ happening }: ToldOf<'ref.changed'>): Promise<FeedEntry | null> {
   const change = await findSettledChange(happening.refChangeId)
   if (!change) return null
@@ -72,7 +72,7 @@ async function readPush(change: ChangeRow): Promise<PayloadPush> {
   }
 }
 
-/** The commit behind the new value, and the text of an annotated tag. */
+/** Returns the commit that the new value points to, and the message of an annotated tag. */
 async function pointsAt(change: ChangeRow) {
   const { new_id } = change
   const repository = repositoryOf(change)

@@ -1,5 +1,5 @@
-// Settles ref changes whose process is gone. The next change of the ref, or the ref itself, tells which value it had, and
-// so whether git did what was asked before the process ended.
+// Settles ref changes whose process is gone. The next change of the ref, or the ref itself, shows which value the ref
+// had, and so whether git made the change before the process ended.
 import { config } from '../../config.js'
 import { rows } from '../../db/sql.js'
 import { refValue, ZERO } from '../../git/refs.js'
@@ -20,13 +20,13 @@ interface OpenRow {
   readonly storage: string | null
 }
 
-/** A git process of another machine, which cannot be looked for, may still finish for this long. */
+/** Milliseconds. A git process on another machine may finish this late: this machine cannot check whether it runs. */
 const GRACE_MS = 300_000
 
-/** What became of each open change by its id; undefined while that is not certain. */
+/** Whether git made each open change, by id; undefined while that is uncertain. */
 type Outcomes = Map<number, boolean | undefined>
 
-/** Settles what can be settled now; gives how many changes happened. */
+/** Settles the open changes whose outcome is certain. Returns how many of them git made. */
 export async function settleOpenChanges(now = new Date()): Promise<number> {
   const open = await rows<OpenRow>(
     `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.process, c.created_at, p.storage
@@ -34,12 +34,12 @@ export async function settleOpenChanges(now = new Date()): Promise<number> {
      where c.state = 'open' order by c.id desc limit 1000`
   )
   const outcomes: Outcomes = new Map()
-  // Newest first, as an older change of the same ref is told by what came after it.
+  // Newest first, because the outcome of a change follows from the next change of the same ref.
   for (const change of open) {
     if (ownerLives(change, now)) continue
     outcomes.set(change.id, change.storage === null ? false : await outcomeOf(change, change.storage, now, outcomes))
   }
-  // Together and in their order: the default branch is chosen among all that came with the first push.
+  // Settled together and in their order: the default branch is one of all branches of the first push.
   const decided = open.filter(({ id }) => outcomes.get(id) !== undefined).reverse()
   for (const projectId of new Set(decided.map(change => change.project_id))) {
     const own = decided.filter(change => change.project_id === projectId)
@@ -50,7 +50,7 @@ export async function settleOpenChanges(now = new Date()): Promise<number> {
   return decided.filter(({ id }) => outcomes.get(id)).length
 }
 
-/** How many changes are open whose process is gone. */
+/** Returns the number of open changes whose process is gone. */
 export async function abandonedChanges(now = new Date()): Promise<number> {
   const open = await rows<Pick<OpenRow, 'process' | 'created_at'>>(
     "select process, created_at from ref_changes where state = 'open' order by id desc limit 1000"
@@ -60,14 +60,14 @@ export async function abandonedChanges(now = new Date()): Promise<number> {
 
 const asOpen = ({ id, ref, old_id, new_id }: OpenRow): OpenChange => ({ id, ref, old: old_id, new: new_id })
 
-/** A process elsewhere cannot be looked at: it has as long as its git may run. */
+/** A process on another machine cannot be checked. It counts as alive for as long as its git may run. */
 function ownerLives({ process: owner, created_at }: Pick<OpenRow, 'process' | 'created_at'>, now: Date): boolean {
   const [where, pid, start] = owner.split('#')
   if (where === machine()) return startOf(Number(pid)) === Number(start)
   return now.getTime() - created_at.getTime() < (config().git.timeout + 60) * 1000
 }
 
-/** Whether it happened: the next change of the ref, or the ref, tells which value it had. */
+/** Tells whether git made the change: the next change of the ref, or the ref itself, shows its value. */
 async function outcomeOf(
   change: OpenRow,
   storage: string,
@@ -81,14 +81,14 @@ async function outcomeOf(
   const next = later.find(({ id }) => outcomes.get(id) !== false)
   if (next) return next.state === 'done' || outcomes.get(next.id) ? next.old_id === change.new_id : undefined
   const path = repositoryPath({ id: change.project_id, storage })
-  // Looked for before the ref is: what ends in between has written its value by then.
+  // This check comes before the read of the ref: a git that ends between the two has written its value already.
   const over = await gitIsOver(change, now)
   const value = (await refValue(path, change.ref)) ?? ZERO
   if (value === change.new_id) return true
   return over ? false : undefined
 }
 
-/** Whether no git process can do the change any more. */
+/** Tells whether no git process can make the change any more. */
 async function gitIsOver({ process: owner, created_at }: OpenRow, now: Date): Promise<boolean> {
   const [where, pid] = owner.split('#')
   if (where === machine()) return !(await gitOutlives(Number(pid)))

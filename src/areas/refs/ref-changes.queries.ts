@@ -1,6 +1,6 @@
 import { row } from '../../db/sql.js'
 
-/** A ref change that has happened, with all that its effects tell. */
+/** A settled ref change with all data that its effects need. */
 export interface ChangeRow {
   readonly id: number
   readonly project_id: number
@@ -29,7 +29,7 @@ const SELECT = `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.user_id,
   from ref_changes c join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id
   left join users u on u.id = c.user_id where c.id = ? and c.state = 'done'`
 
-/** A settled change; undefined when there is none, or its project is gone. */
+/** Returns a settled change; undefined when it does not exist or its project is gone. */
 export function findSettledChange(id: number): Promise<ChangeRow | undefined> {
   return row<ChangeRow>(SELECT, [id])
 }

@@ -1,5 +1,6 @@
-// The one road of ref changes: rows that say what is about to happen, then git, then the effects, each change exactly
-// once. Whatever stops the road in between, settleOpenChanges finds out from the refs what really happened.
+// All ref changes take these steps: the rows of the intended changes are written, git makes the changes, and the
+// effects of each change follow exactly once. When a process stops in between, settleOpenChanges finds out from the
+// refs which changes git made.
 import { randomBytes } from 'node:crypto'
 import type { ActorUser } from '../../access/actor.js'
 import { execute, marks, row, rows } from '../../db/sql.js'
@@ -22,13 +23,13 @@ export interface OpenChange extends RefMove {
   readonly id: number
 }
 
-/** Who settles a change: this process, told from a later one with the same pid. */
+/** Returns the name of this process as owner of a change. A later process with the same pid has another name. */
 export const processName = () => `${machine()}#${process.pid}#${startOf(process.pid) ?? 0}`
 
-/** As a change's owner: nobody, who lives no more, so that recovery settles it at once. */
+/** An owner that counts as ended, so that recovery settles the change at once. */
 const nobody = () => `${machine()}#0#0`
 
-/** Writes down changes that git is about to be asked for; when that fails none stays behind. */
+/** Writes the rows of changes before git makes them. Returns them with their ids. No row stays when this fails. */
 export async function openChanges(
   project: { id: number },
   user: Pick<ActorUser, 'id'> | null,
@@ -36,7 +37,7 @@ export async function openChanges(
   moves: readonly RefMove[]
 ): Promise<OpenChange[]> {
   const now = new Date()
-  // Of this call alone, so that its rows can be told from others' even when the answer to the commit was lost.
+  // Unique to this call, so that its rows can be found even when the answer to the commit was lost.
   const owner = `${processName()}#${randomBytes(4).toString('hex')}`
   try {
     return await transact(async () => {
@@ -61,7 +62,7 @@ export async function openChanges(
   }
 }
 
-/** Ids of one insert ascend, but a cluster's do not ascend by one: they are read back. */
+/** The ids of one insert ascend, but not by one in a cluster, so this reads them back. */
 async function idsFrom(first: number, part: readonly RefMove[], projectId: number, owner: string) {
   const found = await rows<{ id: number }>(
     `select id from ref_changes where id >= ? and project_id = ? and process = ? and state = 'open'
@@ -71,7 +72,7 @@ async function idsFrom(first: number, part: readonly RefMove[], projectId: numbe
   return part.map((move, index) => ({ ...move, id: found[index]?.id ?? 0 }))
 }
 
-/** Settles changes by what git said of each. While the database is away it goes on trying; it never throws. */
+/** Settles changes by git's result for each. Retries while the database does not answer. Never throws. */
 export async function settleChanges(
   project: { id: number },
   open: readonly OpenChange[],
@@ -80,11 +81,11 @@ export async function settleChanges(
   const moved = new Set(results.filter(({ ok }) => ok).map(({ ref }) => ref))
   const done = open.filter(({ ref }) => moved.has(ref))
   const undone = open.filter(({ ref }) => !moved.has(ref))
-  // The rows are written: what was accepted has its effects when the database is back.
+  // The rows exist already, so accepted changes get their effects when the database answers again.
   await untilDone('ref changes could not be settled yet', () => settle(project.id, done, undone))
 }
 
-/** Leaves changes of which nobody here knows what git made of them to recovery, which looks at the refs. Never throws. */
+/** Leaves changes with an unknown result to recovery, which reads the refs. Never throws. */
 export async function abandonChanges(open: readonly OpenChange[]): Promise<void> {
   await untilDone('ref changes could not be given up yet', async () => {
     for (let at = 0; at < open.length; at += 500) {
@@ -97,12 +98,12 @@ export async function abandonChanges(open: readonly OpenChange[]): Promise<void>
   })
 }
 
-/** Leaves all open changes to recovery: in a restored copy nobody is left who could settle them. */
+/** Leaves all open changes to recovery: in a restored copy their processes do not exist. */
 export async function disownChanges(): Promise<void> {
   await execute("update ref_changes set process = ? where state = 'open'", [nobody()])
 }
 
-/** Tries once, and again in the background until it works. */
+/** Waits for one try. After a failure it retries in the background until the work succeeds. */
 async function untilDone(complaint: string, work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
@@ -112,7 +113,7 @@ async function untilDone(complaint: string, work: () => Promise<unknown>): Promi
   }
 }
 
-/** In one transaction: the rows, what the project remembers of its branches, and the telling of it. */
+/** Updates the rows and the project's default branch, and tells the happenings, in one transaction. */
 export async function settle(
   projectId: number,
   done: readonly OpenChange[],
@@ -131,7 +132,7 @@ export async function settle(
   })
 }
 
-/** Marks changes as done; gives those that nobody else had settled. */
+/** Marks changes as done. Returns those that were still open. */
 async function closeOpen(changes: readonly OpenChange[], now: Date): Promise<OpenChange[]> {
   const ids = changes.map(({ id }) => id)
   const found = await rows<{ id: number }>(
@@ -145,8 +146,8 @@ async function closeOpen(changes: readonly OpenChange[], now: Date): Promise<Ope
 }
 
 /**
- * The first branch of an empty project is its default one; `master` or `main` when they come together. First is what was
- * asked for first: a change that recovery settles late takes the place from one that was asked for after it.
+ * Makes the first branch of an empty project its default branch; `master` or `main` when several come together. The
+ * order is that of the requests: a change that recovery settles late replaces a branch that was requested after it.
  */
 async function nameDefaultBranch(projectId: number, changes: readonly OpenChange[]): Promise<void> {
   const made = changes.filter(
@@ -155,7 +156,7 @@ async function nameDefaultBranch(projectId: number, changes: readonly OpenChange
   const called = (name: string) => made.find(({ ref }) => ref === `refs/heads/${name}`)
   const first = called('master') ?? called('main') ?? made[0]
   if (!first) return
-  // Somebody else may name it between the look and the write.
+  // Another process may set it between the read and the write.
   for (let tries = 0, named = false; !named && tries < 5; tries++) {
     const known = await row<{ default_branch: string | null; change_id: number | null }>(
       `select p.default_branch, (select max(c.id) from ref_changes c where c.project_id = p.id and c.old_id = ?

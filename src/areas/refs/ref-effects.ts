@@ -1,4 +1,4 @@
-// What a ref change brings about in the repository: HEAD, and upkeep before long.
+// The effects of a ref change on the repository: it sets HEAD and schedules maintenance.
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { setHead } from '../../git/repository.js'
@@ -7,7 +7,7 @@ import type { Listener } from '../activity/listeners.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { findSettledChange } from './ref-changes.queries.js'
 
-/** After these seconds of quiet a pushed repository gets its commit graph. */
+/** Seconds from a push to the job that writes the commit graph. */
 const OPTIMISE_AFTER = 10
 const HOUR = 3_600_000
 
@@ -16,7 +16,7 @@ export const refEffects: Listener = {
   on: { 'ref.changed': ({ happening }) => applyRefChange(happening.refChangeId) }
 }
 
-/** Brings about what the change is to have. A change whose project is gone has nothing left to do. */
+/** Applies the effects of a change. Does nothing when its project is gone. */
 export async function applyRefChange(id: number): Promise<void> {
   const change = await findSettledChange(id)
   if (!change) return
@@ -26,7 +26,7 @@ export async function applyRefChange(id: number): Promise<void> {
   await scheduleUpkeep(change.project_id)
 }
 
-/** Unless it waits already. */
+/** Enqueues the job of the repository, unless one is scheduled already. */
 async function scheduleUpkeep(projectId: number): Promise<void> {
   const now = new Date()
   await transact(async () => {

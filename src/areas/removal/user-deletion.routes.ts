@@ -6,8 +6,8 @@ import { User } from '../users/users.view.js'
 import { deleteUser } from './user-deletion.js'
 
 export const userDeletionRoutes: FastifyPluginAsyncTypebox = async app => {
-  // Not specified: the body when there is no user; it is null. A user who stays, as the only owner of a group, is
-  // answered like one who goes.
+  // Not specified: the body is null when there is no such user. A user who stays as the only owner of a group gets the
+  // same answer as a deleted user.
   app.delete(
     '/users/:id',
     {

@@ -12,7 +12,7 @@ import { CommitDetail, File, TreeEntry, viewCommitDetail, viewTreeEntry, Written
 const TAGS = ['Repository']
 const content = PlainText('The bytes of the file, which are sent as plain text whatever they are.')
 
-/** As plain text and as a download: what a user stores here must not run as a page of this site. */
+/** Sends plain text with a policy that blocks scripts: the files of users must not run as pages of this site. */
 function sendBlob(reply: FastifyReply, { stream, size, name }: Blob): FastifyReply {
   return reply
     .type('text/plain; charset=utf-8')

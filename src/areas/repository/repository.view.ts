@@ -1,4 +1,4 @@
-// "Repository entries".
+// The record "Repository entries" of the requirement.
 import { type Static, Type } from 'typebox'
 import type { Commit as GitCommit } from '../../git/objects.js'
 import type { PathEntry } from '../../git/tree.js'
@@ -34,7 +34,7 @@ export type File = Static<typeof File>
 export const WrittenFile = Type.Object(
   {
     file_name: Text('the path of the file'),
-    // Clients of the reference service read this name, those of the requirement the other.
+    // Clients of the reference service read this name; clients of the requirement read `file_name`.
     file_path: Text('the same'),
     branch_name: Text('the branch that got the commit')
   },
@@ -78,7 +78,7 @@ export const CommitDetail = Type.Object(
 
 export const viewTreeEntry = ({ id, name, type, path, mode }: PathEntry) => ({ id, name, type, path, mode })
 
-/** The first line; of a long one the first 80 characters and an ellipsis. */
+/** Returns the first line of a message. It cuts a line of more than 100 characters to 80 and an ellipsis. */
 export function titleOf(message: string): string {
   const [line = ''] = message.split('\n', 1)
   return line.length > 100 ? `${line.slice(0, 80)}…` : line

@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { described, Text } from '../../lib/schema.js'
 import { SETTING_NAMES, type Settings, settingOf } from './settings.table.js'
 
-/** What a change may hold: any of the settings, and the deprecated one that names a single storage. */
+/** The body of a change: any of the settings, and the deprecated setting with a single storage. */
 export interface SettingsBody extends Partial<Settings> {
   readonly repository_storage?: string
 }

@@ -1,4 +1,4 @@
-// "Application settings".
+// The record "Application settings" of the requirement.
 import { type TSchema, Type } from 'typebox'
 import { described, Integer, Moment, Text } from '../../lib/schema.js'
 import type { SettingsRecord } from './settings.queries.js'
@@ -28,7 +28,7 @@ export const viewSettings = ({ values, createdAt, updatedAt }: SettingsRecord) =
   updated_at: updatedAt
 })
 
-/** One setting, for the command line. */
+/** Returns one setting for the command line. */
 export const viewSetting = ({ values }: SettingsRecord, name: SettingName) => {
   const fallback = defaultSettings()[name]
   return {

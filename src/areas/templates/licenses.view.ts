@@ -29,7 +29,7 @@ export function viewLicense(license: License): LicenseTemplate {
     nickname: license.nickname,
     featured: license.featured,
     popular: license.featured,
-    // The package writes the key as in SPDX here, under which that site has no page.
+    // The package's own URL uses the SPDX spelling of the key, for which that site has no page.
     html_url: `https://choosealicense.com/licenses/${key}/`,
     source_url: license.urls.opensource,
     description: license.description,

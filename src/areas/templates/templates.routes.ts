@@ -9,7 +9,7 @@ import { LicenseListQuery, LicenseQuery, TemplateParams } from './templates.sche
 const config = { can: 'template.read' as const }
 const TAGS = ['Templates']
 
-/** Not paginated. The paths without /templates are those of older clients. */
+/** The lists have no pages. Older clients use the paths without /templates. */
 export const templateRoutes: FastifyPluginAsyncTypebox = async app => {
   await app.register(templates, { prefix: '/templates', deprecated: false })
   await app.register(templates, { prefix: '', deprecated: true })
@@ -80,6 +80,6 @@ const templates: FastifyPluginAsyncTypebox<{ deprecated: boolean }> = async (app
   files('gitignores', 'ignore files')
   files('dockerfiles', 'Dockerfiles')
   files('gitstead_ci_ymls', 'CI files')
-  // The name that existing clients ask by: a project's .gitlab-ci.yml is read as well.
+  // Existing clients use this name, just as the .gitlab-ci.yml of a project is read as well.
   files('gitstead_ci_ymls', 'CI files', '/gitlab_ci_ymls')
 }

@@ -44,7 +44,7 @@ const ownKeyRoutes: FastifyPluginAsyncTypebox = async app => {
     async ({ body, actor, origin }, reply) => reply.code(201).send(viewKey(await addKey(askerOf(actor), body, origin)))
   )
 
-  // Idempotent: one that is not there is answered by 200 and no key.
+  // Idempotent: the answer for a key that does not exist is 200 without a key.
   app.delete(
     '/user/keys/:key_id',
     {

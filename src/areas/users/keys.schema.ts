@@ -10,7 +10,7 @@ export const AnyKeyParams = Type.Object({ id: IdOf('the key') })
 export const KeyBody = Type.Object(
   {
     title: Text('a name for the key', { minLength: 1, maxLength: 255 }),
-    /** Longer than a key may be: a private one, which is longer, is to be told as what it is. */
+    /** Longer than the limit for public keys, so that a private key, which is longer, gets its own error message. */
     key: Text('the public key, one line as in `authorized_keys`', { minLength: 1, maxLength: 20_000 })
   },
   { title: 'KeyBody', description: 'One more SSH key.' }

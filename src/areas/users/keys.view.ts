@@ -15,7 +15,7 @@ const record = {
 
 export const Key = Type.Object(record, { title: 'Key', description: 'An SSH key.' })
 
-/** The body is empty where nothing was deleted. */
+/** The body is empty when no key was deleted. */
 export const KeyOrNothing = Type.Unsafe<Static<typeof Key> | undefined>(Key)
 
 export const KeyWithUser = Type.Object(
@@ -28,13 +28,13 @@ export const viewKey = (row: KeyRow) => ({
   title: row.title,
   key: row.public_key,
   created_at: row.created_at,
-  // Of deploy keys; a user's key may what its user may.
+  // Only deploy keys use this. The key of a user has the rights of the user.
   can_push: false
 })
 
 export const viewKeyWithUser = (row: KeyRow, user: UserRow) => ({ ...viewKey(row), user: viewAccount(user) })
 
-/** For the command line: whose it is, what `ssh-keygen -l` calls it, and its last use. */
+/** Returns the view for the command line, with the user, the fingerprint as in `ssh-keygen -l` and the last use. */
 export const viewKeyInList = (row: OwnedKeyRow) => ({
   ...viewKey(row),
   fingerprint: `SHA256:${row.fingerprint}`,

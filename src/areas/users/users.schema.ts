@@ -41,7 +41,7 @@ export const UserBody = Type.Object(
 )
 export type UserBody = Static<typeof UserBody>
 
-/** All that an administrator may change of a user. */
+/** All attributes of a user that an administrator can change. */
 export const UserChange = Type.Partial(Type.Object(attributes), {
   title: 'UserChange',
   description: 'What changes of a user: at least one of these.'

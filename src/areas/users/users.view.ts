@@ -1,4 +1,5 @@
-// The schemas of the four views of a user ("User"): basic, full, administrator's and own account. users.record.ts fills them.
+// The schemas of the four views of a user ("User"): basic, full, for administrators, and own account. users.record.ts
+// fills them.
 import { type Static, Type } from 'typebox'
 import { Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 
@@ -55,7 +56,7 @@ export const UserBasic = Type.Object(basic, {
 })
 export type UserBasic = Static<typeof UserBasic>
 
-/** What a route answers whose view depends on who asks: the attributes that not everybody sees are optional. */
+/** The answer of a route whose view depends on the actor: attributes that not all actors see are optional. */
 export const User = Type.Object(
   {
     ...full,

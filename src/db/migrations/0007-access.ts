@@ -3,7 +3,7 @@ import type { Migration } from '../migration.js'
 export const access: Migration = {
   name: '0007-access',
   up: [
-    // "Project group link": a project that is shared with a group, up to a level.
+    // "Project group link": a project is shared with a group, with a maximum access level.
     `create table if not exists project_group_links (
       id int unsigned not null auto_increment primary key,
       project_id int unsigned not null,

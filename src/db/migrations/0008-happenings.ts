@@ -42,8 +42,8 @@ const COLUMNS = `id, url, token_encrypted, push_events, tag_push_events, note_ev
       merge_requests_events, enable_ssl_verification, failures, resting_until, rested_at, created_at, updated_at`
 
 /**
- * Deliveries of hooks that were removed still name them, and the numbers of a new table begin after its highest one: a row
- * that comes and goes keeps every such number from being given to another hook, which would get those deliveries.
+ * Deliveries contain the ids of removed hooks, and the ids of a new table start after its highest id. Inserting and
+ * deleting a row with the highest used id prevents a new hook from getting such an id, and with it those deliveries.
  */
 const skipUsedNumbers = (table: string) => [
   `insert ignore into ${table} (id, url, created_at, updated_at)
@@ -54,13 +54,13 @@ const skipUsedNumbers = (table: string) => [
 export const happenings: Migration = {
   name: '0008-happenings',
   up: [
-    // There again, empty, when all of this runs a second time.
+    // Creates an empty table when the migration runs a second time.
     SYSTEM_HOOKS,
     HOOKS,
     `insert ignore into hooks (${COLUMNS}) select ${COLUMNS} from system_hooks`,
     ...skipUsedNumbers('hooks'),
     'drop table if exists system_hooks',
-    // What users did to projects. A row is a snapshot: it stays as it is when what it tells of changes.
+    // What users did to projects. A row is a snapshot: it stays the same when its target changes.
     `create table if not exists activity_events (
       id bigint unsigned not null auto_increment primary key,
       happening_id varchar(64) character set ascii not null,
@@ -78,7 +78,7 @@ export const happenings: Migration = {
       key activity_events_author (author_id, created_at, id)
     )`
   ],
-  // The hooks of projects have no place in the older schema.
+  // The older schema has no table for the hooks of projects, so they are lost.
   down: [
     'drop table if exists activity_events',
     HOOKS,

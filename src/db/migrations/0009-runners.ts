@@ -3,8 +3,8 @@ import type { Migration } from '../migration.js'
 export const runners: Migration = {
   name: '0009-runners',
   up: [
-    // The built-in runner has no token: nobody can show itself as it. `built_in` is 1 or null, so that its unique key
-    // admits one built-in runner and any number of others.
+    // The built-in runner has no token, so no other process can pretend to be it. `built_in` is 1 or null, so that its
+    // unique key allows one built-in runner and any number of others.
     `create table if not exists runners (
       id int unsigned not null auto_increment primary key,
       token_hash binary(32) null,
@@ -33,7 +33,7 @@ export const runners: Migration = {
       primary key (runner_id, project_id),
       key runner_projects_project (project_id, runner_id)
     )`,
-    // How many of a stage's latest builds have each status: what a pipeline does next is read here, not from its builds.
+    // Counts the latest builds of a stage by status. A pipeline's next step is read from here, not from its builds.
     `create table if not exists pipeline_stages (
       pipeline_id int unsigned not null,
       position smallint unsigned not null,
@@ -48,9 +48,10 @@ export const runners: Migration = {
       ignored int unsigned not null default 0,
       primary key (pipeline_id, position)
     )`,
-    // A claim reads the oldest pending build of each project and list of tags: one step in the index for each, however
-    // many builds wait. The hash stands for the list, which is too long for an index. Leases were in the index before,
-    // which made every renewal write to it; of running builds there are few. A stage that begins finds its builds alone.
+    // A claim reads the oldest pending build of each project and list of tags, with one index step for each, however
+    // many builds are pending. The index has a hash of the list, which is too long itself. It no longer has the lease,
+    // because every renewal wrote to it, and there are few running builds. `builds_stage` finds only the builds of a
+    // stage.
     `alter table builds
       add column runner_id int unsigned null,
       add column tag_list_hash binary(16) not null default '',
@@ -59,7 +60,7 @@ export const runners: Migration = {
       add key builds_stage (pipeline_id, stage_index, id),
       drop key builds_pipeline`,
     `update builds set tag_list_hash = unhex(md5(tag_list)) where status in ('created', 'pending', 'skipped')`,
-    // Nothing was ever retried before this version: every build is the latest of its name.
+    // No version before this one could retry builds, so every build is the latest of its name.
     `insert ignore into pipeline_stages (pipeline_id, position, name, created, pending, running, success, failed, canceled,
        skipped, ignored)
      select pipeline_id, stage_index, min(stage), sum(status = 'created'), sum(status = 'pending'),

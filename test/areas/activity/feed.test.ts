@@ -1,4 +1,4 @@
-// The activity feed: what is written of pushes and projects, how much of it, and when it goes.
+// The activity feed: its rows for pushes and projects, their size limit, and their removal.
 import t from 'tap'
 import { activityFeed, type FeedEntry } from '../../../src/areas/activity/feed.js'
 import type { Told } from '../../../src/areas/activity/happenings.js'
@@ -45,7 +45,7 @@ const activeAt = async ({ id }: TestProject) =>
 const longAgo = ({ id }: TestProject) =>
   execute('update projects set last_activity_at = ? where id = ?', [new Date(0), id])
 
-t.test('a project, and the pushes to it', async t => {
+t.test('the feed shows a new project and the pushes to it', async t => {
   const project = await factory.project()
   const stored = { id: project.id, storage: 'default', default_branch: 'master' }
   await factory.file(project, 'one', '1')
@@ -90,7 +90,7 @@ t.test('a project, and the pushes to it', async t => {
   ])
 })
 
-t.test('a push that nobody made shows nothing, and the project was active', async t => {
+t.test('a push without a user is not in the feed, but the project counts as active', async t => {
   const project = await factory.project()
   await factory.file(project, 'one', '1')
   await runJobs()
@@ -105,7 +105,7 @@ t.test('a push that nobody made shows nothing, and the project was active', asyn
   t.ok(Date.now() - (await activeAt(project)) < 60_000)
 })
 
-t.test('activity is written down in the project once an hour', async t => {
+t.test('the row of the project records activity at most once an hour', async t => {
   const project = await factory.project()
   await runJobs()
   const since = await activeAt(project)
@@ -118,7 +118,7 @@ t.test('activity is written down in the project once an hour', async t => {
   t.ok(Date.now() - (await activeAt(project)) < 60_000)
 })
 
-t.test('a large push takes no more room than 64 KiB', async t => {
+t.test('a large push takes at most 64 KiB', async t => {
   const project = await factory.project()
   await factory.file(project, 'one', '1')
   const repository = await repositoryOf(project)
@@ -159,7 +159,7 @@ t.test('the whole history of a first push is counted', async t => {
   t.equal(push?.commits.at(-1)?.message, 'commit 300\n', 'the newest one comes last')
 })
 
-t.test('with its project it goes, and with its author', async t => {
+t.test('rows are removed with their project and with their author', async t => {
   const [one, two] = [await factory.project(), await factory.project()]
   const member = await factory.member(two)
   await factory.file({ ...two, owner: member }, 'one', '1')
@@ -172,7 +172,7 @@ t.test('with its project it goes, and with its author', async t => {
   t.match(await feed(two), [{ action: 'created', author_id: two.owner.id }])
 })
 
-t.test('what is heard when its project or author is gone is not written', async t => {
+t.test('a happening whose project or author is removed is not written', async t => {
   const project = await factory.project()
   const gone = await factory.user()
   const [kept] = await rows<{ payload: string }>(
@@ -190,7 +190,7 @@ t.test('what is heard when its project or author is gone is not written', async 
   await hear({ ...entry, authorId: project.owner.id, projectId: 999_999 }, 'no-project')
   t.same(await rows("select id from activity_events where happening_id in ('no-author', 'no-project')"), [])
 
-  t.test('and one with a target keeps it', async t => {
+  t.test('and an entry with a target keeps the target', async t => {
     const target = { type: 'Note', id: 5, title: 'x'.repeat(300) }
     await hear({ ...entry, authorId: project.owner.id, target, noteId: 5 }, 'target')
     t.match(await rows("select * from activity_events where happening_id = 'target'"), [

@@ -1,4 +1,4 @@
-// Telling: in the transaction of the change, once, with what is told as it was at that moment.
+// Happenings are told once, in the transaction of the change, with the record as it was at that moment.
 import t from 'tap'
 import { type Told, tell, tellAll } from '../../../src/areas/activity/happenings.js'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
@@ -27,7 +27,7 @@ t.beforeEach(async () => {
   for (const table of ['jobs', 'hooks', 'hook_deliveries', 'activity_events']) await execute(`delete from ${table}`)
 })
 
-t.test('a happening is told by the commit of its transaction, and by no other', async t => {
+t.test('a happening is told only when its transaction commits', async t => {
   const failing = transact(async () => {
     await tell({ kind: 'key.added', key: key(1) })
     throw new Error('no')
@@ -38,13 +38,13 @@ t.test('a happening is told by the commit of its transaction, and by no other', 
   t.match(await waitingHappenings('key.added'), [{ key: { id: 2, created_at: '1970-01-01T00:00:00.000Z' } }])
 })
 
-t.test('each has an id of its own', async t => {
+t.test('each happening has its own id', async t => {
   await tellAll([1, 2, 3].map(id => ({ kind: 'key.added', key: key(id) })))
   const jobs = await rows<{ payload: string }>('select payload from jobs')
   t.equal(new Set(jobs.map(({ payload }) => (JSON.parse(payload) as Told).id)).size, 3)
 })
 
-t.test('a push goes before what was told in masses', async t => {
+t.test('a push runs before a mass of other happenings', async t => {
   await tellAll([1, 2, 3].map(id => ({ kind: 'key.added', key: key(id) })))
   await tellAll([
     { kind: 'key.removed', key: key(1) },
@@ -57,13 +57,13 @@ t.test('a push goes before what was told in masses', async t => {
   await unregisterProcess(process)
 })
 
-t.test('a user is told of field by field: no secret of the row travels', async t => {
+t.test('the happening of a user contains no secret of the row', async t => {
   await factory.user({ username: 'told' })
   const [told] = (await waitingHappenings('user.created')).filter(({ user }) => user.username === 'told')
   t.same(Object.keys(told?.user ?? {}).sort(), ['created_at', 'email', 'id', 'name', 'updated_at', 'username'])
 })
 
-t.test('one that is heard twice has one delivery for each hook, and one row in the feed', async t => {
+t.test('a happening that listeners receive twice has one delivery for each hook, and one row in the feed', async t => {
   for (const url of ['http://one.example.org/', 'http://two.example.org/']) await createHook({ url }, someOrigin)
   const project = await factory.project()
   const [found] = await rows<{ payload: string }>("select payload from jobs where payload like '%project.created%'")
@@ -79,7 +79,7 @@ t.test('one that is heard twice has one delivery for each hook, and one row in t
   ])
 })
 
-t.test('what is gone when it is heard is told as it was', async t => {
+t.test('the event of a removed record shows the record as it was', async t => {
   const project = await factory.project()
   await runJobs()
   await createHook({ url: 'http://one.example.org/' }, someOrigin)

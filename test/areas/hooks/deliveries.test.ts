@@ -1,4 +1,4 @@
-// Deliveries of events to system hooks, with real receivers that fail, stay away and come back.
+// Deliveries of events to system hooks, with real receivers that fail and recover.
 import t, { type Test } from 'tap'
 import { deliver } from '../../../src/areas/hooks/deliver.js'
 import { deliverEvent } from '../../../src/areas/hooks/deliveries.js'
@@ -28,7 +28,7 @@ t.beforeEach(async () => {
 const tellSystemHooks = (key: string, event: SystemHookEvent, payload: object) =>
   deliverEvent(key, { system: { event, payload: () => payload } })
 
-/** A receiver whose answer can be changed, with a hook to it. */
+/** Starts a receiver with a changeable answer, and adds a hook for it. */
 async function hooked(t: Test, status = 200) {
   const state = { status }
   const { port, received } = await receiver(t, response => response.writeHead(state.status).end('answer'))
@@ -43,7 +43,7 @@ const rest = (id: number) =>
 const nextTry = async () =>
   (await row<{ run_at: Date }>("select min(run_at) as run_at from jobs where state = 'delayed'"))?.run_at ?? new Date(0)
 
-/** Runs all that waits for its time as if that had come. */
+/** Runs all delayed jobs as if their time had come. */
 async function passTime(): Promise<void> {
   await execute("update jobs set run_at = ? where state = 'delayed'", [new Date()])
   await execute('update hooks set resting_until = ? where resting_until is not null', [new Date(Date.now() - 1)])
@@ -70,7 +70,7 @@ t.test('an event', async t => {
     t.notMatch(attempt?.request_headers, /a secret/)
   })
 
-  t.test('that is told twice, also at once, is delivered once to each hook', async t => {
+  t.test('that is told twice, also at the same time, is delivered once to each hook', async t => {
     const [one, two] = [await hooked(t), await hooked(t)]
     await Promise.all([1, 2, 3].map(() => tellSystemHooks('key', 'project_create', EVENT)))
     await runJobs()
@@ -79,7 +79,7 @@ t.test('an event', async t => {
     t.same([one.received.length, two.received.length], [1, 1])
   })
 
-  t.test('goes to the hooks that want it', async t => {
+  t.test('is delivered to the hooks that want it', async t => {
     const { received } = await hooked(t)
     await tellSystemHooks('a', 'tag_push', EVENT)
     await runJobs()
@@ -108,7 +108,7 @@ t.test('a receiver that fails', async t => {
     ])
   })
 
-  t.test('is given up after twelve tries', async t => {
+  t.test('loses the delivery after twelve attempts', async t => {
     const { hook, received } = await hooked(t, 500)
     await tellSystemHooks('key', 'project_create', EVENT)
     await runJobs()
@@ -122,7 +122,7 @@ t.test('a receiver that fails', async t => {
     t.match(await rest(hook.id), { failures: 12 })
   })
 
-  t.test('is asked no more for a delivery that is over', async t => {
+  t.test('gets no more requests for a finished delivery', async t => {
     const { received } = await hooked(t)
     await tellSystemHooks('key', 'project_create', EVENT)
     await runJobs()
@@ -133,8 +133,8 @@ t.test('a receiver that fails', async t => {
   })
 })
 
-t.test('a receiver that stays away', async t => {
-  t.test('rests after five failures: only one delivery at a time looks whether it is back', async t => {
+t.test('a receiver that keeps failing', async t => {
+  t.test('rests after five failures; then only one delivery at a time checks it', async t => {
     const { hook, received } = await hooked(t, 503)
     for (let count = 0; count < 20; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
     await runJobs()
@@ -146,7 +146,7 @@ t.test('a receiver that stays away', async t => {
     t.equal((await deliveries()).filter(({ state }) => state === 'pending').length, 20)
   })
 
-  t.test('rests no longer for tries that were under way at once', async t => {
+  t.test('does not rest longer because of attempts that ran at the same time', async t => {
     const held: (() => void)[] = []
     const { port } = await receiver(t, response => void held.push(() => response.writeHead(503).end()))
     const hook = await createHook({ url: `http://127.0.0.1:${port}/hook` }, someOrigin)
@@ -158,7 +158,7 @@ t.test('a receiver that stays away', async t => {
     t.match(await rest(hook.id), { failures: 5 })
   })
 
-  t.test('does not hold up others', async t => {
+  t.test('does not delay other receivers', async t => {
     const [away, well] = [await hooked(t, 503), await hooked(t)]
     for (let count = 0; count < 20; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
     await runJobs()
@@ -166,7 +166,7 @@ t.test('a receiver that stays away', async t => {
     t.ok(away.received.length < 20)
   })
 
-  t.test('gets all that has waited as soon as it is back', async t => {
+  t.test('gets all pending deliveries as soon as it recovers', async t => {
     const { hook, state, received } = await hooked(t, 503)
     for (let count = 0; count < 20; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
     await runJobs()
@@ -183,7 +183,7 @@ t.test('a receiver that stays away', async t => {
     t.equal(new Set(received.slice(5).map(({ headers }) => headers['webhook-id'])).size, 20)
   })
 
-  t.test('does not keep deliveries for ever: one that has waited a day is dead', async t => {
+  t.test('does not keep deliveries for ever: they are dead after a day', async t => {
     const { received } = await hooked(t, 503)
     for (let count = 0; count < 8; count++) await tellSystemHooks(`k${count}`, 'project_create', EVENT)
     await runJobs()
@@ -197,7 +197,7 @@ t.test('a receiver that stays away', async t => {
   })
 })
 
-t.test('a hook that is removed takes what waits for it along', async t => {
+t.test('the removal of a hook cancels its pending deliveries', async t => {
   const { hook, received } = await hooked(t, 500)
   await tellSystemHooks('key', 'project_create', EVENT)
   await runJobs()
@@ -207,7 +207,7 @@ t.test('a hook that is removed takes what waits for it along', async t => {
   t.match(await deliveries(), [{ state: 'canceled' }])
 })
 
-t.test('a connection that is refused is a failure like any other', async t => {
+t.test('a refused connection counts as a failure', async t => {
   const hook = await createHook({ url: 'http://127.0.0.1:1/hook' }, someOrigin)
   await tellSystemHooks('key', 'project_create', EVENT)
   await runJobs()
@@ -217,7 +217,7 @@ t.test('a connection that is refused is a failure like any other', async t => {
   t.match(await rest(hook.id), { failures: 1, resting_until: null })
 })
 
-t.test('old deliveries go with their tries; what waits stays', async t => {
+t.test('old deliveries are removed with their attempts; pending ones stay', async t => {
   const { state } = await hooked(t)
   await tellSystemHooks('done', 'project_create', EVENT)
   await runJobs()

@@ -1,5 +1,5 @@
-// What system hooks are told, and by which operation: every operation of the table is driven and its events are read at a
-// real receiver, field by field as "Hook deliveries" of the requirement has them. The page docs/hooks.md tells the same.
+// The events of system hooks and the operations that emit them. The test runs every operation of the table and compares
+// the events at a real receiver, field by field, with "Hook deliveries" of the requirement, and with docs/hooks.md.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -33,7 +33,7 @@ const SHA = /^[0-9a-f]{40}$/
 const emitted = new Map<Operation, Set<string>>()
 const samples = new Map<string, Payload>()
 
-/** Runs an operation; gives what the receiver was told because of it, and remembers it for the table. */
+/** Runs an operation, and records its events for the table. Returns the payloads that the receiver got. */
 async function telling(operation: Operation, work: () => Promise<unknown>): Promise<Payload[]> {
   await app.runJobs()
   received.splice(0)
@@ -63,7 +63,7 @@ const one = (payloads: Payload[], event: string) => {
   return found[0] as Payload
 }
 
-/** Every field and no other; the dates are checked and left out. */
+/** Checks the dates. Returns the payload without them, so that tests compare all other fields. */
 function dated(payload: Payload): object {
   const { created_at, updated_at, ...rest } = payload
   t.match({ created_at, updated_at }, { created_at: DATE_TIME, updated_at: DATE_TIME })
@@ -126,7 +126,7 @@ t.test('users and their keys', async t => {
   }
 })
 
-t.test('projects, and the end of a user', async t => {
+t.test('projects, and the deletion of a user', async t => {
   const owner = await app.make.user()
   let id = 0
   const made = await telling('POST /projects', async () => {
@@ -150,7 +150,7 @@ t.test('projects, and the end of a user', async t => {
   t.same(dated(one(gone, 'project_destroy')), projectFields('project_destroy', 'Diaspora', id, renamed, 'internal'))
 })
 
-/** A push in every field; what was pushed is looked at by the caller. */
+/** Checks all fields of a push. The caller checks the values that depend on the pushed commits. */
 function checkPush(t: Test, payload: Payload, event: 'push' | 'tag_push', { id, path, owner }: TestProject): void {
   const { before, after, ref, checkout_sha, message, project: shown, repository, ...rest } = payload
   t.same(rest, {
@@ -249,7 +249,7 @@ t.test('git push', async t => {
   t.match(light, { before: ZEROS, after: head, checkout_sha: head, message: null })
   for (const tag of [annotated, light]) checkPush(t, tag as Payload, 'tag_push', project)
 
-  t.test('deletions: of a branch it is told, of a tag not', async t => {
+  t.test('the deletion of a branch is an event, the deletion of a tag is not', async t => {
     await git('push', '--quiet', 'origin', 'HEAD:refs/heads/other')
     const told = await telling('git push', () => git('push', '--quiet', 'origin', ':other', ':light'))
     t.equal(told.length, 1)
@@ -258,7 +258,7 @@ t.test('git push', async t => {
   })
 })
 
-t.test('the flags of a hook choose pushes and tags, and nothing else', async t => {
+t.test('the flags of a hook select pushes and tags only', async t => {
   const { port, received } = await receiver(t, response => response.end())
   const [{ id }] = (
     await admin.post('/hooks', { url: `http://127.0.0.1:${port}/`, push_events: false, tag_push_events: false })
@@ -271,7 +271,7 @@ t.test('the flags of a hook choose pushes and tags, and nothing else', async t =
   await admin.delete(`/hooks/${id}`)
 })
 
-t.test('the table of operations tells what was seen', async t => {
+t.test('the table of operations lists exactly the emitted events', async t => {
   for (const [operation, events] of Object.entries(operations)) {
     t.same([...(emitted.get(operation as Operation) ?? [])].sort(), [...events].sort(), operation)
   }
@@ -281,7 +281,7 @@ t.test('the table of operations tells what was seen', async t => {
   }
 })
 
-t.test('docs/hooks.md tells the same', async t => {
+t.test('docs/hooks.md agrees', async t => {
   const page = readFileSync(join(root, 'docs/hooks.md'), 'utf8')
   const codes = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code as string)
   const tableBelow = (heading: string) =>
@@ -291,7 +291,7 @@ t.test('docs/hooks.md tells the same', async t => {
       .filter(line => line.startsWith('| `'))
       .map(line => line.split('|').slice(1, -1)) ?? []
 
-  t.test('of operations, with commands that exist', async t => {
+  t.test('about operations, with commands that exist', async t => {
     const rows = tableBelow('What emits what')
     t.same(
       Object.fromEntries(rows.map(([operation = '', , events = '']) => [codes(operation)[0], codes(events)])),
@@ -303,7 +303,7 @@ t.test('docs/hooks.md tells the same', async t => {
     }
   })
 
-  t.test('of events, with all their fields', async t => {
+  t.test('about events, with all their fields', async t => {
     const rows = tableBelow('The events')
     const told = Object.fromEntries(rows.map(([event = '', , fields = '']) => [codes(event)[0], codes(fields)]))
     const emitted: string[] = SYSTEM_HOOK_EVENTS.filter(event => operationsOf(event).length > 0)

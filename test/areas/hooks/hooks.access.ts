@@ -2,7 +2,7 @@ import { ADMINISTRATOR, created } from '../../access/actors.js'
 import type { ResourceAccess } from '../../access/resource.js'
 import type { Asking } from '../../access/world.js'
 
-/** A hook with a delivery that waits. */
+/** Adds a hook with a pending delivery. */
 async function aHook({ world: { app, admin } }: Asking) {
   const asker = app.as(admin)
   const [{ id }] = (await asker.post('/hooks', { url: 'http://hooks.example.org/' })).json()

@@ -9,7 +9,7 @@ t.test('system hooks', async t => {
   const app = await testApp(t)
   const admin = app.as(await app.make.admin())
 
-  t.test('POST gives an array that contains the hook, without its token', async t => {
+  t.test('POST returns an array that contains the hook without its token', async t => {
     const res = await admin.post('/hooks', { url: URL_OF_HOOK, token: 'the-secret', id: 99, created_at: 'x' })
     t.equal(res.statusCode, 201)
     const [hook] = res.json()
@@ -33,7 +33,7 @@ t.test('system hooks', async t => {
     t.notOk(stored?.token_encrypted.includes('the-secret'), 'and the database does not have it in the clear')
   })
 
-  t.test('POST takes every switch, as JSON or form', async t => {
+  t.test('POST accepts every flag, as JSON or form', async t => {
     const off = { push_events: false, tag_push_events: true, enable_ssl_verification: false }
     t.match((await admin.post('/hooks', { url: URL_OF_HOOK, ...off })).json(), [off])
     const form = await admin.inject({
@@ -45,7 +45,7 @@ t.test('system hooks', async t => {
     t.match(form.json(), [{ url: 'http://x.example.org/', push_events: false, tag_push_events: true }])
   })
 
-  t.test('POST refuses what no hook can be sent to', async t => {
+  t.test('POST refuses URLs that deliveries cannot use', async t => {
     for (const url of ['ftp://x', 'javascript:alert(1)', 'nowhere', 'http://', 'file:///etc/passwd', '//x']) {
       const res = await admin.post('/hooks', { url })
       t.equal(res.statusCode, 422, url)
@@ -61,7 +61,7 @@ t.test('system hooks', async t => {
     t.equal((await admin.post('/hooks', { url: URL_OF_HOOK, push_events: 'perhaps' })).statusCode, 400)
   })
 
-  t.test('GET lists all, oldest first, without pages', async t => {
+  t.test('GET lists all hooks, oldest first, without pages', async t => {
     const res = await admin.get('/hooks')
     t.equal(res.statusCode, 200)
     const ids = res.json().map(({ id }: { id: number }) => id)
@@ -73,7 +73,7 @@ t.test('system hooks', async t => {
     t.notOk(res.headers['x-total'])
   })
 
-  t.test('GET of one sends the sample payload and gives it', async t => {
+  t.test('GET of one hook sends and returns the sample payload', async t => {
     const [{ id }] = (await admin.get('/hooks')).json()
     const res = await admin.get(`/hooks/${id}`)
     t.equal(res.statusCode, 200)
@@ -83,7 +83,7 @@ t.test('system hooks', async t => {
     t.same(JSON.parse(deliveries[0]?.payload ?? '{}'), res.json())
   })
 
-  t.test('DELETE gives the hook with all its attributes', async t => {
+  t.test('DELETE returns the hook with all its attributes', async t => {
     const [{ id }] = (await admin.get('/hooks')).json()
     const res = await admin.delete(`/hooks/${id}`)
     t.equal(res.statusCode, 200)
@@ -106,7 +106,7 @@ t.test('system hooks', async t => {
     t.notOk((await admin.get('/hooks')).json().some((hook: { id: number }) => hook.id === id))
   })
 
-  t.test('one that is not there', async t => {
+  t.test('a hook that does not exist is not found', async t => {
     for (const id of ['999999', '0', '4294967296']) {
       const res = await admin.get(`/hooks/${id}`)
       t.equal(res.statusCode, 404, id)
@@ -121,7 +121,7 @@ t.test('background-job metrics', async t => {
   const asker = app.as(await app.make.user())
   const get = async (what: string) => (await admin.get(`/bgjobs/${what}`)).json()
 
-  t.test('are for administrators', async t => {
+  t.test('are only for administrators', async t => {
     for (const what of ['queue_metrics', 'process_metrics', 'job_stats', 'compound_metrics']) {
       t.equal((await app.nobody.get(`/bgjobs/${what}`)).statusCode, 401)
       t.equal((await asker.get(`/bgjobs/${what}`)).statusCode, 403)
@@ -129,7 +129,7 @@ t.test('background-job metrics', async t => {
     }
   })
 
-  t.test('count what waits, by queue', async t => {
+  t.test('count waiting jobs by queue', async t => {
     const { queues } = await get('queue_metrics')
     for (const name of ['default', 'builds', 'hooks', 'mail', 'maintenance']) {
       t.match(queues[name], { backlog: Number, latency: Number }, name)
@@ -140,7 +140,7 @@ t.test('background-job metrics', async t => {
     t.ok(jobs.enqueued >= queues.default.backlog)
   })
 
-  t.test('count what was done', async t => {
+  t.test('count finished jobs', async t => {
     const before = (await get('job_stats')).jobs
     const ran = await app.runJobs()
     t.ok(ran.length > 0)

@@ -1,4 +1,4 @@
-// Hooks of projects: what they hear of pushes, and that the API of system hooks does not know them.
+// Hooks of projects: the events of pushes, and that the API of system hooks does not show these hooks.
 import t, { type Test } from 'tap'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { hooksHealth } from '../../../src/areas/hooks/hooks.queries.js'
@@ -38,7 +38,7 @@ t.beforeEach(async () => {
   for (const table of ['jobs', 'hooks', 'hook_deliveries', 'hook_attempts']) await execute(`delete from ${table}`)
 })
 
-/** A receiver with a hook of the project to it; there is no API for such hooks yet. */
+/** Starts a receiver and adds a hook of the project for it. There is no API for such hooks yet. */
 async function hooked(t: Test, project: TestProject, flags: { pushEvents?: boolean; tagPushEvents?: boolean } = {}) {
   const { port, received } = await receiver(t, response => response.end())
   const { id } = await Hook.create({
@@ -62,7 +62,7 @@ async function repositoryOf(project: TestProject) {
   return { path, tip, move }
 }
 
-/** So many commits after another one, each with a file of its own; gives the last. */
+/** Adds `count` commits after `parent`, each with a new file. Returns the id of the last one. */
 function commitAll(repository: string, parent: string, count: number): string {
   const commits = Array.from({ length: count }, (_, at) => {
     const head = `commit refs/internal/new\ncommitter A <a@b> ${1_700_000_000 + at} +0000\n`
@@ -73,7 +73,7 @@ function commitAll(repository: string, parent: string, count: number): string {
   return git(repository, ['rev-parse', 'refs/internal/new'])
 }
 
-t.test('a push goes to the hooks of its project, with its commits', async t => {
+t.test('the hooks of a project receive a push with its commits', async t => {
   const [project, other] = [await app.make.project(), await app.make.project()]
   const [mine, foreign] = [await hooked(t, project), await hooked(t, other)]
   await app.make.file(project, 'docs/one', '1')
@@ -112,7 +112,7 @@ t.test('a push goes to the hooks of its project, with its commits', async t => {
   ])
 })
 
-t.test('system hooks hear of the same push in their own words', async t => {
+t.test('system hooks receive the same push in their own format', async t => {
   const project = await app.make.project()
   await app.runJobs()
   const mine = await hooked(t, project)
@@ -125,7 +125,7 @@ t.test('system hooks hear of the same push in their own words', async t => {
   t.match(JSON.parse(received[0]?.body ?? ''), { event_name: 'push', commits: [], total_commits_count: 0 })
 })
 
-t.test('of many commits the last twenty come, oldest first', async t => {
+t.test('the payload contains the last twenty of many commits, oldest first', async t => {
   const project = await app.make.project()
   await app.make.file(project, 'one', '1')
   const { path, tip, move } = await repositoryOf(project)
@@ -143,7 +143,7 @@ t.test('of many commits the last twenty come, oldest first', async t => {
 })
 
 t.test(
-  'a new branch brings what the default branch has not; one that goes back or goes away brings nothing',
+  'a new branch lists the commits that the default branch lacks; a reset or deleted branch lists no commits',
   async t => {
     const project = await app.make.project()
     await app.make.file(project, 'one', '1')
@@ -167,7 +167,7 @@ t.test(
   }
 )
 
-t.test('tags: the flag chooses them, and the commit that they name comes with them', async t => {
+t.test('the flag selects tags, and their event contains the tagged commit', async t => {
   const project = await app.make.project()
   await app.make.file(project, 'one', '1')
   await app.runJobs()
@@ -201,7 +201,7 @@ t.test('tags: the flag chooses them, and the commit that they name comes with th
   ])
 })
 
-t.test('a ref that names no commit is told without commits', async t => {
+t.test('the event of a ref that points to no commit has no commits', async t => {
   const project = await app.make.project()
   await app.make.file(project, 'one', '1')
   await app.runJobs()
@@ -217,7 +217,7 @@ t.test('a ref that names no commit is told without commits', async t => {
   t.same(await rows('select error from jobs where error is not null'), [])
 })
 
-t.test('a push whose old commit was pruned is told all the same', async t => {
+t.test('a push whose old commit was pruned is still an event', async t => {
   const project = await app.make.project()
   await app.make.file(project, 'one', '1')
   await app.make.file(project, 'two', '2')
@@ -231,7 +231,7 @@ t.test('a push whose old commit was pruned is told all the same', async t => {
   t.match(pushes(), [{ before: tip, after: first, commits: [{ added: ['one'] }], total_commits_count: 1 }])
 })
 
-t.test('the API of system hooks does not know them', async t => {
+t.test('the API of system hooks does not show project hooks', async t => {
   const project = await app.make.project()
   const { id } = await hooked(t, project)
   await app.make.file(project, 'one', '1')
@@ -248,7 +248,7 @@ t.test('the API of system hooks does not know them', async t => {
   t.equal((await rows('select id from hooks')).length, 1)
 })
 
-t.test('they go with their project', async t => {
+t.test('the removal of a project removes its hooks', async t => {
   const project = await app.make.project()
   const { received } = await hooked(t, project)
   await app.make.file(project, 'one', '1')

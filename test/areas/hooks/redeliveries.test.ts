@@ -1,4 +1,4 @@
-// What was sent to a hook, as the API shows it, and sending it again; with real receivers.
+// The API that shows deliveries and redelivers them, with real receivers.
 import t, { type Test } from 'tap'
 import { redeliverDead } from '../../../src/areas/hooks/redeliveries.js'
 import { loadConfig } from '../../../src/config.js'
@@ -17,7 +17,7 @@ const root = await app.make.admin()
 const admin = app.as(root)
 await app.runJobs()
 
-/** A receiver whose answer can be changed, with a hook to it. */
+/** Starts a receiver with a changeable answer, and adds a hook for it. */
 async function hooked(t: Test, status = 200) {
   const state = { status }
   const { port, received } = await receiver(t, response =>
@@ -66,14 +66,14 @@ t.test('the list of deliveries', async t => {
     t.equal(await count({ event: 'push' }), 0)
   })
 
-  t.test('shows one that was not tried, and none of another hook', async t => {
+  t.test('shows a delivery without attempts, and none of another hook', async t => {
     const [one, two] = [await hooked(t), await hooked(t)]
     await admin.get(`/hooks/${one.id}`)
     t.match((await admin.get(one.path)).json(), [{ state: 'pending', attempts: 0, last_attempt: null }])
     t.same((await admin.get(two.path)).json(), [])
   })
 
-  t.test('refuses what is no state, event or hook', async t => {
+  t.test('refuses an unknown state, event or hook', async t => {
     const { path } = await hooked(t)
     t.match((await admin.get(path, { state: 'lost' })).json(), { error: 'state does not have a valid value' })
     t.equal((await admin.get(path, { event: 'party' })).statusCode, 400)
@@ -85,7 +85,7 @@ t.test('the list of deliveries', async t => {
   })
 })
 
-t.test('one delivery has its payload and every try, and no secret', async t => {
+t.test('one delivery contains its payload and all attempts, and no secret', async t => {
   const { id, path, state } = await hooked(t, 503)
   const sample = (await admin.get(`/hooks/${id}`)).json()
   await app.runJobs()
@@ -118,7 +118,7 @@ t.test('one delivery has its payload and every try, and no secret', async t => {
 })
 
 t.test('a redelivery', async t => {
-  t.test('is a new delivery of the same event and payload, written down in the audit', async t => {
+  t.test('is a new delivery of the same event and payload, with an audit event', async t => {
     const { id, path, received } = await hooked(t)
     await admin.get(`/hooks/${id}`)
     await app.runJobs()
@@ -139,7 +139,7 @@ t.test('a redelivery', async t => {
     t.notMatch(event?.target_name, /hunter22/)
   })
 
-  t.test('goes to a hook that rests at once, and what waited follows it', async t => {
+  t.test('is sent at once to a resting hook, and the pending deliveries follow it', async t => {
     const { id, path, state, received } = await hooked(t, 503)
     for (let count = 0; count < 12; count++) await app.make.user()
     await app.runJobs()
@@ -158,7 +158,7 @@ t.test('a redelivery', async t => {
     t.same(new Set(states), new Set(['delivered']))
   })
 
-  t.test('of many to a hook that is still away: those that fail first make the others wait', async t => {
+  t.test('of many to a hook that still fails: the first failures make the others wait', async t => {
     const { id, path, received } = await hooked(t, 503)
     for (let count = 0; count < 30; count++) await app.make.user()
     await app.runJobs()
@@ -179,7 +179,7 @@ t.test('a redelivery', async t => {
     ])
   })
 
-  t.test('of a hook that is gone is not found', async t => {
+  t.test('of a removed hook is not found', async t => {
     const { id, path } = await hooked(t)
     await admin.get(`/hooks/${id}`)
     const [{ id: number }] = (await admin.get(path)).json()
@@ -189,7 +189,7 @@ t.test('a redelivery', async t => {
   })
 })
 
-t.test('a password in the URL of a hook is not written down', async t => {
+t.test('a password in the URL of a hook is not recorded', async t => {
   const { id } = await hooked(t)
   await admin.delete(`/hooks/${id}`)
   const events = await rows<{ action: string }>('select * from audit_events order by id')

@@ -1,4 +1,4 @@
-// A process that ends between its intent and its answer: what became of the change is found out from the repository.
+// A process ends between its intent and its answer: recovery finds out from the repository whether git made the change.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
@@ -35,14 +35,14 @@ const states = async (project: TestProject) =>
   )
 const jobCount = async () => (await waitingHappenings('ref.changed')).length
 
-/** An intent whose process has ended, unless `owner` says another. */
+/** Adds an open change. Its process has ended, unless `owner` names another one. Returns the id. */
 async function intent(project: TestProject, move: RefMove, owner = DEAD()): Promise<number> {
   const [open] = await openChanges(project, project.owner, 'push', [move])
   await execute('update ref_changes set process = ? where id = ?', [owner, open?.id ?? 0])
   return open?.id ?? 0
 }
 
-t.test('git did it: it has its effects, once, whoever looks', async t => {
+t.test('a change that git made has its effects once, also with several recoveries at once', async t => {
   const { project, repository, commits } = await stored()
   const move = { ref, old: ZERO, new: commits[0] }
   await intent(project, move)
@@ -54,7 +54,7 @@ t.test('git did it: it has its effects, once, whoever looks', async t => {
   t.equal(await jobCount(), 1)
 })
 
-t.test('git did not: it is forgotten', async t => {
+t.test('a change that git did not make is removed', async t => {
   const { project, commits } = await stored()
   await intent(project, { ref, old: ZERO, new: commits[0] })
   t.equal(await settleOpenChanges(), 0)
@@ -62,15 +62,15 @@ t.test('git did not: it is forgotten', async t => {
   t.equal(await jobCount(), 0)
 })
 
-t.test('a deletion that happened is known by the missing ref', async t => {
+t.test('a missing ref shows that git made the deletion', async t => {
   const { project, commits } = await stored()
   await intent(project, { ref, old: commits[0], new: ZERO })
   t.equal(await settleOpenChanges(), 1)
   t.same(await states(project), ['done'])
 })
 
-t.test('a later change tells of an earlier one', async t => {
-  t.test('which happened', async t => {
+t.test('a later change shows', async t => {
+  t.test('that git made an earlier one', async t => {
     const { project, repository, commits } = await stored()
     await intent(project, { ref, old: ZERO, new: commits[0] })
     await updateRef(repository, [{ ref, old: ZERO, new: commits[0] }])
@@ -82,7 +82,7 @@ t.test('a later change tells of an earlier one', async t => {
     t.equal(await jobCount(), 2)
   })
 
-  t.test('which did not', async t => {
+  t.test('that git did not make an earlier one', async t => {
     const { project, repository, commits } = await stored()
     await intent(project, { ref, old: ZERO, new: commits[2] })
     await intent(project, { ref, old: ZERO, new: commits[1] })
@@ -91,7 +91,7 @@ t.test('a later change tells of an earlier one', async t => {
     t.same(await rows('select new_id from ref_changes where project_id = ?', [project.id]), [{ new_id: commits[1] }])
   })
 
-  t.test('and not while it is open itself, as either may have made the ref what it is', async t => {
+  t.test('nothing while it is open itself, because either may have set the ref', async t => {
     const { project, repository, commits } = await stored()
     await intent(project, { ref, old: ZERO, new: commits[0] })
     const [later] = await openChanges(project, null, 'push', [{ ref, old: ZERO, new: commits[0] }])
@@ -115,7 +115,7 @@ t.test('a living owner settles its changes itself', async t => {
   t.equal(await settleOpenChanges(), 1, 'unless it gives them up')
 })
 
-t.test('a pid that another process has by now is no owner', async t => {
+t.test('a later process with the same pid is not the owner', async t => {
   const { project, repository, commits } = await stored()
   const move = { ref, old: ZERO, new: commits[0] }
   await intent(project, move, `${machine()}#${process.pid}#1#x`)
@@ -123,7 +123,7 @@ t.test('a pid that another process has by now is no owner', async t => {
   t.equal(await settleOpenChanges(), 1)
 })
 
-t.test('a process of another machine has as long as its git may run', async t => {
+t.test('a process on another machine counts as alive for as long as its git may run', async t => {
   const { project, repository, commits } = await stored()
   const move = { ref, old: ZERO, new: commits[0] }
   await intent(project, move, 'elsewhere#1#1#x')
@@ -132,7 +132,7 @@ t.test('a process of another machine has as long as its git may run', async t =>
   t.equal(await settleOpenChanges(new Date(Date.now() + (config().git.timeout + 120) * 1000)), 1)
 })
 
-t.test('a git process that outlives its server may still do it', async t => {
+t.test('a git process that outlives its server may still make the change', async t => {
   const { project, repository, commits } = await stored()
   const move = { ref, old: ZERO, new: commits[0] }
   await intent(project, move)
@@ -148,7 +148,7 @@ t.test('a git process that outlives its server may still do it', async t => {
   t.equal(await refValue(repository, ref), commits[0])
 })
 
-t.test('the changes of a project that is gone are forgotten', async t => {
+t.test('the changes of a removed project are removed', async t => {
   const { project, commits } = await stored()
   await intent(project, { ref, old: ZERO, new: commits[0] })
   await execute('delete from projects where id = ?', [project.id])

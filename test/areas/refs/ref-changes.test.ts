@@ -1,4 +1,4 @@
-// The one road of ref changes: what git did has its effects exactly once, whoever settles it and however often.
+// Ref changes: a change that git made has its effects exactly once, also when several processes settle it repeatedly.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Told } from '../../../src/areas/activity/happenings.js'
@@ -33,7 +33,7 @@ const defaultBranch = async (project: TestProject) =>
     ?.default_branch
 const all = (moves: readonly RefMove[]) => moves.map(({ ref }) => ({ ref, ok: true }))
 
-t.test('what git did is done and told, what it refused is forgotten', async t => {
+t.test('a change that git made is done and told; a change that it refused is removed', async t => {
   const project = await factory.project()
   const moves = [created('refs/heads/a'), created('refs/heads/b')]
   const open = await openChanges(project, project.owner, 'push', moves)
@@ -47,7 +47,7 @@ t.test('what git did is done and told, what it refused is forgotten', async t =>
   t.equal(await told(project), 1)
 })
 
-t.test('the default branch is the one that was asked for first, in whatever order changes are settled', async t => {
+t.test('the default branch is the one that was requested first, in any order of settling', async t => {
   const named = async ({ id }: TestProject) =>
     (await row<{ default_branch: string }>('select default_branch from projects where id = ?', [id]))?.default_branch
   for (const order of [
@@ -83,7 +83,7 @@ t.test('the default branch is the one that was asked for first, in whatever orde
   t.equal(`refs/heads/${await named(project)}`, first?.ref, 'of those that are settled at once, too')
 })
 
-t.test('settling twice, and by many at once, has one effect for each change', async t => {
+t.test('settling repeatedly and concurrently has one effect for each change', async t => {
   const project = await factory.project()
   const moves = Array.from({ length: 40 }, (_, at) => created(`refs/heads/b${at}`))
   const open = await openChanges(project, project.owner, 'push', moves)
@@ -92,7 +92,7 @@ t.test('settling twice, and by many at once, has one effect for each change', as
   t.equal(await told(project), 40)
 })
 
-t.test('whoever settles first decides: what was done is not undone, nor the other way', async t => {
+t.test('the first result of a change is final', async t => {
   const project = await factory.project()
   const [done, undone] = await openChanges(project, null, 'push', [created('refs/heads/a'), created('refs/heads/b')])
   if (!done || !undone) return t.fail('no changes')
@@ -102,7 +102,7 @@ t.test('whoever settles first decides: what was done is not undone, nor the othe
   t.equal(await told(project), 1)
 })
 
-t.test('a push of very many refs is settled whole', async t => {
+t.test('a push of very many refs is settled completely', async t => {
   const project = await factory.project()
   const moves = Array.from({ length: 2500 }, (_, at) => created(`refs/tags/t${at}`))
   const open = await openChanges(project, project.owner, 'push', moves)
@@ -115,7 +115,7 @@ t.test('a push of very many refs is settled whole', async t => {
   await execute('delete from jobs')
 })
 
-t.test('two pushes at once keep their changes apart', async t => {
+t.test('two concurrent pushes do not mix their changes', async t => {
   const project = await factory.project()
   const opened = await Promise.all(
     Array.from({ length: 8 }, (_, at) =>
@@ -144,7 +144,7 @@ t.test('the default branch', async t => {
     })
   }
 
-  t.test('stays when others come, also when two first pushes come at once', async t => {
+  t.test('stays when other branches follow, also with two concurrent first pushes', async t => {
     const project = await factory.project()
     const push = async (ref: string) =>
       settleChanges(project, await openChanges(project, null, 'push', [created(ref)]), all([created(ref)]))
@@ -165,7 +165,7 @@ t.test('moveRefs', async t => {
   const stored = { id: project.id, storage: 'default', default_branch: 'master' }
   const count = async () => (await changes(project)).length
 
-  t.test('moves a ref and has its effects', async t => {
+  t.test('moves a ref and causes the effects', async t => {
     const before = await count()
     await moveRefs(stored, [{ ref: 'refs/heads/new', old: ZERO, new: tip }], originBy(project.owner))
     t.equal(await refValue(repository, 'refs/heads/new'), tip)
@@ -173,7 +173,7 @@ t.test('moveRefs', async t => {
     t.ok((await runJobs()).includes('happening.told'))
   })
 
-  t.test('refused by git, it leaves nothing behind', async t => {
+  t.test('leaves nothing behind when git refuses', async t => {
     const before = await count()
     const stale = moveRefs(stored, [{ ref: 'refs/heads/master', old: id('b'), new: tip }], originBy(project.owner))
     await t.rejects(stale, { name: 'RefMoved' })
@@ -183,7 +183,7 @@ t.test('moveRefs', async t => {
     t.same(await runJobs(), [])
   })
 
-  t.test('refused by the policy, git is not asked', async t => {
+  t.test('does not call git when the policy refuses', async t => {
     for (const ref of ['refs/internal/x', 'refs/heads/-x', 'refs/heads/a..b']) {
       await t.rejects(moveRefs(stored, [{ ref, old: ZERO, new: tip }], originBy(project.owner)), {
         name: 'BadRequest'
@@ -194,7 +194,7 @@ t.test('moveRefs', async t => {
   })
 })
 
-t.test('the effects of a change come once, however often it is heard', async t => {
+t.test('a change has its effects once, also when listeners receive it repeatedly', async t => {
   await createHook({ url: 'http://127.0.0.1:1/', tag_push_events: true }, someOrigin)
   const project = await factory.project()
   await factory.file(project, '.gitstead-ci.yml', 'test: { script: x }\n')
@@ -215,7 +215,7 @@ t.test('the effects of a change come once, however often it is heard', async t =
   await t.resolves(tellListeners(toldOf(999_999)))
 })
 
-t.test('old changes are removed, open ones never', async t => {
+t.test('old changes are removed, but never open ones', async t => {
   const project = await factory.project()
   const moves = [created('refs/heads/a'), created('refs/heads/b')]
   const [first] = await openChanges(project, null, 'push', moves)

@@ -34,7 +34,7 @@ async function remove(id: number): Promise<void> {
   if (project) await removeProjects([project], someOrigin)
 }
 
-/** Tables that still have rows. */
+/** Returns the tables that still have rows. */
 async function tablesLeft(earlier: RowsByTable): Promise<TableName[]> {
   const left: TableName[] = []
   for (const [table, list] of earlier) if ((await stillThere(table, list)).length > 0) left.push(table)
@@ -71,7 +71,7 @@ t.test('the job of a removed project also removes rows that are added meanwhile'
   t.same(await tablesLeft(added), [])
 })
 
-t.test('a deleted user loses the rows that go, and the rows that stay name nobody', async t => {
+t.test('deleting a user handles every linked row according to its fate', async t => {
   const [{ user }, neighbour] = [await filledPlace(), await filledPlace()]
   await runJobs()
   const summary = await deletionOf(user)
@@ -125,7 +125,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'audit_events.actor_id': /events of the audit/
 }
 
-t.test('docs/users.md says what happens to each', async t => {
+t.test('docs/users.md says what happens to each kind of row', async t => {
   const text = readFileSync(join(root, 'docs/users.md'), 'utf8')
   const table = text.slice(text.indexOf('| Deleted with the user | Stays |')).split('\n\n')[0] ?? ''
   const column = (at: number) =>
