@@ -21,7 +21,6 @@ export const hookRoutes: FastifyPluginAsyncTypebox = async app => {
       config,
       schema: {
         tags,
-        operationId: 'createHook',
         summary: 'Create a system hook',
         description: 'Answers an array that holds the hook.',
         body: HookBody,

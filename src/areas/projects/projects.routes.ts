@@ -10,35 +10,15 @@ import { Project, viewFor, viewProject } from './projects.view.js'
 export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
   const schema = { tags: ['Projects'], querystring: ProjectListQuery, response: { 200: Type.Array(Project) } }
 
-  const list = (path: string, scope: ProjectScope, can: 'project.list' | 'project.list_all', named: object) =>
-    app.get(path, { config: { can }, schema: { ...schema, ...named } }, async ({ query, actor }, reply) =>
+  const list = (path: string, scope: ProjectScope, can: `project.list${'' | '_all' | '_visible'}`, summary: string) =>
+    app.get(path, { config: { can }, schema: { ...schema, summary } }, async ({ query, actor }, reply) =>
       reply.page(await listProjects(scope, query, actor), viewFor(actor, query.simple))
     )
 
-  list('/projects', 'member', 'project.list', { summary: 'List the projects that you own or are a member of' })
-  list('/projects/owned', 'owned', 'project.list', {
-    operationId: 'listOwnedProjects',
-    summary: 'List the projects that you own'
-  })
-  list('/projects/all', 'all', 'project.list_all', {
-    operationId: 'listAllProjects',
-    summary: 'List all projects of the instance'
-  })
-
-  app.get(
-    '/projects/visible',
-    {
-      config: { can: 'project.list_visible' },
-      schema: {
-        ...schema,
-        operationId: 'listVisibleProjects',
-        summary: 'List the projects that you can see',
-        description: 'Clients without credentials see public projects.'
-      }
-    },
-    async ({ query, actor }, reply) =>
-      reply.page(await listProjects('visible', query, actor), viewFor(actor, query.simple))
-  )
+  list('/projects', 'member', 'project.list', 'List the projects that you own or are a member of')
+  list('/projects/owned', 'owned', 'project.list', 'List the projects that you own')
+  list('/projects/all', 'all', 'project.list_all', 'List all projects of the instance')
+  list('/projects/visible', 'visible', 'project.list_visible', 'List the projects that you can see')
 
   app.get(
     '/projects/:id',

@@ -7,6 +7,9 @@ const ACTIONS = new Set(
   retry share star unarchive unblock unprotect`.split(/\s+/)
 )
 
+/** Actions that a DELETE undoes. */
+const UNDONE = new Set(['fork', 'share', 'star'])
+
 const VERBS: { readonly [method: string]: string } = { GET: 'get', POST: 'create', PUT: 'update', DELETE: 'delete' }
 
 /** Paths that read better as others. */
@@ -14,6 +17,7 @@ const READINGS: readonly (readonly [written: RegExp, read: string])[] = [
   [/^\/user(?=\/|$)/, '/current_user'],
   [/^\/bgjobs(?=\/)/, '/background'],
   [/\/repository(?=\/)/, ''],
+  [/^\/(\w+)\/(all|owned|public|starred|visible)$/, '/$2_$1'],
   [/^\/templates\/(\w+)s(?=\/|$)/, '/$1_templates']
 ]
 
@@ -32,8 +36,11 @@ export function operationIdOf({ method, path, list }: Path): string {
   const read = READINGS.reduce((text, [written, reading]) => text.replace(written, reading), path)
   const words = read.split('/').filter(word => word !== '' && !word.startsWith(':'))
   const last = words.at(-1) ?? ''
-  if (method !== 'GET' && ACTIONS.has(last)) return camelCase([last, ...words.slice(0, -1).map(singular)])
-  if (list) return camelCase(['list', ...words.slice(0, -1).map(singular), last])
+  const before = words.slice(0, -1).map(singular)
+  if (method !== 'GET' && ACTIONS.has(last)) {
+    return camelCase([method === 'DELETE' && UNDONE.has(last) ? `un${last}` : last, ...before])
+  }
+  if (list) return camelCase(['list', ...before, last])
   return camelCase([VERBS[method] ?? method.toLowerCase(), ...words.map(singular)])
 }
 

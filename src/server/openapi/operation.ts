@@ -35,7 +35,7 @@ export function describeOperation(route: Route): FastifySchema & { 'x-facts': Fa
   const ability = config.can && abilities[config.can]
   const { properties = {} } = (schema.querystring ?? {}) as { properties?: object }
   const results = Object.values((schema.response ?? {}) as { [status: string]: { type?: string } })
-  const list = results.some(({ type }) => type === 'array')
+  const list = method === 'GET' && results.some(({ type }) => type === 'array')
   const access = ability ? whoMay(ability) : 'For everybody; credentials are ignored.'
   return {
     ...schema,
