@@ -277,7 +277,8 @@ t.test('every area stands in the table, and imports only those that stand before
   const areas = new Set(sources.flatMap(({ name }) => areaOf(name) ?? []))
   t.same(
     [...areas].filter(area => heightOf(area) === -1),
-    []
+    [],
+    'every area stands in AREAS: add it below all that it imports'
   )
   const upwards = edges.filter(({ name, target }) => {
     const [from, to] = [areaOf(name), areaOf(target)]

@@ -79,10 +79,15 @@ export const linksToUsers: readonly OwnedTable[] = TABLES.flatMap(table =>
     .map(link => ({ table, link }))
 )
 
+/** Tables that belong to a project or name a user. */
+const wantedTables = () => new Set([...tablesOf('projects'), ...linksToUsers.map(({ table }) => table)])
+
+/** Those of them that MAKE does not know yet. */
+export const unknownToMake = (): TableName[] => [...wantedTables()].filter(table => !MAKE[table])
+
 /** Makes rows in every table that belongs to a project or names a user. Throws for one that MAKE does not know. */
 export async function fill(place: Place): Promise<void> {
-  const wanted = new Set([...tablesOf('projects'), ...linksToUsers.map(({ table }) => table)])
-  for (const table of wanted) {
+  for (const table of wantedTables()) {
     const make = MAKE[table]
     if (!make) throw new Error(`test/helpers/owned-rows.ts makes no row of ${table}: add a line to MAKE`)
     await make(place)

@@ -37,6 +37,11 @@ export function guardRoutes(app: FastifyInstance): void {
       if (config?.can === undefined && config?.public === undefined) {
         throw new Error(`${String(method)} ${url} declares neither can nor public`)
       }
+      if (config.can !== undefined && !Object.hasOwn(abilities, config.can)) {
+        throw new Error(
+          `${String(method)} ${url} is the action ${config.can}, which src/access/abilities.ts has no line for`
+        )
+      }
       const before = config.can && beforeOf(abilityOf(config.can))
       if (before !== undefined && !Object.hasOwn(abilities, before)) throw new Error(`there is no action ${before}`)
     }
