@@ -21,10 +21,10 @@ interface HookRow {
  */
 export async function deliverEvent(key: string, event: HookEvent): Promise<void> {
   const wanting = await hooksThatWant(event)
+  if (wanting.length === 0) return
   const ofSystem = wanting.filter(({ project_id }) => project_id === null)
   const ofProject = wanting.filter(({ project_id }) => project_id !== null)
   const deliveries = [...(await addressed(event.system, ofSystem)), ...(await addressed(event.project, ofProject))]
-  if (deliveries.length === 0) return
   await transact(async () => {
     for (const delivery of deliveries) await addDelivery(delivery.hookId, key, delivery.event, delivery.body)
   })
