@@ -2,16 +2,12 @@
 // coverage, mocks and TypeScript in each process, which nobody uses here: a second of processor time for every file.
 import t from 'tap'
 
-/** Seconds for one file. Only a fault takes so long, however busy the machine is. */
-const LIMIT = 1800
-
 t.jobs = 2
 t.setTimeout(0)
 for (const file of process.argv.slice(2)) {
   // tap adds one of the loaders to NODE_OPTIONS.
   t.spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', file], {
     name: file,
-    buffered: true,
-    env: { ...process.env, TAP_TIMEOUT: String(LIMIT) }
+    buffered: true
   })
 }

@@ -16,7 +16,7 @@ checkNode()
 installPackages()
 installModules()
 // Two at once take turns.
-run('flock', ['scripts/build.mjs', process.execPath, 'scripts/build.mjs'])
+run('flock', ['scripts/build.mjs', process.execPath, 'scripts/build.mjs', ...process.argv.slice(2)])
 
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)

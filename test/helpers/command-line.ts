@@ -1,6 +1,5 @@
 // Checks command lines in texts: the command exists, and it has the given flags.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { Config } from '@oclif/core'
 import { root } from '../../src/config.js'
 
 interface Entry {
@@ -20,16 +19,12 @@ export interface Described {
   readonly flags: { readonly [name: string]: Entry }
   readonly args: { readonly [name: string]: Entry }
 }
-interface Manifest {
-  commands: { [id: string]: Omit<Described, 'words'> & { hidden?: boolean; examples?: readonly string[] } }
-}
+const program = await Config.load({ root })
 
-const manifest = JSON.parse(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')) as Manifest
-
-/** All commands that are not hidden, as the manifest describes them. */
-export const commands: readonly Described[] = Object.entries(manifest.commands)
-  .filter(([, { hidden }]) => !hidden)
-  .map(([id, { examples = [], ...rest }]) => ({ ...rest, words: id.split(':'), examples }))
+/** All commands that are not hidden, as oclif knows them. */
+export const commands = program.commands
+  .filter(({ hidden, pluginName }) => !hidden && pluginName === 'gitstead')
+  .map(command => ({ examples: [], ...command, words: command.id.split(':') }) as Described)
 
 /** Returns why the program would not understand a command line (without `gitstead`), or undefined when it would. */
 export function misunderstood(line: string): string | undefined {
