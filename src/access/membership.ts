@@ -5,7 +5,7 @@
 // A membership or share counts up to the day before `expires_at`; a daily task removes its row later. The fragments
 // name a project `p`. The levels are computed and not stored: with 100k projects the database takes 150 us for one
 // project (90 us with the direct membership alone) and 380 us for 20 (270 us). Where the level is known without them,
-// they are left out: administrators have every level, and the list of a member's projects reads the levels anyway.
+// they are left out: administrators have every level, and the list of a member's projects begins with the levels.
 import type { Value } from '../db/sql.js'
 import { INTERNAL, OWNER, PUBLIC } from '../lib/levels.js'
 import type { Actor } from './actor.js'
@@ -55,15 +55,12 @@ const USER: Membership = {
   values: (asker, before, after) => [asker, ...before, asker, asker, ...after]
 }
 
-/** For statements that have the effective level in a column already. */
-export const membershipWithLevel = (column: string): Membership => ({
-  columns: withLevel(column),
+/** `levelIn` gives administrators the level of an owner, whatever the row says. */
+const ADMINISTRATOR: Membership = {
+  columns: withLevel('null'),
   joins: JOINS,
   values: (asker, before, after) => [...before, asker, asker, ...after]
-})
-
-/** `levelIn` gives administrators the level of an owner, whatever the row says. */
-const ADMINISTRATOR = membershipWithLevel('null')
+}
 
 export const MEMBERSHIPS: readonly Membership[] = [NOBODY, USER, ADMINISTRATOR]
 
@@ -82,23 +79,37 @@ const SHARED = `select l.project_id as id from members s join project_group_link
 const OWN_NAMESPACE = 'select o.id from namespaces o where o.owner_id = ?'
 
 /**
- * All projects in which a user has a level, with the highest one, as a table of `id` and `level`. It starts from the
- * memberships of the user and takes 0.2 ms; conditions joined by OR looked at every project and took 20 ms with 100k
- * projects.
+ * The projects of a user's memberships, as a table of `id`, `level` and LEVELS: a row for each way to a project, so that
+ * a statement groups them by project with HIGHEST. It starts from the memberships of the user and takes 0.2 ms;
+ * conditions joined by OR looked at every project and took 20 ms with 100k projects.
  */
 export const projectsOfMember = (userId: number): Fragment => ({
-  sql: `select id, cast(max(level) as unsigned) as level from (
-      select d.source_id as id, d.access_level as level from members d
-        where d.source_type = 'project' and d.user_id = ? and ${lasts('d')}
-      union all select q.id, r.access_level from members r join projects q on q.namespace_id = r.source_id
-        where r.source_type = 'namespace' and r.user_id = ? and ${lasts('r')}
-      union all select l.project_id, least(l.group_access, s.access_level) from members s
-        join project_group_links l on l.group_id = s.source_id
-        where s.source_type = 'namespace' and s.user_id = ? and ${lasts('s')} and ${lasts('l')}
-      union all select q.id, ${OWNER} from namespaces o join projects q on q.namespace_id = o.id where o.owner_id = ?
-    ) levels group by id`,
+  sql: `select d.source_id as id, d.access_level as level, d.access_level as project_access_level,
+      d.notification_level as project_notification_level, null as group_access_level, null as group_notification_level
+    from members d where d.source_type = 'project' and d.user_id = ? and ${lasts('d')}
+    union all select q.id, r.access_level, null, null, r.access_level, r.notification_level
+    from members r join projects q on q.namespace_id = r.source_id
+    where r.source_type = 'namespace' and r.user_id = ? and ${lasts('r')}
+    union all select l.project_id, least(l.group_access, s.access_level), null, null, null, null
+    from members s join project_group_links l on l.group_id = s.source_id
+    where s.source_type = 'namespace' and s.user_id = ? and ${lasts('s')} and ${lasts('l')}
+    union all select q.id, ${OWNER}, null, null, null, null
+    from namespaces o join projects q on q.namespace_id = o.id where o.owner_id = ?`,
   values: [userId, userId, userId, userId]
 })
+
+const LEVELS = ['project_access_level', 'project_notification_level', 'group_access_level', 'group_notification_level']
+
+/** The columns of a statement that groups the rows `mine` of `projectsOfMember`. A page with them needs no more joins. */
+export const HIGHEST = `cast(max(mine.level) as unsigned) as access_level,
+  ${LEVELS.map(level => `max(mine.${level}) as ${level}`).join(', ')}`
+
+/** For a statement whose part `page` has the columns HIGHEST. */
+export const OF_PAGE: Membership = {
+  columns: ['access_level', ...LEVELS].map(level => `page.${level}`).join(', '),
+  joins: '',
+  values: (_, before, after) => [...before, ...after]
+}
 
 /** The condition that the asker may see the project `p`. */
 export function visibleProjects({ user }: Actor): Fragment {

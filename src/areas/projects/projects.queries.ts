@@ -2,10 +2,11 @@
 import type { Actor } from '../../access/actor.js'
 import {
   type Fragment,
+  HIGHEST,
   MEMBERSHIPS,
   type Membership,
   membershipOf,
-  membershipWithLevel,
+  OF_PAGE,
   ownProjects,
   projectsOfMember,
   visibleProjects
@@ -118,8 +119,6 @@ function byPath(text: string, actor: Actor): Fragment | undefined {
 /** Which projects to list. `group` means the projects of this group that the asker may see. */
 export type ProjectScope = 'member' | 'visible' | 'owned' | 'all' | { readonly group: number }
 
-const LEVEL_OF_PAGE = membershipWithLevel('page.level')
-
 /** A page of projects. Takes two statements for any length, and only one for the scope `member`. */
 export async function listProjects(
   scope: ProjectScope,
@@ -132,21 +131,22 @@ export async function listProjects(
   const direction = query.sort ?? 'desc'
   // The page sorts all projects of a member, so the same statement counts them; a separate count took as long again.
   const mine = scope === 'member'
+  const more = mine ? `, ${HIGHEST}, count(*) over () as total` : ''
   // An index gives the ids of the page first; only their rows are joined. The order uses the columns of the page: with
   // those of the joined rows, all 20 went through a temporary table on the disk.
-  const ids = `select p.id, p.${order} as place${mine ? ', mine.level, count(*) over () as total' : ''} from ${from}
-    where ${condition} order by p.${order} ${direction}, p.id ${direction} ${sql}`
-  const membership = mine ? LEVEL_OF_PAGE : membershipOf(actor)
+  const ids = `select p.id, p.${order} as place${more} from ${from} where ${condition}
+    ${mine ? `group by p.id, p.${order}` : ''} order by p.${order} ${direction}, p.id ${direction} ${sql}`
+  const membership = mine ? OF_PAGE : membershipOf(actor)
   const statement = select(membership, `(${ids}) page join projects p on p.id = page.id`, mine ? ', page.total' : '')
   const find = rows<ProjectRow & { total?: number }>(
     `${statement} order by page.place ${direction}, page.id ${direction}`,
     membership.values(idOf(actor), values, [])
   )
-  const count = () => countTotal(`select count(*) as total from ${from} where ${condition}`, values)
-  const [items, counted] = await Promise.all([find, mine ? undefined : count()])
+  const counted = mine ? 'distinct p.id' : '*'
+  const count = () => countTotal(`select count(${counted}) as total from ${from} where ${condition}`, values)
+  const [items, total] = await Promise.all([find, mine ? undefined : count()])
   // A page beyond the end has no row with the total.
-  const total = counted ?? items[0]?.total ?? (page === 1 ? 0 : await count())
-  return { items, total, page, perPage }
+  return { items, total: total ?? items[0]?.total ?? (page === 1 ? 0 : await count()), page, perPage }
 }
 
 /** The parts of a statement; `values` begins with the values of `from`. */
