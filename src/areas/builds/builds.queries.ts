@@ -1,8 +1,11 @@
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
+import { JOINED_FULL_USER, type JoinedFullUser } from '../users/joined-user.js'
 import type { BuildListQuery } from './builds.schema.js'
 
-export interface BuildRow {
+export type BuildRow = JoinedFullUser & BuildColumns
+
+interface BuildColumns {
   readonly id: number
   readonly name: string
   readonly stage: string
@@ -24,19 +27,6 @@ export interface BuildRow {
   readonly pipeline_ref: string
   readonly pipeline_sha: string
   readonly pipeline_status: string
-  readonly user_id: number | null
-  readonly user_name: string | null
-  readonly user_username: string | null
-  readonly user_state: 'active' | 'blocked' | null
-  readonly user_created_at: Date | null
-  readonly user_admin: number | null
-  readonly user_bio: string | null
-  readonly user_location: string | null
-  readonly user_messenger: string | null
-  readonly user_professional_network: string | null
-  readonly user_microblog: string | null
-  readonly user_website_url: string | null
-  readonly user_organization: string | null
   readonly runner_id: number | null
   readonly runner_description: string | null
   readonly runner_active: number | null
@@ -46,11 +36,8 @@ export interface BuildRow {
 
 const COLUMNS = `b.id, b.name, b.stage, b.ref, b.tag, b.sha, b.status, b.coverage, b.attempt, b.created_at, b.started_at,
   b.finished_at, b.artifacts_filename, b.artifacts_size, b.artifacts_attempt, b.artifacts_expire_at, b.erased_at,
-  b.pipeline_id, l.ref as pipeline_ref, l.sha as pipeline_sha, l.status as pipeline_status, b.user_id,
-  u.name as user_name, u.username as user_username, u.state as user_state, u.created_at as user_created_at,
-  u.admin as user_admin, u.bio as user_bio, u.location as user_location, u.messenger as user_messenger,
-  u.professional_network as user_professional_network, u.microblog as user_microblog,
-  u.website_url as user_website_url, u.organization as user_organization, r.id as runner_id,
+  b.pipeline_id, l.ref as pipeline_ref, l.sha as pipeline_sha, l.status as pipeline_status,
+  ${JOINED_FULL_USER}, r.id as runner_id,
   r.description as runner_description, r.active as runner_active, r.is_shared as runner_is_shared,
   r.name as runner_name`
 const JOINS = `left join pipelines l on l.id = b.pipeline_id left join users u on u.id = b.user_id

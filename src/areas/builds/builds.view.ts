@@ -1,10 +1,10 @@
 // "Build (job)".
 import { type Static, Type } from 'typebox'
-import { publicUrl } from '../../config.js'
 import type { Commit } from '../../git/objects.js'
 import { described, Flag, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import { BuildStatus } from '../pipelines/pipelines.view.js'
 import { titleOf } from '../repository/repository.view.js'
+import { viewJoinedFullUser } from '../users/joined-user.js'
 import { User } from '../users/users.view.js'
 import { hasArtifacts } from './artifacts.js'
 import type { BuildRow } from './builds.queries.js'
@@ -91,7 +91,7 @@ export const viewBuild = ({ build, commit }: BuildReading) => ({
   created_at: build.created_at,
   started_at: build.started_at,
   finished_at: build.finished_at,
-  user: viewStarter(build),
+  user: viewJoinedFullUser(build),
   artifacts_file:
     hasArtifacts(build) && build.artifacts_filename !== null
       ? { filename: build.artifacts_filename, size: build.artifacts_size ?? 0 }
@@ -126,27 +126,5 @@ function viewRunner(build: BuildRow) {
     active: build.runner_active === 1,
     is_shared: build.runner_is_shared === 1,
     name: build.runner_name
-  }
-}
-
-/** All fields are written out, because spreading another view took as long as the rest of a build. */
-function viewStarter(build: BuildRow) {
-  if (build.user_id === null || build.user_name === null) return null
-  return {
-    name: build.user_name,
-    username: build.user_username ?? '',
-    id: build.user_id,
-    state: build.user_state ?? 'active',
-    avatar_url: null,
-    web_url: `${publicUrl()}/${build.user_username}`,
-    created_at: build.user_created_at ?? build.created_at,
-    is_admin: build.user_admin === 1,
-    bio: build.user_bio,
-    location: build.user_location,
-    messenger: build.user_messenger ?? '',
-    professional_network: build.user_professional_network ?? '',
-    microblog: build.user_microblog ?? '',
-    website_url: build.user_website_url ?? '',
-    organization: build.user_organization ?? ''
   }
 }

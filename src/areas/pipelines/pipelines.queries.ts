@@ -1,7 +1,10 @@
 import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { row, rows } from '../../db/sql.js'
+import { JOINED_USER, type JoinedUser } from '../users/joined-user.js'
 
-export interface PipelineRow {
+export type PipelineRow = JoinedUser & PipelineColumns
+
+interface PipelineColumns {
   readonly id: number
   readonly status: string
   readonly ref: string
@@ -15,15 +18,11 @@ export interface PipelineRow {
   readonly finished_at: Date | null
   readonly committed_at: Date | null
   readonly duration: number | null
-  readonly user_id: number | null
-  readonly user_name: string | null
-  readonly user_username: string | null
-  readonly user_state: string | null
 }
 
 const SELECT = `select l.id, l.status, l.ref, l.sha, l.before_sha, l.tag, l.yaml_errors, l.created_at, l.updated_at,
-  l.started_at, l.finished_at, l.committed_at, l.duration, l.user_id, u.name as user_name, u.username as user_username,
-  u.state as user_state from pipelines l left join users u on u.id = l.user_id`
+  l.started_at, l.finished_at, l.committed_at, l.duration, ${JOINED_USER}
+  from pipelines l left join users u on u.id = l.user_id`
 
 export function findPipeline(projectId: number, id: number): Promise<PipelineRow | undefined> {
   return row<PipelineRow>(`${SELECT} where l.id = ? and l.project_id = ?`, [id, projectId])

@@ -3,7 +3,7 @@
 import { parseConfig } from '../../ci/config.js'
 import { type Plan, type PlannedBuild, planPipeline } from '../../ci/plan.js'
 import { duplicateKey } from '../../db/failure.js'
-import { execute, row } from '../../db/sql.js'
+import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { TooLarge } from '../../errors.js'
 import { readBlob } from '../../git/blob.js'
@@ -11,6 +11,7 @@ import { type Commit, readCommit } from '../../git/commits.js'
 import { resolveCommit, ZERO } from '../../git/refs.js'
 import { findEntry } from '../../git/tree.js'
 import type { Listener } from '../activity/listeners.js'
+import { holdProject } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
 import { advancePipeline } from './build-changes.js'
@@ -111,9 +112,7 @@ async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<void> {
 async function once({ projectId }: NewPipeline, insert: () => Promise<unknown>): Promise<void> {
   try {
     await transact(async () => {
-      // The lock is held until the pipeline is inserted, so the removal of a project leaves no pipeline behind.
-      const project = await row('select id from projects where id = ? lock in share mode', [projectId])
-      if (project) await insert()
+      if (await holdProject(projectId)) await insert()
     })
   } catch (error) {
     if (duplicateKey(error) !== 'pipelines_ref_change') throw error

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { BUILD_STATUSES } from '../../ci/status.js'
 import { described, Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
-import { viewUserBasic } from '../users/users.record.js'
+import { viewJoinedUser } from '../users/joined-user.js'
 import { UserBasic } from '../users/users.view.js'
 import type { PipelineRow } from './pipelines.queries.js'
 
@@ -41,15 +41,7 @@ export const viewPipeline = (row: PipelineRow) => ({
   before_sha: row.before_sha,
   tag: row.tag === 1,
   yaml_errors: row.yaml_errors,
-  user:
-    row.user_id === null || row.user_name === null
-      ? null
-      : viewUserBasic({
-          id: row.user_id,
-          name: row.user_name,
-          username: row.user_username ?? '',
-          state: row.user_state === 'blocked' ? 'blocked' : 'active'
-        }),
+  user: viewJoinedUser(row),
   created_at: row.created_at,
   updated_at: row.updated_at,
   started_at: row.started_at,

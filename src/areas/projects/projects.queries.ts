@@ -116,6 +116,13 @@ function byPath(text: string, actor: Actor): Fragment | undefined {
   return namespace && path && more === undefined ? statementOf(BY_PATH, actor, [namespace, path]) : undefined
 }
 
+/**
+ * Prevents the removal of a project until the current transaction ends, so that rows of the project that the
+ * transaction writes do not stay behind. Returns false when the project is gone.
+ */
+export const holdProject = async (id: number): Promise<boolean> =>
+  (await row('select id from projects where id = ? lock in share mode', [id])) !== undefined
+
 /** Which projects to list. `group` means the projects of this group that the asker may see. */
 export type ProjectScope = 'member' | 'visible' | 'owned' | 'all' | { readonly group: number }
 
