@@ -1,7 +1,7 @@
 // One `git diff-tree --stdin` process. It gets commits one after the other and answers them in order: 8,000 a second,
 // compared with 50 a second when each commit has its own process.
 import { randomBytes } from 'node:crypto'
-import { processorSeconds } from './limits.js'
+import { type GitKind, processorSeconds } from './limits.js'
 import { keepAlive, type Pooled } from './process-pool.js'
 import { failure, GitFailure, GitLimit, spawnGit } from './run.js'
 
@@ -19,6 +19,8 @@ const FORMATS: Record<DiffKind, string[]> = {
   stats: ['--shortstat'],
   paths: ['--name-status', '--no-renames', '-z']
 }
+/** To compare paths, git reads no file. */
+const LIMITS: Record<DiffKind, GitKind> = { stats: 'diff', paths: 'helper' }
 /** Maximum bytes of one answer. */
 const MAX_ANSWER = 16 * 1024 * 1024
 /** The process is killed when one answer takes longer than this many milliseconds. */
@@ -38,7 +40,7 @@ const LIFETIME = 10_000
 /** Starts a process. Throws GitFailure when git cannot be started. */
 export async function openDiffProcess(repository: string, kind: DiffKind, gone: () => void): Promise<DiffProcess> {
   const args = ['diff-tree', '--stdin', '--root', '-r', '--no-ext-diff', '--no-textconv', ...FORMATS[kind]]
-  const child = await spawnGit(args, { repository, kind: 'diff' })
+  const child = await spawnGit(args, { repository, kind: LIMITS[kind] })
   // diff-tree prints a line that is not a commit unchanged. The mark shows where an answer ends, and no path can
   // contain it.
   const mark = Buffer.from(`end-${randomBytes(16).toString('hex')}\n`)
@@ -130,7 +132,7 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
       clearInterval(clock)
       // With an exit code, git refused the first question in line; at a limit, that question is the cause as well.
       // After any other signal no question is.
-      const error = failure(args, { code, signal }, complaint, 'diff')
+      const error = failure(args, { code, signal }, complaint, LIMITS[kind])
       if (code || error instanceof GitLimit) waiting.shift()?.({ failed: error })
       for (const settle of waiting.splice(0)) settle({ lost: true })
       gone()

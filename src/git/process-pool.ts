@@ -1,5 +1,8 @@
 // Keeps long-lived git processes for each repository. One such process does much more work than a new process for each
 // question: when the program is large, the fork alone blocks its event loop for 8 to 50 ms.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { config } from '../config.js'
+import { Unavailable } from '../errors.js'
 import type { Spawned } from './run.js'
 
 export interface Pooled {
@@ -16,13 +19,17 @@ interface Entry<Process> {
   process: Process | undefined
 }
 
+/** Milliseconds between two looks for room while all processes are busy. */
+const TURN = 10
+
 /**
  * Keeps at most `lanes` processes for one repository and `limit` in total. Above the limit it ends the process that was
- * unused for the longest time.
+ * unused for the longest time; while all are busy, other repositories wait.
  */
 export class ProcessPool<Process extends Pooled> {
   /** The key is the repository and the lane. The process that was unused for the longest time comes first. */
   readonly #entries = new Map<string, Entry<Process>>()
+  #waiting = 0
 
   constructor(
     private readonly options: { lanes: number; limit: number },
@@ -31,7 +38,7 @@ export class ProcessPool<Process extends Pooled> {
 
   /**
    * Returns the process of the repository with the fewest waiting questions, or starts another one while all are busy.
-   * Rejects when `open` rejects.
+   * Rejects when `open` rejects, and with Unavailable when too many callers wait for room.
    */
   of(repository: string): Promise<Process> {
     // This code awaits nothing before the choice; otherwise two callers at the same time would each start a process.
@@ -45,8 +52,9 @@ export class ProcessPool<Process extends Pooled> {
       if (!usable) free ??= key
       else if (!best || pending < best.pending) best = { key, entry, pending }
     }
-    if (free !== undefined && (!best || best.pending > 0)) return this.#start(repository, free)
-    if (!best) throw new Error('a pool without lanes')
+    const another = free !== undefined && (!best || best.pending > 0)
+    if (free !== undefined && another && this.#hasRoom()) return this.#start(repository, free)
+    if (!best) return this.#turn(repository)
     this.#entries.delete(best.key) // moves the entry to the end, because the map is in order of use
     this.#entries.set(best.key, best.entry)
     return best.entry.opening
@@ -56,6 +64,19 @@ export class ProcessPool<Process extends Pooled> {
   async close(repository?: string): Promise<void> {
     const chosen = [...this.#entries].filter(([key]) => repository === undefined || key.startsWith(`${repository}\0`))
     await Promise.all(chosen.map(async ([, { opening }]) => (await opening.catch(() => undefined))?.close()))
+  }
+
+  #hasRoom(): boolean {
+    const entries = [...this.#entries.values()]
+    return entries.length < this.options.limit || entries.some(({ process }) => process?.pending() === 0)
+  }
+
+  async #turn(repository: string): Promise<Process> {
+    if (this.#waiting >= config().git.max_waiting) throw new Unavailable('Too many git operations are waiting')
+    this.#waiting += 1
+    await sleep(TURN)
+    this.#waiting -= 1
+    return await this.of(repository)
   }
 
   #start(repository: string, key: string): Promise<Process> {

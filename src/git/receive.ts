@@ -1,7 +1,10 @@
 // Handles pushes. It first reads what the client wants to change, for the policy. It holds back git's report until the
 // effects are recorded.
 import { PassThrough, Readable } from 'node:stream'
+import { TooLarge } from '../errors.js'
+import { limitReached } from './limits.js'
 import { BadProtocol, FLUSH, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
+import { guardPush } from './push-guard.js'
 import { refValue, ZERO } from './refs.js'
 import { parseReport, type ReportHolder, splitReport } from './report.js'
 import { type Exit, feed, type GitProcess, startGit } from './run.js'
@@ -18,7 +21,7 @@ export interface PushRequest {
   readonly capabilities: readonly string[]
   /** The commits where the history of a shallow client begins. */
   readonly shallow: readonly string[]
-  /** The whole request from its beginning, with the commands. */
+  /** The whole request from its beginning, with the commands. Fails with TooLarge at the end of one that is too large. */
   readonly rest: Readable
 }
 
@@ -54,19 +57,21 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
       const [packet] = taken.packets
       if (!packet) break
       left = taken.rest
-      if (packet.content === null) return { ...parseCommands(lines), rest: replay(seen, chunks) }
+      if (packet.content === null) {
+        return { ...parseCommands(lines), rest: replay(seen, chunks, size - left.length) }
+      }
       lines.push(packet)
       if (lines.length > COMMAND_LIMIT) throw new BadProtocol('too many changes in one push')
     }
   }
 }
 
-function replay(seen: Buffer[], chunks: AsyncIterator<Buffer>): Readable {
+function replay(seen: Buffer[], chunks: AsyncIterator<Buffer>, packAt: number): Readable {
   async function* all() {
     yield* seen
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
   }
-  return Readable.from(all(), { objectMode: false })
+  return Readable.from(guardPush(all(), packAt), { objectMode: false })
 }
 
 function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest'> {
@@ -115,10 +120,14 @@ export async function receivePack(repository: string, push: Push): Promise<Recei
   const args = ['receive-pack', '--stateless-rpc', repository]
   const git = await startGit(args, { repository, long: true, signal: push.signal })
   const stop = stopper(git)
-  void feed(push.input, git, stop)
+  const trouble: Trouble = {}
+  void feed(push.input, git, error => {
+    if (error instanceof TooLarge) trouble.reason = error.message
+    stop()
+  })
   const output = new PassThrough({ highWaterMark: 256 * 1024 })
   output.once('close', stop).on('error', () => {}) // the reader gets the error, but there may be no reader any more
-  const done = settle(repository, push, git, output)
+  const done = settle(repository, push, { git, trouble }, output)
   done.catch(error => output.destroy(error instanceof Error ? error : new Error(String(error))))
   return { output, done }
 }
@@ -142,15 +151,31 @@ function stopper(git: GitProcess): () => void {
   }
 }
 
-async function settle(repository: string, push: Push, git: GitProcess, output: PassThrough): Promise<PushResult[]> {
+/** Why the appliance or the machine, not git, refuses a push: then the client gets this reason instead of git's words. */
+interface Trouble {
+  reason?: string
+}
+
+async function settle(
+  repository: string,
+  push: Push,
+  { git, trouble }: { git: GitProcess; trouble: Trouble },
+  output: PassThrough
+): Promise<PushResult[]> {
+  let said = ''
   const holder = splitReport(push.capabilities.includes('side-band-64k'), part => {
+    said = (said + part.toString('latin1', 5)).slice(-4096)
     if (!output.destroyed) output.write(part)
   })
   const exit = await drain(git, holder)
   const results = await outcome(repository, push, exit, holder)
-  if (push.commands.length > 0) await push.beforeReport(results)
-  if (!output.destroyed) output.end(holder.held())
-  return results
+  const reason = trouble.reason ?? limitReached(exit.signal, said + git.stderr(), 'work')
+  const refused = reason !== undefined && results.every(({ ok }) => !ok)
+  const told = refused ? results.map(result => ({ ...result, reason })) : results
+  if (push.commands.length > 0) await push.beforeReport(told)
+  const reasons = new Map(told.map(({ ref }) => [ref, reason ?? '']))
+  if (!output.destroyed) output.end(refused ? reportOf({ ...push, reasons }) : holder.held())
+  return told
 }
 
 async function drain(git: GitProcess, holder: ReportHolder): Promise<Exit> {
@@ -192,8 +217,20 @@ export interface Refusal {
 }
 
 /** Returns the answer that a stock git shows as `! [remote rejected] branch (reason)`. */
-export async function refusePush({ commands, capabilities, reasons, input }: Refusal): Promise<Buffer> {
-  if (input) for await (const _ of input);
+export async function refusePush({ input, ...refusal }: Refusal): Promise<Buffer> {
+  if (input) await readAway(input)
+  return reportOf(refusal)
+}
+
+async function readAway(input: Readable): Promise<void> {
+  try {
+    for await (const _ of input);
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error // a push that is also too large is refused already
+  }
+}
+
+function reportOf({ commands, capabilities, reasons }: Omit<Refusal, 'input'>): Buffer {
   if (!capabilities.some(name => name.startsWith('report-status'))) return FLUSH
   const reason = (ref: string) => (reasons.get(ref) ?? 'another change in this push was refused').replace(/\s+/g, ' ')
   const lines = commands.map(({ ref }) => pktLine(`ng ${ref} ${reason(ref).slice(0, 500)}\n`))

@@ -10,6 +10,17 @@ export const ZERO = '0'.repeat(40)
 /** Refs that belong to the appliance. Git hides them from clients, and no name that a user gives reaches them. */
 export const HIDDEN_PREFIXES = ['refs/internal/', 'refs/pipelines/']
 
+/** Returns true for refs that the appliance makes itself: users may neither push nor delete them. */
+export const isOwn = (ref: string): boolean =>
+  [...HIDDEN_PREFIXES, 'refs/merge-requests/'].some(prefix => ref.startsWith(prefix))
+
+/**
+ * Returns true for refs that mislead git: a branch or tag HEAD is taken for the HEAD of the repository, and refs/replace/
+ * shows everybody who fetches it other objects than those that were committed.
+ */
+export const isMisleading = (ref: string): boolean =>
+  /^refs\/(?:heads|tags)\/HEAD$/.test(ref) || ref.startsWith('refs/replace/')
+
 // When refs/heads/x is missing, git also tries refs/refs/heads/x, refs/heads/refs/heads/x and so on. So such names may
 // not exist.
 const MISLEADING = /^refs\/(?:(?:heads|tags|remotes)\/)?refs\//

@@ -187,7 +187,7 @@ export function failure(args: string[], exit: Exit, stderr: string, kind: GitKin
  * that git never takes the beginning for the whole. It never rejects. It reads the input to its end even when git stops
  * reading.
  */
-export async function feed(input: GitInput, git: GitProcess, cut: () => void = git.kill): Promise<void> {
+export async function feed(input: GitInput, git: GitProcess, cut: (error: unknown) => void = git.kill): Promise<void> {
   const { stdin } = git
   if (typeof input === 'string' || Buffer.isBuffer(input)) {
     stdin.end(input)
@@ -199,8 +199,8 @@ export async function feed(input: GitInput, git: GitProcess, cut: () => void = g
       await drained(stdin)
     }
     stdin.end()
-  } catch {
-    cut()
+  } catch (error) {
+    cut(error)
   }
 }
 
@@ -216,10 +216,12 @@ function drained(stdin: Writable): Promise<void> {
 
 /**
  * Returns the stdout of a process as a separate stream. Destroying the stream ends the process. The stream fails when
- * the process was ended or, unless `anyCode`, exits with another code than 0.
+ * the process was ended or, unless `answer`, exits with another code than 0. A service that tells its client itself why it
+ * failed has `answer`, which makes the text for a limit that git reached before it said anything.
  */
-export function outputOf(args: string[], git: GitProcess, anyCode = false): Readable {
+export function outputOf(args: string[], git: GitProcess, answer?: (limit: string) => Buffer): Readable {
   const { stdout } = git
+  let silent = true
   const stream = new Readable({
     highWaterMark: 256 * 1024,
     read: () => stdout.resume(),
@@ -230,13 +232,16 @@ export function outputOf(args: string[], git: GitProcess, anyCode = false): Read
     }
   })
   stdout.on('data', chunk => {
+    silent = false
     if (!stream.push(chunk)) stdout.pause()
   })
   stdout.once('error', error => stream.destroy(error))
   stream.on('error', () => {}) // the reader gets the error, but there may be no reader any more
   stdout.once('end', async () => {
     const exit = await git.done
-    const failed = exit.ended || exit.code === null || (exit.code !== 0 && !anyCode)
+    const limit = exit.ended || exit.code === 0 ? undefined : limitReached(exit.signal, git.stderr(), 'work')
+    if (answer && limit !== undefined && silent) stream.push(answer(limit))
+    const failed = exit.ended || (exit.code === null && (!limit || !answer)) || (exit.code !== 0 && !answer)
     if (failed) stream.destroy(failure(args, exit, git.stderr()))
     else stream.push(null)
   })

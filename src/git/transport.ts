@@ -1,5 +1,7 @@
 // Git's smart protocol over HTTP, but without the HTTP part: streams in, streams out. Pushes are in receive.ts.
 import { PassThrough, type Readable } from 'node:stream'
+import { config } from '../config.js'
+import { readFetchRequest } from './fetch-request.js'
 import { FLUSH, pktLine } from './pkt-line.js'
 import { feed, outputOf, startGit } from './run.js'
 
@@ -40,11 +42,12 @@ export interface UploadRequest {
 /**
  * Answers a fetch. `input` is the decompressed body of POST git-upload-pack; the result is the body of the answer. The
  * process ends when the answer is destroyed or when the request is cut off. When git refuses the fetch, the answer
- * contains the reason.
+ * contains the reason. Throws TooLarge when `input` is longer than a fetch request may be.
  */
 export async function uploadPack(repository: string, { input, protocol, signal }: UploadRequest): Promise<Readable> {
   const args = ['upload-pack', '--strict', '--stateless-rpc', repository]
+  const request = await readFetchRequest(input, config().git.max_fetch_request)
   const git = await startGit(args, { repository, environment: protocolEnvironment(protocol), long: true, signal })
-  void feed(input, git)
-  return outputOf(args, git, true)
+  void feed(request, git)
+  return outputOf(args, git, limit => pktLine(`ERR ${limit}\n`))
 }

@@ -56,7 +56,12 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
   app.post<{ Params: Path }>('/:namespace/:project/git-upload-pack', { config }, async (request, reply) => {
     const found = await open(request, 'git-upload-pack')
     if (!found) return challenge(reply)
-    const output = await uploadPack(found.repository, { input: bodyOf(request), protocol: protocolOf(request) })
+    const upload = { input: bodyOf(request), protocol: protocolOf(request) }
+    const output = await uploadPack(found.repository, upload).catch(error => {
+      // A client reads no answer before it has sent everything.
+      request.raw.unpipe().resume()
+      throw error
+    })
     return answer(reply, 'application/x-git-upload-pack-result', output)
   })
 

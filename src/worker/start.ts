@@ -1,5 +1,6 @@
 // One worker process: it runs loops over the queues, renews its lease, finds dead processes and runs the schedule.
 import { settleOpenChanges } from '../areas/refs/recovery.js'
+import { clearStaleLocks } from '../areas/repository/stale-locks.js'
 import { builtInRunner, showBuiltInRunner } from '../areas/runners/built-in-runner.js'
 import { addMissingWakeUps } from '../areas/runners/wake-ups.js'
 import { config } from '../config.js'
@@ -63,6 +64,11 @@ export async function startWorker(): Promise<Worker> {
   const stopListening = await listenForWake(processId, queue => loops.get(queue)?.wake())
   const chores = startChores(processId, loops, tally)
   const stopSchedule = startSchedule()
+  // This takes a while with many repositories, and no job waits for it.
+  const leaving = new AbortController()
+  const locks = clearStaleLocks(undefined, leaving.signal).catch(error =>
+    log().warn({ error: String(error) }, 'looking for old locks failed')
+  )
   for (const loop of loops.values()) loop.wake()
   log().info({ processId, queues }, 'worker ready')
   return {
@@ -72,6 +78,8 @@ export async function startWorker(): Promise<Worker> {
       await stopSchedule()
       await Promise.all([...loops.values()].map(loop => loop.stop(GRACE_MS)))
       await chores.stop()
+      leaving.abort()
+      await locks
       const goodBye = tally.write().then(() => unregisterProcess(processId))
       await goodBye.catch(error => log().warn({ error: String(error) }, 'the worker could not remove its registration'))
       closeWake()

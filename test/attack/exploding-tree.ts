@@ -5,7 +5,7 @@ import type { Attack } from './support/attack.js'
 export const attack: Attack = {
   name: 'exploding-tree',
   about: 'a commit of 1 KB whose tree has 10 levels of 10 entries, which is 10^10 files, is read in every way',
-  limit: { memory: 320, seconds: 10, statuses: [200, 413] },
+  limit: { memory: 600, seconds: 15, statuses: [200, 413] },
   run: async stand => {
     const { id, remote } = await stand.project()
     const folder = stand.folder()

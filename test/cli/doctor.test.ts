@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync
 } from 'node:fs'
 import { createServer } from 'node:net'
@@ -68,6 +69,11 @@ t.test('--fix repairs what is safe, and the next run finds no fault', async t =>
   rmSync(repositoryPath({ id: project.id, storage: 'default' }), { recursive: true, force: true })
   const busy = await factory.project()
   await factory.file(busy, 'a.txt', 'a')
+  const locked = await factory.project()
+  await factory.file(locked, 'a.txt', 'a')
+  const lock = join(repositoryPath({ id: locked.id, storage: 'default' }), 'packed-refs.lock')
+  writeFileSync(lock, '')
+  utimesSync(lock, minutesAgo(9), minutesAgo(9))
   await execute('delete from jobs')
   chmodSync(home, 0o755)
   chmodSync(join(home, 'traces'), 0o750)
@@ -120,6 +126,7 @@ t.test('--fix repairs what is safe, and the next run finds no fault', async t =>
     'folders',
     'home',
     'jobs',
+    'locks',
     'maintenance',
     'ref_changes',
     'removals',
@@ -149,6 +156,8 @@ t.test('--fix repairs what is safe, and the next run finds no fault', async t =>
     )
     t.match(of('jobs'), { mended: 'put 2 jobs back into the queues' })
     t.match(of('repositories'), { mended: 'made 1 empty repository' })
+    t.match(of('locks'), { mended: 'removed 1 lock' })
+    t.notOk(existsSync(lock))
     t.equal(modeOf(home), 0o700)
     t.equal(modeOf(join(home, 'secrets.json')), 0o600)
     t.match(await rows("select state from jobs where name = 'hook.deliver'"), [{ state: 'ready' }, { state: 'ready' }])

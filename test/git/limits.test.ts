@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { changedPaths, commitStats } from '../../src/git/commits.js'
+import { type Pooled, ProcessPool } from '../../src/git/process-pool.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { readObject } from '../../src/git/reader.js'
 import { GitLimit, runGit } from '../../src/git/run.js'
@@ -70,4 +71,21 @@ t.test('an object that needs a larger one than fits into memory is refused, and 
   const other = git(repository, ['hash-object', '-w', file])
   await t.rejects(readObject(repository, idOf('blob', small)), GitLimit)
   t.equal((await readObject(repository, other))?.content.toString(), 'other')
+})
+
+t.test('a pool starts no more processes while all of them are busy', async t => {
+  const opened: { repository: string; busy: number }[] = []
+  const pool = new ProcessPool<Pooled & { repository: string }>({ lanes: 2, limit: 2 }, async (repository, gone) => {
+    const state = { repository, busy: 1 }
+    opened.push(state)
+    return { repository, isOpen: () => true, pending: () => state.busy, close: async () => gone() }
+  })
+  await pool.of('/one')
+  await pool.of('/two')
+  const third = pool.of('/three')
+  t.equal((await pool.of('/one')).repository, '/one', 'a busy process takes another question')
+  t.equal(opened.length, 2)
+  for (const state of opened) state.busy = 0
+  t.equal((await third).repository, '/three')
+  t.equal(opened.length, 3)
 })

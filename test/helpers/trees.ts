@@ -13,7 +13,7 @@ export const gitWith = (folder: string, args: readonly string[], input: string |
  * power of `levels` files in a few hundred bytes. Each file has the `content`. Returns the id of the commit.
  */
 export async function treeOfTrees(folder: string, levels: number, width: number, content = 'x\n'): Promise<string> {
-  gitWith(folder, ['init', '--quiet', '--initial-branch=master'])
+  gitWith(folder, ['init', '--quiet'])
   const blob = gitWith(folder, ['hash-object', '-w', '--stdin'], content)
   let entry = `100644 blob ${blob}`
   for (let level = 0; level < levels; level++) {

@@ -1,5 +1,5 @@
 // Checks ref changes before git receives them.
-import { HIDDEN_PREFIXES, isRefName, ZERO } from '../../git/refs.js'
+import { isMisleading, isOwn, isRefName, ZERO } from '../../git/refs.js'
 import type { RefMove } from './ref-changes.js'
 
 /** Returns the reasons for refused changes by ref. The map is empty when all changes are allowed. */
@@ -14,7 +14,8 @@ export function refusals(project: { default_branch: string | null }, moves: read
 
 function refusal({ default_branch }: { default_branch: string | null }, { ref, new: next }: RefMove): string | null {
   if (!isRefName(ref)) return 'the name is not allowed'
-  if (HIDDEN_PREFIXES.some(prefix => ref.startsWith(prefix))) return 'the name is reserved'
+  // A misleading ref from before this rule may go.
+  if (isOwn(ref) || (isMisleading(ref) && next !== ZERO)) return 'the name is reserved'
   // Not specified: other kinds of refs, such as notes, may be pushed as well.
   if (next === ZERO && default_branch !== null && ref === `refs/heads/${default_branch}`) {
     return 'the default branch cannot be deleted'

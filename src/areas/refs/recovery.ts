@@ -3,6 +3,7 @@
 import { config } from '../../config.js'
 import { rows } from '../../db/sql.js'
 import { refValue, ZERO } from '../../git/refs.js'
+import { removeStaleLocks } from '../../git/stale-locks.js'
 import { gitOutlives } from '../../git/survivors.js'
 import { log } from '../../log.js'
 import { machine, startOf } from '../../queue/processes.js'
@@ -83,6 +84,11 @@ async function outcomeOf(
   const path = repositoryPath({ id: change.project_id, storage })
   // This check comes before the read of the ref: a git that ends between the two has written its value already.
   const over = await gitIsOver(change, now)
+  // A git that was killed may have left a lock, which would block the ref for ever. Other machines look after their own.
+  if (over && change.process.startsWith(`${machine()}#`)) {
+    const locks = await removeStaleLocks(path)
+    if (locks.length > 0) log().warn({ project: change.project_id, locks }, 'locks of a dead process were removed')
+  }
   const value = (await refValue(path, change.ref)) ?? ZERO
   if (value === change.new_id) return true
   return over ? false : undefined

@@ -4,7 +4,7 @@ import { config } from '../../config.js'
 import { BadRequest, Failure, NotFound } from '../../errors.js'
 import { readBlob } from '../../git/blob.js'
 import { lastCommitOfPath } from '../../git/commits.js'
-import { isRefName, RefMoved, refValue, resolveCommit, ZERO } from '../../git/refs.js'
+import { isMisleading, isRefName, RefMoved, refValue, resolveCommit, ZERO } from '../../git/refs.js'
 import { findEntry } from '../../git/tree.js'
 import { type FileChange, NothingChanged, PathBlocked, PathExists, PathMissing, writeCommit } from '../../git/write.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
@@ -67,7 +67,7 @@ async function commitChange(
 ): Promise<void> {
   const user = requireAsker(origin)
   const ref = `refs/heads/${body.branch_name}`
-  if (!isRefName(ref)) throw new BadRequest('The branch name is invalid')
+  if (!isRefName(ref) || isMisleading(ref)) throw new BadRequest('The branch name is invalid')
   const repository = await ensureRepository(project)
   const parent = await refValue(repository, ref)
   if (parent === null && project.default_branch !== null) {

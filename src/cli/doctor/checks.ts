@@ -1,7 +1,7 @@
 // Lists every check of `gitstead doctor` in order: a check may need those above it.
 import type { Check } from './check.js'
 import { clockCheck, databaseCheck, schemaCheck } from './database.js'
-import { commitGraphsCheck, orphansCheck, repositoriesCheck } from './files.js'
+import { commitGraphsCheck, locksCheck, orphansCheck, repositoriesCheck } from './files.js'
 import { foldersCheck, homeCheck, secretsCheck } from './home.js'
 import {
   deadJobsCheck,
@@ -40,6 +40,7 @@ export const checks: readonly Check[] = [
   hooksCheck,
   maintenanceCheck,
   repositoriesCheck,
+  locksCheck,
   commitGraphsCheck,
   orphansCheck
 ]

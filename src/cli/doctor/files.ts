@@ -2,6 +2,7 @@
 import { findOrphans } from '../../areas/maintenance/orphaned-files.js'
 import { missingGraphs, writeMissingGraphs } from '../../areas/repository/commit-graphs.js'
 import { findMissing, remakeMissing } from '../../areas/repository/missing-repositories.js'
+import { clearStaleLocks, findStaleLocks } from '../../areas/repository/stale-locks.js'
 import { Ailment, type Check, count } from './check.js'
 
 /** How many are looked at: enough to find a common fault. --all looks at every one. */
@@ -47,6 +48,22 @@ export const commitGraphsCheck: Check = {
     )
   },
   mend: async context => `wrote ${count(await writeMissingGraphs(limitOf(context)), 'commit graph')}`
+}
+
+export const locksCheck: Check = {
+  name: 'locks',
+  about: 'no dead process of git holds a lock, which would block changes of branches and tags',
+  needs: 'rows',
+  examine: async context => {
+    const stale = await findStaleLocks(limitOf(context))
+    if (stale.length === 0) return 'no dead process holds one'
+    throw new Ailment(
+      `dead processes of git left ${count(stale.length, 'lock')}`,
+      'run gitstead doctor --fix: it removes them',
+      stale.slice(0, SHOWN)
+    )
+  },
+  mend: async context => `removed ${count((await clearStaleLocks(limitOf(context))).length, 'lock')}`
 }
 
 export const orphansCheck: Check = {

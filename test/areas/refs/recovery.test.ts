@@ -1,6 +1,8 @@
 // A process ends between its intent and its answer: recovery finds out from the repository whether git made the change.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { ensureRepository } from '../../../src/areas/projects/repositories.js'
 import { settleOpenChanges } from '../../../src/areas/refs/recovery.js'
@@ -60,6 +62,21 @@ t.test('a change that git did not make is removed', async t => {
   t.equal(await settleOpenChanges(), 0)
   t.same(await states(project), [])
   t.equal(await jobCount(), 0)
+})
+
+t.test('the locks of a git that was killed go', async t => {
+  const { project, repository, commits } = await stored()
+  const locks = ['refs/heads/work.lock', 'packed-refs.lock'].map(name => join(repository, name))
+  const hourAgo = new Date(Date.now() - 3_600_000)
+  for (const lock of locks) {
+    writeFileSync(lock, '')
+    utimesSync(lock, hourAgo, hourAgo)
+  }
+  await intent(project, { ref, old: ZERO, new: commits[0] })
+  await settleOpenChanges()
+  t.same(locks.filter(existsSync), [])
+  await updateRef(repository, [{ ref, old: ZERO, new: commits[0] }])
+  t.equal(await refValue(repository, ref), commits[0])
 })
 
 t.test('a missing ref shows that git made the deletion', async t => {

@@ -1,0 +1,46 @@
+// Looks for locks that dead git processes left behind, in the repositories of all projects.
+import { config } from '../../config.js'
+import { row, rows } from '../../db/sql.js'
+import { removeStaleLocks, staleLocks } from '../../git/stale-locks.js'
+import { log } from '../../log.js'
+import { machine } from '../../queue/processes.js'
+import { repositoryPath, type StoredProject } from '../projects/repositories.js'
+
+/** Returns the stale locks in the repositories of all projects, or of `sample` random ones. */
+export const findStaleLocks = (sample?: number): Promise<string[]> => lookAt(sample, staleLocks)
+
+/** Removes them, and returns the paths of those that it removed. */
+export async function clearStaleLocks(sample?: number, signal?: AbortSignal): Promise<string[]> {
+  const locks = await lookAt(sample, removeStaleLocks, signal)
+  if (locks.length > 0)
+    log().warn({ locks: locks.slice(0, 20), of: locks.length }, 'locks of dead processes were removed')
+  return locks
+}
+
+async function lookAt(
+  sample: number | undefined,
+  look: (repository: string, before: number) => Promise<string[]>,
+  signal?: AbortSignal
+): Promise<string[]> {
+  const before = await newest()
+  const some = sample === undefined ? '' : `order by rand() limit ${Math.trunc(sample)}`
+  const projects = await rows<StoredProject>(`select id, storage from projects ${some}`)
+  const found: string[] = []
+  for (const project of projects) {
+    if (signal?.aborted) break
+    found.push(...(await look(repositoryPath(project), before)))
+  }
+  return found
+}
+
+/**
+ * When another machine shares the repositories, its processes cannot be seen: then only a lock that is older than any git
+ * process may become counts. Milliseconds.
+ */
+async function newest(): Promise<number> {
+  const other = await row<{ id: number }>(
+    'select id from ref_changes where process not like ? order by id desc limit 1',
+    [`${machine()}#%`]
+  )
+  return other ? Date.now() - (config().git.timeout + 60) * 1000 : Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,48 @@
+// Reads what a client of a fetch wants and has, before git starts: within a limit, and without repetitions. Git would keep
+// something for each line, also for one that says the same again.
+import type { Readable } from 'node:stream'
+import { TooLarge } from '../errors.js'
+
+/** Lines of which the same one twice says nothing more. Their beginning, up to the id, tells what they say. */
+const REPEATABLE = /^(?:want|have|shallow) [0-9a-f]{40}/
+
+/**
+ * Returns the decompressed body of POST git-upload-pack. Throws TooLarge when it has more than `limit` bytes; the rest then
+ * stays unread.
+ */
+export async function readFetchRequest(input: Readable, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  // Destroying the input would cut the connection, and the client would get no answer.
+  for await (const chunk of input.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > limit) {
+      throw new TooLarge(
+        `413 Request Entity Too Large: a fetch request of more than ${limit} bytes (git.max_fetch_request)`
+      )
+    }
+    chunks.push(chunk)
+  }
+  return withoutRepetitions(Buffer.concat(chunks, size))
+}
+
+/** Leaves everything from the first wrong line on as it is: git says what is wrong with it. */
+function withoutRepetitions(body: Buffer): Buffer {
+  const seen = new Set<string>()
+  const kept: Buffer[] = []
+  let from = 0
+  for (let at = 0; at + 4 <= body.length; ) {
+    const digits = body.toString('latin1', at, at + 4)
+    // 0000, 0001 and 0002 are marks without content.
+    const length = /^[0-9a-f]{4}$/i.test(digits) ? Math.max(Number.parseInt(digits, 16), 4) : Number.POSITIVE_INFINITY
+    if (at + length > body.length) break
+    const [line] = REPEATABLE.exec(body.toString('latin1', at + 4, Math.min(at + length, at + 52))) ?? []
+    if (line !== undefined && seen.has(line)) {
+      kept.push(body.subarray(from, at))
+      from = at + length
+    }
+    if (line !== undefined) seen.add(line)
+    at += length
+  }
+  return kept.length === 0 ? body : Buffer.concat([...kept, body.subarray(from)])
+}
