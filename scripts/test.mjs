@@ -12,7 +12,9 @@ import { fileURLToPath } from 'node:url'
 process.env.TAP_TIMEOUT = '1800'
 
 /** Tests that start processes take longest: they begin first, so that none of them is left for one core at the end. */
-const FIRST = ['cli', 'scenarios', 'chaos', 'worker', 'queue', 'areas/backup'].map(name => `dist/test/${name}/`)
+const FIRST = ['cli', 'scenarios', 'chaos', 'attack', 'worker', 'queue', 'areas/backup'].map(
+  name => `dist/test/${name}/`
+)
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)

@@ -33,9 +33,13 @@ const SETTINGS = {
     max_processes_per_repository: integer(1),
     max_waiting: integer(0),
     timeout: integer(1),
+    memory_limit: integer(134_217_728),
+    processor_limit: integer(1),
     max_readers: integer(1),
     object_cache: integer(1_048_576),
     max_push_size: integer(1),
+    max_push_objects: integer(1),
+    max_fetch_request: integer(65_536),
     max_file_size: integer(1)
   },
   queue: {

@@ -88,6 +88,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'access/words', 'the OpenAPI document says who may call each operation'],
   ['server', 'db/connection', 'closed when the process stops'],
   ['server', 'db/failure', 'the error plugin tells an absent database from a fault'],
+  ['server', 'git/run', 'the error plugin tells a limit of git from a fault'],
   ['server', 'db/migrate', 'the appliance brings its schema up to date; readiness asks for it'],
   ['server', 'db/paginate', 'the type of a page, whose headers are set here'],
   ['server', 'git/processes', 'closed when the process stops'],

@@ -27,7 +27,10 @@ export interface ChangedPaths {
 
 const COUNT_LIMIT = 100_000
 
-/** Returns the lines added and removed compared with the first parent, or null when no commit has this id. */
+/**
+ * Returns the lines added and removed compared with the first parent, or null when no commit has this id. Throws GitLimit
+ * when the commit changes more than can be counted.
+ */
 export function commitStats(repository: string, id: string): Promise<CommitStats | null> {
   return remember(repository, `stats ${id}`, async () => {
     const text = await askDiffs(repository, 'stats', id)

@@ -1,8 +1,9 @@
 // One `git diff-tree --stdin` process. It gets commits one after the other and answers them in order: 8,000 a second,
 // compared with 50 a second when each commit has its own process.
 import { randomBytes } from 'node:crypto'
+import { processorSeconds } from './limits.js'
 import { keepAlive, type Pooled } from './process-pool.js'
-import { GitFailure, spawnGit } from './run.js'
+import { failure, GitFailure, GitLimit, spawnGit } from './run.js'
 
 export type DiffKind = 'stats' | 'paths'
 
@@ -22,6 +23,13 @@ const FORMATS: Record<DiffKind, string[]> = {
 const MAX_ANSWER = 16 * 1024 * 1024
 /** The process is killed when one answer takes longer than this many milliseconds. */
 const PATIENCE = 60_000
+/**
+ * The process is killed when one answer takes more processor time than this many seconds, looked at in each turn of the
+ * clock: a thousand large files are compared in it, and the questions behind wait no longer.
+ */
+const PROCESSOR_LIMIT = 3
+/** Milliseconds between two turns of the clock. */
+const TURN = 500
 /** The process ends when it has been idle for this many milliseconds. */
 const IDLE_TIME = 10_000
 /** Git keeps in memory what it has parsed, so after this many answers a new process takes over. */
@@ -30,7 +38,7 @@ const LIFETIME = 10_000
 /** Starts a process. Throws GitFailure when git cannot be started. */
 export async function openDiffProcess(repository: string, kind: DiffKind, gone: () => void): Promise<DiffProcess> {
   const args = ['diff-tree', '--stdin', '--root', '-r', '--no-ext-diff', '--no-textconv', ...FORMATS[kind]]
-  const child = await spawnGit(args, { repository })
+  const child = await spawnGit(args, { repository, kind: 'diff' })
   // diff-tree prints a line that is not a commit unchanged. The mark shows where an answer ends, and no path can
   // contain it.
   const mark = Buffer.from(`end-${randomBytes(16).toString('hex')}\n`)
@@ -41,12 +49,19 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
   let answer: Buffer[] = []
   let size = 0
   let tail: Buffer = Buffer.alloc(0)
-  const clock = setTimeout(() => {
-    if (waiting.length === 0) void close()
-    else if (performance.now() - since < PATIENCE) clock.refresh()
-    else fail(new GitFailure('git diff-tree: no answer'))
-  }, IDLE_TIME).unref()
+  const clock = setInterval(() => {
+    const idle = performance.now() - since
+    if (waiting.length === 0) return idle < IDLE_TIME ? undefined : void close()
+    const used = processorSeconds(child.pid)
+    if (since !== seen.since) seen = { since, used }
+    if (used - seen.used > PROCESSOR_LIMIT) {
+      fail(new GitLimit(`git needs more than ${PROCESSOR_LIMIT} s of processor time to count what changed`))
+    } else if (idle > PATIENCE) fail(new GitFailure('git diff-tree: no answer'))
+  }, TURN).unref()
+  /** When the question that the process works on became the first in line; or when the process became idle. */
   let since = performance.now()
+  /** The question at the last turn of the clock, and the processor time up to its first one. */
+  let seen = { since: 0, used: 0 }
 
   /**
    * Reports the failure to the first question in line. The other questions get `lost` when the process ends and may be
@@ -78,7 +93,6 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
     size = rest.length
     tail = rest.subarray(-mark.length)
     since = performance.now()
-    clock.refresh()
     if (waiting.length === 0 && open) keepAlive(child, false)
   }
 
@@ -111,12 +125,13 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
   })
   child.once('error', () => child.kill('SIGKILL'))
   const ended = new Promise<void>(resolve => {
-    child.once('close', code => {
+    child.once('close', (code: number | null, signal: NodeJS.Signals | null) => {
       open = false
-      clearTimeout(clock)
-      // With an exit code, git refused the first question in line. Without one, a signal killed git, and no question
-      // caused it.
-      if (code) waiting.shift()?.({ failed: new GitFailure(`git diff-tree: ${complaint.trim()}`, code, complaint) })
+      clearInterval(clock)
+      // With an exit code, git refused the first question in line; at a limit, that question is the cause as well.
+      // After any other signal no question is.
+      const error = failure(args, { code, signal }, complaint, 'diff')
+      if (code || error instanceof GitLimit) waiting.shift()?.({ failed: error })
       for (const settle of waiting.splice(0)) settle({ lost: true })
       gone()
       resolve()

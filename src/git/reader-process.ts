@@ -1,7 +1,8 @@
 // One `git cat-file --batch-command` process. It gets questions one after the other and answers them in order.
 import { type Answer, readAnswers } from './answers.js'
+import { limitReached } from './limits.js'
 import { keepAlive } from './process-pool.js'
-import { spawnGit } from './run.js'
+import { GitFailure, GitLimit, spawnGit } from './run.js'
 
 export interface Asked {
   readonly command: 'info' | 'contents'
@@ -16,7 +17,7 @@ export interface Asked {
 export type Outcome =
   | { readonly answer: Answer | null }
   | { readonly lost: 'first' | 'later' }
-  | { readonly failed: string }
+  | { readonly failed: GitFailure }
 
 export interface Reader {
   readonly repository: string
@@ -39,7 +40,7 @@ export interface ReaderEvents {
 
 /** Starts a reader. Throws GitFailure when git cannot be started. */
 export async function openReader(repository: string, events: ReaderEvents): Promise<Reader> {
-  const child = await spawnGit(['cat-file', '--batch-command', '--buffer'], { repository })
+  const child = await spawnGit(['cat-file', '--batch-command', '--buffer'], { repository, kind: 'helper' })
   const { stdin, stdout } = child
   const line: Asked[] = []
   let unsent: string[] = []
@@ -48,12 +49,12 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
   const timer = setTimeout(() => {
     if (line.length === 0) return void close()
     // The question is not asked again, because some damaged objects keep git busy for ever.
-    line.shift()?.settle({ failed: 'no answer' })
+    line.shift()?.settle({ failed: new GitFailure('git cat-file: no answer') })
     child.kill('SIGKILL')
   }, PATIENCE).unref()
   let complaint = ''
   child.stderr.on('data', chunk => {
-    complaint = String(chunk).slice(0, 500)
+    complaint = (complaint + String(chunk)).slice(0, 4096)
   })
 
   /**
@@ -103,9 +104,13 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
   function lose(): void {
     open = false
     clearTimeout(timer)
+    // The same question would reach the same limit again.
+    const limit = limitReached(null, complaint, 'helper')
+    if (limit !== undefined) line.shift()?.settle({ failed: new GitLimit(limit, null, complaint) })
     const hopeless = complaint.includes('not a git repository')
     line.splice(0).forEach(({ settle }, index) => {
-      settle(hopeless ? { failed: complaint.trim() } : { lost: index === 0 ? 'first' : 'later' })
+      if (hopeless) settle({ failed: new GitFailure(`git cat-file: ${complaint.trim()}`) })
+      else settle({ lost: index === 0 && limit === undefined ? 'first' : 'later' })
     })
     events.gone()
   }

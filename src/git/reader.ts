@@ -66,7 +66,7 @@ async function ask(repository: string, command: Asked['command'], name: string):
     const reader = await readerOf(repository)
     const outcome = await reader.ask(command, name)
     if ('answer' in outcome) return outcome.answer
-    if ('failed' in outcome) throw new GitFailure(`${command} ${name}: ${outcome.failed}`)
+    if ('failed' in outcome) throw outcome.failed
     // The process died. The question that it worked on may be the cause, so that question counts its losses; the
     // questions behind it are innocent. Two losses are allowed, since something outside may kill both readers of a
     // repository at the same time.

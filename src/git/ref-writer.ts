@@ -28,7 +28,7 @@ export async function writeRefs(repository: string, instructions: string): Promi
 export const closeRefWriters = (repository?: string): Promise<void> => writers.close(repository)
 
 async function openWriter(repository: string, gone: () => void): Promise<Writer> {
-  const child = await spawnGit(['update-ref', '--no-deref', '--stdin', '-z'], { repository })
+  const child = await spawnGit(['update-ref', '--no-deref', '--stdin', '-z'], { repository, kind: 'helper' })
   let open = true
   let waiting = 0
   let last: Promise<unknown> = Promise.resolve()

@@ -6,6 +6,7 @@ import { Readable, type Writable } from 'node:stream'
 import { type SimpleGit, simpleGit } from 'simple-git'
 import { config } from '../config.js'
 import { gitEnvironment } from './environment.js'
+import { type GitKind, limited, limitReached } from './limits.js'
 import { takeSlot } from './slots.js'
 
 export type GitInput = Buffer | string | AsyncIterable<Buffer>
@@ -19,6 +20,8 @@ export interface StartOptions {
   readonly timeout?: number
   readonly signal?: AbortSignal
   readonly environment?: Record<string, string>
+  /** Chooses the limits on memory and processor time; the default is `work`. */
+  readonly kind?: GitKind
   /** Set for a process that lasts as long as its client wishes. */
   readonly long?: boolean
 }
@@ -59,6 +62,11 @@ export class GitFailure extends Error {
   }
 }
 
+/** The objects that git was asked about, or the data that a client sent, need more than a git process may use. */
+export class GitLimit extends GitFailure {
+  override name = 'GitLimit'
+}
+
 const STDERR_LIMIT = 16 * 1024
 const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024
 // Milliseconds after SIGTERM. Git uses them to remove its lock files and half-written objects; then SIGKILL follows.
@@ -71,7 +79,8 @@ export type Spawned = ChildProcessByStdio<Writable, Readable, Readable>
  * GitFailure when git cannot be started.
  */
 export async function spawnGit(args: string[], options: StartOptions): Promise<Spawned> {
-  const child = spawn('git', args, {
+  const [program, all] = limited(args, options.kind ?? 'work')
+  const child = spawn(program, all, {
     cwd: options.cwd ?? '/',
     env: gitEnvironment(options.cwd === undefined ? options.repository : undefined, options.environment),
     detached: true,
@@ -165,8 +174,10 @@ export async function runGit(args: string[], options: RunOptions = {}): Promise<
   return Buffer.concat(chunks, size)
 }
 
-/** Returns the error for an exit that was not successful. */
-export function failure(args: string[], exit: Exit, stderr: string): GitFailure {
+/** Returns the error for an exit that was not successful: GitLimit when git had reached a limit. */
+export function failure(args: string[], exit: Exit, stderr: string, kind: GitKind = 'work'): GitFailure {
+  const limit = exit.ended ? undefined : limitReached(exit.signal, stderr, kind)
+  if (limit !== undefined) return new GitLimit(limit, null, stderr)
   const how = exit.ended ?? (exit.code === null ? `signal ${exit.signal}` : `exit ${exit.code}`)
   return new GitFailure(`git ${args[0]}: ${how}: ${stderr.trim().slice(0, 500)}`, exit.ended ? null : exit.code, stderr)
 }

@@ -2,8 +2,9 @@
 import type { Readable } from 'node:stream'
 import { NotFound } from '../../errors.js'
 import { openBlob } from '../../git/blob.js'
-import { type Commit, commitStats, readCommit } from '../../git/commits.js'
+import { type Commit, type CommitStats, commitStats, readCommit } from '../../git/commits.js'
 import { resolveCommit } from '../../git/refs.js'
+import { GitLimit } from '../../git/run.js'
 import { findEntry, listTree, type PathEntry } from '../../git/tree.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
@@ -54,7 +55,8 @@ export async function openBlobOf(project: ProjectRow, id: string): Promise<Blob>
 
 export interface CommitReading {
   readonly commit: Commit
-  readonly stats: { readonly additions: number; readonly deletions: number }
+  /** Null when the commit changes more than can be counted. */
+  readonly stats: CommitStats | null
 }
 
 /** Reads a commit by id, branch or tag. Throws NotFound. */
@@ -62,8 +64,18 @@ export async function readCommitOf(project: ProjectRow, name: string): Promise<C
   const repository = repositoryPath(project)
   const found = await resolveCommit(repository, name)
   const [commit, stats] = found
-    ? await Promise.all([readCommit(repository, found.id), commitStats(repository, found.id)])
+    ? await Promise.all([readCommit(repository, found.id), statsOf(repository, found.id)])
     : [null, null]
   if (!commit) throw new NotFound('Commit')
-  return { commit, stats: stats ?? { additions: 0, deletions: 0 } }
+  return { commit, stats }
+}
+
+/** Not specified: a commit that changes more than can be counted. The rest of it is still worth reading. */
+async function statsOf(repository: string, id: string): Promise<CommitStats | null> {
+  try {
+    return await commitStats(repository, id)
+  } catch (error) {
+    if (error instanceof GitLimit) return null
+    throw error
+  }
 }

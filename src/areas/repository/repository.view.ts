@@ -61,7 +61,7 @@ const CommitStats = Type.Object(
     deletions: Integer('lines that were deleted'),
     total: Integer('both together')
   },
-  { description: 'how much it changed' }
+  { description: 'how much it changed; null when it changes more than can be counted' }
 )
 
 export const CommitDetail = Type.Object(
@@ -70,7 +70,7 @@ export const CommitDetail = Type.Object(
     parent_ids: Type.Array(Type.String(), { description: 'the ids of its parents; a merge has several' }),
     committed_date: Moment('when it was committed'),
     authored_date: Moment('when the author wrote it'),
-    stats: CommitStats,
+    stats: Nullable(CommitStats),
     status: Nullable(Text('the status of its last pipeline; null without one'))
   },
   { title: 'CommitDetail', description: 'A commit with its parents and how much it changed.' }
@@ -98,13 +98,13 @@ export const viewCommitItem = (found: GitCommit) => ({
 
 export const viewCommitDetail = (
   found: GitCommit,
-  stats: { additions: number; deletions: number },
+  stats: { readonly additions: number; readonly deletions: number } | null,
   status: string | null
 ) => ({
   ...viewCommitItem(found),
   parent_ids: [...found.parentIds],
   committed_date: found.committedDate,
   authored_date: found.authoredDate,
-  stats: { ...stats, total: stats.additions + stats.deletions },
+  stats: stats && { ...stats, total: stats.additions + stats.deletions },
   status
 })

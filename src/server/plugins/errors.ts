@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isDatabaseAway } from '../../db/failure.js'
 import * as errors from '../../errors.js'
+import { GitLimit } from '../../git/run.js'
 import { log } from '../../log.js'
 import { otherMethod } from './methods.js'
 
@@ -36,6 +37,8 @@ function send(reply: FastifyReply, { status, body, retryAfter }: Answer): Fastif
 function answer(error: unknown, request: FastifyRequest): Answer {
   const named = error instanceof errors.Failure ? answerFailure(error) : answerFramework(error as FastifyError)
   if (named) return named
+  if (error instanceof GitLimit)
+    return { status: 413, body: { message: `413 Request Entity Too Large: ${error.message}` } }
   if (isDatabaseAway(error)) return unavailable('the database is not available')
   log().error({ error, method: request.method, route: request.routeOptions.url }, 'request failed')
   return { status: 500, body: { message: '500 Internal Server Error' } }

@@ -1,0 +1,19 @@
+// The short form of every attack. `npm run attack` repeats them in full, and holds them to their times as well.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import t from 'tap'
+import { root } from '../scenarios/appliance.js'
+
+t.test('an appliance that is attacked stays within its limits', async t => {
+  const args = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'dist/test/attack/run.js'), '--short']
+  const child = spawn('env', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const [code] = await once(child, 'close')
+  t.comment(said)
+  t.equal(code, 0, said)
+  t.match(said, /^\d+ passed, 0 failed$/m)
+})

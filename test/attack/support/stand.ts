@@ -1,0 +1,46 @@
+// Starts the appliance that is attacked.
+import { mkdirSync, mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort, makeUser, startAppliance } from '../../scenarios/appliance.js'
+import { askApi, remoteUrl } from '../../scenarios/client.js'
+import type { Stand } from './attack.js'
+
+/** Makes a home in `folder` with an administrator, and starts the appliance. */
+export async function makeStand(folder: string, short: boolean): Promise<Stand> {
+  const home = join(folder, 'home')
+  const scratch = join(folder, 'scratch')
+  mkdirSync(scratch)
+  const { private_token: token } = await makeUser(home, 'root', ['--admin', '--projects-limit', '100000'])
+  const appliance = await startAppliance({ home, port: await freePort() })
+  const { url } = appliance
+  const ask: Stand['ask'] = (method, path, body, own = token) => askApi({ url, token: own }, method, path, body)
+  let projects = 0
+  return {
+    url,
+    home,
+    token,
+    appliance,
+    short,
+    ask,
+    folder: () => mkdtempSync(join(scratch, 'attack-')),
+    project: async values => {
+      const name = `target-${++projects}`
+      const { status, json } = await ask<{ id: number }>('POST', '/projects', { name, ...values })
+      if (status !== 201) throw new Error(`POST /projects answered ${status}`)
+      return { id: json.id, path: `root/${name}`, remote: remoteUrl(url, `root/${name}`, 'root', token) }
+    },
+    user: async name => {
+      const body = {
+        username: name,
+        name,
+        email: `${name}@example.org`,
+        password: `password of ${name}`,
+        confirm: false
+      }
+      const { status, json } = await ask<{ private_token?: string }>('POST', '/users', body)
+      if (status !== 201) throw new Error(`POST /users answered ${status}`)
+      const session = await ask<{ private_token: string }>('POST', '/session', { login: name, password: body.password })
+      return json.private_token ?? session.json.private_token
+    }
+  }
+}
