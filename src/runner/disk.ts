@@ -2,6 +2,7 @@
 // disk.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { repeat } from './repeat.js'
@@ -10,6 +11,8 @@ const INTERVAL = 250
 const MOST_RESERVE = 536_870_912
 /** Milliseconds between two counts of the files of a build. */
 const COUNT_INTERVAL = 1000
+/** Milliseconds that a count may take while the disk has lost what the build may use: who fills it may slow the count. */
+const COUNT_LIMIT = 5000
 /** A file or folder counts as this many bytes at least, because a disk also runs out of room for names. */
 const LEAST_PER_ENTRY = 4096
 
@@ -45,21 +48,32 @@ export function watchDisk(options: DiskOptions): DiskWatch {
     end.abort()
     void stopLooking()
   }
-  let counted = { bytes: 0, free: Number.POSITIVE_INFINITY, at: performance.now(), took: 0 }
+  let before: Space | undefined
+  let counted = { bytes: 0, at: performance.now(), took: 0 }
+  let counting: { readonly begun: number } | undefined
+  const count = async (space: Space) => {
+    const begun = performance.now()
+    counting = { begun }
+    const bytes = await countFolder(folder, limit, end.signal)
+    counted = { bytes, at: performance.now(), took: performance.now() - begun }
+    before = space
+    counting = undefined
+  }
+  let failed: Promise<void> = Promise.resolve()
   const look = async () => {
     // The folder may be gone at the end of a build. A disk that cannot be checked does not count as full.
     const space = await statfs(folder).catch(() => undefined)
     if (!space || end.signal.aborted) return INTERVAL
-    const free = space.bavail * space.bsize
-    if (free < (options.reserve ?? Math.min(MOST_RESERVE, (space.blocks * space.bsize) / 50))) tell(options.onLow)
-    const passed = performance.now() - counted.at
-    const lost = Math.min(counted.free, Number.MAX_SAFE_INTEGER) - free
-    const suspect = Number.isFinite(counted.free) && lost > limit - counted.bytes
-    if (!Number.isFinite(counted.free)) counted = { ...counted, free }
-    if (passed > Math.max(COUNT_INTERVAL, counted.took * 10) || (suspect && passed > counted.took * 2)) {
-      const begun = performance.now()
-      const bytes = await countFolder(folder, limit, end.signal)
-      counted = { bytes, free, at: performance.now(), took: performance.now() - begun }
+    const reserve = options.reserve ?? Math.min(MOST_RESERVE, (space.blocks * space.bsize) / 50)
+    if (space.bavail * space.bsize < reserve) tell(options.onLow)
+    before ??= space
+    const suspect = lost(before, space) > limit - counted.bytes
+    const now = performance.now()
+    const passed = now - counted.at
+    if (counting && suspect && now - counting.begun > COUNT_LIMIT) tell(options.onFull)
+    if (!counting && (passed > Math.max(COUNT_INTERVAL, counted.took * 10) || (suspect && passed > counted.took * 2))) {
+      failed = count(space)
+      failed.catch(() => undefined)
     }
     if (counted.bytes + watch.hidden > limit) tell(options.onFull)
     return INTERVAL
@@ -69,11 +83,17 @@ export function watchDisk(options: DiskOptions): DiskWatch {
     hidden: 0,
     stop: () => {
       end.abort()
-      return stopLooking()
+      return stopLooking().then(() => failed)
     }
   }
   return watch
 }
+
+type Space = StatsFs
+
+/** Returns the bytes that the disk has lost, or that its lost names count for if those are more. */
+const lost = (before: Space, now: Space) =>
+  Math.max((before.bavail - now.bavail) * now.bsize, (before.ffree - now.ffree) * LEAST_PER_ENTRY)
 
 /**
  * Returns the bytes that a folder holds. It stops counting above `enough`. The user of builds may move the folders at

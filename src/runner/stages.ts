@@ -128,7 +128,7 @@ async function runInside(run: Inside, script: string, signal: AbortSignal, link?
 
 /** Returns the watch over one step, which ends the build at its limits. */
 async function watchOf({ folders, trace, halt, disk }: Inside): Promise<ShellRun['watch']> {
-  const { memory_limit: memory } = config().runner
+  const { memory_limit: memory, process_limit: processes } = config().runner
   const { dev: device } = await stat(folders.work)
   const end = (reason: 'memory_limit' | 'script_failure', text: string) => {
     if (!halt.reason) trace.line(`ERROR: ${text}; the build stops`)
@@ -137,6 +137,7 @@ async function watchOf({ folders, trace, halt, disk }: Inside): Promise<ShellRun
   return members =>
     watchScript(members, {
       memory,
+      processes,
       device,
       onMemory: () =>
         end('memory_limit', `the processes of the build use more than ${memory} bytes of memory together`),

@@ -1,5 +1,6 @@
 // Watches a running script: its memory, its first process, and that the kernel would end it before anything else.
 import { readFile, writeFile } from 'node:fs/promises'
+import { delegatedGroup, enterGroup, type Group } from './cgroup.js'
 import type { Members } from './members.js'
 import { hiddenFiles, usedMemory } from './memory.js'
 import { repeat } from './repeat.js'
@@ -7,6 +8,8 @@ import { repeat } from './repeat.js'
 export interface WatchOptions {
   /** Bytes of memory that the script's processes may use together. */
   readonly memory: number
+  /** How many processes and threads the script may have. */
+  readonly processes: number
   /** The number of the disk that the build's folders are on. */
   readonly device: number
   readonly onMemory: () => void
@@ -16,6 +19,8 @@ export interface WatchOptions {
   readonly onHidden: (bytes: number) => void
 }
 
+/** The first process of the sandbox, and room for the moment in which one follows another. */
+const PROCESSES_OF_RUNNER = 8
 const LONGEST_PAUSE = 250
 const SHORTEST_PAUSE = 20
 /** A machine fills at most about this many bytes in a millisecond. */
@@ -25,6 +30,7 @@ const FIRST_TO_END = 1000
 
 /** Starts the watch. Returns the function that ends it. */
 export async function watchScript(members: Members, options: WatchOptions): Promise<() => Promise<void>> {
+  const group = await groupOf(members, options)
   if (members.first !== undefined) await offer(`/proc/${members.first}`)
   let hidden = 0
   const memory = repeat(async () => {
@@ -42,7 +48,15 @@ export async function watchScript(members: Members, options: WatchOptions): Prom
   })
   return async () => {
     await Promise.all([memory(), files()])
+    if (await group?.ranOut()) options.onMemory()
+    await group?.remove()
   }
+}
+
+async function groupOf({ first }: Members, { memory, processes }: WatchOptions): Promise<Group | undefined> {
+  const parent = first === undefined ? undefined : await delegatedGroup()
+  if (first === undefined || parent === undefined) return undefined
+  return enterGroup(parent, first, { memory, processes: processes + PROCESSES_OF_RUNNER })
 }
 
 /**
