@@ -61,6 +61,7 @@ const SETTINGS = {
     timeout: integer(1),
     output_limit: integer(1024),
     memory_limit: integer(16_777_216),
+    disk_limit: integer(16_777_216),
     process_limit: integer(8),
     file_limit: integer(1_048_576),
     depth: integer(0)

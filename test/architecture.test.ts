@@ -159,6 +159,7 @@ const STARTERS: { readonly [file: string]: string } = {
   'git/run': 'git, and nobody else does',
   'runner/shell': 'the scripts of builds in their sandbox',
   'storage/sync': 'sync: a backup is on the disk before it is called finished',
+  'runner/disk': 'counts the files of a build',
   'runner/folders': 'removes what a build left as its own user',
   'db/embedded': 'the embedded database',
   'db/embedded-folder': 'its bootstrap',

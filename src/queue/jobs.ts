@@ -8,8 +8,11 @@ export interface Jobs {
   /** Something happened, and every listener hears it. Because of `id`, hearing it twice is harmless; `at` is an ISO 8601 moment. */
   readonly 'happening.told': { readonly id: string; readonly at: string; readonly happening: { readonly kind: string } }
   readonly 'hook.deliver': { readonly deliveryId: number }
-  /** Wakes the built-in runner, once for each build that becomes pending. The runner decides which build it takes. */
-  readonly 'build.run': Record<string, never>
+  /**
+   * Wakes the built-in runner, once for each build that becomes pending. The runner decides which build it takes; the
+   * build that the job names is canceled when somebody discards the job.
+   */
+  readonly 'build.run': { readonly buildId?: number }
   readonly 'repository.optimise': { readonly projectId: number }
   /** Removes what a removed project leaves behind: builds and files. */
   readonly 'project.remove': { readonly projectId: number }

@@ -25,15 +25,24 @@ export async function executeBuild(job: RunnerJob, port: RunnerPort): Promise<Ru
     onFailure: error => halt.now('runner_system_failure', error)
   })
   for (const line of job.header ?? ['Running on the built-in runner']) trace.line(line)
-  const stopWatching = watchDisk(port.workFolder, () => {
-    trace.line('ERROR: the disk of the runner is nearly full; the build stops')
-    halt.now('runner_system_failure', new Unavailable('the disk of builds is nearly full'))
+  const limit = config().runner.disk_limit
+  const disk = watchDisk({
+    folder: port.workFolder,
+    limit,
+    onFull: () => {
+      trace.line(`ERROR: the files of the build take more than ${limit} bytes of the disk; the build stops`)
+      halt.now('disk_limit')
+    },
+    onLow: () => {
+      trace.line('ERROR: the disk of the runner is nearly full; the build stops')
+      halt.now('runner_system_failure', new Unavailable('the disk of builds is nearly full'))
+    }
   })
-  let result = await runStages(job, port, trace, halt)
-  stopWatching()
+  let result = await runStages({ job, port, trace, halt, disk })
   trace.line(lastLine(result))
   halt.done()
   try {
+    await disk.stop()
     await trace.close()
     await removeFolder(port.workFolder)
   } catch (error) {
@@ -42,10 +51,11 @@ export async function executeBuild(job: RunnerJob, port: RunnerPort): Promise<Ru
   return halt.reason === 'runner_system_failure' ? halted(halt) : result
 }
 
-async function runStages(job: RunnerJob, port: RunnerPort, trace: Trace, halt: Halt): Promise<RunnerResult> {
+async function runStages(base: Parameters<typeof prepare>[0]): Promise<RunnerResult> {
+  const { trace, halt } = base
   try {
     halt.signal.throwIfAborted()
-    const run = await prepare(job, port, trace, halt)
+    const run = await prepare(base)
     const before = await fetchSources(run)
     await fetchDependencies(run)
     const outcome = await runScript(run)

@@ -7,6 +7,7 @@ import { chmod, chown, mkdir, mkdtemp, readdir, stat, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
+import { seccompFilter } from './seccomp.js'
 import { type BuildUser, buildUser } from './user.js'
 
 export interface Folders {
@@ -16,6 +17,8 @@ export interface Folders {
   readonly etc: string
   readonly step: string
   readonly output: string
+  /** The system calls that a sandbox refuses, for bubblewrap. */
+  readonly filter: string
   readonly user: BuildUser | undefined
 }
 
@@ -61,9 +64,10 @@ export async function prepareFolders(work: string): Promise<Folders> {
   await mkdir(inner('etc'), { mode: 0o755 })
   for (const [name, text] of Object.entries(ACCOUNTS)) await writeFile(inner(`etc/${name}`), text, { mode: 0o644 })
   await run('mkfifo', ['-m', '600', '--', inner('output')])
+  await writeFile(inner('filter'), seccompFilter() ?? '', { mode: 0o600 })
   const names = { project: inner('project'), home: inner('home'), output: inner('output') }
   if (user) for (const path of Object.values(names)) await chown(path, user.uid, user.gid)
-  return { work, ...names, etc: inner('etc'), step: inner('step'), user }
+  return { work, ...names, etc: inner('etc'), step: inner('step'), filter: inner('filter'), user }
 }
 
 async function checkReachable(work: string): Promise<void> {

@@ -1,5 +1,12 @@
 // The reason why something outside stops a build. The first reason counts.
-export type HaltReason = 'canceled' | 'job_execution_timeout' | 'output_limit' | 'runner_system_failure'
+export type HaltReason =
+  | 'canceled'
+  | 'job_execution_timeout'
+  | 'output_limit'
+  | 'memory_limit'
+  | 'disk_limit'
+  | 'script_failure'
+  | 'runner_system_failure'
 
 /**
  * One signal for everything that may stop a build. `done` stops the clock and no longer listens to the caller's signal.

@@ -1,5 +1,5 @@
 // The input of a build, what its executor needs from outside, and its result.
-import type { Readable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import type { Variable } from './variables.js'
 
 export interface ArtifactsWish {
@@ -25,11 +25,25 @@ export interface RunnerJob {
   readonly secrets: readonly string[]
 }
 
+/** Where the sources go: the project folder of the build, in its sandbox. */
+export interface SourcesPlace {
+  /**
+   * Runs bash commands as the user of the build, under its limits. They find the other end of the socket that `serve`
+   * gets at the descriptor `link`. Returns the exit code, or undefined when something ended the commands.
+   */
+  run(commands: readonly string[], serve?: (socket: Duplex) => void): Promise<number | undefined>
+  readonly link: number
+  readonly signal: AbortSignal
+}
+
 export interface RunnerPort {
   /** An existing, empty folder, such as makeWorkFolder returns. The executor always removes it at the end. */
   readonly workFolder: string
-  /** Makes the checkout. Its files must have no second name elsewhere (no hard links into a repository). */
-  getSources(into: string, signal: AbortSignal): Promise<void>
+  /**
+   * Makes the checkout, by commands that `place` runs. Nothing of a repository is unpacked outside of the sandbox: a
+   * small tree may describe any number of files.
+   */
+  getSources(place: SourcesPlace): Promise<void>
   /** The zip archives that are unpacked over the sources. */
   readonly dependencies: readonly { readonly name: string; open(): Promise<Readable> }[]
   /** Called again only after the last call has settled. A rejection ends the build. */
@@ -44,6 +58,8 @@ export type FailureReason =
   | 'script_failure'
   | 'job_execution_timeout'
   | 'output_limit'
+  | 'memory_limit'
+  | 'disk_limit'
   | 'runner_system_failure'
   | 'missing_dependency_failure'
 

@@ -1,6 +1,6 @@
 // Builds the command line around a build's shell. The figures and flags were measured with bubblewrap 0.8.0, which adds
-// 5 ms to a step. The limits apply to each process; the number of processes is limited for each user. Without cgroups
-// the total memory has no limit.
+// 5 ms to a step. The limits here apply to each process; the number of processes is limited for each user. What a whole
+// build uses is watched (watch.ts, disk.ts).
 import { lstatSync, readlinkSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { type Folders, prepareFolders, removeFolder } from './folders.js'
+import { seccompFilter } from './seccomp.js'
 import { type Command, runShell } from './shell.js'
 
 /** The paths where a script finds its folders. */
@@ -58,8 +59,10 @@ export function shellCommand(folders: Folders): Command {
 const FIRST_INSIDE = ['bash', '--noprofile', '--norc', '-c', 'exec 2>/dev/null; "$@" 2>&1; exit $?', 'build']
 
 const ISOLATION = [
+  // The descriptors are those of shell.ts.
+  ...['--json-status-fd', '3', ...(seccompFilter() ? ['--seccomp', '4'] : []), '--block-fd', '5'],
   ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session', '--as-pid-1'],
-  ...['--cap-drop', 'ALL', '--uid', '1000', '--gid', '1000', '--hostname', 'build', '--json-status-fd', '3'],
+  ...['--cap-drop', 'ALL', '--uid', '1000', '--gid', '1000', '--hostname', 'build'],
   '--clearenv'
 ]
 

@@ -3,15 +3,15 @@ import { canExport } from './variables.js'
 
 /**
  * The script would inherit descriptors that this process got from its own parent, so bash closes all of them except its
- * own input (255). It also asks the kernel to end the build first when memory runs out, because the total memory has no
- * limit.
+ * own input (255) and the one to keep. It also asks the kernel to end the build first when memory runs out: an ordinary
+ * worker cannot ask that for a process of a sandbox before the process runs.
  */
-const PREAMBLE = `for descriptor in /proc/self/fd/*; do
+const preamble = (kept: number) => `for descriptor in /proc/self/fd/*; do
   descriptor=\${descriptor##*/}
-  if [ "$descriptor" -gt 2 ] && [ "$descriptor" -ne 255 ]; then eval "exec $descriptor>&-"; fi
+  case $descriptor in [012]|255|${kept}) ;; *) eval "exec $descriptor>&-" ;; esac
 done
 unset descriptor
-{ echo 800 >/proc/self/oom_score_adj; } 2>/dev/null || :`
+{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :`
 
 /** Returns a word that bash reads as exactly this text. */
 export const quoted = (text: string): string => `'${text.replaceAll('\0', '').replaceAll("'", `'\\''`)}'`
@@ -23,5 +23,10 @@ export const quoted = (text: string): string => `'${text.replaceAll('\0', '').re
 export function shellScript(variables: Map<string, string>, commands: readonly string[]): string {
   const exports = [...variables].flatMap(([key, value]) => (canExport(key) ? `export ${key}=${quoted(value)}` : []))
   const lines = commands.flatMap(command => [`printf '%s\\n' ${quoted(`$ ${command}`)}`, command.replaceAll('\0', '')])
-  return `${[PREAMBLE, ...exports, 'set -eo pipefail', ...lines].join('\n')}\n`
+  return `${[preamble(255), ...exports, 'set -eo pipefail', ...lines].join('\n')}\n`
+}
+
+/** Returns a script of the runner itself, which shows no commands and keeps the descriptor `kept`. */
+export function quietScript(commands: readonly string[], kept: number): string {
+  return `${[preamble(kept), 'set -e', ...commands].join('\n')}\n`
 }

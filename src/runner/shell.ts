@@ -1,13 +1,14 @@
 // Runs one shell script of a build to its end, and ends everything that the script started.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, openSync } from 'node:fs'
 import { chown, unlink, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { constants as system } from 'node:os'
-import type { Readable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Folders } from './folders.js'
+import { confinedMembers, type Members, markedMembers } from './members.js'
 import { endMarked, endProcess, type FirstProcess, firstProcess, processEnded } from './processes.js'
 
 /** A program that runs the script at `folders.step`. `confined` is true when the program is bubblewrap. */
@@ -26,7 +27,21 @@ export interface ShellRun {
   readonly output: (chunk: Buffer) => Promise<void>
   /** Ends the script at once. A build has nothing to clean up, because its folder is removed anyway. */
   readonly signal: AbortSignal
+  /** Gets the other end of the script's descriptor LINK. */
+  readonly link?: ((socket: Duplex) => void) | undefined
+  /**
+   * Called when the script's processes can be found, before any of them runs in a sandbox. The script begins when the
+   * promise settles. Returns the function that is called after the end of the script.
+   */
+  readonly watch?: ((members: Members) => Promise<() => Promise<void>>) | undefined
 }
+
+// The descriptors of bubblewrap, beside the three that every process has.
+const STATUS = 3
+const FILTER = 4
+const GATE = 5
+/** The descriptor through which a script and the runner talk, when the script has one. */
+export const LINK = 6
 
 interface Following {
   readonly first: Promise<FirstProcess | undefined>
@@ -50,8 +65,10 @@ export async function runShell(run: ShellRun): Promise<number | undefined> {
   if (signal.aborted) return undefined
   await writeStep(folders, run.script)
   const marker = `${MARK}=${randomBytes(16).toString('hex')}`
-  const { reader, child } = start(folders, command, marker)
+  const { reader, child } = start(run, marker)
   const following = follow(child, command.confined)
+  const watched = watchOver(run, child, following.first, marker)
+  watched.catch(() => undefined)
   const first = command.confined || child.pid === undefined ? undefined : firstProcess(child.pid)
   const end = () => void endNow(child, following)
   signal.addEventListener('abort', end, { once: true })
@@ -66,6 +83,22 @@ export async function runShell(run: ShellRun): Promise<number | undefined> {
     await (command.confined ? endConfined(following) : endLoose(child, first, marker))
     if (!command.confined) await giveUp(reader, reading)
     await reading.ended
+    await (await watched)?.()
+  }
+}
+
+/** Starts the watch of the script's processes, and then opens the gate behind which a sandbox waits. */
+async function watchOver({ command, watch }: ShellRun, child: ChildProcess, first: Following['first'], marker: string) {
+  const gate = streamAt(child, GATE)
+  gate?.on('error', () => undefined)
+  try {
+    const found = await first
+    if (!watch || child.pid === undefined) return undefined
+    if (command.confined) return found && (await watch(confinedMembers(found.pid)))
+    return await watch(markedMembers(marker))
+  } finally {
+    gate?.end()
+    gate?.resume()
   }
 }
 
@@ -80,27 +113,44 @@ async function writeStep({ step, user }: Folders, script: string): Promise<void>
  * Starts the program. The output goes through a named pipe that the user of builds owns. Node's own pipes are sockets,
  * which a script cannot open again as /dev/stdout, and an anonymous pipe made by root would refuse the script.
  */
-function start(folders: Folders, command: Command, marker: string): { reader: Socket; child: ChildProcess } {
+function start(run: ShellRun, marker: string): { reader: Socket; child: ChildProcess } {
+  const { folders, command, link } = run
   const inlet = openSync(folders.output, constants.O_RDONLY | constants.O_NONBLOCK)
   const outlet = openSync(folders.output, constants.O_WRONLY)
+  const filter = command.confined ? openSync(folders.filter, constants.O_RDONLY) : undefined
   try {
     const [name = MARK, value = ''] = marker.split('=')
+    const stdio: StdioOptions = ['ignore', outlet, outlet]
+    if (filter !== undefined) Object.assign(stdio, { [STATUS]: 'pipe', [FILTER]: filter, [GATE]: 'pipe' })
+    // A place without a stream is the null device.
+    if (link) Object.assign(stdio, { [LINK]: 'pipe' })
     const child = spawn(command.program, command.args, {
       cwd: command.confined ? '/' : folders.project,
       env: command.confined ? command.environment : { ...command.environment, [name]: value },
       // The program gets its own session, so that a Ctrl-C at the worker's terminal reaches only the worker.
       detached: true,
-      stdio: ['ignore', outlet, outlet, command.confined ? 'pipe' : 'ignore'],
+      stdio: Array.from(stdio as ('ignore' | 'pipe' | number)[], place => place ?? 'ignore'),
       ...folders.user
     })
+    // Nobody may read these any more, and the child does not count as closed before they are.
+    child.once('exit', () => {
+      for (const place of [GATE, LINK]) streamAt(child, place)?.destroy()
+    })
+    const other = streamAt(child, LINK)
+    if (other) link?.(other)
     return { reader: new Socket({ fd: inlet, readable: true, writable: false }), child }
   } catch (error) {
     closeSync(inlet)
     throw error
   } finally {
     closeSync(outlet)
+    if (filter !== undefined) closeSync(filter)
   }
 }
+
+/** Returns this end of a descriptor of the child. The types of Node know five of them. */
+const streamAt = (child: ChildProcess, place: number) =>
+  (child.stdio as readonly unknown[])[place] as Duplex | null | undefined
 
 /** Follows the first process inside and the exit code. bubblewrap reports both as lines of JSON on a descriptor. */
 function follow(child: ChildProcess, confined: boolean): Following {
@@ -109,7 +159,7 @@ function follow(child: ChildProcess, confined: boolean): Following {
   const first = new Promise<FirstProcess | undefined>(resolve => {
     tellFirst = resolve
   })
-  const status = child.stdio[3] as Readable | null | undefined
+  const status = child.stdio[STATUS] as Readable | null | undefined
   status?.setEncoding('utf8').on('data', (chunk: string) => {
     if (text.length < 4096) text += chunk
     const pid = /"child-pid": (\d+)/.exec(text)?.[1]

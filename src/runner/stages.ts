@@ -1,20 +1,23 @@
 // The stages of a build, up to and including its scripts.
 import { createWriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { config } from '../config.js'
 import { Failure } from '../errors.js'
 import { CONTENT_RATIO } from './artifacts.js'
+import type { DiskWatch } from './disk.js'
 import { type Folders, prepareFolders } from './folders.js'
 import type { Halt } from './halt.js'
 import type { FailureReason, RunnerJob, RunnerPort, RunnerResult } from './job.js'
 import { baseEnvironment, placesInside, sandboxRefused, shellCommand } from './sandbox.js'
-import { shellScript } from './script.js'
-import { runShell } from './shell.js'
+import { quietScript, shellScript } from './script.js'
+import { LINK, runShell, type ShellRun } from './shell.js'
 import type { Trace } from './trace.js'
 import { filesIn, handOver } from './tree.js'
 import { unzip } from './unzip.js'
 import { expandVariables } from './variables.js'
+import { watchScript } from './watch.js'
 
 export interface Run {
   readonly job: RunnerJob
@@ -22,6 +25,7 @@ export interface Run {
   readonly trace: Trace
   readonly halt: Halt
   readonly folders: Folders
+  readonly disk: DiskWatch
   readonly values: Map<string, string>
   readonly lookup: (name: string) => string | undefined
 }
@@ -50,24 +54,31 @@ export function halted({ reason, error }: Halt): RunnerResult {
  * Prepares the folders and the variables of a build. Throws Misconfigured when the user of builds cannot reach the
  * folders.
  */
-export async function prepare(job: RunnerJob, port: RunnerPort, trace: Trace, halt: Halt): Promise<Run> {
+export async function prepare(base: Pick<Run, 'job' | 'port' | 'trace' | 'halt' | 'disk'>): Promise<Run> {
+  const { job, port } = base
   const folders = await prepareFolders(port.workFolder)
   const places = placesInside(folders)
   const own = { CI_PROJECT_DIR: places.project, CI_BUILDS_DIR: places.builds }
   const fixed = Object.entries(own).map(([key, value]) => ({ key, value, public: true }))
   const defaults = { CI: 'true', CI_SERVER: 'yes', CI_JOB_TIMEOUT: String(job.timeout), ...own }
-  const base = { ...baseEnvironment(places.home), ...defaults }
-  const values = new Map([...Object.entries(defaults), ...expandVariables([...job.variables, ...fixed], base)])
-  const all = new Map([...Object.entries(base), ...values])
+  const set = { ...baseEnvironment(places.home), ...defaults }
+  const values = new Map([...Object.entries(defaults), ...expandVariables([...job.variables, ...fixed], set)])
+  const all = new Map([...Object.entries(set), ...values])
   const lookup = (name: string) => all.get(name)
-  return { job, port, trace, halt, folders, values, lookup }
+  return { ...base, folders, values, lookup }
 }
 
 /** Gets the sources. Returns the files of the checkout when the artifacts need the untracked files later. */
-export async function fetchSources({ job, port, trace, halt, folders }: Run): Promise<Set<string> | undefined> {
+export async function fetchSources(run: Run): Promise<Set<string> | undefined> {
+  const { job, port, trace, halt, folders } = run
   trace.line('Getting the sources')
   try {
-    await port.getSources(folders.project, halt.signal)
+    await port.getSources({
+      run: (commands, serve) => runInside(run, quietScript(commands, LINK), halt.signal, serve),
+      link: LINK,
+      signal: halt.signal
+    })
+    halt.signal.throwIfAborted()
   } catch (error) {
     halt.signal.throwIfAborted()
     const text = error instanceof Failure ? error.message : 'the sources could not be fetched'
@@ -96,18 +107,45 @@ export async function fetchDependencies({ port, trace, halt, folders }: Run): Pr
       })
     }
   }
-  if (folders.user) await handOver(folders.project, folders.user)
+  if (folders.user && port.dependencies.length > 0) await handOver(folders.project, folders.user)
 }
 
-async function runStep(run: Run, commands: readonly string[], signal: AbortSignal): Promise<number | undefined> {
-  const { folders, trace, values } = run
+const runStep = ({ values, ...run }: Run, commands: readonly string[], signal: AbortSignal) =>
+  runInside(run, shellScript(values, commands), signal)
+
+type Inside = Pick<Run, 'folders' | 'trace' | 'halt' | 'disk'>
+
+async function runInside(run: Inside, script: string, signal: AbortSignal, link?: ShellRun['link']) {
+  const { folders, trace } = run
   const command = shellCommand(folders)
-  const script = shellScript(values, commands)
+  const watch = await watchOf(run)
   try {
-    return await runShell({ folders, command, script, output: chunk => trace.output(chunk), signal })
+    return await runShell({ folders, command, script, output: chunk => trace.output(chunk), signal, link, watch })
   } catch (error) {
     throw sandboxRefused(error instanceof Error ? error.message : String(error))
   }
+}
+
+/** Returns the watch over one step, which ends the build at its limits. */
+async function watchOf({ folders, trace, halt, disk }: Inside): Promise<ShellRun['watch']> {
+  const { memory_limit: memory, process_limit: processes } = config().runner
+  const { dev: device } = await stat(folders.work)
+  const end = (reason: 'memory_limit' | 'script_failure', text: string) => {
+    if (!halt.reason) trace.line(`ERROR: ${text}; the build stops`)
+    halt.now(reason)
+  }
+  return members =>
+    watchScript(members, {
+      memory,
+      processes,
+      device,
+      onMemory: () =>
+        end('memory_limit', `the processes of the build use more than ${memory} bytes of memory together`),
+      onStopped: () => end('script_failure', 'the first process of the sandbox was stopped'),
+      onHidden: bytes => {
+        disk.hidden = bytes
+      }
+    })
 }
 
 /**

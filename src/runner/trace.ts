@@ -1,5 +1,4 @@
 // The trace of one build: the output of its scripts and the lines of the runner, masked, sent in batches.
-import { setImmediate as afterReading } from 'node:timers/promises'
 import { Masker } from './mask.js'
 
 export interface TraceOptions {
@@ -15,11 +14,13 @@ export interface TraceOptions {
 const PAUSE = 50
 const BATCH = 16_384
 const MOST_WAITING = 65_536
-/** Milliseconds that the possible start of a secret is kept back when no more output follows. */
-const IDLE = 100
 const NEWLINE = Buffer.from('\n')
 
-/** Collects, masks and sends output. `close` sends the rest. */
+/**
+ * Collects, masks and sends output. `close` sends the rest. However long a script pauses, it keeps the possible start of
+ * a secret back until more output shows what it is: a script could print a secret in two halves. So the last bytes of a
+ * line without an end may come late.
+ */
 export class Trace {
   readonly #options: TraceOptions
   readonly #masker: Masker
@@ -28,8 +29,6 @@ export class Trace {
   #sending: Promise<void> | undefined
   #sent = 0
   #timer: NodeJS.Timeout | undefined
-  #idleTimer: NodeJS.Timeout | undefined
-  #heard = 0
   #written = 0
   #full = false
   #failed = false
@@ -55,17 +54,13 @@ export class Trace {
     if (this.#full || this.#failed) return
     const room = this.#options.limit - this.#written
     this.#written += chunk.length
-    this.#heard++
     this.#push(this.#masker.mask(chunk.subarray(0, room)))
     if (chunk.length > room) return this.#overflow()
-    this.#watchIdle()
     while (this.#size > MOST_WAITING && !this.#failed) await this.#send()
   }
 
   /** Sends the rest. */
   async close(): Promise<void> {
-    clearTimeout(this.#idleTimer)
-    this.#heard++
     this.#push(this.#masker.release())
     while (this.#size > 0 && !this.#failed) await this.#send()
     clearTimeout(this.#timer)
@@ -116,19 +111,5 @@ export class Trace {
       this.#options.onFailure(error)
     }
     this.#sent = Date.now()
-  }
-
-  /**
-   * Releases the start of a possible secret when no more output follows. In a busy process this timer may fire while
-   * the rest of the secret still waits in the pipe, so the pipe is read once more before.
-   */
-  #watchIdle(): void {
-    clearTimeout(this.#idleTimer)
-    const heard = this.#heard
-    this.#idleTimer = setTimeout(async () => {
-      await afterReading()
-      await afterReading()
-      if (heard === this.#heard && !this.#full) this.#push(this.#masker.release())
-    }, IDLE)
   }
 }

@@ -1,6 +1,7 @@
 // One worker process: it runs loops over the queues, renews its lease, finds dead processes and runs the schedule.
 import { settleOpenChanges } from '../areas/refs/recovery.js'
 import { clearStaleLocks } from '../areas/repository/stale-locks.js'
+import { lookAfterBuilds } from '../areas/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../areas/runners/built-in-runner.js'
 import { addMissingWakeUps } from '../areas/runners/wake-ups.js'
 import { config } from '../config.js'
@@ -61,7 +62,10 @@ export async function startWorker(): Promise<Worker> {
       })
     ])
   )
-  const stopListening = await listenForWake(processId, queue => loops.get(queue)?.wake())
+  const stopListening = await listenForWake(processId, queue => {
+    loops.get(queue)?.wake()
+    if (queue === 'builds') lookAfterBuilds()
+  })
   const chores = startChores(processId, loops, tally)
   const stopSchedule = startSchedule()
   // This takes a while with many repositories, and no job waits for it.

@@ -12,8 +12,8 @@ import { listPipelines } from '../../src/areas/pipelines/pipelines.queries.js'
 import { listProjects } from '../../src/areas/projects/projects.queries.js'
 import { builtInRunner } from '../../src/areas/runners/built-in-runner.js'
 import {
-  countOverdueBuilds,
   findAbandonedBuilds,
+  findOverdueBuilds,
   findWaitingBuilds
 } from '../../src/areas/runners/waiting-builds.queries.js'
 import { listUsers } from '../../src/areas/users/users.queries.js'
@@ -141,7 +141,7 @@ t.test('a runner that asks for a build', async t => {
     const plans = await plansOf(async () => {
       const runner = await builtInRunner()
       await findAbandonedBuilds(runner, 10)
-      await countOverdueBuilds(runner, new Date(), 10)
+      await findOverdueBuilds(runner, new Date(), 10)
     })
     const steps = plans.flatMap(plan => plan.steps).filter(({ table }) => table === 'b' || table === 'w')
     t.same(

@@ -11,7 +11,7 @@ import yauzl from 'yauzl'
 import { ZipFile } from 'yazl'
 import { config, loadConfig } from '../../src/config.js'
 import { Misconfigured, NotFound } from '../../src/errors.js'
-import { diskIsLow, watchDisk } from '../../src/runner/disk.js'
+import { watchDisk } from '../../src/runner/disk.js'
 import { executeBuild, type RunnerJob, type RunnerPort, type RunnerResult } from '../../src/runner/execute.js'
 import { makeWorkFolder, removeStaleFolders } from '../../src/runner/folders.js'
 import { checkSandbox } from '../../src/runner/sandbox.js'
@@ -41,7 +41,7 @@ async function build(wish: Wish): Promise<Outcome> {
   }
   const result = await executeBuild(job, {
     workFolder: work,
-    getSources: async into => writeFileSync(join(into, 'README'), 'read me'),
+    getSources: async ({ run }) => void (await run(['printf "read me" >README'])),
     dependencies: [],
     writeTrace: async chunk => {
       outcome.trace += chunk.toString('latin1')
@@ -471,7 +471,8 @@ t.test('when a worker is killed its builds end, and the next worker removes thei
 })
 
 t.test('a nearly full disk is noticed', async t => {
-  t.equal(await diskIsLow(home, 0), false)
-  await new Promise<void>(resolve => watchDisk(home, resolve, Number.POSITIVE_INFINITY))
+  const nothing = () => t.fail('the folder is not full')
+  const reserve = Number.POSITIVE_INFINITY
+  await new Promise<void>(onLow => watchDisk({ folder: home, limit: 1e12, onFull: nothing, onLow, reserve }))
   t.pass('called once')
 })

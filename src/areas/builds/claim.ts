@@ -4,7 +4,9 @@
 import { randomBytes } from 'node:crypto'
 import { config } from '../../config.js'
 import { execute, row } from '../../db/sql.js'
+import { afterCommit } from '../../db/transact.js'
 import { NotFound } from '../../errors.js'
+import { wake } from '../../queue/wake.js'
 import type { RunnerResult } from '../../runner/job.js'
 import { tokenHash } from '../../secrets.js'
 import { type ChangingBuild, changePipeline, moveBuild } from '../pipelines/build-changes.js'
@@ -137,18 +139,22 @@ export async function finishBuild(claim: BuildClaim, result: RunnerResult, trace
 }
 
 /**
- * Cancels a build that is created, pending or running, with any runner. Other builds stay unchanged. Throws NotFound
+ * Cancels a build that is created, pending or running, with any runner. Other builds stay unchanged. Returns whether it
+ * was canceled. The worker that runs it hears of it at once. `waiting` spares a build that a worker runs. Throws NotFound
  * when the build does not exist.
  */
-export async function cancelBuild(id: number): Promise<void> {
+export async function cancelBuild(id: number, { waiting = false } = {}): Promise<boolean> {
   const found = await row<{ pipeline_id: number }>('select pipeline_id from builds where id = ?', [id])
-  if (!found) throw new NotFound()
-  await changePipeline(found.pipeline_id, async pipeline => {
+  if (!found) throw new NotFound('Build')
+  const canceled = await changePipeline(found.pipeline_id, async pipeline => {
     const build = await readBuild(pipeline, id)
-    if (build && ['created', 'pending', 'running'].includes(build.status)) {
-      await end(pipeline, build, { status: 'canceled' })
-    }
+    const states = waiting ? ['created', 'pending'] : ['created', 'pending', 'running']
+    if (!build || !states.includes(build.status)) return false
+    await end(pipeline, build, { status: 'canceled' })
+    if (build.status === 'running') afterCommit(() => wake('builds'))
+    return true
   })
+  return canceled ?? false
 }
 
 async function end(

@@ -5,6 +5,7 @@ import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
 import * as queue from '../../queue/administer.js'
 import { type AuditEntry, audit, auditAll } from '../audit/audit.js'
+import { cancelWaiting } from '../builds/administer.js'
 import { cancelDeliveries } from '../hooks/deliveries.js'
 
 /** Jobs by their ids, or all dead jobs. */
@@ -22,9 +23,21 @@ export function retryJobs(which: JobSelection, origin: Origin): Promise<number> 
   return change(which, { action: 'job.retry', states: ['dead', 'delayed'], apply: queue.retryJobs }, origin)
 }
 
-/** Removes jobs that do not run. Gives their number. Throws NotFound when no id fits. */
+/**
+ * Removes jobs that do not run, and cancels the builds for which they wake the runner. Gives their number. Throws NotFound when no id fits. */
 export function discardJobs(which: JobSelection, origin: Origin): Promise<number> {
-  return change(which, { action: 'job.discard', states: DISCARDABLE, apply: discard }, origin)
+  const apply = async (chosen: JobSelection) => {
+    // Otherwise the build would soon wake the runner again. Of many dead jobs nobody has chosen the builds.
+    if (chosen !== 'dead') await cancelWaiting(await buildsOf(chosen), origin)
+    return discard(chosen)
+  }
+  return change(which, { action: 'job.discard', states: DISCARDABLE, apply }, origin)
+}
+
+async function buildsOf(jobs: readonly number[]): Promise<number[]> {
+  if (jobs.length === 0) return []
+  const payloads = await queue.payloadsOf('build.run', jobs)
+  return payloads.flatMap(({ buildId }) => buildId ?? [])
 }
 
 /** Removes jobs, and cancels the hook deliveries of these jobs, which would otherwise wait for ever. */

@@ -32,7 +32,7 @@ async function startStage(pipeline: LockedPipeline, { position, runs }: StageSta
     position
   ])
   const [pending, skipped] = [begun.affectedRows, left.affectedRows]
-  await wakeRunners(pending)
+  if (pending > 0) await wakeRunners(await pendingOf(pipeline.id, position))
   const counted =
     countMove(pipeline, { position, from: 'created', to: 'pending' }, pending) &&
     countMove(pipeline, { position, from: 'created', to: 'skipped' }, skipped)
@@ -41,9 +41,20 @@ async function startStage(pipeline: LockedPipeline, { position, runs }: StageSta
   }
 }
 
-/** Adds one wake-up for each build. A woken runner claims the next build in the queue, not a particular one. */
-async function wakeRunners(builds: number): Promise<void> {
-  const wakeUps = Array.from({ length: builds }, () => ({}))
+async function pendingOf(pipelineId: number, position: number): Promise<number[]> {
+  const found = await rows<{ id: number }>(
+    "select id from builds where pipeline_id = ? and stage_index = ? and status = 'pending' order by id",
+    [pipelineId, position]
+  )
+  return found.map(({ id }) => id)
+}
+
+/**
+ * Adds one wake-up for each of these builds. A woken runner claims the next build in the queue, which may be another
+ * one.
+ */
+export async function wakeRunners(builds: readonly number[]): Promise<void> {
+  const wakeUps = builds.map(buildId => ({ buildId }))
   if (wakeUps.length > 0) await enqueueAll('build.run', wakeUps)
 }
 

@@ -1,11 +1,11 @@
 // The built-in runner: claims the next build, runs it in the executor with everything that it needs, and ends it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../../errors.js'
-import { checkoutCommit } from '../../git/checkout.js'
+import { checkoutCommands, sendObjects } from '../../git/checkout.js'
 import { log } from '../../log.js'
 import { executeBuild } from '../../runner/execute.js'
 import { makeWorkFolder } from '../../runner/folders.js'
-import type { RunnerJob, RunnerPort } from '../../runner/job.js'
+import type { RunnerJob, RunnerPort, SourcesPlace } from '../../runner/job.js'
 import { appendTrace, resetTrace, traceSize } from '../../storage/traces.js'
 import { version } from '../../version.js'
 import { type ArtifactsRow, openArtifactsOf, storeArtifacts } from '../builds/artifacts.js'
@@ -16,10 +16,13 @@ import { claimNext } from './claim-next.js'
 import { describeBuild, type JobDescription } from './job-description.js'
 import type { RunnerRow } from './runners.queries.js'
 
-/** The interval at which the lease of a running build is renewed. A refused renewal shows that it was canceled. */
+/**
+ * The interval at which the lease of a running build is renewed. A refused renewal shows that it was canceled, perhaps on
+ * another machine: a cancel on this one wakes the worker.
+ */
 const LOOK_MS = 2000
 const AWAY_MS = 500
-/** Seconds for each step of a checkout. */
+/** Seconds for the objects of a checkout. */
 const CHECKOUT_TIMEOUT = 600
 
 /**
@@ -33,9 +36,18 @@ export async function runNextBuild(processId: number, stop: AbortSignal): Promis
   if (claim) await runClaimed(claim, runner, stop)
 }
 
+/** Looks after the builds that this process runs, at once: one of them may have been canceled. */
+export function lookAfterBuilds(): void {
+  for (const look of lookers) look()
+}
+
+const lookers = new Set<() => void>()
+
 async function runClaimed(claim: BuildClaim, runner: RunnerRow, stop: AbortSignal): Promise<void> {
   const lost = new AbortController()
-  const look = setInterval(() => void lookAfter(claim, lost), LOOK_MS)
+  const looker = () => void lookAfter(claim, lost)
+  lookers.add(looker)
+  const look = setInterval(looker, LOOK_MS)
   const key = { build: claim.buildId, attempt: claim.attempt }
   const signal = AbortSignal.any([lost.signal, stop])
   try {
@@ -55,6 +67,7 @@ async function runClaimed(claim: BuildClaim, runner: RunnerRow, stop: AbortSigna
     throw error
   } finally {
     clearInterval(look)
+    lookers.delete(looker)
   }
 }
 
@@ -96,17 +109,27 @@ function jobOf({ id, timeout, variables, steps, artifacts, token }: JobDescripti
 /** The built-in runner reads and writes repositories, artifacts and traces directly, without the API. */
 async function portOf(description: JobDescription, claim: BuildClaim, signal: AbortSignal): Promise<RunnerPort> {
   const { project, source, dependencies, artifacts } = description
-  const { ref, tag, sha, depth } = source
   const key = { build: claim.buildId, attempt: claim.attempt }
   return {
     workFolder: await makeWorkFolder(),
-    getSources: (into, stop) =>
-      checkoutCommit(repositoryPath(project), { sha, ref, tag, depth, into, timeout: CHECKOUT_TIMEOUT, signal: stop }),
+    getSources: place => getSources(repositoryPath(project), source, place),
     dependencies: dependencies.map(build => ({ name: build.name, open: () => openDependency(build) })),
     writeTrace: async chunk => void (await appendTrace(key, chunk)),
     putArtifacts: archive => whenAvailable(() => storeArtifacts(claim, archive, artifacts?.expireIn ?? null), signal),
     signal
   }
+}
+
+async function getSources(repository: string, source: JobDescription['source'], place: SourcesPlace): Promise<void> {
+  const { run, link, signal } = place
+  let sent: Promise<void> | undefined
+  const exitCode = await run(checkoutCommands(source, link), socket => {
+    sent = sendObjects(repository, socket, { timeout: CHECKOUT_TIMEOUT, signal })
+    sent.catch(() => undefined)
+  })
+  // The failure of the sending side says more.
+  await sent
+  if (exitCode !== 0) throw new Error(`the checkout ended with exit code ${exitCode}`)
 }
 
 async function openDependency(build: ArtifactsRow & { name: string }) {

@@ -1,6 +1,6 @@
 // Finds the builds that a runner may take, in the order in which to try them. These queries lock nothing, so
 // `takeBuild` checks a build again.
-import { row, rows } from '../../db/sql.js'
+import { rows } from '../../db/sql.js'
 import type { FoundBuild } from '../builds/claim.js'
 import type { RunnerRow } from './runners.queries.js'
 
@@ -49,11 +49,11 @@ export function findAbandonedBuilds(runner: RunnerRow, limit: number): Promise<F
   )
 }
 
-/** Counts builds that the built-in runner could have taken at the time `at` but has not. Returns at most `most`. */
-export async function countOverdueBuilds(runner: RunnerRow, at: Date, most: number): Promise<number> {
+/** Returns builds that the built-in runner could have taken at the time `at` but has not, at most `most`. */
+export async function findOverdueBuilds(runner: RunnerRow, at: Date, most: number): Promise<number[]> {
   const limit = `limit ${Math.trunc(most)}`
-  const found = await row<{ count: number }>(
-    `select count(*) as count from (
+  const found = await rows<{ id: number }>(
+    `select overdue.id from (
        (select b.id from builds b where b.status = 'running' and b.runner_id = ? and b.lease_until < ? ${limit})
        union all
        (select w.id from ${OLDEST}
@@ -63,5 +63,5 @@ export async function countOverdueBuilds(runner: RunnerRow, at: Date, most: numb
        ${limit}) overdue`,
     [runner.id, at, runner.id, at]
   )
-  return found?.count ?? 0
+  return found.map(({ id }) => id)
 }

@@ -4,10 +4,12 @@
 // missing ones.
 import { row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
-import { enqueueAll } from '../../queue/enqueue.js'
+import { listJobs } from '../../queue/administer.js'
+import type { Jobs } from '../../queue/jobs.js'
 import { countWaitingJobs } from '../../queue/metrics.js'
+import { wakeRunners } from '../pipelines/progress.js'
 import { builtInRunner } from './built-in-runner.js'
-import { countOverdueBuilds } from './waiting-builds.queries.js'
+import { findOverdueBuilds } from './waiting-builds.queries.js'
 
 /** Longer than any handover between workers. */
 const LOST_AFTER_MS = 60_000
@@ -19,13 +21,7 @@ const MOST = 100
  * Returns at most 100.
  */
 export async function countMissingWakeUps(now = new Date()): Promise<number> {
-  const runner = await builtInRunner()
-  if (!runner.active) return 0
-  const builds = await countOverdueBuilds(runner, new Date(now.getTime() - LOST_AFTER_MS), MOST)
-  if (builds === 0) return 0
-  // Wake-ups are counted after the builds: one that was added and taken between the two counts has moved its build on.
-  const soon = new Date(now.getTime() + LOST_AFTER_MS)
-  return Math.max(0, builds - (await countWaitingJobs('build.run', { until: soon, most: MOST })))
+  return (await missingWakeUps(now)).length
 }
 
 /** Adds the missing wake-ups and returns their number. Concurrent calls add them only once. */
@@ -33,9 +29,24 @@ export async function addMissingWakeUps(now = new Date()): Promise<number> {
   if ((await countMissingWakeUps(now)) === 0) return 0
   return transact(async () => {
     await row('select id from runners where built_in = 1 for update')
-    const missing = await countMissingWakeUps(now)
-    const wakeUps = Array.from({ length: missing }, () => ({}))
-    await enqueueAll('build.run', wakeUps)
-    return missing
+    const missing = await missingWakeUps(now)
+    await wakeRunners(missing)
+    return missing.length
   })
+}
+
+/** Returns a build for each wake-up that is missing: as many as there are, the ones that no job names. */
+async function missingWakeUps(now: Date): Promise<number[]> {
+  const runner = await builtInRunner()
+  if (!runner.active) return []
+  const builds = await findOverdueBuilds(runner, new Date(now.getTime() - LOST_AFTER_MS), MOST)
+  if (builds.length === 0) return []
+  // Wake-ups are counted after the builds: one that was added and taken between the two counts has moved its build on.
+  const soon = new Date(now.getTime() + LOST_AFTER_MS)
+  const count = builds.length - (await countWaitingJobs('build.run', { until: soon, most: MOST }))
+  if (count <= 0) return []
+  const jobs = await listJobs({ name: 'build.run', limit: 1000 })
+  const named = new Set(jobs.map(({ payload }) => (JSON.parse(payload) as Jobs['build.run']).buildId))
+  const [unnamed, others] = [builds.filter(id => !named.has(id)), builds.filter(id => named.has(id))]
+  return [...unnamed, ...others].slice(0, count)
 }

@@ -52,7 +52,7 @@ const next = (limit: number) => {
 }
 
 async function act(build: TestBuild): Promise<void> {
-  if (next(4) === 0) return cancelBuild(build.id)
+  if (next(4) === 0) return void (await cancelBuild(build.id))
   const claim = await takeByWorker(build, worker)
   if (!claim) return
   const end = () => finishBuild(claim, { status: next(2) === 0 ? 'success' : 'failed' }, 0)

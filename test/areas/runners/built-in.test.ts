@@ -1,11 +1,12 @@
 // Builds that really run, in the sandbox, through the code of the worker.
 import t from 'tap'
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
-import { runNextBuild } from '../../../src/areas/runners/built-in.js'
+import { lookAfterBuilds, runNextBuild } from '../../../src/areas/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { execute, row } from '../../../src/db/sql.js'
 import { prepareHome } from '../../../src/home.js'
 import { reapProcesses, registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
+import { closeWake, listenForWake } from '../../../src/queue/wake.js'
 import { openTrace } from '../../../src/storage/traces.js'
 import { version } from '../../../src/version.js'
 import { testDatabase } from '../../helpers/database.js'
@@ -90,6 +91,34 @@ t.test('a running build ends when it is canceled', async t => {
   await cancelBuild(build.id)
   await running
   t.match(await stateOf(build), { status: 'canceled' })
+})
+
+t.test('a cancel wakes the worker, which looks after its builds at once', async t => {
+  const build = await one('echo begun; sleep 600')
+  const running = runNextBuild(worker, never())
+  await until('it has begun', async () => /begun\n/.test(await traceOf(build)))
+  const stopListening = await listenForWake(worker, queue => {
+    if (queue !== 'builds') return
+    t.pass('told')
+    lookAfterBuilds()
+  })
+  t.teardown(() => {
+    stopListening()
+    closeWake()
+  })
+  t.plan(2)
+  await cancelBuild(build.id)
+  await running
+  t.match(await stateOf(build), { status: 'canceled' })
+})
+
+t.test('a checkout that fails ends its build, and the trace says what git said', async t => {
+  const build = await one('echo ran')
+  await execute('update builds set sha = ? where id = ?', ['e'.repeat(40), build.id])
+  await runNextBuild(worker, never())
+  t.match(await stateOf(build), { status: 'failed', failure_reason: 'runner_system_failure' })
+  t.match(await traceOf(build), /not our ref e{40}/)
+  t.notMatch(await traceOf(build), 'ran\n')
 })
 
 t.test('the next worker can start the build of a stopped worker at once', async t => {

@@ -5,13 +5,22 @@ import { freePort, makeUser, startAppliance } from '../../scenarios/appliance.js
 import { askApi, remoteUrl } from '../../scenarios/client.js'
 import type { Stand } from './attack.js'
 
+/** What one build may use, in MiB and seconds. The defaults would take a machine of a test run too far. */
+export const BUILD_LIMITS = { memory: 256, disk: 256, seconds: 15 }
+
+const environment = {
+  GITSTEAD_RUNNER_MEMORY_LIMIT: String(BUILD_LIMITS.memory * 1_048_576),
+  GITSTEAD_RUNNER_DISK_LIMIT: String(BUILD_LIMITS.disk * 1_048_576),
+  GITSTEAD_RUNNER_TIMEOUT: String(BUILD_LIMITS.seconds)
+}
+
 /** Makes a home in `folder` with an administrator, and starts the appliance. */
 export async function makeStand(folder: string, short: boolean): Promise<Stand> {
   const home = join(folder, 'home')
   const scratch = join(folder, 'scratch')
   mkdirSync(scratch)
   const { private_token: token } = await makeUser(home, 'root', ['--admin', '--projects-limit', '100000'])
-  const appliance = await startAppliance({ home, port: await freePort() })
+  const appliance = await startAppliance({ home, port: await freePort(), environment })
   const { url } = appliance
   const ask: Stand['ask'] = (method, path, body, own = token) => askApi({ url, token: own }, method, path, body)
   let projects = 0

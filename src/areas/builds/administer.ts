@@ -1,0 +1,133 @@
+// Stops and repeats builds: the rules behind the commands.
+import type { Origin } from '../../access/actor.js'
+import { execute, marks, row, rows } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadParameters, Forbidden, NotFound } from '../../errors.js'
+import { audit } from '../audit/audit.js'
+import { changePipeline } from '../pipelines/build-changes.js'
+import { recount } from '../pipelines/locked-pipeline.js'
+import { wakeRunners } from '../pipelines/progress.js'
+import { cancelBuild } from './claim.js'
+
+/** How many builds one call may name, because each gets its own row in the audit. */
+const MOST_BUILDS = 1000
+const UNFINISHED = ['created', 'pending', 'running']
+
+interface NamedBuild {
+  readonly id: number
+  readonly name: string
+  readonly status: string
+  readonly stage_index: number
+  readonly pipeline_id: number
+  /** 1 when the project has builds and is not archived, otherwise 0. */
+  readonly open: number
+}
+
+/**
+ * Cancels builds that have not ended, and leaves the others unchanged. Returns the ids of the canceled ones. Throws
+ * NotFound, before it changes anything, when a build does not exist.
+ */
+export async function cancelBuilds(ids: readonly number[], origin: Origin): Promise<number[]> {
+  const canceled: number[] = []
+  for (const build of await mustFind(ids)) {
+    const changed = await transact(async () => {
+      if (!(await cancelBuild(build.id))) return false
+      await audit(origin, { action: 'build.cancel', target: targetOf(build), changes: statusOf(build, 'canceled') })
+      return true
+    })
+    if (changed) canceled.push(build.id)
+  }
+  return canceled
+}
+
+/** Returns those of the builds that a cancel would change. Throws NotFound when a build does not exist. */
+export async function cancelableBuilds(ids: readonly number[]): Promise<number[]> {
+  return (await mustFind(ids)).filter(({ status }) => UNFINISHED.includes(status)).map(({ id }) => id)
+}
+
+/** Cancels those of the builds that wait for a runner, and audits it. Builds that are gone or run do not count. */
+export async function cancelWaiting(ids: readonly number[], origin: Origin): Promise<void> {
+  for (const build of await find(ids)) {
+    if (!(await cancelBuild(build.id, { waiting: true }))) continue
+    await audit(origin, { action: 'build.cancel', target: targetOf(build), changes: statusOf(build, 'canceled') })
+  }
+}
+
+/**
+ * Repeats builds that have ended: each becomes a new build, pending, in the same pipeline, and the old one stays. Builds
+ * of later stages that were skipped get another chance. Returns the id of each new build by that of the old one. Throws
+ * NotFound or Forbidden before it changes anything.
+ */
+export async function retryBuilds(ids: readonly number[], origin: Origin): Promise<Map<number, number>> {
+  return transact(async () => {
+    const repeated = new Map<number, number>()
+    for (const build of await mustFind(ids)) {
+      const again = await retryBuild(build, origin)
+      await audit(origin, { action: 'build.retry', target: targetOf(build), changes: { build: { after: again } } })
+      repeated.set(build.id, again)
+    }
+    return repeated
+  })
+}
+
+async function retryBuild({ id, pipeline_id, stage_index }: NamedBuild, origin: Origin): Promise<number> {
+  const again = await changePipeline(pipeline_id, async pipeline => {
+    const build = await row<NamedBuild>(`${SELECT} b.id = ?`, [id])
+    if (!build?.open || !['success', 'failed', 'canceled'].includes(build.status)) {
+      throw new Forbidden('Build is not retryable')
+    }
+    const created = await copyBuild(id, origin.user?.id ?? null)
+    await rearm(pipeline_id, stage_index)
+    await recount(pipeline)
+    await wakeRunners([created])
+    return created
+  })
+  if (again === undefined) throw new NotFound('Build')
+  return again
+}
+
+/** Not specified: a build that a command repeats keeps its user, because a sysadmin has no account. */
+async function copyBuild(id: number, userId: number | null): Promise<number> {
+  const now = new Date()
+  const { insertId } = await execute(
+    `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, tag_list, tag_list_hash, plan, queued_at, created_at, updated_at)
+     select pipeline_id, project_id, coalesce(?, user_id), name, stage, stage_index, ref, tag, sha, 'pending', start_when,
+       allow_failure, tag_list, tag_list_hash, plan, ?, ?, ? from builds where id = ?`,
+    [userId, now, now, now, id]
+  )
+  return insertId
+}
+
+/** Has the skipped builds of later stages wait for their stage again. */
+async function rearm(pipelineId: number, stage: number): Promise<void> {
+  const skipped = await rows<{ id: number }>(
+    `select b.id from builds b join (select max(id) as id from builds where pipeline_id = ? group by name) latest
+       on latest.id = b.id
+     where b.stage_index > ? and b.status = 'skipped'`,
+    [pipelineId, stage]
+  )
+  if (skipped.length === 0) return
+  await execute(`update builds set status = 'created', updated_at = ? where id in (${marks(skipped)})`, [
+    new Date(),
+    ...skipped.map(({ id }) => id)
+  ])
+}
+
+const SELECT = `select b.id, b.name, b.status, b.stage_index, b.pipeline_id, (p.builds_enabled and not p.archived) as open
+  from builds b join projects p on p.id = b.project_id where`
+
+const find = async (ids: readonly number[]) =>
+  ids.length === 0 ? [] : rows<NamedBuild>(`${SELECT} b.id in (${marks(ids)}) order by b.id`, [...ids])
+
+async function mustFind(ids: readonly number[]): Promise<NamedBuild[]> {
+  const text = `at most ${MOST_BUILDS} builds can be named at once`
+  if (ids.length > MOST_BUILDS) throw new BadParameters(text, text)
+  const found = await find(ids)
+  const missing = ids.find(id => !found.some(build => build.id === id))
+  if (missing !== undefined) throw new NotFound(`Build ${missing}`)
+  return found
+}
+
+const targetOf = ({ id, name }: NamedBuild) => ({ type: 'build', id, name })
+const statusOf = ({ status }: NamedBuild, after: string) => ({ status: { before: status, after } })
