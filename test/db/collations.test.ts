@@ -5,6 +5,7 @@ import { PROSE, PROSE_COLLATION } from '../../src/db/collations.js'
 import { openConnection } from '../../src/db/connection.js'
 import { migrateDown, migrateUp } from '../../src/db/migrate.js'
 import { identifiers } from '../../src/db/migrations/0010-identifiers.js'
+import { migrations } from '../../src/db/migrations/list.js'
 import { execute, row, rows } from '../../src/db/sql.js'
 import { testDatabase } from '../helpers/database.js'
 
@@ -15,6 +16,9 @@ const NOT_OURS = "('schema_migrations', 'schema_lock')"
 
 /** The names of the exact collation, in MariaDB and in MySQL. */
 const EXACT = ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin']
+
+/** The migrations after the one that made identifiers exact. */
+const LATER = migrations.slice(migrations.indexOf(identifiers) + 1).map(({ name }) => name)
 
 interface Column {
   readonly place: string
@@ -82,17 +86,18 @@ t.test('a rollback refuses what the older version takes for the same, before it 
   const insert = `insert into namespaces (kind, name, path, created_at, updated_at)
     values ('group', 'one', 'café', now(3), now(3)), ('group', 'two', 'cafe', now(3), now(3))`
   await execute(insert)
+  if (LATER.length > 0) await migrateDown(LATER.length)
   await t.rejects(migrateDown(), { message: /0010-identifiers.*same_for_the_older_version/s })
   t.same(await differences().then(found => found.filter(text => !text.startsWith('rollback_check'))), [])
   await execute("delete from namespaces where path = 'café'")
   t.same(await migrateDown(), [identifiers.name])
   t.match(await row("select id from namespaces where path = 'CAFÉ'"), { id: Number })
-  t.same(await migrateUp(), [identifiers.name])
+  t.same(await migrateUp(), [identifiers.name, ...LATER])
   t.same(await differences(), [])
 })
 
 t.test('rows of the older schema keep their names, also those that are refused today', async t => {
-  await migrateDown()
+  await migrateDown(1 + LATER.length)
   const [last] = await rows<{ id: number }>("select id from namespaces where path = 'cafe'")
   await execute('update namespaces set path = ? where id = ?', ['Old name ', last?.id ?? 0])
   await migrateUp()

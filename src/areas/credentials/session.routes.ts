@@ -11,7 +11,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
   app.post(
     '/session',
     {
-      config: { public: true },
+      config: { public: true, duringMaintenance: true },
       schema: {
         tags: ['Users'],
         summary: 'Sign in with a password',
