@@ -25,6 +25,7 @@ const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of lower-case letters, d
 const SETTINGS = {
   host: text(/^\S+$/, 'an address'),
   port: integer(0, 65535),
+  trusted_proxies: listOf(text()),
   url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
   log: { level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']) },
   database: { url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')), pool: integer(1) },

@@ -361,6 +361,15 @@ t.test('packages stay where they belong', async t => {
   }
 })
 
+t.test('only one file reads the address of a client, which may be any text', async t => {
+  const strays = sources.filter(({ text }) => /\b(request|req|this)\.ips?\b|\(\{[^}]*\bips?\b[^}]*\}/.test(text))
+  t.same(
+    strays.map(({ name }) => name),
+    ['server/client-address'],
+    'others use request.address'
+  )
+})
+
 t.test('few files start processes', async t => {
   const starters = sources.filter(({ packages }) =>
     packages.some(name => /child_process|worker_threads|cluster/.test(name))

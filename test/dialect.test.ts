@@ -32,6 +32,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'server/openapi/document Response': 'the document is finished in place',
   'server/openapi/document Operation': 'the document is finished in place',
   'server/plugins/access FastifyRequest': 'a hook sets the project and the group',
+  'server/plugins/input FastifyRequest': 'a hook sets the credentials of the body',
   'server/plugins/authenticate FastifyRequest': 'a hook sets the actor'
 }
 

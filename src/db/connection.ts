@@ -4,6 +4,7 @@ import mysql, { type Connection, type ConnectionOptions, type Pool, type PoolOpt
 import { Sequelize } from 'sequelize'
 import { config } from '../config.js'
 import { secrets } from '../secrets.js'
+import { EXACT_COLLATION } from './collations.js'
 import { databaseSocket } from './embedded.js'
 import { EMBEDDED_NAME } from './embedded-folder.js'
 import { defineModels } from './models/index.js'
@@ -23,6 +24,7 @@ let current: Database | undefined
 // MySQL cuts the result of group_concat at 1,024 bytes, MariaDB at 1 MiB. JSON that group_concat builds must not be
 // cut.
 const SESSION = [
+  `set names utf8mb4 collate ${EXACT_COLLATION}`,
   'set session transaction isolation level read committed',
   "set session time_zone = '+00:00', group_concat_max_len = 1048576, sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY'"
 ]

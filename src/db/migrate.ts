@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Misconfigured } from '../errors.js'
-import { database } from './connection.js'
+import { database, openConnection } from './connection.js'
 import { isAlreadyMade, translate } from './failure.js'
 import { migrations } from './migrations/list.js'
 import { execute, row, rows } from './sql.js'
@@ -78,8 +78,8 @@ async function umzug() {
   return new Umzug({
     migrations: migrations.map(({ name, up, down }) => ({
       name,
-      up: () => inOrder(up),
-      down: () => inOrder(down)
+      up: () => onFreshConnection(up),
+      down: () => onFreshConnection(down)
     })),
     storage: {
       logMigration: async ({ name }) => {
@@ -94,11 +94,26 @@ async function umzug() {
   })
 }
 
+/**
+ * A connection keeps the default collation that the database had when it was opened. On a fresh one, new tables get the
+ * collation that an earlier migration gave the database.
+ */
+async function onFreshConnection(statements: readonly string[]): Promise<void> {
+  const connection = await openConnection()
+  try {
+    await inOrder(statements, sql => connection.promise().query(sql))
+  } finally {
+    connection.destroy()
+  }
+}
+
+const onPool = (sql: string) => database().sequelize.query(sql)
+
 /** A change of a table that an earlier run made before it died is taken as made: MySQL has no `add column if not exists`. */
-async function inOrder(statements: readonly string[]): Promise<void> {
+async function inOrder(statements: readonly string[], run: (sql: string) => Promise<unknown> = onPool): Promise<void> {
   for (const statement of statements) {
     try {
-      await database().sequelize.query(statement)
+      await run(statement)
     } catch (error) {
       if (!isAlreadyMade(error)) throw error
     }

@@ -10,6 +10,9 @@ export interface Migration {
    * statements run again, so each must be harmless the second time (`if not exists`, `ignore`). An `alter table` that adds
    * or drops columns and keys is harmless: the database makes all of its changes or none, and the error that it gives the
    * second time counts as done.
+   *
+   * A column names neither character set nor collation, so that it gets the exact one (collations.ts); only prose names
+   * its own.
    */
   readonly up: readonly string[]
   readonly down: readonly string[]

@@ -56,6 +56,10 @@ export async function deleteInBatches(
  */
 export const marks = (list: readonly unknown[]) => (list.length > 0 ? list.map(() => '?').join(', ') : 'null')
 
+/** Returns `lower(?), lower(?)` for `NAME_key in (...)`: see collations.ts. */
+export const lowerMarks = (list: readonly unknown[]) =>
+  list.length > 0 ? list.map(() => 'lower(?)').join(', ') : 'null'
+
 /**
  * Returns the list with the last value repeated until the length is a power of two. Use it for `in (...)` of a hot
  * statement; otherwise the server would prepare the statement again for every length.

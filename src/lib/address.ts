@@ -58,6 +58,33 @@ function reachedAddress(address: Address): Address {
   return new ipaddr.IPv4(address.toByteArray().slice(-4))
 }
 
+/** Returns true when one of the ranges contains the address. A text that is not an address is in no range. */
+export function isWithin(ranges: readonly Range[], address: string): boolean {
+  if (isIP(address) === 0) return false
+  const reached = plain(parse(address))
+  return ranges.some(range => holds(range, reached))
+}
+
+/** Returns the usual spelling of an address; null when the text is not an address. Mapped ones become IPv4. */
+export const addressOf = (text: string): string | null => (isIP(text) === 0 ? null : plain(parse(text)).toString())
+
+/**
+ * Returns what one client usually has for itself: an IPv4 address, or the first 64 bits of an IPv6 address. Returns other
+ * texts unchanged.
+ */
+export function networkOf(text: string): string {
+  if (isIP(text) === 0) return text
+  const address = plain(parse(text))
+  return isV6(address)
+    ? `${address.parts
+        .slice(0, 4)
+        .map(part => part.toString(16))
+        .join(':')}::/64`
+    : address.toString()
+}
+
+const plain = (address: Address): Address => (isMapped(address) ? address.toIPv4Address() : address)
+
 function holds(range: Range, address: Address): boolean {
   return range.address.kind() === address.kind() && address.match(range.address, range.bits)
 }

@@ -24,6 +24,7 @@ export function pathProblem(path: string, kind: 'project' | 'namespace'): string
 export function nameProblem(name: string): string | null {
   if (name.trim() === '') return "can't be blank"
   if (name.length > 255) return 'is too long (maximum is 255 characters)'
+  if (name.endsWith(' ')) return 'must not end with a space'
   if (
     !/^[\p{L}\p{N}\p{Extended_Pictographic}_](?:[\p{L}\p{N}\p{Extended_Pictographic}_. -]|\u200d|\ufe0f)*$/u.test(name)
   ) {

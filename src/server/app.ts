@@ -1,16 +1,16 @@
 // The HTTP application, separate from the process that it runs in: tests build the same application.
 import cookie from '@fastify/cookie'
-import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { config } from '../config.js'
 import { parseForm } from '../lib/form.js'
 import { log } from '../log.js'
+import { knowAddresses, trustedProxy } from './client-address.js'
 import { gitHttpRoutes } from './git-http.js'
 import { healthRoutes } from './health.js'
 import { measureRequests } from './metrics.js'
 import { guardRoutes } from './plugins/access.js'
-import { authenticate } from './plugins/authenticate.js'
+import { authenticate, authenticateByBody } from './plugins/authenticate.js'
 import { answerBadUrl, answerErrors } from './plugins/errors.js'
 import { readInput } from './plugins/input.js'
 import { refuseWrites } from './plugins/maintenance-mode.js'
@@ -28,9 +28,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     loggerInstance: log() as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 10_485_760,
-    // A proxy in front runs on this machine or in a private network. Only from there the server believes
-    // X-Forwarded-For.
-    trustProxy: ['loopback', 'linklocal', 'uniquelocal'],
+    trustProxy: trustedProxy(),
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true, querystringParser: parseForm },
     frameworkErrors: answerBadUrl,
     rewriteUrl: request => withoutSuffix(request.url ?? '/'),
@@ -41,12 +39,12 @@ export async function buildApp(): Promise<FastifyInstance> {
     // server.
     return503OnClosing: false
   }).withTypeProvider<TypeBoxTypeProvider>()
+  knowAddresses(app)
   measureRequests(app)
   rememberPaths(app)
   answerErrors(app)
   answerPages(app)
   await app.register(cookie)
-  await app.register(rateLimit, { global: false, max: 100, timeWindow: 60_000 })
   refuseWrites(app)
   // In this order: a request is authenticated before its route is opened.
   authenticate(app)
@@ -60,6 +58,7 @@ export async function buildApp(): Promise<FastifyInstance> {
   })
   await app.register(async api => {
     await readInput(api)
+    authenticateByBody(api)
     await api.register(apiRoutes, { prefix: API_PREFIX })
     await api.register(signInRoutes)
   })

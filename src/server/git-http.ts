@@ -88,7 +88,7 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   if (!name.endsWith('.git')) throw new NotFound()
   const path = `${namespace}/${name.slice(0, -'.git'.length)}`
   const credentials = basicCredentials(request)
-  const actor = await actorOfGitRequest(credentials, request.ip)
+  const actor = await actorOfGitRequest(credentials, request.address)
   const [project, { enabled_git_access_protocol: protocol }] = await Promise.all([
     findProject(path, actor),
     applicationSettings()

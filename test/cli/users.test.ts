@@ -153,7 +153,7 @@ t.test('users', async t => {
     'six,six@example.org,Six,long enough,,-1,,',
     'BOSS,x@example.org,Seven,long enough,,,,',
     'One,eight@example.org,Eight,long enough,,,,',
-    'nine,ONÉ@example.org,Nine,long enough,,,,',
+    'nine,ONE@example.org,Nine,long enough,,,,',
     'ten,ten@example.org,Ten',
     'eleven,eleven@example.org,Eleven,long enough,,,ad,uid-1',
     'twelve,twelve@example.org,Twelve,long enough,,,ad,',

@@ -5,18 +5,19 @@ import type { Actor } from '../../src/access/actor.js'
 import { listAuditEvents } from '../../src/areas/audit/audit.queries.js'
 import { listBuilds } from '../../src/areas/builds/builds.queries.js'
 import { runningBuilds } from '../../src/areas/builds/running.queries.js'
+import { findSudoUser } from '../../src/areas/credentials/credentials.js'
 import { deliverEvent } from '../../src/areas/hooks/deliveries.js'
 import { listDeliveries } from '../../src/areas/hooks/deliveries.queries.js'
 import { changePipeline } from '../../src/areas/pipelines/build-changes.js'
 import { listPipelines } from '../../src/areas/pipelines/pipelines.queries.js'
-import { listProjects } from '../../src/areas/projects/projects.queries.js'
+import { findProject, listProjects } from '../../src/areas/projects/projects.queries.js'
 import { builtInRunner } from '../../src/areas/runners/built-in-runner.js'
 import {
   findAbandonedBuilds,
   findOverdueBuilds,
   findWaitingBuilds
 } from '../../src/areas/runners/waiting-builds.queries.js'
-import { listUsers } from '../../src/areas/users/users.queries.js'
+import { findUserByName, listUsers, requireUser } from '../../src/areas/users/users.queries.js'
 import { execute } from '../../src/db/sql.js'
 import { claimJobs } from '../../src/queue/claim.js'
 import { queueMetrics } from '../../src/queue/metrics.js'
@@ -74,6 +75,27 @@ t.test('the dashboard', async t => {
     t.equal(step?.key, 'builds_queue')
     t.ok((step?.rows ?? Number.POSITIVE_INFINITY) < 100)
   })
+})
+
+t.test('names are found by their keys', async t => {
+  const plans = await plansOf(async () => {
+    await findProject('U8/P7', actor(7))
+    await findUserByName('U7')
+    await findSudoUser('U7')
+    await requireUser('u7@EXAMPLE.org')
+  })
+  const steps = plans.flatMap(plan => plan.steps).filter(({ table }) => ['s', 'p', 'u'].includes(table ?? ''))
+  t.same(
+    steps.map(({ key }) => key),
+    [
+      'namespaces_path',
+      'projects_path',
+      'members_source',
+      'users_username',
+      'users_username',
+      'users_username,users_email'
+    ]
+  )
 })
 
 t.test('projects', async t => {

@@ -9,7 +9,7 @@ import { passwordFits } from '../../lib/password-hash.js'
 import { log } from '../../log.js'
 import { newToken, tokenHash } from '../../secrets.js'
 import { applicationSettings } from '../settings/settings.queries.js'
-import { checkAttempts, forgetFailures, noteFailure } from './attempts.js'
+import { accountOfNobody, attempt } from './attempts.js'
 
 interface TokenRow extends UserColumns {
   readonly token_id: number
@@ -61,22 +61,19 @@ export async function actorOfSession(cookie: string): Promise<Actor | null> {
 
 /**
  * The active user with this name or mail address and this password; null when there is none. Throws TooManyRequests
- * when the client's address has guessed wrong too often, Forbidden when signin_enabled is off. Not specified:
+ * when too many guesses were wrong (`attempt`), Forbidden when signin_enabled is off. Not specified:
  * administrators may still sign in then, because nobody else could switch it on again.
  */
 export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
-  checkAttempts(login, address)
-  const found = await row<UserColumns & { password_hash: string }>(
-    `select ${USER}, u.password_hash from users u where (u.username = ? or u.email = ?) and u.state = 'active'`,
+  const found = await row<UserColumns & { password_hash: string; state: string }>(
+    `select ${USER}, u.password_hash, u.state from users u where u.username_key = lower(?) or u.email_key = lower(?)`,
     [login, login]
   )
-  const fits = await passwordFits(found?.password_hash, password)
-  if (!fits || !found) {
-    noteFailure(login, address)
-    return null
-  }
-  forgetFailures(login, address)
-  const user = asUser(found)
+  const user = await attempt(found ? `user ${found.id}` : accountOfNobody(login), address, async () => {
+    const fits = await passwordFits(found?.password_hash, password)
+    return found && fits && found.state === 'active' ? asUser(found) : null
+  })
+  if (!user) return null
   // This check comes last, so that the answer to a wrong password does not reveal who is an administrator.
   if (!user.admin && !(await applicationSettings()).signin_enabled) throw new Forbidden(PASSWORDS_OFF)
   return user
@@ -85,9 +82,10 @@ export async function userOfPassword(login: string, password: string, address: s
 /** The active user whom `sudo` names: digits are an id, other text is a username. */
 export function findSudoUser(name: string): Promise<ActorUser | undefined> {
   const byId = /^\d{1,10}$/.test(name)
-  return one(`select ${USER} from users u where u.${byId ? 'id' : 'username'} = ? and u.state = 'active'`, [
-    byId ? Number(name) : name
-  ])
+  return one(
+    `select ${USER} from users u where ${byId ? 'u.id = ?' : 'u.username_key = lower(?)'} and u.state = 'active'`,
+    [byId ? Number(name) : name]
+  )
 }
 
 /** Begins a session. Gives the value of the cookie and the time at which the session ends. */

@@ -4,6 +4,7 @@ import { type Actor, actorOf, nobody } from '../../access/actor.js'
 import { row } from '../../db/sql.js'
 import { Unauthorized } from '../../errors.js'
 import { tokenHash } from '../../secrets.js'
+import { refuseToken } from './attempts.js'
 import { actorOfToken, userOfPassword } from './credentials.js'
 
 /** The user name with which runners clone. */
@@ -16,7 +17,8 @@ export async function actorOfGitRequest(
 ): Promise<Actor> {
   if (!credentials) return nobody
   const { user, password } = credentials
-  const found = await (user === BUILD_USER ? byBuildToken(password) : byTokenOrPassword(user, password, address))
+  if (user === BUILD_USER) return (await byBuildToken(password)) ?? refuseToken(address)
+  const found = await byTokenOrPassword(user, password, address)
   if (!found) throw new Unauthorized()
   return found
 }
@@ -25,9 +27,10 @@ async function byTokenOrPassword(user: string, password: string, address: string
   // Tries tokens first: a token takes one statement, a password takes 18 ms of hashing.
   for (const token of [password, user]) {
     const found = token === '' ? null : await actorOfToken(token)
-    if (found?.scopes.includes('api')) return found
+    if (found) return found.scopes.includes('api') ? found : null
   }
-  const byPassword = password === '' ? null : await userOfPassword(user, password, address)
+  if (password === '') refuseToken(address)
+  const byPassword = await userOfPassword(user, password, address)
   return byPassword && actorOf(byPassword, 'password')
 }
 

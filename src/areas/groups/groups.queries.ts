@@ -29,7 +29,7 @@ export function findGroup(id: string, actor: Actor): Promise<GroupRow | undefine
     `select n.id, n.name, n.path, n.description, n.avatar, n.visibility_level, n.share_with_group_lock,
        n.request_access_enabled, n.created_at, n.updated_at, m.access_level,
        exists (select 1 from projects p where p.namespace_id = n.id and ${visible.sql}) as sees_project
-     from namespaces n ${member.sql} where n.kind = 'group' and n.${byNumber ? 'id' : 'path'} = ?`,
+     from namespaces n ${member.sql} where n.kind = 'group' and ${byNumber ? 'n.id = ?' : 'n.path_key = lower(?)'}`,
     [...visible.values, ...member.values, byNumber ? Number(id) : id]
   )
 }

@@ -11,7 +11,7 @@ import {
   projectsOfMember,
   visibleProjects
 } from '../../access/membership.js'
-import { likeText } from '../../db/conditions.js'
+import { contains } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
 import { visibilityOf } from '../../lib/levels.js'
@@ -94,7 +94,8 @@ const forAskers = (make: (membership: Membership) => string): ReadonlyMap<Member
 const BY_ID = forAskers(membership => `${select(membership, 'projects p')} where p.id = ?`)
 const BY_PATH = forAskers(
   membership =>
-    `${select(membership, 'namespaces s join projects p on p.namespace_id = s.id')} where s.path = ? and p.path = ?`
+    `${select(membership, 'namespaces s join projects p on p.namespace_id = s.id')} where s.path_key = lower(?)
+      and p.path_key = lower(?)`
 )
 
 function statementOf(statements: ReadonlyMap<Membership, string>, actor: Actor, values: readonly Value[]): Fragment {
@@ -134,7 +135,7 @@ export async function listProjects(
 ): Promise<Page<ProjectRow>> {
   const { from, condition, values } = restrict(scope, query, actor)
   const { page, perPage, sql } = window(query)
-  const order = query.order_by ?? 'created_at'
+  const order = query.order_by === 'path' ? 'path_key' : (query.order_by ?? 'created_at')
   const direction = query.sort ?? 'desc'
   // The page sorts all projects of a member, so the same statement counts them; a separate count took as long again.
   const mine = scope === 'member'
@@ -166,9 +167,9 @@ function restrict(scope: ProjectScope, query: ProjectListQuery, actor: Actor) {
     values.push(visibilityOf(query.visibility))
   }
   if (query.search) {
-    const pattern = `%${likeText(query.search)}%`
-    conditions.push('(p.name like ? or p.path like ? or p.description like ?)')
-    values.push(pattern, pattern, pattern)
+    const found = contains(['p.name', 'p.path', 'p.description'], query.search)
+    conditions.push(found.sql)
+    values.push(...found.values)
   }
   return { from: from.sql, condition: conditions.join(' and '), values }
 }

@@ -4,7 +4,7 @@
 // `users`. On a cluster of several writers the two inserts collide as well; locks on rows that are only read would not.
 import type { Origin } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
-import { execute, marks, row, rows } from '../../db/sql.js'
+import { execute, lowerMarks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, Invalid, NotFound, Taken } from '../../errors.js'
 import { lineProblem } from '../../lib/line.js'
@@ -50,8 +50,8 @@ export async function checkAddressesFree(emails: readonly string[], exceptUserId
     throw duplicateKey(error) ? new Conflict(ADDRESS_TAKEN) : error
   }
   // The rows are ours, otherwise the insert would have failed. Their keys stay locked until the transaction ends.
-  await execute(`delete from emails where email in (${marks(emails)})`, emails)
-  const holders = await rows<{ id: number }>(`select id from users where email in (${marks(emails)})`, emails)
+  await execute(`delete from emails where email_key in (${lowerMarks(emails)})`, emails)
+  const holders = await rows<{ id: number }>(`select id from users where email_key in (${lowerMarks(emails)})`, emails)
   if (holders.some(({ id }) => id !== exceptUserId)) throw new Conflict(ADDRESS_TAKEN)
 }
 
@@ -103,5 +103,5 @@ async function insertEmail(userId: number, email: string): Promise<number | unde
 }
 
 async function primaryHolder(email: string): Promise<number | undefined> {
-  return (await row<{ id: number }>('select id from users where email = ?', [email]))?.id
+  return (await row<{ id: number }>('select id from users where email_key = lower(?)', [email]))?.id
 }

@@ -1,6 +1,6 @@
 // Claims are what only one user can have: an address, a name, an identity. The import checks them before it writes,
 // because a refusal then costs no hash of a password.
-import { marks, padded, rows } from '../../db/sql.js'
+import { lowerMarks, marks, padded, rows } from '../../db/sql.js'
 import type { UserBody } from './users.schema.js'
 
 export interface Claim {
@@ -48,11 +48,11 @@ export async function takenAmong(users: readonly UserBody[]): Promise<Claims> {
   const uids = padded(users.flatMap(({ extern_uid: uid }) => (uid === undefined ? [] : [uid])))
   const [heldEmails, heldNames, heldIdentities] = await Promise.all([
     rows<{ email: string }>(
-      `select email from users where email in (${marks(emails)})
-       union all select email from emails where email in (${marks(emails)})`,
+      `select email from users where email_key in (${lowerMarks(emails)})
+       union all select email from emails where email_key in (${lowerMarks(emails)})`,
       [...emails, ...emails]
     ),
-    rows<{ path: string }>(`select path from namespaces where path in (${marks(usernames)})`, usernames),
+    rows<{ path: string }>(`select path from namespaces where path_key in (${lowerMarks(usernames)})`, usernames),
     rows<{ provider: string; extern_uid: string }>(
       `select provider, extern_uid from identities where extern_uid in (${marks(uids)})`,
       uids
@@ -65,9 +65,7 @@ export async function takenAmong(users: readonly UserBody[]): Promise<Claims> {
   }
 }
 
-const identityKey = (provider: string, externUid: string) => `${keyOf(provider)}\0${keyOf(externUid)}`
+const identityKey = (provider: string, externUid: string) => `${provider}\0${externUid}`
 
-/**
- * Compares nearly as the database does: it ignores case and accents. The write finds the conflicts that this misses.
- */
-const keyOf = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+/** Compares nearly as the database does. The write finds the conflicts that this misses. */
+const keyOf = (text: string) => text.toLowerCase()

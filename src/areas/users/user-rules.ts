@@ -56,7 +56,8 @@ function problemOf(name: string, value: string): string | null {
       return pathProblem(value, 'namespace')
     case 'provider':
     case 'extern_uid':
-      return value.trim() === '' ? "can't be blank" : null
+      if (value.trim() === '') return "can't be blank"
+      return value.endsWith(' ') ? 'must not end with a space' : null
     default:
       return null
   }

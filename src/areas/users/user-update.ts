@@ -79,7 +79,7 @@ async function update(id: number, change: UserChange, passwordHash: string | nul
 
 /** Takes an address as the primary one. If it was one of the user's other addresses, it no longer counts among them. */
 async function takeAddress(userId: number, email: string): Promise<void> {
-  await execute('delete from emails where user_id = ? and email = ?', [userId, email])
+  await execute('delete from emails where user_id = ? and email_key = lower(?)', [userId, email])
   await checkAddressFree(email, userId)
 }
 

@@ -1,4 +1,4 @@
-import { likeText } from '../../db/conditions.js'
+import { contains } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
@@ -71,7 +71,7 @@ async function lockUser(id: number, lock: 'lock in share mode' | 'for update'): 
 }
 
 export function findUserByName(username: string): Promise<UserRow | undefined> {
-  return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.username = ?`, [username])
+  return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.username_key = lower(?)`, [username])
 }
 
 /**
@@ -79,7 +79,8 @@ export function findUserByName(username: string): Promise<UserRow | undefined> {
  * digits. Throws NotFound.
  */
 export async function requireUser(name: string): Promise<UserRow> {
-  const byText = `select ${COLUMNS}, ${IDENTITIES} from users u where u.username = ? or u.email = ?`
+  const byText = `select ${COLUMNS}, ${IDENTITIES} from users u where u.username_key = lower(?)
+    or u.email_key = lower(?)`
   const found = (await row<UserRow>(byText, [name, name])) ?? (await findNumberedUser(name))
   if (!found) throw new NotFound(`User ${name}`)
   return found
@@ -120,13 +121,15 @@ function filter({ active, admins, blocked, external, search, username }: UserFil
   if (admins && admin) where.push('u.admin = 1')
   if (external && admin) where.push('u.external = 1')
   if (username !== undefined) {
-    where.push('u.username = ?')
+    where.push('u.username_key = lower(?)')
     values.push(username)
   }
   if (search) {
-    const pattern = `%${likeText(search)}%`
-    where.push('(u.name like ? or u.username like ? or u.email like ?)')
-    values.push(pattern, pattern, pattern)
+    // Only administrators find addresses by a part of them: other users would learn an address piece by piece. Not
+    // specified: everybody finds a user by the whole address, which they must know to ask for it.
+    const found = contains(['u.name', 'u.username', ...(admin ? ['u.email'] : [])], search)
+    where.push(`(${found.sql} or u.email_key = lower(?))`)
+    values.push(...found.values, search)
   }
   return { where: where.join(' and '), values }
 }

@@ -10,7 +10,9 @@ export const UserListQuery = Type.Object({
   active: flag('true: only users who are not blocked'),
   blocked: flag('true: only blocked users'),
   external: flag('true: only external users'),
-  search: text('text that stands in the name, the username or the email address'),
+  search: text(
+    'a part of the name or the username, or the whole email address; for administrators also a part of the email address'
+  ),
   username: text('the whole username of one user')
 })
 export type UserListQuery = Static<typeof UserListQuery>

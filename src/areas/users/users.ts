@@ -1,7 +1,7 @@
 import type { Origin } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
 import { Namespace, User } from '../../db/models/index.js'
-import { execute } from '../../db/sql.js'
+import { execute, lowerMarks, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, Invalid } from '../../errors.js'
 import { hashPassword } from '../../lib/password-hash.js'
@@ -93,7 +93,9 @@ async function insertRows(drafts: readonly UserDraft[]): Promise<User[]> {
   // An insert of many rows does not give the id of each, and on a cluster the ids do not ascend by one. So read them
   // back.
   const names = drafts.map(({ body }) => body.username)
-  const found = await User.findAll({ where: { username: names } })
+  const sql = `select id from users where username_key in (${lowerMarks(names)})`
+  const ids = (await rows<{ id: number }>(sql, names)).map(({ id }) => id)
+  const found = await User.findAll({ where: { id: ids } })
   const byName = new Map(found.map(user => [user.username, user]))
   return names.map(name => {
     const user = byName.get(name)

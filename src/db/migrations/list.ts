@@ -9,6 +9,7 @@ import { administration } from './0006-administration.js'
 import { access } from './0007-access.js'
 import { happenings } from './0008-happenings.js'
 import { runners } from './0009-runners.js'
+import { identifiers } from './0010-identifiers.js'
 import { maintenanceMode } from './0020-maintenance-mode.js'
 
 export const migrations: readonly Migration[] = [
@@ -21,5 +22,6 @@ export const migrations: readonly Migration[] = [
   access,
   happenings,
   runners,
+  identifiers,
   maintenanceMode
 ]

@@ -26,7 +26,7 @@ export const securitySchemes = {
     type: 'apiKey',
     in: 'query',
     name: 'private_token',
-    description: 'The same as a parameter. The header is better: URLs end up in logs.'
+    description: 'The same as a parameter, of the query or of the body. The header is better: URLs end up in logs.'
   },
   session: {
     type: 'apiKey',
@@ -42,13 +42,15 @@ export const security: Record<string, string[]>[] = Object.keys(securitySchemes)
 /** Bodies are described as JSON alone: a generated client that finds forms as well sends all of them at once. */
 export const DESCRIPTION = `
 ## Authentication
-Send a private token or a personal access token in the header \`PRIVATE-TOKEN\` (or the parameter \`private_token\`), or the
-session cookie of a browser. Missing or wrong credentials give 401. Personal access tokens have scopes: \`api\` allows
-everything that the user may do, \`read_user\` only to read users. Each operation says who may call it.
+Send a private token or a personal access token in the header \`PRIVATE-TOKEN\` (or as \`Authorization: Bearer\`, or
+in the parameter \`private_token\` or \`access_token\`), or the session cookie of a browser. The parameters may stand in the
+query or in the body, as a form or as JSON; what a header says comes before the query, and the query before the body. Missing
+or wrong credentials give 401. Personal access tokens have scopes: \`api\` allows everything that the user may do,
+\`read_user\` only to read users. Each operation says who may call it.
 
 ## Acting as another user
-Administrators may act as another user, with their private token and the header \`SUDO\` (or the parameter \`sudo\`): a
-username or the id of a user. Others get 403; an unknown user gives 404.
+Administrators may act as another user, with their private token and the header \`SUDO\` (or the parameter \`sudo\`, in the
+query or the body): a username or the id of a user. Others get 403; an unknown user gives 404.
 
 ## Parameters
 The parameters of a body may be sent as JSON, as \`application/x-www-form-urlencoded\` or as \`multipart/form-data\`; in
@@ -63,7 +65,7 @@ pages before and after, \`X-Total\` and \`X-Total-Pages\` count.
 The body of an error is \`{"message": ...}\`: a text or, where a record cannot take values, the texts by attribute. A
 missing or wrong parameter gives 400, also with \`error\` beside \`message\`. A project that the client may not see gives
 404, as one that does not exist. Any operation may answer 500, or 503 with \`Retry-After\` while the database is away or
-too much waits.
+too much waits, or 429 with \`Retry-After\` after many wrong passwords or tokens.
 
 Times are ISO 8601 date-times in UTC.
 `.trim()

@@ -51,7 +51,6 @@ function failuresOf({ path, config, schema }: Route): ErrorStatus[] {
   if (schema.body || schema.querystring || schema.params) found.add(400)
   if (schema.body) found.add(413)
   if (path.includes(':')) found.add(404)
-  if ('rateLimit' in config) found.add(429)
   const ability = config.can && abilities[config.can]
   if (ability) found.add(401)
   if (ability && mayForbid(ability)) found.add(403)

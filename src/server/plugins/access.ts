@@ -46,14 +46,16 @@ export function guardRoutes(app: FastifyInstance): void {
       if (before !== undefined && !Object.hasOwn(abilities, before)) throw new Error(`there is no action ${before}`)
     }
   })
-  app.addHook('onRequest', openRoute)
+  app.addHook('onRequest', async request => {
+    if (!request.awaitsCredentials) await openRoute(request)
+  })
   app.addHook('preHandler', openSubject)
 }
 
 const beforeOf = (ability: Ability) => (ability.on === 'project' ? ability.before : undefined)
 
 /** Checks what needs no parameters. */
-async function openRoute(request: FastifyRequest): Promise<void> {
+export async function openRoute(request: FastifyRequest): Promise<void> {
   const { can } = request.routeOptions.config
   if (can === undefined) return
   const ability = abilityOf(can)
@@ -67,6 +69,7 @@ async function openRoute(request: FastifyRequest): Promise<void> {
 async function openSubject(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { can } = request.routeOptions.config
   if (can === undefined) return undefined
+  if (request.awaitsCredentials) throw new Error(`${request.routeOptions.url} never looks for credentials in its body`)
   const { on } = abilityOf(can)
   if (on === 'group') return loadGroup(request, can as ActionOn<'group'>)
   if (on !== 'project') return undefined

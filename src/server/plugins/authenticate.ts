@@ -1,11 +1,16 @@
 // Finds out who asks ("Authentication"): by a private token, a personal access token or a session cookie; and sudo.
+//
+// Credentials in headers and in the query are checked before the server reads the body. A request without any may have
+// them among the parameters of its body: it is authenticated, and its route is opened, once the body is read.
 import '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
 import { requireScope } from '../../access/authorize.js'
+import { refuseToken } from '../../areas/credentials/attempts.js'
 import { actorOfSession, actorOfToken, findSudoUser } from '../../areas/credentials/credentials.js'
 import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
 import { sameOrigin } from '../web/same-origin.js'
+import { openRoute } from './access.js'
 
 export const SESSION_COOKIE = '_service_session'
 
@@ -15,61 +20,114 @@ declare module 'fastify' {
     actor: Actor
     /** Who makes a change by this request, and from where. */
     readonly origin: Origin
+    /** True until the body is read, when it is the only place where credentials can be. */
+    awaitsCredentials: boolean
   }
+}
+
+/** Parameters that say who asks. In a query or body they may be anything. */
+interface Named {
+  readonly private_token?: unknown
+  readonly access_token?: unknown
+  readonly sudo?: unknown
 }
 
 export function authenticate(app: FastifyInstance): void {
   app.decorateRequest('actor', null as never)
+  app.decorateRequest('awaitsCredentials', false)
   app.decorateRequest('origin', {
     getter() {
-      return originOf(this.actor, this.ip)
+      return originOf(this.actor, this.address)
     }
   })
   app.addHook('onRequest', async request => {
-    request.actor = request.routeOptions.config.public ? nobody : await findActor(request)
+    request.actor = nobody
+    if (request.routeOptions.config.public) return
+    request.actor = await findActor(request)
+    request.awaitsCredentials = request.actor === nobody && hasParametersInBody(request)
   })
 }
 
-/** The actor of a request; `nobody` without credentials. Throws Unauthorized when the credentials are wrong. */
-export async function findActor(request: FastifyRequest): Promise<Actor> {
-  const token = tokenOf(request)
-  if (token !== undefined) return actAs(request, await byToken(request, token))
-  const session = request.cookies[SESSION_COOKIE]
-  return session ? actAs(request, await bySession(request, session)) : nobody
+/** Looks for credentials in the bodies of the routes of `app`. Call it after `readInput`. */
+export function authenticateByBody(app: FastifyInstance): void {
+  app.addHook('preValidation', (request, _reply, done) => {
+    const { awaitsCredentials, bodyCredentials } = request
+    if (!awaitsCredentials && bodyCredentials?.sudo === undefined) return done()
+    readBody(request, bodyCredentials ?? {}).then(() => done(), done)
+  })
 }
 
-function tokenOf(request: FastifyRequest): string | undefined {
-  const header = request.headers['private-token']
-  if (typeof header === 'string') return header
-  const query = (request.query as { private_token?: unknown }).private_token
-  if (query === undefined) return undefined
-  if (typeof query !== 'string') throw new Unauthorized()
-  return query
+async function readBody(request: FastifyRequest, named: Named): Promise<void> {
+  if (request.routeOptions.config.public) return
+  if (request.awaitsCredentials) {
+    request.awaitsCredentials = false
+    const token = parameter(named)
+    if (token !== undefined) request.actor = await byToken(request, token)
+  }
+  // A header or a query that names somebody comes first, and was followed already if it came with a token.
+  if (request.actor.sudoer === null) request.actor = await actAs(request.actor, sudoOf(request) ?? named.sudo)
+  await openRoute(request)
 }
+
+const BODIES = /^(application\/(json|x-www-form-urlencoded)|multipart\/form-data)\b/i
+
+function hasParametersInBody({ method, headers }: FastifyRequest): boolean {
+  if (method === 'GET' || method === 'HEAD') return false
+  const empty = headers['content-length'] === '0' || (!headers['content-length'] && !headers['transfer-encoding'])
+  return !empty && BODIES.test(headers['content-type'] ?? '')
+}
+
+/**
+ * The actor of a request by its headers and its query; `nobody` without credentials there. Throws Unauthorized when the
+ * credentials are wrong.
+ */
+async function findActor(request: FastifyRequest): Promise<Actor> {
+  const token = tokenOf(request)
+  if (token !== undefined) return actAs(await byToken(request, token), sudoOf(request))
+  const session = request.cookies[SESSION_COOKIE]
+  return session ? actAs(await bySession(request, session), sudoOf(request)) : nobody
+}
+
+/** Headers come before the query. */
+function tokenOf({ headers, query }: FastifyRequest): string | undefined {
+  const header = headers['private-token']
+  if (typeof header === 'string') return header
+  const bearer = /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+  return bearer ?? parameter(query as Named)
+}
+
+/** Not specified: private and personal tokens are taken as `access_token` and Bearer too, where OAuth tokens belong. */
+function parameter(named: Named): string | undefined {
+  const value = named.private_token ?? named.access_token
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string') throw new Unauthorized()
+  return value
+}
+
+const sudoOf = ({ headers, query }: FastifyRequest): unknown => headers.sudo ?? (query as Named).sudo
 
 async function byToken(request: FastifyRequest, token: string): Promise<Actor> {
-  const actor = await actorOfToken(token)
-  if (!actor) throw new Unauthorized()
+  const actor = (await actorOfToken(token)) ?? refuseToken(request.address)
   requireScope(actor, request.routeOptions.config.can)
   return actor
 }
 
 async function bySession(request: FastifyRequest, session: string): Promise<Actor> {
-  const actor = await actorOfSession(session)
-  if (!actor) throw new Unauthorized()
+  const actor = (await actorOfSession(session)) ?? refuseToken(request.address)
   // A page of another site can make a browser send the cookie, but it cannot claim the same origin.
   const reading = request.method === 'GET' || request.method === 'HEAD'
   if (!reading && !sameOrigin(request)) throw new Unauthorized()
   return actor
 }
 
-async function actAs(request: FastifyRequest, actor: Actor): Promise<Actor> {
-  const wanted = request.headers.sudo ?? (request.query as { sudo?: unknown }).sudo
-  if (wanted === undefined || actor.user === null) return actor
+async function actAs(actor: Actor, wanted: unknown): Promise<Actor> {
+  if (wanted === undefined || wanted === null || actor.user === null) return actor
   if (!actor.user.admin) throw new Forbidden('Must be admin to use sudo')
   if (actor.by !== 'private') throw new Forbidden('Private token must be specified in order to use sudo')
-  if (typeof wanted !== 'string') throw new BadParameters('sudo is invalid')
-  const user = await findSudoUser(wanted)
-  if (!user) throw new NotFound(`No user id or username for: ${wanted}`)
+  // JSON has numbers.
+  const name = typeof wanted === 'number' ? String(wanted) : wanted
+  if (typeof name !== 'string') throw new BadParameters('sudo is invalid')
+  const user = await findSudoUser(name)
+  if (!user) throw new NotFound(`No user id or username for: ${name}`)
   return { ...actor, user, sudoer: actor.user }
 }

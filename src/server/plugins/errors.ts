@@ -14,7 +14,11 @@ interface Answer {
 
 /** Installs the error handler and the handler for unknown paths. */
 export function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error, request, reply) => send(reply, answer(error, request)))
+  app.setErrorHandler((error, request, reply) => {
+    // A body that cannot be read has no credentials, and credentials come before all other problems.
+    const unknown = request.awaitsCredentials && isOfClient(error)
+    return send(reply, answer(unknown ? new errors.Unauthorized() : error, request))
+  })
   app.setNotFoundHandler((request, reply) => {
     const status = otherMethod(app, request) ? 405 : 404
     return send(reply, { status, body: { error: status === 405 ? '405 Not Allowed' : '404 Not Found' } })
@@ -28,6 +32,9 @@ export function answerErrors(app: FastifyInstance): void {
 export function answerBadUrl(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
   send(reply, answerFramework(error) ?? { status: 400, body: { message: '400 Bad Request' } })
 }
+
+const isOfClient = (error: unknown): boolean =>
+  error instanceof errors.BadRequest || error instanceof errors.TooLarge || !!answerFramework(error as FastifyError)
 
 function send(reply: FastifyReply, { status, body, retryAfter }: Answer): FastifyReply {
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))

@@ -11,6 +11,20 @@ import { validator, type Wrong } from '../../lib/validate.js'
  */
 const FIELDS = { fieldSize: 16_777_216, fields: 200, files: 0, parts: 200 }
 
+/** Credentials that stand among the parameters of a body. */
+export interface BodyCredentials {
+  readonly private_token?: unknown
+  readonly access_token?: unknown
+  readonly sudo?: unknown
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null when the body has no credentials. */
+    bodyCredentials: BodyCredentials | null
+  }
+}
+
 /** Installs the parsers, the validation and the collection of parameters for the routes of `app`. */
 export async function readInput(app: FastifyInstance): Promise<void> {
   app.setValidatorCompiler(compile as FastifySchemaCompiler<unknown>)
@@ -28,18 +42,21 @@ export async function readInput(app: FastifyInstance): Promise<void> {
   await app.register(multipart, { limits: FIELDS })
   // Not specified: a body of another type contains no parameters.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined))
+  app.decorateRequest('bodyCredentials', null)
   app.addHook('preValidation', gatherInput)
 }
 
 /** This is not an async function, because it runs for every request and most requests have nothing to wait for. */
 function gatherInput(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   if (!request.isMultipart()) {
+    takeCredentials(request)
     mergeInput(request)
     done()
     return
   }
   readFields(request).then(form => {
     request.body = form
+    takeCredentials(request)
     mergeInput(request)
     done()
   }, done)
@@ -60,6 +77,15 @@ async function readFields(request: FastifyRequest): Promise<Form> {
     throw new BadRequest('400 (Bad request) the body is not valid multipart')
   }
   return form
+}
+
+/** Takes the credentials out of the body, so that no route and no log sees them. */
+function takeCredentials(request: FastifyRequest): void {
+  const body = plain(request.body)
+  if (!('private_token' in body || 'access_token' in body || 'sudo' in body)) return
+  const { private_token, access_token, sudo, ...rest } = body
+  request.body = rest
+  request.bodyCredentials = { private_token, access_token, sudo }
 }
 
 /** Merges query and body: the parameters of a POST may be in its query, those of a DELETE in its body. */

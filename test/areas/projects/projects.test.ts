@@ -307,6 +307,12 @@ t.test('POST /projects', async t => {
   const invalid: [string, object, object][] = [
     ['a path that is taken', { name: 'other', path: 'my-first-project' }, { path: ['has already been taken'] }],
     ['a name that is taken', { name: 'My First Project', path: 'new' }, { name: ['has already been taken'] }],
+    [
+      'a name that is taken in other case',
+      { name: 'MY first PROJECT', path: 'new' },
+      { name: ['has already been taken'] }
+    ],
+    ['a name with a space at its end', { name: 'spaced ' }, { name: ['must not end with a space'] }],
     ['a name of blanks', { name: '   ' }, { name: ["can't be blank"] }],
     ['a name that begins with a dash', { name: '-x' }, { name: [/can contain only/] }],
     ['a name with markup', { name: 'a<b>' }, { name: [/can contain only/] }],
@@ -359,4 +365,50 @@ t.test('POST /projects', async t => {
       error: [/^Personal project creation is not allowed/]
     })
   })
+})
+
+t.test('names that are not the same are not the same project', async t => {
+  const app = await testApp(t)
+  const owner = await app.make.user()
+  const asker = app.as(owner)
+  for (const [name, path] of [
+    ['Café', 'cafe-1'],
+    ['Cafe', 'cafe-2'],
+    ['🦊', 'fox'],
+    ['🚀', 'rocket']
+  ] as const) {
+    t.equal((await asker.post('/projects', { name, path })).statusCode, 201, name)
+  }
+  const at = async (path: string) => (await asker.get(`/projects/${encodeURIComponent(path)}`)).statusCode
+  t.equal(await at(`${owner.username}/fox`), 200)
+  t.equal(await at(`${owner.username.toUpperCase()}/FOX`), 200, 'its case does not matter')
+  for (const path of ['föx', 'fox ', ' fox', 'fo', 'fox🦊', 'fox\0'])
+    t.equal(await at(`${owner.username}/${path}`), 404, path)
+  t.equal(await at(`${owner.username} /fox`), 404)
+  t.equal(await at(`${owner.username.replace('u', 'ü')}/fox`), 404)
+  const names = async (search: string) =>
+    (await asker.get('/projects', { search, order_by: 'name', sort: 'asc' }))
+      .json()
+      .map(({ name }: { name: string }) => name)
+  t.same(await names('CAFÉ'), ['Café', 'Cafe'], 'a search ignores case and accents')
+  t.same(await names('🦊'), ['🦊'])
+})
+
+t.test('lists by name and by path ignore case', async t => {
+  const app = await testApp(t)
+  const owner = await app.make.user()
+  for (const [name, path] of [
+    ['beta', 'B-2'],
+    ['Alpha', 'a-3'],
+    ['Émile', 'C-1'],
+    ['delta', 'd-4']
+  ] as const) {
+    await app.make.project({ owner, name, path })
+  }
+  const list = async (order_by: 'name' | 'path') =>
+    (await app.as(owner).get('/projects', { order_by, sort: 'asc' }))
+      .json()
+      .map((project: { name: string; path: string }) => project[order_by])
+  t.same(await list('name'), ['Alpha', 'beta', 'delta', 'Émile'])
+  t.same(await list('path'), ['a-3', 'B-2', 'C-1', 'd-4'])
 })

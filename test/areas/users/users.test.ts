@@ -186,6 +186,7 @@ t.test('GET /users', async t => {
     t.same(await ids({ blocked: true }), [blocked.id])
     t.notOk((await ids({ active: true })).includes(blocked.id))
     t.same(await ids({ search: 'NEEDLE' }), [blocked.id])
+    t.same(await ids({ search: 'nÉedle' }), [blocked.id])
     t.same(await ids({ search: '%' }), [external.id], 'a wildcard is a plain character')
     t.same(await ids({ search: '_' }), [])
     t.same(await ids({ search: 'the-adm' }), [admin.id])
@@ -195,6 +196,31 @@ t.test('GET /users', async t => {
     t.notOk((await ids({ external: true })).includes(asker.id))
     t.ok((await ids({ external: true }, asker)).includes(asker.id), 'this filter is for administrators')
     t.same(await ids({ search: "' or 1=1 -- " }), [])
+  })
+
+  t.test('finds addresses by a part for administrators only', async t => {
+    for (const search of [
+      'needle',
+      'needle@',
+      'needle@example.or',
+      'eedle@example.org',
+      '@example.org',
+      '%',
+      'n_edle'
+    ]) {
+      t.notOk((await ids({ search }, asker)).includes(blocked.id), search)
+    }
+    t.ok((await ids({ search: '@example.org' })).includes(blocked.id))
+    t.same(await ids({ search: 'NEEDLE@example.org' }, asker), [blocked.id], 'the whole address, which the asker knows')
+    t.same(await ids({ search: 'nêedle@example.org' }, asker), [])
+    t.same(await ids({ search: 'the-adm' }, asker), [admin.id])
+  })
+
+  t.test('takes a username exactly, but for its case', async t => {
+    t.same(await ids({ username: 'THE-ADMIN' }), [admin.id])
+    for (const username of ['thé-admin', 'the-admin ', ' the-admin', 'the-admin🦊', 'the-adm%']) {
+      t.same(await ids({ username }), [], JSON.stringify(username))
+    }
   })
 
   t.test('takes the same number of statements for one user and for many', async t => {

@@ -1,0 +1,36 @@
+// Finds the address of a client. A proxy in front of the server says it in X-Forwarded-For; clients could say anything
+// there, so the server believes only the proxies of the configuration.
+import type { FastifyInstance } from 'fastify'
+import { config } from '../config.js'
+import { Misconfigured } from '../errors.js'
+import { addressOf, isWithin, parseRanges } from '../lib/address.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The address of the client. Use it instead of `ip`, which may be any text. */
+    readonly address: string
+  }
+}
+
+/**
+ * Returns what Fastify asks about each address on the way of a request. Throws Misconfigured when one of
+ * `trusted_proxies` is not a range.
+ */
+export function trustedProxy(): (address: string) => boolean {
+  try {
+    const ranges = parseRanges(config().trusted_proxies)
+    return address => isWithin(ranges, address)
+  } catch (error) {
+    throw new Misconfigured(`configuration: trusted_proxies: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** Gives requests their `address`. A text that is not an address counts as the address of the proxy that sent it. */
+export function knowAddresses(app: FastifyInstance): void {
+  app.decorateRequest('address', {
+    getter() {
+      const socket = this.socket.remoteAddress ?? ''
+      return addressOf(this.ip ?? '') ?? addressOf(socket) ?? socket
+    }
+  })
+}
