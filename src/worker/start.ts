@@ -1,4 +1,5 @@
 // One worker process: it runs loops over the queues, renews its lease, finds dead processes and runs the schedule.
+import { hookLanes } from '../areas/hooks/targets.js'
 import { settleOpenChanges } from '../areas/refs/recovery.js'
 import { builtInRunner, showBuiltInRunner } from '../areas/runners/built-in-runner.js'
 import { addMissingWakeUps } from '../areas/runners/wake-ups.js'
@@ -55,6 +56,7 @@ export async function startWorker(): Promise<Worker> {
         processId,
         concurrency: config().queue.concurrency[queue],
         pollInterval: config().queue.poll_interval * 1000,
+        ...(queue === 'hooks' && { lanes: hookLanes(config().queue.concurrency.hooks) }),
         run: (job, signal) => perform(job, { signal, processId }),
         ended: (count, failed) => tally.add(queue, count, failed)
       })
