@@ -11,6 +11,7 @@ import { happenings } from './0008-happenings.js'
 import { runners } from './0009-runners.js'
 import { lanes } from './0016-lanes.js'
 import { integrity } from './0017-integrity.js'
+import { maintenanceMode } from './0020-maintenance-mode.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -23,5 +24,6 @@ export const migrations: readonly Migration[] = [
   happenings,
   runners,
   lanes,
-  integrity
+  integrity,
+  maintenanceMode
 ]
