@@ -17,9 +17,9 @@ export const oldDeliveries: Task = {
   schedule: '37 3 * * *',
   about: `removes hook deliveries that are over and were made ${KEPT_DAYS} days ago, with their tries, and ends those that nobody will send`,
   run: async context => {
-    const forsaken = await endForsaken(context)
     await removeDeliveries(context, daysAgo(KEPT_DAYS))
-    return { forsaken }
+    // Afterwards, so that they can still be seen until the next run.
+    return { forsaken: await endForsaken(context) }
   }
 }
 
