@@ -96,6 +96,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'git/slots', 'Prometheus is told how many git processes run and wait'],
   ['server', 'git/transport', 'git over HTTP is a front door: bytes go through it unchanged'],
   ['server', 'queue/metrics', 'Prometheus reads what the dashboard reads'],
+  ['server', 'queue/overview', 'Prometheus reads what the dashboard reads'],
   ['server', 'queue/wake', 'closed when the process stops'],
   ['server', 'webhooks/target', 'a wrong hooks.allow is told at the start'],
   ['server', 'home', 'made before the server starts'],
@@ -151,7 +152,7 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^simple-git$/, [/^git\/run$/]],
   [/^ssh2$/, [/^areas\/users\/ssh-public-key$/]],
   [/^nodemailer/, [/^mail\//]],
-  [/^prom-client$/, [/^server\/metrics$/]]
+  [/^prom-client$/, [/^server\/(appliance-)?metrics$/]]
 ]
 
 /** Files that start processes, with what they start. */

@@ -7,7 +7,7 @@ import { config, publicUrl } from '../config.js'
 import { runGit } from '../git/run.js'
 import { version } from '../version.js'
 import { type FolderSize, folderSize } from './folder-size.js'
-import { serverAddress } from './read-status.js'
+import { findServer } from './read-status.js'
 
 export interface ApplianceFacts {
   readonly versions: {
@@ -30,7 +30,8 @@ export async function readFacts(seconds: number): Promise<ApplianceFacts> {
   const { home } = config()
   const deadline = Date.now() + seconds * 1000
   const sizeOf = (folder: string) => folderSize(join(home, folder), deadline)
-  const [git, database, counts, repositories, artifacts, traces] = await Promise.all([
+  const [server, git, database, counts, repositories, artifacts, traces] = await Promise.all([
+    findServer(),
     runGit(['--version']),
     databaseFacts(),
     applianceCounts(),
@@ -38,7 +39,6 @@ export async function readFacts(seconds: number): Promise<ApplianceFacts> {
     sizeOf('artifacts'),
     sizeOf('traces')
   ])
-  const { host, port } = serverAddress()
   return {
     versions: {
       gitstead: version,
@@ -54,7 +54,7 @@ export async function readFacts(seconds: number): Promise<ApplianceFacts> {
     home,
     urls: {
       public: publicUrl(),
-      server: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+      server: server.url,
       api: `${publicUrl()}/api/v3`
     },
     database: { kind: config().database.url === null ? 'embedded' : 'outside', bytes: database.bytes },

@@ -14,7 +14,7 @@ export interface ApplianceStatus {
   readonly ok: boolean
   readonly version: string
   readonly home: string
-  readonly server: { readonly url: string; readonly up: boolean }
+  readonly server: FoundServer
   /** `schema` is null while the database does not answer. */
   readonly database: { readonly up: boolean; readonly schema: 'current' | 'old' | null }
   readonly workers: readonly ProcessMetrics[]
@@ -25,13 +25,12 @@ export interface ApplianceStatus {
 
 export async function readStatus(): Promise<ApplianceStatus> {
   const { home } = config()
-  const url = serverUrl()
-  const [serverUp, database] = await Promise.all([serverAnswers(), readDatabase()])
+  const [server, database] = await Promise.all([findServer(), readDatabase()])
   return {
-    ok: serverUp && database.up && database.workers.length > 0,
+    ok: server.up && database.up && database.workers.length > 0,
     version,
     home,
-    server: { url, up: serverUp },
+    server,
     database: { up: database.up, schema: database.schema },
     workers: database.workers,
     jobs: database.jobs,
@@ -39,30 +38,47 @@ export async function readStatus(): Promise<ApplianceStatus> {
   }
 }
 
-/** The URL of the home's server. */
-export function serverUrl(): string {
-  const { host, port } = serverAddress()
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+export interface FoundServer {
+  /** Where the home's server answers. While it does not: where it would listen by the configuration. */
+  readonly url: string
+  readonly up: boolean
 }
 
-/** The address where the home's server listened last. A flag may have set another port than the configuration has. */
-export function serverAddress(): { host: string; port: number } {
+/** Finds the home's server. Another program at its port, also another Gitstead, is not it. */
+export async function findServer(): Promise<FoundServer> {
+  const noted = notedServer()
+  if (noted !== null && (await answers(noted))) return { url: urlOf(noted), up: true }
+  return { url: urlOf(config()), up: false }
+}
+
+interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+const urlOf = ({ host, port }: Address) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** What the last server of this home has noted. A flag may have set another port than the configuration has. */
+function notedServer(): (Address & { readonly instance: string }) | null {
   try {
-    return JSON.parse(readFileSync(join(config().home, 'run/server.json'), 'utf8')) as { host: string; port: number }
+    const noted = JSON.parse(readFileSync(join(config().home, 'run/server.json'), 'utf8')) as Address & {
+      instance?: string
+    }
+    return noted.instance === undefined ? null : { ...noted, instance: noted.instance }
   } catch {
-    return config()
+    return null
   }
 }
 
 /**
- * Whether the server answers at its URL. This does not use fetch: when another program listens at the port and hangs up
- * without an answer, fetch never settles.
+ * Whether the server that noted this address answers there. This does not use fetch: when another program listens at
+ * the port and hangs up without an answer, fetch never settles.
  */
-export function serverAnswers(): Promise<boolean> {
+function answers(noted: Address & { readonly instance: string }): Promise<boolean> {
   return new Promise(resolve => {
-    const request = get(`${serverUrl()}/-/health`, response => {
+    const request = get(`${urlOf(noted)}/-/health`, response => {
       response.resume()
-      resolve(response.statusCode === 200)
+      resolve(response.statusCode === 200 && response.headers['x-gitstead-instance'] === noted.instance)
     })
     request.setTimeout(3000, () => request.destroy())
     request.once('error', () => resolve(false))

@@ -103,6 +103,10 @@ const LINES = {
   project_removals: { owners: [keptAfter('projects', 'project_id')] },
   repository_upkeeps: { owners: [deletedWith('projects', 'project_id')], restore: false },
 
+  // What doctor found. A restored copy is looked at anew.
+  repository_checks: { owners: [deletedWith('projects', 'project_id')], backup: false, restore: false },
+  doctor_marks: { backup: false },
+
   // CI.
   pipelines: {
     // Old ref changes are removed.

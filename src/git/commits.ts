@@ -40,6 +40,9 @@ export function commitStats(repository: string, id: string): Promise<CommitStats
   })
 }
 
+/** Maximum number of paths that `changedPaths` returns. */
+export const MOST_PATHS = 10_000
+
 /**
  * Returns the paths that differ from the first parent, at most 10,000, or null when no commit has this id. A renamed
  * file counts as one removed and one added path.
@@ -49,7 +52,7 @@ export function changedPaths(repository: string, id: string): Promise<ChangedPat
     const tokens = await askDiffs(repository, 'paths', id)
     if (tokens === null) return null
     const value: Record<keyof ChangedPaths, string[]> = { added: [], modified: [], removed: [] }
-    for (let at = 0; at + 1 < Math.min(tokens.length, 20_000); at += 2) {
+    for (let at = 0; at + 1 < Math.min(tokens.length, MOST_PATHS * 2); at += 2) {
       const kind = tokens[at] === 'A' ? 'added' : tokens[at] === 'D' ? 'removed' : 'modified'
       value[kind].push(tokens[at + 1] ?? '')
     }

@@ -1,8 +1,9 @@
 // The work that keeps a repository fast and intact. Jobs start it; git never starts it by itself.
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../config.js'
-import { GitFailure, runGit } from './run.js'
+import { failure, runGit, startGit } from './run.js'
 
 // Nobody can still need an object of this age that no ref reaches: every push or commit in progress is younger.
 const GRACE = '2.weeks.ago'
@@ -56,13 +57,29 @@ async function removeOldQuarantines(repository: string): Promise<void> {
   }
 }
 
-/** Checks that every object exists that the refs need. `problems` are the lines that git prints about missing ones. */
-export async function checkRepository(repository: string): Promise<{ ok: boolean; problems: string[] }> {
-  try {
-    await runGit(['fsck', '--connectivity-only', '--no-dangling', '--no-progress'], { repository, long: true })
-    return { ok: true, problems: [] }
-  } catch (error) {
-    if (!(error instanceof GitFailure) || error.code === null) throw error
-    return { ok: false, problems: error.stderr.split('\n').filter(Boolean).slice(0, 100) }
+const MOST_PROBLEMS = 100
+const LONGEST_REPORT = 64 * 1024
+
+/**
+ * Checks that every object exists that HEAD and the refs need. `problems` are the lines that git prints about missing
+ * ones. Throws GitFailure when git was ended before it had looked at everything.
+ */
+export async function checkRepository(
+  repository: string,
+  signal?: AbortSignal
+): Promise<{ ok: boolean; problems: string[] }> {
+  const args = ['fsck', '--connectivity-only', '--no-dangling', '--no-progress']
+  const git = await startGit(args, { repository, long: true, signal })
+  git.stdin.end()
+  let report = ''
+  for await (const chunk of git.stdout as AsyncIterable<Buffer>) {
+    if (report.length < LONGEST_REPORT) report += chunk.toString()
   }
+  const exit = await git.done
+  if (exit.ended || exit.code === null) throw failure(args, exit, git.stderr())
+  if (exit.code === 0) return { ok: true, problems: [] }
+  // The end of a process may be known before its last words: git always says why it fails.
+  for (let times = 0; times < 100 && `${report}${git.stderr()}` === ''; times++) await sleep(10)
+  const lines = `${git.stderr()}\n${report}`.split('\n').filter(line => line !== '' && !line.startsWith('notice: '))
+  return { ok: false, problems: lines.slice(0, MOST_PROBLEMS) }
 }

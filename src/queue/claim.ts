@@ -3,7 +3,8 @@
 import { execute, marks, padded, row, rows } from '../db/sql.js'
 import { transact } from '../db/transact.js'
 import { forgetFailures, noteFailures } from './failures.js'
-import { backOff, type JobName, jobs, type Queue } from './jobs.js'
+import { backOff, type JobName, jobs, LANED_QUEUES, type Queue } from './jobs.js'
+import { PlannedRetry } from './planned-retry.js'
 
 export interface ClaimedJob {
   readonly id: number
@@ -15,6 +16,14 @@ export interface ClaimedJob {
    * A process that held this job died, and the job may be the cause. It is claimed alone, and should also run alone.
    */
   readonly suspect: boolean
+  readonly lane: number
+}
+
+/** How many jobs of each lane a process may take now. */
+export interface Lanes {
+  roomOf(lane: number): number
+  /** Lanes with a higher number come first, so that no lane is always the first. */
+  readonly after: number
 }
 
 interface Row {
@@ -23,6 +32,7 @@ interface Row {
   readonly payload: string
   readonly attempts: number
   readonly crashes: number
+  readonly lane: number
 }
 
 // The index is forced so that the server looks up (queue, state). For a small table the optimiser would choose a range
@@ -32,15 +42,21 @@ interface Row {
  * Claims up to `limit` ready jobs of a queue for a process. Claims nothing when the queue is paused, or when the
  * process has been declared gone.
  */
-export async function claimJobs(queue: Queue, processId: number, limit: number): Promise<ClaimedJob[]> {
+export async function claimJobs(
+  queue: Queue,
+  processId: number,
+  limit: number,
+  lanes: Lanes = { roomOf: () => limit, after: 0 }
+): Promise<ClaimedJob[]> {
+  const from = LANED_QUEUES.has(queue) ? await lanesToClaim(queue, lanes, limit) : [{ lane: 0, room: limit }]
+  if (from.length === 0) return []
   return transact(async () => {
-    const found = await rows<Row>(
-      `select id, name, payload, attempts, crashes from jobs force index (jobs_claim)
-       where queue = ? and state = 'ready' and not exists (select 1 from paused_queues where queue = ?)
-         and exists (select 1 from job_processes where id = ?)
-       order by queue, state, priority, run_at, id limit ${Math.trunc(limit)} for update skip locked`,
-      [queue, queue, processId]
-    )
+    const found: Row[] = []
+    for (const [at, { lane, room }] of from.entries()) {
+      // A lane that needs less than its share leaves the rest to those after it.
+      const share = Math.ceil((limit - found.length) / (from.length - at))
+      if (share > 0) found.push(...(await lockReady({ queue, lane }, processId, Math.min(room, share))))
+    }
     const taken = withoutCompany(found)
     if (taken.length === 0) return []
     const ids = padded(taken.map(({ id }) => id))
@@ -49,14 +65,50 @@ export async function claimJobs(queue: Queue, processId: number, limit: number):
        where id in (${marks(ids)})`,
       [processId, new Date(), ...ids]
     )
-    return taken.map(({ id, name, payload, attempts, crashes }) => ({
+    return taken.map(({ id, lane, name, payload, attempts, crashes }) => ({
       id,
+      lane,
       name: name as JobName,
       payload: JSON.parse(payload) as unknown,
       attempt: attempts + 1,
       suspect: crashes > 0
     }))
   })
+}
+
+function lockReady({ queue, lane }: { queue: Queue; lane: number }, processId: number, limit: number): Promise<Row[]> {
+  return rows<Row>(
+    `select id, lane, name, payload, attempts, crashes from jobs force index (jobs_lane)
+     where queue = ? and state = 'ready' and lane = ? and not exists (select 1 from paused_queues where queue = ?)
+       and exists (select 1 from job_processes where id = ?)
+     order by queue, state, lane, priority, run_at, id limit ${Math.trunc(limit)} for update skip locked`,
+    [queue, lane, queue, processId]
+  )
+}
+
+/** Returns at most `most` lanes that have ready jobs and room, beginning after the lane of the last job. */
+async function lanesToClaim(queue: Queue, { roomOf, after }: Lanes, most: number) {
+  const found: { readonly lane: number; readonly room: number }[] = []
+  const look = async (from: number, to: number) => {
+    for (let next = await nextLane(queue, from); next !== undefined && next <= to && found.length < most; ) {
+      const room = roomOf(next)
+      if (room > 0) found.push({ lane: next, room })
+      next = await nextLane(queue, next + 1)
+    }
+  }
+  await look(after + 1, Number.POSITIVE_INFINITY)
+  await look(0, after)
+  return found
+}
+
+/** Finds the lane by one index step, however many jobs wait. The database would read all of them for `group by lane`. */
+async function nextLane(queue: Queue, from: number): Promise<number | undefined> {
+  const found = await row<{ lane: number }>(
+    `select lane from jobs force index (jobs_lane) where queue = ? and state = 'ready' and lane >= ?
+     order by queue, state, lane limit 1`,
+    [queue, from]
+  )
+  return found?.lane
 }
 
 /** Returns the jobs to take: a suspect is taken alone. If it ends the process again, no other job is blamed with it. */
@@ -81,14 +133,16 @@ export async function finishJobs(ids: readonly number[], processId: number): Pro
 }
 
 /**
- * Sets a failed job to `delayed` for a later try, or to `dead` after its last try. Returns false when this process no
- * longer held the job.
+ * Sets a failed job to `delayed` for a later try, or to `dead` after its last try. A PlannedRetry says itself when the
+ * next try is; without a next one the job is removed. Returns false when this process no longer held the job.
  */
 export async function failJob(job: ClaimedJob, processId: number, error: unknown): Promise<boolean> {
   const { attempts } = jobs[job.name] ?? { attempts: 1 }
-  const dead = job.attempt >= attempts
-  const runAt = new Date(Date.now() + backOff(job.attempt) * 1000)
+  const plan = error instanceof PlannedRetry ? error : null
+  const dead = plan === null && job.attempt >= attempts
+  const runAt = plan?.runAt ?? new Date(Date.now() + backOff(job.attempt) * 1000)
   return transact(async () => {
+    if (plan?.runAt === null) return removeFailed(job, processId)
     const { affectedRows } = await execute(
       `update jobs set state = ?, run_at = ?, error = ?, process_id = null, started_at = null
        where id = ? and process_id = ? and state = 'running'`,
@@ -99,6 +153,17 @@ export async function failJob(job: ClaimedJob, processId: number, error: unknown
     await execute('update job_processes set processed = processed + 1, failed = failed + 1 where id = ?', [processId])
     return true
   })
+}
+
+async function removeFailed({ id }: ClaimedJob, processId: number): Promise<boolean> {
+  const { affectedRows } = await execute("delete from jobs where id = ? and process_id = ? and state = 'running'", [
+    id,
+    processId
+  ])
+  if (affectedRows === 0) return false
+  await forgetFailures([id])
+  await execute('update job_processes set processed = processed + 1, failed = failed + 1 where id = ?', [processId])
+  return true
 }
 
 /** Puts claimed jobs back as they were. A process that stops does this with the jobs that it has not started. */
@@ -147,6 +212,7 @@ export async function promoteJobs(now = new Date()): Promise<number> {
 }
 
 function errorText(error: unknown): string {
+  if (error instanceof PlannedRetry) return error.message.slice(0, 8000)
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return text.slice(0, 8000)
 }

@@ -1,7 +1,7 @@
 // A job is a row in the same database as the change that caused it, so either both commit or neither.
 import { execute } from '../db/sql.js'
 import { afterCommit } from '../db/transact.js'
-import { type Jobs, jobs } from './jobs.js'
+import { type Jobs, jobs, LANED_QUEUES } from './jobs.js'
 import { wake } from './wake.js'
 
 export interface EnqueueOptions {
@@ -9,6 +9,8 @@ export interface EnqueueOptions {
   readonly runAt?: Date
   /** In place of the job's own; less is sooner. */
   readonly priority?: number
+  /** For a queue with lanes: the lane. */
+  readonly lane?: number
 }
 
 /** Adds a job. Workers get a wake-up as soon as the current transaction has committed. Returns the job's id. */
@@ -28,15 +30,17 @@ export async function enqueueAll<Name extends keyof Jobs>(
 ): Promise<number> {
   const { queue, priority: usual } = jobs[name]
   const priority = options.priority ?? usual
+  const lane = options.lane ?? 0
+  if (lane !== 0 && !LANED_QUEUES.has(queue)) throw new Error(`the queue ${queue} has no lanes`)
   const now = new Date()
   const state = options.runAt && options.runAt > now ? 'delayed' : 'ready'
   let first = 0
   for (let at = 0; at < payloads.length; at += 500) {
     const part = payloads.slice(at, at + 500)
     const { insertId } = await execute(
-      `insert into jobs (queue, name, payload, state, priority, run_at, created_at)
-       values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      part.flatMap(payload => [queue, name, JSON.stringify(payload), state, priority, options.runAt ?? now, now])
+      `insert into jobs (queue, lane, name, payload, state, priority, run_at, created_at)
+       values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      part.flatMap(payload => [queue, lane, name, JSON.stringify(payload), state, priority, options.runAt ?? now, now])
     )
     first ||= insertId
   }

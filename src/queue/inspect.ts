@@ -1,5 +1,5 @@
 // Finds problems with jobs, for the people who look after the appliance.
-import { row, rows } from '../db/sql.js'
+import { marks, row, rows } from '../db/sql.js'
 import { listGone } from './processes.js'
 
 /** Returns the ids of running jobs whose process is gone. Nobody works on them until a worker gives them back. */
@@ -17,6 +17,25 @@ export async function lostJobs(): Promise<number[]> {
 /** Returns the number of dead jobs for each job name. */
 export async function deadJobs(): Promise<{ name: string; count: number }[]> {
   return rows("select name, count(*) as count from jobs where state = 'dead' group by name order by name")
+}
+
+/** Tries after which a job that fails is more than bad luck: they take at least 14 s. */
+export const FAILING_TRIES = 3
+
+/**
+ * Returns the delayed jobs that have failed several times, for each name: their number, and the newest of them with its
+ * error. Deliveries of hooks are left out: their hook tells more.
+ */
+export async function failingJobs(): Promise<{ name: string; count: number; id: number; error: string }[]> {
+  const found = await rows<{ name: string; count: number; id: number }>(
+    `select name, count(*) as count, max(id) as id from jobs
+     where state = 'delayed' and attempts >= ${FAILING_TRIES} and name <> 'hook.deliver' group by name order by name`
+  )
+  const errors = await rows<{ id: number; error: string | null }>(
+    `select id, substring_index(error, '\\n', 1) as error from jobs where id in (${marks(found)})`,
+    found.map(({ id }) => id)
+  )
+  return found.map(job => ({ ...job, error: errors.find(({ id }) => id === job.id)?.error ?? '' }))
 }
 
 /** Returns how many jobs were created in the future, by more than a minute, which is more than clocks may differ. */

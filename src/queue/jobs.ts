@@ -3,6 +3,12 @@
 export const QUEUES = ['default', 'builds', 'hooks', 'mail', 'maintenance'] as const
 export type Queue = (typeof QUEUES)[number]
 
+/**
+ * Queues whose jobs have lanes: one lane never takes all slots, whatever waits in it. The lane of a delivery is the
+ * receiver. Jobs of all other queues are in lane 0.
+ */
+export const LANED_QUEUES: ReadonlySet<Queue> = new Set(['hooks'])
+
 /** Maps the name of a job to its payload. */
 export interface Jobs {
   /** Something happened, and every listener hears it. Because of `id`, hearing it twice is harmless; `at` is an ISO 8601 moment. */

@@ -92,7 +92,7 @@ export async function queuesOverview(): Promise<QueuesOverview> {
   }
 }
 
-interface Counts {
+export interface Counts {
   readonly ready: number
   readonly delayed: number
   readonly running: number
@@ -110,7 +110,8 @@ const MANY = 10_000
 let counted: { counts: Map<string, Counts>; until: number } | undefined
 let counting: Promise<Map<string, Counts>> | undefined
 
-async function jobCounts(): Promise<Map<string, Counts>> {
+/** Returns the counts of jobs by queue. With many jobs they may be a little old. */
+export async function jobCounts(): Promise<Map<string, Counts>> {
   if (counted && counted.until > performance.now()) return counted.counts
   counting ??= countJobs().finally(() => (counting = undefined))
   return counting
@@ -121,7 +122,7 @@ async function countJobs(): Promise<Map<string, Counts>> {
   const found = await rows<{ queue: string; state: keyof Totals; count: number; oldest: Date }>(
     'select queue, state, count(*) as count, min(run_at) as oldest from jobs group by queue, state'
   )
-  const counts = new Map<string, Counts>()
+  const counts = new Map<string, Counts>(QUEUES.map(queue => [queue, none()]))
   for (const { queue, state, count, oldest } of found) {
     const known = counts.get(queue) ?? none()
     counts.set(queue, { ...known, [state]: count, ...(state === 'ready' ? { oldest } : {}) })

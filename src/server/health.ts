@@ -1,10 +1,14 @@
 // The endpoints for supervisors, load balancers and Prometheus.
 import type { FastifyPluginAsync } from 'fastify'
 import { requireDatabase } from '../db/migrate.js'
+import { INSTANCE_HEADER, instance } from './instance.js'
 import { metricsText } from './metrics.js'
 
 export const healthRoutes: FastifyPluginAsync = async app => {
-  app.get('/-/health', { config: { public: true } }, async () => ({ status: 'ok' }))
+  app.get('/-/health', { config: { public: true } }, async (_request, reply) => {
+    reply.header(INSTANCE_HEADER, instance)
+    return { status: 'ok' }
+  })
 
   app.get('/-/readiness', { config: { public: true } }, async (_request, reply) => {
     try {

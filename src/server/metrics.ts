@@ -4,6 +4,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { readerCount } from '../git/reader.js'
 import { slotCounts } from '../git/slots.js'
 import { jobStats, processMetrics, queueMetrics } from '../queue/metrics.js'
+import { applianceMetrics } from './appliance-metrics.js'
 
 const registry = new Registry()
 
@@ -24,6 +25,7 @@ const workers = gauge('gitstead_worker_processes', 'Worker processes that are re
 const busy = gauge('gitstead_worker_busy', 'Jobs that run now')
 const gitProcesses = gauge('gitstead_git_processes', 'git processes of this server that run or wait', ['state'])
 const gitReaders = gauge('gitstead_git_readers', 'Long-lived readers of repositories of this server')
+const updateAppliance = applianceMetrics(gauge)
 const database = gauge('gitstead_database_up', 'Whether the database answers')
 
 function gauge(name: string, help: string, labelNames: string[] = []): Gauge {
@@ -52,7 +54,12 @@ export async function metricsText(): Promise<{ text: string; type: string }> {
   gitProcesses.set({ state: 'waiting' }, waiting)
   gitReaders.set(readerCount())
   try {
-    const [queues, processes, jobs] = await Promise.all([queueMetrics(), processMetrics(), jobStats()])
+    const [queues, processes, jobs] = await Promise.all([
+      queueMetrics(),
+      processMetrics(),
+      jobStats(),
+      updateAppliance()
+    ])
     for (const [queue, metrics] of Object.entries(queues)) {
       backlog.set({ queue }, metrics.backlog)
       latency.set({ queue }, metrics.latency)

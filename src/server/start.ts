@@ -1,7 +1,5 @@
 // One HTTP server process.
-import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { config } from '../config.js'
@@ -14,6 +12,7 @@ import { log } from '../log.js'
 import { closeWake } from '../queue/wake.js'
 import { allowedRanges } from '../webhooks/target.js'
 import { buildApp } from './app.js'
+import { forgetAddress, noteAddress } from './instance.js'
 
 const IDLE_MS = 100
 
@@ -48,16 +47,12 @@ export async function startServer(): Promise<Server> {
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MS)
       await app.close()
       clearInterval(idle)
+      forgetAddress()
       closeWake()
       await closeGitProcesses()
       await closeDatabase()
     }
   }
-}
-
-/** Writes the address to a file, so that `gitstead status` finds a server whose port came from a flag. */
-function noteAddress(port: number): void {
-  writeFileSync(join(config().home, 'run/server.json'), JSON.stringify({ host: config().host, port, pid: process.pid }))
 }
 
 /** Listens, with several tries: a server that was just killed may hold the port for another moment. */

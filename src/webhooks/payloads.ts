@@ -38,6 +38,8 @@ export interface PayloadPushCommit extends PayloadCommit {
   readonly added: readonly string[]
   readonly modified: readonly string[]
   readonly removed: readonly string[]
+  /** The fields above that are not whole. */
+  readonly cut?: readonly ('message' | 'added' | 'modified' | 'removed')[]
 }
 
 /** An ISO 8601 date-time in UTC. */

@@ -22,6 +22,8 @@ export interface PayloadPush {
   readonly checkoutSha: string | null
   /** The text of an annotated tag; null for other refs. */
   readonly message: string | null
+  /** Whether `message` is only the beginning of the text. */
+  readonly messageIsCut?: boolean
   readonly user: PayloadUser
   readonly project: PayloadProject
 }
@@ -35,7 +37,12 @@ export interface PayloadPushedCommits {
 /** The payload for project hooks, with the last commits. A deletion has no commits. */
 export function pushPayload(push: PayloadPush, { commits, totalCommitsCount }: PayloadPushedCommits) {
   if (isDeletion(push)) return systemPushPayload(push)
-  return { ...head(push), ...tail(push, commits.slice(-COMMIT_LIMIT).map(pushedCommit), totalCommitsCount) }
+  const listed = commits.slice(-COMMIT_LIMIT)
+  return {
+    ...head(push),
+    ...tail(push, listed.map(pushedCommit), totalCommitsCount),
+    ...shortened(push, listed)
+  }
 }
 
 /**
@@ -43,7 +50,14 @@ export function pushPayload(push: PayloadPush, { commits, totalCommitsCount }: P
  * Not specified: created_at and updated_at, which other system events have. A push is not a record, so it has neither.
  */
 export function systemPushPayload(push: PayloadPush) {
-  return { ...head(push), ...tail(push, [], 0) }
+  return { ...head(push), ...tail(push, [], 0), ...shortened(push, []) }
+}
+
+/** Names the fields that are not whole, like the body of a delivery that was too large (body.ts). */
+function shortened(push: PayloadPush, commits: readonly PayloadPushCommit[]): { shortened?: string[] } {
+  const ofCommits = commits.flatMap(({ cut = [] }, at) => cut.map(field => `commits.${at}.${field}`))
+  const all = [...ofCommits, ...(push.messageIsCut ? ['message'] : [])]
+  return all.length > 0 ? { shortened: all } : {}
 }
 
 export type PushPayload = ReturnType<typeof pushPayload>

@@ -13,11 +13,15 @@ export function checkHookUrl(url: string): string | null {
   return null
 }
 
-/** The URL without its password, so that it may be shown and logged. */
+/**
+ * The URL without its password, so that it may be shown and logged. A user without a password is itself the secret: many
+ * receivers take a token there.
+ */
 export function withoutPassword(url: string): string {
   if (!URL.canParse(url)) return url
   const parsed = new URL(url)
-  if (parsed.password === '') return url
-  parsed.password = 'redacted'
+  if (parsed.username === '' && parsed.password === '') return url
+  if (parsed.password === '') parsed.username = 'redacted'
+  else parsed.password = 'redacted'
   return parsed.href
 }

@@ -17,27 +17,53 @@ const SECOND_LOOK_MS = 20
 /** A job that may have ended its process runs alone for this many milliseconds. */
 const ALONE_MS = 10_000
 
+/** How a loop shares its slots among the lanes of its queue. */
+export interface LaneOptions {
+  /** Slots that one lane takes at most. */
+  readonly share: number
+  /**
+   * Milliseconds. A job that takes longer gives its slot to others: it waits for somebody who may never answer. Until it
+   * ends, its lane gets no other slot.
+   */
+  readonly slowAfter: number
+  /** Maximum number of jobs that have given up their slots. */
+  readonly mostSlow: number
+  /** Whether the last job of the lane found its target dead. Such a lane gets one slot. */
+  isFailing(lane: number): boolean
+}
+
 export interface LoopOptions {
   readonly queue: Queue
   readonly processId: number
   readonly concurrency: number
   /** Milliseconds between polls when nothing wakes the loop. */
   readonly pollInterval: number
+  /** Only for a queue with lanes. */
+  readonly lanes?: LaneOptions
   run(job: ClaimedJob, signal: AbortSignal): Promise<void>
   /** Called when tries have ended; `failed` of them failed. */
   ended?(count: number, failed: number): void
 }
 
+interface Running {
+  readonly controller: AbortController
+  readonly lane: number
+}
+
 /** Claims and runs the jobs of one queue until `stop`. It looks for jobs after a wake-up or a poll. */
 export class Loop {
   private buffer: ClaimedJob[] = []
-  private running = new Map<number, AbortController>()
+  private running = new Map<number, Running>()
+  /** The running jobs that have given up their slots. */
+  private slow = new Set<number>()
   private done: number[] = []
   private claiming: Promise<void> | undefined
   private flushing: Promise<void> | undefined
   private again = false
   private woken = false
   private alone = false
+  /** The lane of the last job that began. */
+  private lastLane = 0
   private stopping = false
   /** True when the last claim failed, although it may have committed. */
   private doubt = false
@@ -77,7 +103,7 @@ export class Loop {
   /** Aborts all jobs. The lease was lost, so the database refuses their writes anyway. */
   abort(reason: string): void {
     this.buffer = []
-    for (const controller of this.running.values()) controller.abort(new Error(reason))
+    for (const { controller } of this.running.values()) controller.abort(new Error(reason))
   }
 
   /** Waits at most this many milliseconds. Returns true when no job runs any more. */
@@ -114,15 +140,16 @@ export class Loop {
     try {
       if (this.doubt) await releaseUnknown(queue, processId, id => this.holds(id))
       this.doubt = false
-      const claimed = await claimJobs(queue, processId, room)
+      const claimed = await this.claimAtMost(room)
       if (this.stopping) {
         const ids = claimed.map(({ id }) => id)
         await releaseJobs(ids, processId)
         return pollInterval
       }
       this.buffer.push(...claimed)
-      // A suspect is claimed alone, even when other jobs wait behind it.
-      if (claimed.length === room || claimed.some(({ suspect }) => suspect)) this.again = true
+      // A suspect is claimed alone, even when other jobs wait behind it. A lane may have had less than its share.
+      const isPart = claimed.some(({ suspect }) => suspect) || (this.options.lanes && claimed.length > 0)
+      if (claimed.length === room || isPart) this.again = true
       return woken && claimed.length === 0 ? Math.min(SECOND_LOOK_MS, pollInterval) : pollInterval
     } catch (error) {
       log().warn({ error: String(error), queue }, 'claiming jobs failed')
@@ -130,6 +157,27 @@ export class Loop {
       this.doubt = true
       return RETRY_MS
     }
+  }
+
+  private claimAtMost(room: number): Promise<ClaimedJob[]> {
+    const { queue, processId, lanes } = this.options
+    if (!lanes) return claimJobs(queue, processId, room)
+    return claimJobs(queue, processId, room, { roomOf: lane => this.roomOf(lane, lanes), after: this.lastLane })
+  }
+
+  /** Returns how many more jobs of a lane may run. */
+  private roomOf(lane: number, { share, mostSlow, isFailing }: LaneOptions): number {
+    const ofLane = [...this.running].filter(([, job]) => job.lane === lane).map(([id]) => id)
+    const failing = isFailing(lane)
+    // Lanes that are known to fail leave half of these places to lanes that begin to.
+    if (failing && this.slow.size >= mostSlow / 2) return 0
+    const limit = failing || ofLane.some(id => this.slow.has(id)) ? 1 : share
+    return limit - ofLane.length - this.buffer.filter(job => job.lane === lane).length
+  }
+
+  /** Returns the number of taken slots. */
+  private taken(): number {
+    return this.running.size - Math.min(this.slow.size, this.options.lanes?.mostSlow ?? 0)
   }
 
   private holds(id: number): boolean {
@@ -147,11 +195,11 @@ export class Loop {
       if (this.buffer.length === 0) return BATCH
       return this.buffer.length <= BATCH / 2 ? BATCH / 2 : 0
     }
-    return concurrency - this.running.size - this.buffer.length
+    return concurrency - this.taken() - this.buffer.length
   }
 
   private begin(): void {
-    while (this.running.size < this.options.concurrency && !this.alone) {
+    while (this.taken() < this.options.concurrency && !this.alone) {
       const [job] = this.buffer
       if (!job) return
       // The sandbox separates builds from each other, and other builds should not wait for hours.
@@ -165,7 +213,9 @@ export class Loop {
 
   private async perform(job: ClaimedJob): Promise<void> {
     const controller = new AbortController()
-    this.running.set(job.id, controller)
+    this.running.set(job.id, { controller, lane: job.lane })
+    this.lastLane = job.lane
+    const slow = this.options.lanes && setTimeout(() => this.giveUpSlot(job.id), this.options.lanes.slowAfter)
     const started = performance.now()
     const company = this.alone ? setTimeout(() => this.endAlone(), ALONE_MS) : undefined
     try {
@@ -176,17 +226,32 @@ export class Loop {
     }
     this.pace = this.pace * 0.9 + (performance.now() - started) * 0.1
     this.running.delete(job.id)
+    this.slow.delete(job.id)
     clearTimeout(company)
+    clearTimeout(slow)
     this.endAlone()
     if (this.done.length >= BATCH || this.running.size === 0) void this.flush()
     else this.flushTimer ??= setTimeout(() => void this.flush(), FAST_MS)
     if (this.running.size === 0) this.idle?.()
   }
 
+  private giveUpSlot(id: number): void {
+    this.slow.add(id)
+    this.begin()
+    this.lookAgain()
+  }
+
+  /** A claim that is under way may have left jobs of a lane behind, because the lane was full when it began. */
+  private lookAgain(): void {
+    this.again = true
+    this.look()
+  }
+
   private endAlone(): void {
     this.alone = false
     this.begin()
-    if (this.again || this.buffer.length === 0) this.look()
+    if (this.options.lanes) this.lookAgain()
+    else if (this.again || this.buffer.length === 0) this.look()
   }
 
   private async fail(job: ClaimedJob, error: unknown, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 // One worker process: it runs loops over the queues, renews its lease, finds dead processes and runs the schedule.
+import { hookLanes } from '../areas/hooks/targets.js'
 import { settleOpenChanges } from '../areas/refs/recovery.js'
 import { clearStaleLocks } from '../areas/repository/stale-locks.js'
 import { lookAfterBuilds } from '../areas/runners/built-in.js'
@@ -57,6 +58,7 @@ export async function startWorker(): Promise<Worker> {
         processId,
         concurrency: config().queue.concurrency[queue],
         pollInterval: config().queue.poll_interval * 1000,
+        ...(queue === 'hooks' && { lanes: hookLanes(config().queue.concurrency.hooks) }),
         run: (job, signal) => perform(job, { signal, processId }),
         ended: (count, failed) => tally.add(queue, count, failed)
       })

@@ -12,20 +12,27 @@ import {
   utimesSync,
   writeFileSync
 } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { createBackup } from '../../src/areas/backup/create.js'
 import { createHook } from '../../src/areas/hooks/hooks.js'
 import { runTask } from '../../src/areas/maintenance/maintenance.js'
 import { ensureRepository, repositoryPath } from '../../src/areas/projects/repositories.js'
 import type { CheckResult } from '../../src/cli/doctor/check.js'
 import { checks } from '../../src/cli/doctor/checks.js'
 import { orphansCheck } from '../../src/cli/doctor/files.js'
+import { backupsCheck, buildFilesCheck, integrityCheck } from '../../src/cli/doctor/integrity.js'
+import { hooksCheck, retriedJobsCheck } from '../../src/cli/doctor/jobs.js'
 import { root } from '../../src/config.js'
+import { Hook } from '../../src/db/models/index.js'
 import { execute, row, rows, type Value } from '../../src/db/sql.js'
 import { createRepository } from '../../src/git/repository.js'
 import { HOME_FOLDERS, prepareHome } from '../../src/home.js'
 import { machine } from '../../src/queue/processes.js'
+import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
+import { git } from '../git/history.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
@@ -228,7 +235,7 @@ t.test('--fix leaves some faults to people', async t => {
 t.test('the check finds orphans older than a day and leaves their removal to maintenance', async t => {
   const orphan = repositoryPath({ id: 4_000_001, storage: 'default' })
   await createRepository(orphan)
-  const context = { all: false, serverUp: false, now: new Date() }
+  const context = { all: false, serverUp: false, serverUrl: '', now: new Date() }
   t.equal(await orphansCheck.examine(context), 'no orphan is older than a day')
   const later = new Date(Date.now() + 2 * 86_400_000)
   await t.rejects(async () => orphansCheck.examine({ ...context, now: later }), {
@@ -237,6 +244,138 @@ t.test('the check finds orphans older than a day and leaves their removal to mai
     remedy: /maintenance run orphaned_files --dry-run/
   })
   t.equal(orphansCheck.mend, undefined)
+})
+
+t.test('doctor looks inside', async t => {
+  const context = { all: false, serverUp: false, serverUrl: '', now: new Date() }
+
+  await t.test('repositories: what is missing is found once their files have changed', async t => {
+    const [project, other] = [await factory.project(), await factory.project()]
+    for (const each of [project, other]) await factory.file(each, 'a.txt', `a ${each.id}`)
+    await integrityCheck.examine(context)
+    t.match(await integrityCheck.examine(context), /^looked into 0 repositories, [2-9]\d* unchanged/)
+    const path = repositoryPath({ id: project.id, storage: 'default' })
+    const blob = git(path, ['rev-parse', 'HEAD:a.txt'])
+    const kept = readFileSync(join(path, 'objects', blob.slice(0, 2), blob.slice(2)))
+    rmSync(join(path, 'objects', blob.slice(0, 2), blob.slice(2)))
+    for (let times = 0; times < 2; times++) {
+      await t.rejects(async () => integrityCheck.examine(context), {
+        message: /^1 repository is damaged; looked into 1 repository, \d+ unchanged/,
+        details: [`project ${project.id}: missing blob ${blob} (${path})`]
+      })
+    }
+    writeFileSync(join(path, 'objects', blob.slice(0, 2), blob.slice(2)), kept)
+    t.match(await integrityCheck.examine(context), /^looked into 1 repository,/)
+  })
+
+  await t.test('repositories: a ref or a HEAD without its object is found, and --all looks at everything', async t => {
+    const project = await factory.project()
+    await factory.file(project, 'a.txt', 'a')
+    const path = repositoryPath({ id: project.id, storage: 'default' })
+    writeFileSync(join(path, 'refs/heads/lost'), `${'1'.repeat(40)}\n`)
+    await t.rejects(async () => integrityCheck.examine(context), { message: /damaged/, details: [/refs\/heads\/lost/] })
+    rmSync(join(path, 'refs/heads/lost'))
+    const head = readFileSync(join(path, 'HEAD'))
+    writeFileSync(join(path, 'HEAD'), 'nothing\n')
+    await t.rejects(async () => integrityCheck.examine(context), { message: /damaged/, details: [/^project \d+: /] })
+    writeFileSync(join(path, 'HEAD'), head)
+    const said = await integrityCheck.examine({ ...context, all: true })
+    t.match(said, /^looked into [2-9]\d* repositories, 0 unchanged/)
+  })
+
+  await t.test('archives and traces: size and bytes, from the first fault on', async t => {
+    const project = await factory.project()
+    const ci = 'one:\n  script: [make]\n  artifacts: {paths: [a]}\ntwo:\n  script: [make]\n  artifacts: {paths: [a]}\n'
+    const [one, two] = await makePipeline(project, ci)
+    if (!one || !two) throw new Error('no builds')
+    for (const build of [one, two]) await endBuild(build, { trace: 'done', artifacts: Buffer.from('archive') })
+    t.match(await buildFilesCheck.examine(context), /^looked at 2 builds$/)
+    t.match(await buildFilesCheck.examine(context), /^looked at 0 builds$/)
+    const file = (kind: string, ending: string) => join(home, kind, '0', `${two.id}-1.${ending}`)
+    writeFileSync(file('artifacts', 'zip'), 'another')
+    rmSync(file('traces', 'log'))
+    for (let times = 0; times < 2; times++) {
+      await t.rejects(async () => buildFilesCheck.examine({ ...context, all: times === 0 }), {
+        message: /^2 files of builds are damaged; looked at [12] builds?$/,
+        details: [
+          `build ${two.id}: the trace is missing`,
+          `build ${two.id}: the archive has other bytes than were stored`
+        ]
+      })
+    }
+    writeFileSync(file('artifacts', 'zip'), 'cut')
+    writeFileSync(file('traces', 'log'), 'done')
+    await t.rejects(async () => buildFilesCheck.examine(context), {
+      message: /damaged/,
+      details: [`build ${two.id}: the archive has 3 bytes, and not 7`]
+    })
+    writeFileSync(file('artifacts', 'zip'), 'archive')
+    t.match(await buildFilesCheck.examine(context), /^looked at 1 build$/)
+  })
+
+  await t.test('jobs that fail again and again', async t => {
+    await insert('jobs', {
+      queue: 'default',
+      name: 'happening.told',
+      payload: '{}',
+      state: 'delayed',
+      attempts: 3,
+      error: 'Error: no such thing\n  at once',
+      run_at: minutesAgo(-10),
+      created_at: minutesAgo(1)
+    })
+    const { id } = (await row<{ id: number }>("select id from jobs where state = 'delayed' and attempts = 3")) ?? {
+      id: 0
+    }
+    await t.rejects(async () => retriedJobsCheck.examine(context), {
+      message: '1 job fails again and again',
+      details: [`happening.told: 1; job ${id}: Error: no such thing`]
+    })
+    await execute("delete from jobs where state = 'delayed'")
+    t.equal(await retriedJobsCheck.examine(context), 'no job has failed 3 times')
+  })
+
+  await t.test('hooks of projects that fail', async t => {
+    const project = await factory.project()
+    const hook = await Hook.create({ projectId: project.id, url: 'http://127.0.0.1:9/' })
+    await execute('update hooks set failures = 6, resting_until = ?', [minutesAgo(-5)])
+    await t.rejects(async () => hooksCheck.examine(context), {
+      message: /fail$/,
+      details: [`hook ${hook.id} of project ${project.id}: 6 failures in a row, 0 deliveries wait`]
+    })
+    await hook.destroy()
+  })
+
+  await t.test('the age of the last good backup', async t => {
+    t.match(await backupsCheck.examine(context), /^no backup yet/)
+    const later = { ...context, now: new Date(Date.now() + 49 * 3_600_000) }
+    await t.rejects(async () => backupsCheck.examine(later), { message: 'there is no good backup' })
+    const [one, two] = [await createBackup({}, someOrigin), await createBackup({}, someOrigin)]
+    t.equal(await backupsCheck.examine(context), `the last good one is 0 hours old: ${two.path}`)
+    writeFileSync(join(two.path, 'manifest.json'), '{}')
+    t.equal(await backupsCheck.examine(context), `the last good one is 0 hours old: ${one.path}`)
+    await t.rejects(async () => backupsCheck.examine(later), {
+      message: /^the last good one is 4[89] hours old: /
+    })
+    for (const { path } of [one, two]) rmSync(path, { recursive: true })
+    await t.rejects(async () => backupsCheck.examine(later), { message: 'there is no good backup' })
+    await execute("delete from audit_events where action = 'backup.create'")
+  })
+  await execute('delete from projects')
+})
+
+t.test('another server at the port of a stopped home is not taken for its own', async t => {
+  const other = createHttpServer((_, response) => response.end('{"status":"ok"}'))
+  await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+  const { port } = other.address() as { port: number }
+  t.teardown(() => other.close())
+  const note = join(home, 'run/server.json')
+  writeFileSync(note, JSON.stringify({ host: '127.0.0.1', port, pid: process.pid, instance: 'not-that-one' }))
+  const { code, stdout } = await cli(['status', '--json'], { environment: { ...environment, GITSTEAD_PORT: '7' } })
+  t.equal(code, 5)
+  t.match(JSON.parse(stdout), { server: { up: false, url: 'http://127.0.0.1:7' } })
+  t.match((await doctor()).of('address'), { ok: true, found: 'down; it may use any free port' })
+  rmSync(note)
 })
 
 t.test('an old or a newer schema is a fault, and the checks that need the schema are skipped', async t => {

@@ -32,7 +32,7 @@ t.test('hooks are added, listed, shown and removed', async t => {
     'the token\n'
   )
   t.match(hook, {
-    url: 'https://ada:hunter22@hooks.example.org/',
+    url: 'https://ada:redacted@hooks.example.org/',
     push_events: false,
     tag_push_events: false,
     enable_ssl_verification: true,

@@ -20,6 +20,7 @@ import {
 import { findUserByName, listUsers, requireUser } from '../../src/areas/users/users.queries.js'
 import { execute } from '../../src/db/sql.js'
 import { claimJobs } from '../../src/queue/claim.js'
+import { enqueueAll } from '../../src/queue/enqueue.js'
 import { queueMetrics } from '../../src/queue/metrics.js'
 import { queuesOverview } from '../../src/queue/overview.js'
 import { registerProcess } from '../../src/queue/processes.js'
@@ -43,13 +44,32 @@ t.test('a claim reads along its index', async t => {
   const plan = (await plansOf(() => claimJobs('default', process, 50))).find(({ statement }) =>
     /skip locked/.test(statement)
   )
-  t.equal(stepOf(plan, 'jobs')?.key, 'jobs_claim')
+  t.equal(stepOf(plan, 'jobs')?.key, 'jobs_lane')
   t.same(sorts(plan), [])
+})
+
+t.test('a claim finds the lanes with ready jobs by one index step each', async t => {
+  const process = await registerProcess({ queues: ['hooks'], concurrency: 1 })
+  for (const lane of [1, 2]) {
+    const payloads = Array.from({ length: 3000 }, (_, deliveryId) => ({ deliveryId }))
+    await enqueueAll('hook.deliver', payloads, { lane })
+  }
+  await execute('analyze table jobs')
+  const plans = await plansOf(() => claimJobs('hooks', process, 4))
+  const lanes = plans.filter(({ statement }) => /lane >= /.test(statement))
+  for (const plan of lanes) t.match(stepOf(plan, 'jobs'), { key: 'jobs_lane', Extra: /Using index/ })
+  const claims = plans.filter(({ statement }) => /skip locked/.test(statement))
+  t.same([lanes.length, claims.length > 0], [4, true])
+  for (const claim of [...lanes, ...claims]) {
+    t.equal(stepOf(claim, 'jobs')?.key, 'jobs_lane')
+    t.same(sorts(claim), [])
+  }
+  await execute("delete from jobs where queue = 'hooks'")
 })
 
 t.test('the backlog is counted in the index', async t => {
   const [plan] = await plansOf(() => queueMetrics())
-  t.match(stepOf(plan, 'jobs'), { key: 'jobs_claim', Extra: /Using index/ })
+  t.match(stepOf(plan, 'jobs'), { key: 'jobs_lane', Extra: /Using index/ })
 })
 
 t.test('the dashboard', async t => {
@@ -57,7 +77,7 @@ t.test('the dashboard', async t => {
   const about = (text: RegExp) => plans.find(({ statement }) => text.test(statement))
 
   t.test('counts jobs in the index', async t => {
-    t.match(stepOf(about(/group by queue, state/), 'jobs'), { key: 'jobs_claim', Extra: /Using index/ })
+    t.match(stepOf(about(/group by queue, state/), 'jobs'), { key: 'jobs_lane', Extra: /Using index/ })
   })
 
   t.test('reads along the failures, and finds their jobs by id', async t => {

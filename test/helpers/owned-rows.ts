@@ -49,6 +49,11 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   projects: ({ project, user }) => execute('update projects set creator_id = ? where id = ?', [user.id, project.id]),
   repository_upkeeps: ({ project }) =>
     execute('insert into repository_upkeeps (project_id, looked_at) values (?, now())', [project.id]),
+  repository_checks: ({ project }) =>
+    execute(
+      "insert into repository_checks (project_id, looked_at, fingerprint) values (?, now(), unhex(sha2('', 256)))",
+      [project.id]
+    ),
   pipelines: along,
   builds: async ({ project, user }) => {
     const builds = await makePipeline({ ...project, owner: user }, CI)

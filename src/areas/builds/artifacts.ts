@@ -16,13 +16,15 @@ export async function storeArtifacts(
   archive: { path: string; filename: string },
   expireIn: number | null
 ): Promise<void> {
-  const { size } = await putArtifact({ build: claim.buildId, attempt: claim.attempt }, archive.path)
+  const { size, sha256 } = await putArtifact({ build: claim.buildId, attempt: claim.attempt }, archive.path)
   await execute(
-    `update builds set artifacts_filename = ?, artifacts_size = ?, artifacts_attempt = ?, artifacts_expire_at = ?
+    `update builds set artifacts_filename = ?, artifacts_size = ?, artifacts_sha256 = ?, artifacts_attempt = ?,
+       artifacts_expire_at = ?
      where id = ? and token_hash = ?`,
     [
       archive.filename,
       size,
+      Buffer.from(sha256, 'hex'),
       claim.attempt,
       expireIn === null ? null : new Date(Date.now() + expireIn * 1000),
       claim.buildId,

@@ -1,14 +1,16 @@
-// Makes one attempt at a delivery: sends it, records the result, and schedules the next attempt after a failure.
+// Makes one attempt at a delivery: sends it, records the result, and plans the next attempt after a failure.
 import { Hook } from '../../db/models/index.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { enqueue } from '../../queue/enqueue.js'
+import { PlannedRetry } from '../../queue/planned-retry.js'
 import { decrypt } from '../../secrets.js'
 import { type DeliveryResult, deliverHook } from '../../webhooks/deliver.js'
 import { projectHookHeader, SYSTEM_HOOK_HEADER } from '../../webhooks/events.js'
 import { nextDelay } from '../../webhooks/retry.js'
 import { isAskedFor } from './delivery-keys.js'
 import { noteHealth, restingUntil } from './hook-health.js'
+import { laneOf, noteTarget } from './targets.js'
 
 interface DeliveryRow {
   readonly id: number
@@ -24,7 +26,10 @@ interface DeliveryRow {
 /** Milliseconds. A delivery that waits longer for a resting hook is dead: otherwise deliveries pile up for ever. */
 const LONGEST_WAIT = 86_400_000
 
-/** Makes one attempt, and enqueues the job of the next one after a failure. Does nothing for a finished delivery. */
+/**
+ * Makes one attempt. Throws PlannedRetry when it failed, so that the queue counts and shows the failure and runs the job
+ * again. Does nothing for a finished delivery.
+ */
 export async function deliver(deliveryId: number): Promise<void> {
   const delivery = await row<DeliveryRow>(
     'select id, hook_id, event_key, event, payload, state, attempts, created_at from hook_deliveries where id = ?',
@@ -35,9 +40,11 @@ export async function deliver(deliveryId: number): Promise<void> {
   if (!hook) return finish(delivery, 'canceled')
   const asked = delivery.attempts === 0 && isAskedFor(delivery.event_key)
   const resting = await restingUntil(hook.id, asked ? delivery.created_at : null)
+  const lane = laneOf(hook.url)
   if (resting) {
+    noteTarget(lane, false)
     const old = Date.now() - delivery.created_at.getTime() > LONGEST_WAIT
-    return old ? finish(delivery, 'dead') : postpone(delivery, resting)
+    return old ? finish(delivery, 'dead') : postpone(delivery, resting, lane)
   }
   const startedAt = new Date()
   const result = await deliverHook({
@@ -49,12 +56,20 @@ export async function deliver(deliveryId: number): Promise<void> {
     id: `${delivery.event_key}.${delivery.id}`,
     timestamp: startedAt
   })
-  await record(delivery, startedAt, result)
+  noteTarget(lane, result.delivered)
+  const next = await record({ ...delivery, lane }, startedAt, result)
+  if (!result.delivered) throw new PlannedRetry(`hook ${hook.id}, delivery ${delivery.id}: ${result.error}`, next)
 }
 
-async function record(delivery: DeliveryRow, startedAt: Date, result: DeliveryResult): Promise<void> {
+/** Returns when the next attempt is; null when there is none. */
+function record(
+  delivery: DeliveryRow & { lane: number },
+  startedAt: Date,
+  result: DeliveryResult
+): Promise<Date | null> {
   const attempt = delivery.attempts + 1
-  await transact(async () => {
+  const delay = result.delivered ? null : nextDelay(attempt, Math.random)
+  return transact(async () => {
     await execute(
       `insert into hook_attempts (delivery_id, attempt, started_at, duration_ms, status, error, request_headers,
          response_headers, response_body) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -71,11 +86,10 @@ async function record(delivery: DeliveryRow, startedAt: Date, result: DeliveryRe
       ]
     )
     await execute('update hook_deliveries set attempts = ? where id = ?', [attempt, delivery.id])
-    await noteHealth(delivery.hook_id, result.delivered, startedAt)
-    if (result.delivered) return finish(delivery, 'delivered')
-    const delay = nextDelay(attempt, Math.random)
-    if (delay === null) return finish(delivery, 'dead')
-    await postpone(delivery, new Date(Date.now() + delay * 1000))
+    await noteHealth({ id: delivery.hook_id, lane: delivery.lane }, result.delivered, startedAt)
+    if (delay !== null) return new Date(Date.now() + delay * 1000)
+    await finish(delivery, result.delivered ? 'delivered' : 'dead')
+    return null
   })
 }
 
@@ -83,6 +97,6 @@ async function finish(delivery: DeliveryRow, state: 'delivered' | 'dead' | 'canc
   await execute('update hook_deliveries set state = ?, finished_at = ? where id = ?', [state, new Date(), delivery.id])
 }
 
-async function postpone(delivery: DeliveryRow, runAt: Date): Promise<void> {
-  await enqueue('hook.deliver', { deliveryId: delivery.id }, { runAt })
+async function postpone(delivery: DeliveryRow, runAt: Date, lane: number): Promise<void> {
+  await enqueue('hook.deliver', { deliveryId: delivery.id }, { runAt, lane })
 }

@@ -1,18 +1,34 @@
 // Deliveries of events to hooks. Each delivery is a row with a job. The listener creates both for a happening.
 import { execute, marks, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
+import { batches } from '../../lib/batches.js'
 import { enqueue } from '../../queue/enqueue.js'
+import { hookBody } from '../../webhooks/body.js'
 import { PROJECT_HOOK_EVENTS, systemHookFlag } from '../../webhooks/events.js'
 import { type ByKind, type Listener, listenerBy } from '../activity/listeners.js'
 import type { HookEvent, HookMessage } from './hook-events.js'
+import { laneOf } from './targets.js'
 
 /** Returns the listener that creates deliveries. `events` maps each kind of happening to the event for hooks. */
 export const hookDeliveries = (events: ByKind<HookEvent>): Listener =>
   listenerBy('hooks', events, (event, told) => deliverEvent(told.id, event))
 
+/** Bytes and characters that the columns hold. */
+const LARGEST_ROW = 16_777_215
+const LONGEST_KEY = 64
+
 interface HookRow {
   readonly id: number
   readonly project_id: number | null
+  readonly url: string
+}
+
+export interface NewDelivery {
+  /** A hook has one delivery for each key. */
+  readonly key: string
+  readonly event: string
+  /** JSON, from hookBody. */
+  readonly body: string
 }
 
 /**
@@ -26,7 +42,7 @@ export async function deliverEvent(key: string, event: HookEvent): Promise<void>
   const ofProject = wanting.filter(({ project_id }) => project_id !== null)
   const deliveries = [...(await addressed(event.system, ofSystem)), ...(await addressed(event.project, ofProject))]
   await transact(async () => {
-    for (const delivery of deliveries) await addDelivery(delivery.hookId, key, delivery.event, delivery.body)
+    for (const { hook, event, body } of deliveries) await addDelivery(hook, { key, event, body })
   })
 }
 
@@ -38,28 +54,50 @@ function hooksThatWant({ system, project }: HookEvent): Promise<HookRow[]> {
     ...(project ? [`project_id = ? and ${PROJECT_HOOK_EVENTS[project.event].flag}`] : [])
   ]
   return rows<HookRow>(
-    `select id, project_id from hooks where ${conditions.join(' or ') || 'false'}`,
+    `select id, project_id, url from hooks where ${conditions.join(' or ') || 'false'}`,
     project ? [project.id] : []
   )
 }
 
 async function addressed(message: HookMessage<string> | undefined, hooks: readonly HookRow[]) {
   if (!message || hooks.length === 0) return []
-  const body = JSON.stringify(await message.payload())
-  return hooks.map(({ id }) => ({ hookId: id, event: message.event, body }))
+  const body = hookBody(await message.payload())
+  return hooks.map(hook => ({ hook, event: message.event, body }))
 }
 
 /** Adds a delivery with its job. Returns its id, or null when the hook already has a delivery with this key. */
-export async function addDelivery(hookId: number, key: string, event: string, body: string): Promise<number | null> {
+export async function addDelivery(
+  hook: { readonly id: number; readonly url: string },
+  { key, event, body }: NewDelivery
+): Promise<number | null> {
+  // `insert ignore` would cut what is too long, and nobody would notice.
+  if (Buffer.byteLength(body) > LARGEST_ROW || key.length > LONGEST_KEY) throw new Error('a delivery is too large')
   return transact(async () => {
     const { affectedRows, insertId } = await execute(
       'insert ignore into hook_deliveries (hook_id, event_key, event, payload, created_at) values (?, ?, ?, ?, ?)',
-      [hookId, key, event, body, new Date()]
+      [hook.id, key, event, body, new Date()]
     )
     if (affectedRows === 0) return null
-    await enqueue('hook.deliver', { deliveryId: insertId })
+    await enqueue('hook.deliver', { deliveryId: insertId }, { lane: laneOf(hook.url) })
     return insertId
   })
+}
+
+/** Cancels the pending deliveries of hooks. Call it in the transaction that removes the hooks. */
+export async function cancelDeliveriesOf(hookIds: readonly number[]): Promise<void> {
+  await execute(
+    `update hook_deliveries set state = 'canceled', finished_at = ? where hook_id in (${marks(hookIds)}) and state = 'pending'`,
+    [new Date(), ...hookIds]
+  )
+}
+
+/** Cancels the pending deliveries of the hooks of projects. Call it in the transaction that removes the projects. */
+export async function cancelDeliveriesOfProjects(projectIds: readonly number[]): Promise<void> {
+  const hooks = await rows<{ id: number }>(
+    `select id from hooks where project_id in (${marks(projectIds)})`,
+    projectIds
+  )
+  for (const some of batches(hooks, 500)) await cancelDeliveriesOf(some.map(({ id }) => id))
 }
 
 /** Cancels pending deliveries. Call it when their jobs are discarded. */

@@ -79,9 +79,18 @@ export const viewDelivery = (delivery: DeliveryRow): Delivery => ({
 
 export const viewDeliveryDetails = (delivery: DeliveryDetailsRow, tries: readonly AttemptRow[]): DeliveryDetails => ({
   ...viewDelivery(delivery),
-  payload: JSON.parse(delivery.payload) as unknown,
+  payload: payloadOf(delivery),
   tries: tries.map(viewAttempt)
 })
+
+/** Earlier versions cut the largest payloads, so that they are no JSON: those are shown as the text that they are. */
+function payloadOf({ payload }: DeliveryDetailsRow): unknown {
+  try {
+    return JSON.parse(payload)
+  } catch {
+    return payload
+  }
+}
 
 const viewAttempt = (attempt: AttemptRow) => ({
   attempt: attempt.attempt,

@@ -34,13 +34,17 @@ export async function restingUntil(hookId: number, askedAt: Date | null): Promis
  * Records the result of an attempt. Attempts that started before the rest began fail for the same reason, so they do
  * not make the rest longer.
  */
-export async function noteHealth(hookId: number, delivered: boolean, startedAt: Date): Promise<void> {
+export async function noteHealth(
+  { id: hookId, lane }: { readonly id: number; readonly lane: number },
+  delivered: boolean,
+  startedAt: Date
+): Promise<void> {
   if (delivered) {
     const { affectedRows } = await execute(
       'update hooks set failures = 0, resting_until = null, rested_at = null where id = ? and failures > 0',
       [hookId]
     )
-    if (affectedRows > 0) await wakeWaiting(hookId)
+    if (affectedRows > 0) await wakeWaiting(lane)
     return
   }
   const { affectedRows } = await execute(
@@ -61,11 +65,9 @@ export async function noteHealth(hookId: number, delivered: boolean, startedAt: 
 }
 
 /** Runs the waiting deliveries of a receiver that answers again now, instead of at their scheduled times. */
-async function wakeWaiting(hookId: number): Promise<void> {
-  await execute(
-    `update jobs set run_at = ? where state = 'delayed' and queue = 'hooks' and name = 'hook.deliver'
-     and cast(json_extract(payload, '$.deliveryId') as unsigned) in
-       (select id from hook_deliveries where hook_id = ? and state = 'pending')`,
-    [new Date(), hookId]
-  )
+async function wakeWaiting(lane: number): Promise<void> {
+  await execute("update jobs set run_at = ? where queue = 'hooks' and state = 'delayed' and lane = ?", [
+    new Date(),
+    lane
+  ])
 }

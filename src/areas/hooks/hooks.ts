@@ -3,10 +3,11 @@ import { Hook } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
 import { Invalid, NotFound, Unprocessable } from '../../errors.js'
 import { encrypt } from '../../secrets.js'
+import { hookBody } from '../../webhooks/body.js'
 import { samplePayload } from '../../webhooks/system-payloads.js'
 import { checkHookUrl, withoutPassword } from '../../webhooks/url.js'
 import { audit, changesBetween } from '../audit/audit.js'
-import { addDelivery } from './deliveries.js'
+import { addDelivery, cancelDeliveriesOf } from './deliveries.js'
 import { testKey } from './delivery-keys.js'
 import type { HookBody } from './hooks.schema.js'
 
@@ -44,15 +45,16 @@ export async function createHook(body: HookBody, origin: Origin): Promise<Hook> 
 export async function testHook(id: number) {
   const hook = await findHook(id)
   const sample = samplePayload()
-  const deliveryId = await addDelivery(hook.id, testKey(), sample.event_name, JSON.stringify(sample))
+  const deliveryId = await addDelivery(hook, { key: testKey(), event: sample.event_name, body: hookBody(sample) })
   return { sample, deliveryId: Number(deliveryId) }
 }
 
-/** Removes a system hook. The jobs of its pending deliveries cancel them. Throws NotFound. */
+/** Removes a system hook and cancels its pending deliveries. Throws NotFound. */
 export async function deleteHook(id: number, origin: Origin): Promise<Hook> {
   const hook = await findHook(id)
   await transact(async () => {
     await hook.destroy()
+    await cancelDeliveriesOf([hook.id])
     await audit(origin, { action: 'hook.delete', target: targetOf(hook) })
   })
   return hook

@@ -2,11 +2,12 @@
 import { Type } from 'typebox'
 import type { Hook as Row } from '../../db/models/index.js'
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
+import { withoutPassword } from '../../webhooks/url.js'
 import type { HookHealth } from './hooks.queries.js'
 
 const record = {
   id: IdOf('the hook'),
-  url: Text('the URL that is called'),
+  url: Text('the URL that is called, with `redacted` in place of a password'),
   created_at: Moment('when it was made'),
   push_events: Flag('whether it is called for pushes'),
   tag_push_events: Flag('whether it is called for tags'),
@@ -45,7 +46,7 @@ export const SamplePayload = Type.Object(
 
 export const viewSystemHook = (hook: Row) => ({
   id: hook.id,
-  url: hook.url,
+  url: withoutPassword(hook.url),
   created_at: hook.createdAt,
   push_events: hook.pushEvents,
   tag_push_events: hook.tagPushEvents,

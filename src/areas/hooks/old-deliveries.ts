@@ -1,17 +1,44 @@
 import { deleteRows } from '../../db/owned-rows.js'
 import { row, rows } from '../../db/sql.js'
+import { enqueuedPayloads } from '../../queue/metrics.js'
 import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
+import { cancelDeliveries } from './deliveries.js'
 
 /** Payloads and answers are the largest rows of all. A month is enough to find out why a receiver missed an event. */
 const KEPT_DAYS = 30
 const BATCH = 500
+/** All tries of a delivery end within 29 hours, and it waits no longer than a day for a hook that rests. */
+const LATE_DAYS = 3
+const MOST = 10_000
 const OVER = "state in ('delivered', 'dead', 'canceled') and created_at < ?"
 
 export const oldDeliveries: Task = {
   name: 'old_deliveries',
   schedule: '37 3 * * *',
-  about: `removes hook deliveries that are over and were made ${KEPT_DAYS} days ago, with their tries`,
-  run: context => removeDeliveries(context, daysAgo(KEPT_DAYS))
+  about: `removes hook deliveries that are over and were made ${KEPT_DAYS} days ago, with their tries, and ends those that nobody will send`,
+  run: async context => {
+    await removeDeliveries(context, daysAgo(KEPT_DAYS))
+    // Afterwards, so that they can still be seen until the next run.
+    return { forsaken: await endForsaken(context) }
+  }
+}
+
+/**
+ * Ends the deliveries that nobody will send: their hook is removed, or their job is gone although it should have ended
+ * long ago. Otherwise they would wait for ever. Returns how many.
+ */
+async function endForsaken({ dryRun }: TaskContext): Promise<number> {
+  const late = await rows<{ id: number; hook: number | null }>(
+    `select d.id, h.id as hook from hook_deliveries d left join hooks h on h.id = d.hook_id
+     where d.state = 'pending' and (d.created_at < ? or h.id is null) order by d.id limit ${MOST}`,
+    [daysAgo(LATE_DAYS)]
+  )
+  if (late.length === 0) return 0
+  // Read after the rows: a delivery that ended in between has no job, and is not pending any more.
+  const waiting = await enqueuedPayloads('hook.deliver')
+  const forsaken = late.filter(({ id, hook }) => hook === null || !waiting.has(JSON.stringify({ deliveryId: id })))
+  if (!dryRun) await cancelDeliveries(forsaken.map(({ id }) => ({ deliveryId: id })))
+  return forsaken.length
 }
 
 async function removeDeliveries({ dryRun, signal, count }: TaskContext, before: Date): Promise<undefined> {

@@ -9,6 +9,7 @@ import { addDelivery } from './deliveries.js'
 import { type DeliveryDetailsRow, findDelivery, listLostDeliveries } from './deliveries.queries.js'
 import { redeliveryKey } from './delivery-keys.js'
 import { findHook, targetOf } from './hooks.js'
+import { laneOf } from './targets.js'
 
 /** Maximum number of deliveries that one transaction adds. */
 const BATCH = 200
@@ -24,7 +25,7 @@ export async function redeliver(
   return transact(async () => {
     const old = await findDelivery(deliveryId, hookId)
     const hook = await findHook(old.hook_id)
-    const id = await repeat(old)
+    const id = await repeat(old, hook.url)
     await audit(origin, {
       action: 'hook.redeliver',
       target: targetOf(hook),
@@ -53,7 +54,7 @@ export async function redeliverDead(hookId: number, origin: Origin): Promise<num
   const made: number[] = []
   for (let at = 0; at < lost.length; at += BATCH) {
     const part = await transact(async () => {
-      const ids = await repeatAll(hookId, lost.slice(at, at + BATCH))
+      const ids = await repeatAll(hook, lost.slice(at, at + BATCH))
       const changes = { dead_deliveries: { after: ids.length } }
       await audit(origin, { action: 'hook.redeliver', target: targetOf(hook), changes })
       return ids
@@ -63,11 +64,16 @@ export async function redeliverDead(hookId: number, origin: Origin): Promise<num
   return made
 }
 
-const repeat = async (old: DeliveryDetailsRow): Promise<number> =>
-  Number(await addDelivery(old.hook_id, redeliveryKey(old.id, randomUUID()), old.event, old.payload))
+async function repeat(old: DeliveryDetailsRow, url: string): Promise<number> {
+  const key = redeliveryKey(old.id, randomUUID())
+  return Number(await addDelivery({ id: old.hook_id, url }, { key, event: old.event, body: old.payload }))
+}
 
 /** Copies the payloads inside the database, in one statement: there may be thousands, of megabytes each. */
-async function repeatAll(hookId: number, deliveryIds: readonly number[]): Promise<number[]> {
+async function repeatAll(
+  { id: hookId, url }: { id: number; url: string },
+  deliveryIds: readonly number[]
+): Promise<number[]> {
   const batch = randomUUID()
   await execute(
     `insert into hook_deliveries (hook_id, event_key, event, payload, created_at)
@@ -82,7 +88,8 @@ async function repeatAll(hookId: number, deliveryIds: readonly number[]): Promis
   )
   await enqueueAll(
     'hook.deliver',
-    made.map(({ id }) => ({ deliveryId: id }))
+    made.map(({ id }) => ({ deliveryId: id })),
+    { lane: laneOf(url) }
   )
   return made.map(({ id }) => id)
 }

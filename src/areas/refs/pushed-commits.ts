@@ -1,8 +1,9 @@
 // Reads the commits of a push for payloads: the newest 20, with the paths that they change.
-import { type ChangedPaths, changedPaths, commitsBetween, readCommit } from '../../git/commits.js'
+import { type ChangedPaths, changedPaths, commitsBetween, MOST_PATHS, readCommit } from '../../git/commits.js'
 import { objectInfo } from '../../git/reader.js'
 import { refValue, ZERO } from '../../git/refs.js'
 import { GitFailure } from '../../git/run.js'
+import { beginning } from '../../webhooks/body.js'
 import type { PayloadPushCommit } from '../../webhooks/payloads.js'
 import { type PayloadPushedCommits, pushEvent } from '../../webhooks/push-payloads.js'
 import type { ChangeRow } from './ref-changes.queries.js'
@@ -14,6 +15,7 @@ const MESSAGE_LIMIT = 10_000
 const PERSON_LIMIT = 255
 const PATHS_LIMIT = 50_000
 const NO_PATHS: ChangedPaths = { added: [], modified: [], removed: [] }
+const KINDS = ['added', 'modified', 'removed'] as const
 
 export interface PushedRef {
   readonly change: ChangeRow
@@ -53,22 +55,31 @@ const commitOf = async (repository: string, id: string) => (await objectInfo(rep
 async function pushedCommit({ repository, webUrl }: PushedRef, id: string): Promise<PayloadPushCommit | null> {
   const commit = await readCommit(repository, id)
   if (!commit) return null
+  const paths = await pathsOf(repository, id)
+  const kept = bounded(paths ?? NO_PATHS)
+  const isCut = paths === null || KINDS.reduce((sum, kind) => sum + paths[kind].length, 0) >= MOST_PATHS
+  const messageIsCut = commit.message.length > MESSAGE_LIMIT
+  const cut = [
+    ...(messageIsCut ? (['message'] as const) : []),
+    ...KINDS.filter(kind => isCut || kept[kind].length < (paths?.[kind].length ?? 0))
+  ]
   return {
     id,
-    message: commit.message.slice(0, MESSAGE_LIMIT),
+    message: beginning(commit.message, MESSAGE_LIMIT),
     timestamp: commit.committedDate,
     url: `${webUrl}/commit/${id}`,
     author: { name: commit.authorName.slice(0, PERSON_LIMIT), email: commit.authorEmail.slice(0, PERSON_LIMIT) },
-    ...bounded(await pathsOf(repository, id))
+    ...kept,
+    ...(cut.length > 0 && { cut })
   }
 }
 
-/** Returns no paths for a commit with so many that git's answer is too long. */
-async function pathsOf(repository: string, id: string): Promise<ChangedPaths> {
+/** Returns null for a commit with so many paths that git's answer is too long. */
+async function pathsOf(repository: string, id: string): Promise<ChangedPaths | null> {
   try {
     return (await changedPaths(repository, id)) ?? NO_PATHS
   } catch (error) {
-    if (error instanceof GitFailure) return NO_PATHS
+    if (error instanceof GitFailure) return null
     throw error
   }
 }

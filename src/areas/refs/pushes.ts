@@ -2,6 +2,7 @@
 import { readTag } from '../../git/objects.js'
 import { objectInfo } from '../../git/reader.js'
 import { ZERO } from '../../git/refs.js'
+import { beginning } from '../../webhooks/body.js'
 import type { PayloadProject, PayloadUser } from '../../webhooks/payloads.js'
 import {
   type PayloadPush,
@@ -60,13 +61,14 @@ async function fullPayload(change: ChangeRow) {
 const repositoryOf = ({ project_id: id, storage }: ChangeRow) => repositoryPath({ id, storage })
 
 async function readPush(change: ChangeRow): Promise<PayloadPush> {
-  const { commit, message } = await pointsAt(change)
+  const { commit, message, messageIsCut } = await pointsAt(change)
   return {
     ref: change.ref,
     before: change.old_id,
     after: change.new_id,
     checkoutSha: commit,
     message,
+    messageIsCut,
     user: payloadUser(change),
     project: payloadProject(change)
   }
@@ -76,11 +78,16 @@ async function readPush(change: ChangeRow): Promise<PayloadPush> {
 async function pointsAt(change: ChangeRow) {
   const { new_id } = change
   const repository = repositoryOf(change)
-  if (new_id === ZERO) return { commit: null, message: null }
+  if (new_id === ZERO) return { commit: null, message: null, messageIsCut: false }
   const found = await objectInfo(repository, new_id)
-  if (found?.type !== 'tag') return { commit: new_id, message: null }
+  if (found?.type !== 'tag') return { commit: new_id, message: null, messageIsCut: false }
   const [tag, commit] = await Promise.all([readTag(repository, new_id), objectInfo(repository, `${new_id}^{commit}`)])
-  return { commit: commit?.id ?? null, message: tag?.message.slice(0, TEXT_LIMIT) ?? null }
+  const text = tag?.message ?? ''
+  return {
+    commit: commit?.id ?? null,
+    message: tag ? beginning(text, TEXT_LIMIT) : null,
+    messageIsCut: text.length > TEXT_LIMIT
+  }
 }
 
 const payloadUser = (change: ChangeRow): PayloadUser => ({

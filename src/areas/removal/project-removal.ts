@@ -9,6 +9,7 @@ import { enqueueAll } from '../../queue/enqueue.js'
 import { tellAll } from '../activity/happenings.js'
 import type { ProjectSnapshot } from '../activity/project-snapshots.js'
 import { auditAll } from '../audit/audit.js'
+import { cancelDeliveriesOfProjects } from '../hooks/deliveries.js'
 
 const AT_ONCE = 500
 
@@ -30,6 +31,7 @@ async function removeSome(projects: readonly ProjectSnapshot[], origin: Origin):
      values ${projects.map(() => '(?, ?, ?, ?)').join(', ')}`,
     projects.flatMap(project => [project.id, project.storage, project.path_with_namespace, now])
   )
+  await cancelDeliveriesOfProjects(ids)
   await deleteRows('projects', ids)
   await tellAll(projects.map(project => ({ kind: 'project.deleted', project })))
   await auditAll(

@@ -6,6 +6,10 @@ export interface CheckContext {
   /** Whether the server answers. */
   readonly serverUp: boolean
   readonly now: Date
+  /** Where the server answers. */
+  readonly serverUrl: string
+  /** Shows how far a long check has come. */
+  readonly progress?: (what: string, done: number, total: number) => void
 }
 
 export interface Check {

@@ -3,6 +3,7 @@ import type { Check } from './check.js'
 import { clockCheck, databaseCheck, schemaCheck } from './database.js'
 import { commitGraphsCheck, locksCheck, orphansCheck, repositoriesCheck } from './files.js'
 import { foldersCheck, homeCheck, secretsCheck } from './home.js'
+import { backupsCheck, buildFilesCheck, integrityCheck } from './integrity.js'
 import {
   deadJobsCheck,
   hooksCheck,
@@ -11,6 +12,7 @@ import {
   queuesCheck,
   refChangesCheck,
   removalsCheck,
+  retriedJobsCheck,
   workersCheck
 } from './jobs.js'
 import { addressCheck, diskCheck, urlCheck } from './machine.js'
@@ -34,13 +36,17 @@ export const checks: readonly Check[] = [
   workersCheck,
   jobsCheck,
   deadJobsCheck,
+  retriedJobsCheck,
   queuesCheck,
   refChangesCheck,
   removalsCheck,
   hooksCheck,
   maintenanceCheck,
+  backupsCheck,
   repositoriesCheck,
   locksCheck,
+  integrityCheck,
   commitGraphsCheck,
+  buildFilesCheck,
   orphansCheck
 ]

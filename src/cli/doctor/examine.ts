@@ -7,7 +7,7 @@ import { config } from '../../config.js'
 import { embeddedState } from '../../db/embedded.js'
 import { closeGitProcesses } from '../../git/processes.js'
 import { commandOrigin } from '../origin.js'
-import { serverAnswers } from '../read-status.js'
+import { findServer } from '../read-status.js'
 import { withDatabase } from '../with-database.js'
 import { Ailment, type Check, type CheckContext, type CheckResult, NotExamined } from './check.js'
 import { checks } from './checks.js'
@@ -17,14 +17,16 @@ export interface ExamineOptions {
   readonly all: boolean
   /** Gets each result as soon as it is known. */
   readonly onResult?: (result: CheckResult) => void
+  readonly progress?: (what: string, done: number, total: number) => void
 }
 
 /**
  * Runs all checks and gives their results; it never throws because a check fails. Without `fix` it changes nothing, but
  * it may start a database that is down, for the time of the checks.
  */
-export async function examine({ fix, all, onResult }: ExamineOptions): Promise<CheckResult[]> {
-  const context = { all, serverUp: await serverAnswers(), now: new Date() }
+export async function examine({ fix, all, onResult, progress }: ExamineOptions): Promise<CheckResult[]> {
+  const { up, url } = await findServer()
+  const context = { all, serverUp: up, serverUrl: url, now: new Date(), ...(progress && { progress }) }
   const results: CheckResult[] = []
   const run = async (some: readonly Check[]) => {
     for (const check of some) {

@@ -1,12 +1,12 @@
 // Checks the workers and their work: jobs, ref changes, hooks, maintenance.
-import { hooksHealth } from '../../areas/hooks/hooks.queries.js'
+import { restingHooks } from '../../areas/hooks/hooks.queries.js'
 import { releaseStaleLocks, runTask } from '../../areas/maintenance/maintenance.js'
 import { lastRuns } from '../../areas/maintenance/maintenance.queries.js'
 import { isStale, listLocks } from '../../areas/maintenance/maintenance-lock.js'
 import { abandonedChanges, settleOpenChanges } from '../../areas/refs/recovery.js'
 import { findLostRemovals } from '../../areas/removal/unfinished-removals.js'
 import { pausedQueues } from '../../queue/administer.js'
-import { deadJobs, lostJobs } from '../../queue/inspect.js'
+import { deadJobs, FAILING_TRIES, failingJobs, lostJobs } from '../../queue/inspect.js'
 import { processMetrics, queueMetrics } from '../../queue/metrics.js'
 import { reapProcesses } from '../../queue/processes.js'
 import { allowedRanges } from '../../webhooks/target.js'
@@ -68,6 +68,22 @@ export const deadJobsCheck: Check = {
   }
 }
 
+export const retriedJobsCheck: Check = {
+  name: 'retried_jobs',
+  about: 'no job fails again and again',
+  needs: 'rows',
+  examine: async () => {
+    const failing = await failingJobs()
+    if (failing.length === 0) return `no job has failed ${FAILING_TRIES} times`
+    const total = failing.reduce((sum, { count: some }) => sum + some, 0)
+    throw new Ailment(
+      `${count(total, 'job')} ${total === 1 ? 'fails' : 'fail'} again and again`,
+      'see why with gitstead jobs list --state delayed and gitstead jobs show',
+      failing.map(({ name, count: some, id, error }) => `${name}: ${some}; job ${id}: ${error}`)
+    )
+  }
+}
+
 export const queuesCheck: Check = {
   name: 'queues',
   about: 'no job waits too long while a worker runs',
@@ -124,17 +140,22 @@ export const removalsCheck: Check = {
 
 export const hooksCheck: Check = {
   name: 'hooks',
-  about: 'no system hook rests because its receiver fails',
+  about: 'no hook rests because its receiver fails',
   needs: 'rows',
   examine: async () => {
     const allowed = `public addresses and ${count(allowedRanges().length, 'more range')} allowed`
-    const health = [...(await hooksHealth()).values()]
-    const resting = health.filter(({ resting_until }) => resting_until !== null)
-    if (resting.length === 0) return `${count(health.length, 'hook')}; ${allowed}`
+    const { hooks, resting } = await restingHooks()
+    if (resting.length === 0) return `${count(hooks, 'hook')}; ${allowed}`
     throw new Ailment(
-      `the receivers of ${count(resting.length, 'hook')} of ${health.length} fail`,
+      `the receivers of ${count(resting.length, 'hook')} of ${hooks} fail`,
       'repair the receiver, or remove the hook with gitstead hooks remove',
-      resting.map(hook => `hook ${hook.id}: ${hook.failures} failures in a row, ${hook.pending} deliveries wait`)
+      resting
+        .slice(0, 20)
+        .map(
+          ({ id, project_id: project, failures, pending }) =>
+            `hook ${id}${project === null ? '' : ` of project ${project}`}: ` +
+            `${failures} failures in a row, ${pending} deliveries wait`
+        )
     )
   }
 }

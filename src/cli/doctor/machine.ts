@@ -1,11 +1,8 @@
 // Checks what the machine provides: room on its disks, and an address to listen at.
-import { existsSync, statfsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
+import { type Disk, disksOfHome } from '../../areas/maintenance/disks.js'
 import { config, publicUrl } from '../../config.js'
 import { embeddedState } from '../../db/embedded.js'
-import { HOME_FOLDERS } from '../../home.js'
-import { serverUrl } from '../read-status.js'
 import { Ailment, type Check } from './check.js'
 
 const MINIMUM_FREE = 1024 ** 3
@@ -15,40 +12,31 @@ export const diskCheck: Check = {
   name: 'disk',
   about: 'every disk of the home has room for 1 GiB and 10,000 files',
   examine: () => {
-    const disks = disksOf(config().home).map(folder => ({ folder, ...roomOf(folder) }))
+    const disks = disksOfHome().map(disk => ({ folder: disk.folder, ...roomOn(disk) }))
     const text = disks.map(({ folder, words }) => (disks.length > 1 ? `${words} at ${folder}` : words)).join('; ')
     if (disks.every(({ enough }) => enough)) return text
     throw new Ailment(text, 'free some room: pushes and builds fail when the disk is full')
   }
 }
 
-/** One folder of the home for each disk: a sysadmin may mount or link some folders elsewhere. */
-function disksOf(home: string): string[] {
-  let folder = home
-  while (!existsSync(folder)) folder = dirname(folder)
-  const all = [folder, ...HOME_FOLDERS.map(name => join(home, name)).filter(path => existsSync(path))]
-  return [...new Map(all.reverse().map(path => [statSync(path).dev, path])).values()].reverse()
-}
-
-function roomOf(folder: string): { words: string; enough: boolean } {
-  const { bavail, bsize, files, ffree } = statfsSync(folder)
-  const free = bavail * bsize
-  // Some file systems, such as btrfs, do not limit the number of files and report 0.
-  const enoughFiles = files === 0 || ffree >= MINIMUM_INODES
-  const names = files === 0 ? '' : `, ${ffree} files`
-  return { words: `${(free / 1024 ** 3).toFixed(1)} GiB${names} free`, enough: free >= MINIMUM_FREE && enoughFiles }
+function roomOn({ free, freeFiles }: Disk): { words: string; enough: boolean } {
+  const names = freeFiles === null ? '' : `, ${freeFiles} files`
+  return {
+    words: `${(free / 1024 ** 3).toFixed(1)} GiB${names} free`,
+    enough: free >= MINIMUM_FREE && (freeFiles === null || freeFiles >= MINIMUM_INODES)
+  }
 }
 
 export const addressCheck: Check = {
   name: 'address',
   about: 'the server answers, or could listen at its configured address',
-  examine: async ({ serverUp }) => {
-    if (serverUp) return `the server answers at ${serverUrl()}`
+  examine: async ({ serverUp, serverUrl }) => {
+    if (serverUp) return `the server answers at ${serverUrl}`
     const { host, port } = config()
     const { up, transient } = await embeddedState()
     if (config().database.url === null && up && !transient) {
       throw new Ailment(
-        `the appliance runs, but no server answers at ${serverUrl()}`,
+        'the appliance runs, but its server does not answer',
         'read the log of the appliance, and restart it'
       )
     }

@@ -2,11 +2,15 @@
 import t, { type Test } from 'tap'
 import { deliver } from '../../../src/areas/hooks/deliver.js'
 import { deliverEvent } from '../../../src/areas/hooks/deliveries.js'
+import { findDelivery } from '../../../src/areas/hooks/deliveries.queries.js'
+import { viewDeliveryDetails } from '../../../src/areas/hooks/deliveries.view.js'
 import { createHook, deleteHook } from '../../../src/areas/hooks/hooks.js'
 import { runTask } from '../../../src/areas/maintenance/maintenance.js'
 import { loadConfig } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { promoteJobs } from '../../../src/queue/claim.js'
+import { jobStats } from '../../../src/queue/metrics.js'
+import { queuesOverview } from '../../../src/queue/overview.js'
 import type { SystemHookEvent } from '../../../src/webhooks/events.js'
 import { testDatabase } from '../../helpers/database.js'
 import { someOrigin } from '../../helpers/factory.js'
@@ -154,7 +158,7 @@ t.test('a receiver that keeps failing', async t => {
     const tries = (await deliveries()).map(({ id }) => deliver(id))
     await until('all tries to arrive', async () => held.length === 12)
     for (const answer of held) answer()
-    await Promise.all(tries)
+    await Promise.allSettled(tries)
     t.match(await rest(hook.id), { failures: 5 })
   })
 
@@ -202,9 +206,51 @@ t.test('the removal of a hook cancels its pending deliveries', async t => {
   await tellSystemHooks('key', 'project_create', EVENT)
   await runJobs()
   await deleteHook(hook.id, someOrigin)
+  t.match(await deliveries(), [{ state: 'canceled' }], 'at once, and not when its job runs')
   await passTime()
   t.equal(received.length, 1)
   t.match(await deliveries(), [{ state: 'canceled' }])
+})
+
+t.test('deliveries that nobody will send end', async t => {
+  const [well, gone] = [await hooked(t, 500), await hooked(t)]
+  await tellSystemHooks('old', 'project_create', EVENT)
+  await execute('delete from hooks where id = ?', [gone.hook.id])
+  await execute('delete from jobs')
+  await tellSystemHooks('new', 'project_create', EVENT)
+  await execute('update hook_deliveries set created_at = ?', [new Date(Date.now() - 4 * DAY)])
+  t.match(await runTask('old_deliveries', {}, someOrigin), { state: 'done', report: { forsaken: 2 } })
+  t.match(await rows('select hook_id, event_key, state from hook_deliveries order by id'), [
+    { hook_id: well.hook.id, event_key: 'old', state: 'canceled' },
+    { hook_id: gone.hook.id, event_key: 'old', state: 'canceled' },
+    { hook_id: well.hook.id, event_key: 'new', state: 'pending' }
+  ])
+})
+
+t.test('a failed try is a failed job, which says why', async t => {
+  const { hook } = await hooked(t, 500)
+  await execute("update job_totals set value = 0 where name = 'failed'")
+  await tellSystemHooks('key', 'project_create', EVENT)
+  await runJobs()
+  t.match(await jobStats(), { failed: 1, enqueued: 1 })
+  const [delivery] = await deliveries()
+  t.match((await queuesOverview()).failures, [
+    {
+      name: 'hook.deliver',
+      state: 'delayed',
+      attempts: 1,
+      error: `hook ${hook.id}, delivery ${delivery?.id}: the receiver answered 500`
+    }
+  ])
+})
+
+t.test('a stored payload that an earlier version cut is shown as text', async t => {
+  const { hook } = await hooked(t)
+  await tellSystemHooks('key', 'project_create', EVENT)
+  await execute('update hook_deliveries set payload = ?', ['{"event_name":"push","mess'])
+  const [delivery] = await deliveries()
+  const found = await findDelivery(delivery?.id ?? 0, hook.id)
+  t.match(viewDeliveryDetails(found, []), { payload: '{"event_name":"push","mess' })
 })
 
 t.test('a refused connection counts as a failure', async t => {

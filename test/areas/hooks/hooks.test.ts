@@ -9,6 +9,17 @@ t.test('system hooks', async t => {
   const app = await testApp(t)
   const admin = app.as(await app.make.admin())
 
+  t.test('no answer shows the password of a URL, and deliveries use it', async t => {
+    const [hook] = (await admin.post('/hooks', { url: 'https://ada:hunter22@hooks.example.org/' })).json()
+    const [other] = (await admin.post('/hooks', { url: 'https://a-token@hooks.example.org/' })).json()
+    t.equal(hook.url, 'https://ada:redacted@hooks.example.org/')
+    t.equal(other.url, 'https://redacted@hooks.example.org/')
+    t.notMatch((await admin.get('/hooks')).body, /hunter22|a-token/)
+    t.match(await row('select url from hooks where id = ?', [hook.id]), { url: /hunter22/ })
+    for (const { id } of [hook, other]) t.notMatch((await admin.delete(`/hooks/${id}`)).body, /hunter22|a-token/)
+    t.notMatch((await admin.get('/audit_events')).body, /hunter22|a-token/)
+  })
+
   t.test('POST returns an array that contains the hook without its token', async t => {
     const res = await admin.post('/hooks', { url: URL_OF_HOOK, token: 'the-secret', id: 99, created_at: 'x' })
     t.equal(res.statusCode, 201)

@@ -1,15 +1,17 @@
 // Hooks of projects: the events of pushes, and that the API of system hooks does not show these hooks.
 import t, { type Test } from 'tap'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
+import { addDelivery } from '../../../src/areas/hooks/deliveries.js'
 import { hooksHealth } from '../../../src/areas/hooks/hooks.queries.js'
 import { ensureRepository } from '../../../src/areas/projects/repositories.js'
 import { moveRefs } from '../../../src/areas/refs/move-refs.js'
 import { removeProjects } from '../../../src/areas/removal/project-removal.js'
 import { loadConfig, publicUrl } from '../../../src/config.js'
 import { Hook } from '../../../src/db/models/index.js'
-import { execute, rows } from '../../../src/db/sql.js'
+import { execute, rows, type Value } from '../../../src/db/sql.js'
 import { refValue, ZERO } from '../../../src/git/refs.js'
 import { encrypt } from '../../../src/secrets.js'
+import { BODY_LIMIT } from '../../../src/webhooks/body.js'
 import { git } from '../../git/history.js'
 import { testApp } from '../../helpers/app.js'
 import { testDatabase } from '../../helpers/database.js'
@@ -246,6 +248,68 @@ t.test('the API of system hooks does not show project hooks', async t => {
   t.equal((await admin.delete(`/hooks/${id}`)).statusCode, 404)
   t.equal((await hooksHealth()).size, 0)
   t.equal((await rows('select id from hooks')).length, 1)
+})
+
+t.test('large texts and lists are shortened, and the payload says so', async t => {
+  const project = await app.make.project()
+  await app.make.file(project, 'one', '1')
+  const { path, tip, move } = await repositoryOf(project)
+  await app.runJobs()
+  const { received, pushes } = await hooked(t, project, { tagPushEvents: true })
+  const tagger = 'tagger A <a@b> 1700000000 +0000'
+  const text = `object ${tip}\ntype commit\ntag v1\n${tagger}\n\n${'\u0001é"'.repeat(4_500_000)}`
+  const tag = git(path, ['hash-object', '-t', 'tag', '-w', '--stdin'], text)
+  await move('refs/tags/v1', ZERO, tag)
+  const names = Array.from({ length: 2000 }, (_, at) => `M 100644 inline ${'n'.repeat(150)}${at}\ndata 1\nx\n`)
+  const message = '\u0001'.repeat(20_000)
+  const commits = Array.from({ length: 20 }, (_, at) => {
+    const from = at === 0 ? `from ${tip}\n` : 'deleteall\n'
+    const files = names.map(line => line.replace('nnn', `${at}`)).join('')
+    return `commit refs/internal/new\ncommitter A <a@b> 1700000000 +0000\ndata 20000\n${message}\n${from}${files}`
+  })
+  git(path, ['fast-import', '--quiet', '--force'], commits.join(''))
+  await move('refs/heads/master', tip, git(path, ['rev-parse', 'refs/internal/new']))
+  await app.runJobs()
+  t.same(await rows('select error from jobs where error is not null'), [])
+  const [tagged, pushed] = pushes() as (Push & { shortened?: string[] })[]
+  t.equal(tagged?.message?.length, 100_000)
+  t.same(tagged?.shortened, ['message'])
+  t.match(pushed, { total_commits_count: 20, commits: [{}] })
+  for (const field of ['message', 'added', 'removed']) t.ok(pushed?.shortened?.includes(`commits.10.${field}`), field)
+  for (const { body } of received) t.ok(Buffer.byteLength(body) <= BODY_LIMIT)
+})
+
+t.test('a project that is removed twice is two events', async t => {
+  const { port, received } = await receiver(t, response => response.end())
+  await admin.post('/hooks', { url: `http://127.0.0.1:${port}/`, push_events: false })
+  const project = await app.make.project()
+  const [snapshot] = await personalProjects(project.owner.id)
+  if (!snapshot) throw new Error('the project is not there')
+  const [stored] = await rows<Record<string, Value>>('select * from projects where id = ?', [project.id])
+  for (let times = 0; times < 2; times++) {
+    await removeProjects([snapshot], someOrigin)
+    await app.runJobs()
+    // Restored from a backup, it has the same id.
+    const columns = Object.keys(stored ?? {})
+    await execute(
+      `insert into projects (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
+      Object.values(stored ?? {})
+    )
+  }
+  const told = received.map(({ body }) => (JSON.parse(body) as { event_name: string }).event_name)
+  t.equal(told.filter(event => event === 'project_destroy').length, 2)
+})
+
+t.test('the removal of a project cancels the deliveries that wait for its hooks', async t => {
+  const project = await app.make.project()
+  const { id, received } = await hooked(t, project)
+  await app.make.file(project, 'one', '1')
+  await execute('delete from jobs where name = ?', ['hook.deliver'])
+  const delivery = await addDelivery({ id, url: 'http://127.0.0.1:9/' }, { key: 'k', event: 'push', body: '{}' })
+  await removeProjects(await personalProjects(project.owner.id), someOrigin)
+  t.match(await rows('select state from hook_deliveries where id = ?', [delivery]), [{ state: 'canceled' }])
+  await app.runJobs()
+  t.equal(received.length, 0)
 })
 
 t.test('the removal of a project removes its hooks', async t => {

@@ -14,6 +14,7 @@ import { execute, row, rows, type Value } from '../../../src/db/sql.js'
 import { makeObject, writeObjects } from '../../../src/git/loose.js'
 import { countObjectFiles } from '../../../src/git/maintenance.js'
 import { createRepository } from '../../../src/git/repository.js'
+import { enqueue } from '../../../src/queue/enqueue.js'
 import { putArtifact } from '../../../src/storage/artifacts.js'
 import { pathOf } from '../../../src/storage/files.js'
 import { appendTrace } from '../../../src/storage/traces.js'
@@ -158,7 +159,10 @@ t.test('the tasks remove old rows, and nothing else', async t => {
           delivery(1, 'delivered', 31),
           delivery(2, 'dead', 31),
           delivery(3, 'canceled', 29),
-          delivery(4, 'pending', 31)
+          delivery(4, 'pending', 31),
+          // It waits: its hook is there, and so is its job.
+          insert('hooks', { id: 1, url: 'http://127.0.0.1:9/', created_at: ago(99), updated_at: ago(99) }),
+          enqueue('hook.deliver', { deliveryId: 4 }, { runAt: ago(-1) })
         ]),
       left: [3, 4]
     },

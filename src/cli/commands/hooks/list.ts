@@ -9,21 +9,19 @@ export default class HooksList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(HooksList)
     this.configure(flags)
-    const [{ withDatabase }, { listHooks }, { hooksHealth }, { viewHookWithHealth }, { withoutPassword }, { table }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../../areas/hooks/hooks.js'),
-        import('../../../areas/hooks/hooks.queries.js'),
-        import('../../../areas/hooks/hooks.view.js'),
-        import('../../../webhooks/url.js'),
-        import('../../table.js')
-      ])
+    const [{ withDatabase }, { listHooks }, { hooksHealth }, { viewHookWithHealth }, { table }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/hooks/hooks.js'),
+      import('../../../areas/hooks/hooks.queries.js'),
+      import('../../../areas/hooks/hooks.view.js'),
+      import('../../table.js')
+    ])
     const [found, health] = await withDatabase(() => Promise.all([listHooks(), hooksHealth()]))
     const hooks = found.map(hook => viewHookWithHealth(hook, health.get(hook.id)))
     this.log(
       table(hooks, [
         ['ID', hook => hook.id],
-        ['URL', hook => withoutPassword(hook.url)],
+        ['URL', hook => hook.url],
         ['PUSH', hook => hook.push_events],
         ['TAGS', hook => hook.tag_push_events],
         ['TLS CHECKED', hook => hook.enable_ssl_verification],

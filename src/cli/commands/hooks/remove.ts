@@ -15,21 +15,19 @@ export default class HooksRemove extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(HooksRemove)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, rules, { hookHealth }, { viewHookWithHealth }, { withoutPassword }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/hooks/hooks.js'),
-        import('../../../areas/hooks/hooks.queries.js'),
-        import('../../../areas/hooks/hooks.view.js'),
-        import('../../../webhooks/url.js')
-      ])
+    const [{ withDatabase }, { commandOrigin }, rules, { hookHealth }, { viewHookWithHealth }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/hooks/hooks.js'),
+      import('../../../areas/hooks/hooks.queries.js'),
+      import('../../../areas/hooks/hooks.view.js')
+    ])
     const hook = await withDatabase(async () => {
       const health = await hookHealth(args.id)
       const found = flags['dry-run'] ? await rules.findHook(args.id) : await rules.deleteHook(args.id, commandOrigin())
       return viewHookWithHealth(found, health)
     })
-    const what = `hook ${hook.id} (${withoutPassword(hook.url)}) with ${hook.pending_deliveries} waiting deliveries`
+    const what = `hook ${hook.id} (${hook.url}) with ${hook.pending_deliveries} waiting deliveries`
     this.log(flags['dry-run'] ? `would remove ${what}` : `removed ${what}`)
     return flags['dry-run'] ? { would_delete: hook } : { deleted: hook }
   }

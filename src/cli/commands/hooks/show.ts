@@ -11,17 +11,15 @@ export default class HooksShow extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(HooksShow)
     this.configure(flags)
-    const [{ withDatabase }, { findHook }, { hookHealth }, { viewHookWithHealth }, { withoutPassword }, { fields }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../../areas/hooks/hooks.js'),
-        import('../../../areas/hooks/hooks.queries.js'),
-        import('../../../areas/hooks/hooks.view.js'),
-        import('../../../webhooks/url.js'),
-        import('../../table.js')
-      ])
+    const [{ withDatabase }, { findHook }, { hookHealth }, { viewHookWithHealth }, { fields }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/hooks/hooks.js'),
+      import('../../../areas/hooks/hooks.queries.js'),
+      import('../../../areas/hooks/hooks.view.js'),
+      import('../../table.js')
+    ])
     const hook = await withDatabase(async () => viewHookWithHealth(await findHook(args.id), await hookHealth(args.id)))
-    this.log(fields({ ...hook, url: withoutPassword(hook.url) }))
+    this.log(fields(hook))
     return hook
   }
 }

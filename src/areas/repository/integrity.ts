@@ -1,0 +1,80 @@
+// Looks into repositories: whether all objects are there that HEAD and the refs need. A repository whose files are as
+// they were at the last look is not looked into again.
+import { existsSync } from 'node:fs'
+import { execute, rows } from '../../db/sql.js'
+import { fingerprintOf } from '../../git/fingerprint.js'
+import { checkRepository } from '../../git/maintenance.js'
+import { repositoryPath, type StoredProject } from '../projects/repositories.js'
+
+interface KnownRow extends StoredProject {
+  readonly fingerprint: Buffer | null
+  readonly problem: string | null
+}
+
+export interface DamagedRepository {
+  readonly id: number
+  readonly path: string
+  /** The first line that git prints about it. */
+  readonly problem: string
+}
+
+export interface Integrity {
+  readonly damaged: readonly DamagedRepository[]
+  /** Repositories that git looked into in this run, and those that are unchanged since an earlier look. */
+  readonly looked: number
+  readonly unchanged: number
+}
+
+export interface LookOptions {
+  /** Look at so many: those with a known fault first, then those with activity since the last look, then the oldest. */
+  readonly most?: number
+  /** Look into every repository, also into those that have not changed. */
+  readonly all: boolean
+  readonly progress?: (done: number, total: number) => void
+}
+
+const PROBLEM_LIMIT = 1000
+/** Other lines say which object needs the missing one. */
+const TELLING = /^(missing|error|fatal)/
+
+/** Looks into repositories and notes the result. A repository that is not in its place is left to `findMissing`. */
+export async function lookIntoRepositories({ most, all, progress }: LookOptions): Promise<Integrity> {
+  const limit = most === undefined ? '' : `limit ${Math.trunc(most)}`
+  // The row of a project notes activity at most once an hour.
+  const projects = await rows<KnownRow>(
+    `select p.id, p.storage, c.fingerprint, c.problem from projects p left join repository_checks c on c.project_id = p.id
+     order by c.problem is null, c.looked_at is not null and c.looked_at > p.last_activity_at + interval 1 hour,
+       c.looked_at, p.id ${limit}`
+  )
+  const damaged: DamagedRepository[] = []
+  let [looked, unchanged] = [0, 0]
+  for (const [at, project] of projects.entries()) {
+    progress?.(at, projects.length)
+    const path = repositoryPath(project)
+    if (!existsSync(path)) continue
+    const fingerprint = await fingerprintOf(path)
+    const same = !all && project.problem === null && project.fingerprint?.equals(fingerprint)
+    if (same) unchanged++
+    else looked++
+    const problem = same ? null : await problemOf(path)
+    await note(project.id, fingerprint, problem)
+    if (problem !== null) damaged.push({ id: project.id, path, problem })
+  }
+  return { damaged, looked, unchanged }
+}
+
+/** Looks twice before it says that something is missing: a repack moves objects while git looks for them. */
+async function problemOf(path: string): Promise<string | null> {
+  if ((await checkRepository(path)).ok) return null
+  const { ok, problems } = await checkRepository(path)
+  return ok ? null : (problems.find(line => TELLING.test(line)) ?? problems[0] ?? 'git finds a fault')
+}
+
+async function note(projectId: number, fingerprint: Buffer, problem: string | null): Promise<void> {
+  await execute(
+    `insert into repository_checks (project_id, looked_at, fingerprint, problem) values (?, ?, ?, ?)
+     on duplicate key update looked_at = values(looked_at), fingerprint = values(fingerprint),
+       problem = values(problem)`,
+    [projectId, new Date(), fingerprint, problem?.slice(0, PROBLEM_LIMIT) ?? null]
+  )
+}

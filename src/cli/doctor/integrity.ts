@@ -1,0 +1,76 @@
+// Looks inside what is stored: objects of repositories, files of builds, backups.
+import { lastGoodBackup } from '../../areas/backup/last-backup.js'
+import { lookAtBuildFiles } from '../../areas/builds/damaged-files.js'
+import { lookIntoRepositories } from '../../areas/repository/integrity.js'
+import { storedMigrationStates } from '../../db/migrate.js'
+import { Ailment, type Check, count } from './check.js'
+
+/** How many one run looks at without --all. The next run continues. */
+const REPOSITORIES = 1000
+const BUILDS = 10_000
+const SHOWN = 20
+const HOUR = 3_600_000
+/** Hours. A backup is made every night, and one that failed is noticed before the second. */
+const OLDEST_BACKUP = 48
+
+export const integrityCheck: Check = {
+  name: 'integrity',
+  about: 'every object exists that HEAD and the refs of a repository need',
+  needs: 'rows',
+  examine: async ({ all, progress }) => {
+    const { damaged, looked, unchanged } = await lookIntoRepositories({
+      all,
+      ...(!all && { most: REPOSITORIES }),
+      progress: (done, total) => progress?.('repositories', done, total)
+    })
+    const said = `looked into ${count(looked, 'repository', 'repositories')}, ${unchanged} unchanged since the last look`
+    if (damaged.length === 0) return said
+    throw new Ailment(
+      `${count(damaged.length, 'repository is', 'repositories are')} damaged; ${said}`,
+      'check the disk, then restore the project: gitstead restore --help',
+      damaged.slice(0, SHOWN).map(({ id, path, problem }) => `project ${id}: ${problem} (${path})`)
+    )
+  }
+}
+
+export const buildFilesCheck: Check = {
+  name: 'build_files',
+  about: 'every archive and trace of a build has the size and the bytes that its row says',
+  needs: 'rows',
+  examine: async ({ all, progress }) => {
+    const { damaged, looked, complete } = await lookAtBuildFiles({
+      all,
+      ...(!all && { most: BUILDS }),
+      progress: (done, total) => progress?.('files of builds', done, total)
+    })
+    const said = `looked at ${count(looked, 'build')}${complete ? '' : '; the next run continues'}`
+    if (damaged.length === 0) return said
+    throw new Ailment(
+      `${count(damaged.length, 'file')} of builds ${damaged.length === 1 ? 'is' : 'are'} damaged; ${said}`,
+      'copy them back from a backup, or retry the builds',
+      damaged.slice(0, SHOWN)
+    )
+  }
+}
+
+export const backupsCheck: Check = {
+  name: 'backups',
+  about: `the last good backup is not older than ${OLDEST_BACKUP} hours`,
+  needs: 'rows',
+  examine: async ({ now }) => {
+    const last = await lastGoodBackup()
+    const remedy = 'run gitstead backup create every night (docs/backup.md), and read why it fails'
+    if (last === null) {
+      const made = (await storedMigrationStates())[0]?.applied_at ?? now
+      if (hoursSince(made, now) < OLDEST_BACKUP) return 'no backup yet; the appliance is new'
+      throw new Ailment('there is no good backup', remedy)
+    }
+    const hours = hoursSince(last.made_at, now)
+    const unseen = last.seen ? '' : '; its folder is not here now'
+    const said = `the last good one is ${count(Math.floor(hours), 'hour')} old: ${last.path}${unseen}`
+    if (hours < OLDEST_BACKUP) return said
+    throw new Ailment(said, remedy)
+  }
+}
+
+const hoursSince = (moment: Date, now: Date) => Math.max(0, now.getTime() - moment.getTime()) / HOUR

@@ -1,0 +1,28 @@
+// Says which server answers: commands find their own server by it, and never take another program at its port for it.
+import { randomUUID } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { config } from '../config.js'
+
+/** The header of health answers. It means nothing to anybody who cannot read the home. */
+export const INSTANCE_HEADER = 'x-gitstead-instance'
+
+/** Differs for each process. */
+export const instance = randomUUID()
+
+const file = () => join(config().home, 'run/server.json')
+
+/** Writes the address to a file, so that commands find a server whose port came from a flag. */
+export function noteAddress(port: number): void {
+  writeFileSync(file(), JSON.stringify({ host: config().host, port, pid: process.pid, instance }))
+}
+
+/** Removes the file when this server stops, unless a newer server has written it. */
+export function forgetAddress(): void {
+  try {
+    const noted = JSON.parse(readFileSync(file(), 'utf8')) as { instance?: string }
+    if (noted.instance === instance) rmSync(file(), { force: true })
+  } catch {
+    // Without a file that can be read there is nothing to remove.
+  }
+}

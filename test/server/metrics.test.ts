@@ -1,0 +1,55 @@
+// The figures of the appliance that Prometheus reads.
+import t from 'tap'
+import { createBackup } from '../../src/areas/backup/create.js'
+import { addDelivery } from '../../src/areas/hooks/deliveries.js'
+import { createHook } from '../../src/areas/hooks/hooks.js'
+import { execute } from '../../src/db/sql.js'
+import { prepareHome } from '../../src/home.js'
+import { enqueue } from '../../src/queue/enqueue.js'
+import { metricsText } from '../../src/server/metrics.js'
+import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
+import { testDatabase } from '../helpers/database.js'
+import { factory, someOrigin } from '../helpers/factory.js'
+import { runJobs } from '../helpers/jobs.js'
+
+await testDatabase()
+prepareHome()
+
+t.test('builds, jobs, deliveries, disks and backups have figures', async t => {
+  const project = await factory.project()
+  const [one] = await makePipeline(project, 'one:\n  script: [make]\ntwo:\n  script: [make]\n')
+  if (!one) throw new Error('no builds')
+  await endBuild(one, { status: 'failed' })
+  await execute('delete from jobs')
+  const hook = await createHook({ url: 'http://127.0.0.1:1/' }, someOrigin)
+  await addDelivery(hook, { key: 'k', event: 'push', body: '{}' })
+  await runJobs()
+  await enqueue('maintenance.run', { task: 'x' })
+  await execute("update jobs set state = 'dead' where queue = 'maintenance'")
+  await createBackup({}, someOrigin)
+  const { text } = await metricsText()
+  for (const line of [
+    'gitstead_builds{status="failed"} 1',
+    'gitstead_builds{status="pending"} 1',
+    'gitstead_builds{status="success"} 0',
+    'gitstead_jobs{queue="maintenance",state="dead"} 1',
+    'gitstead_jobs{queue="hooks",state="delayed"} 1',
+    'gitstead_jobs{queue="mail",state="ready"} 0',
+    'gitstead_jobs_failed 1',
+    'gitstead_hook_deliveries{state="pending"} 1',
+    'gitstead_hook_deliveries{state="dead"} 0',
+    'gitstead_hooks_failing 1'
+  ]) {
+    t.ok(text.includes(`${line}\n`), line)
+  }
+  const value = (name: string) =>
+    Number(
+      text
+        .split('\n')
+        .find(line => line.startsWith(`${name} `))
+        ?.split(' ')[1]
+    )
+  t.ok(value('gitstead_backup_age_seconds') >= 0)
+  t.ok(value('gitstead_disk_free_bytes{folder="home"}') > 0)
+  t.ok(value('gitstead_disk_size_bytes{folder="home"}') > value('gitstead_disk_free_bytes{folder="home"}'))
+})
