@@ -27,6 +27,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   errors: [],
   config: [],
   home: [],
+  listening: [],
   log: [],
   secrets: [],
   version: [],
@@ -98,6 +99,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'queue/wake', 'closed when the process stops'],
   ['server', 'webhooks/target', 'a wrong hooks.allow is told at the start'],
   ['server', 'home', 'made before the server starts'],
+  ['server', 'listening', 'what an address that is in use means'],
   ['server', 'log', 'the log of the process'],
   ['server', 'version', 'the OpenAPI document names it'],
 
@@ -137,6 +139,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'worker/process', '`worker` becomes the process; loaded when asked for'],
   ['cli', 'git/run', '`info` tells the version of git'],
   ['cli', 'home', '`up` makes it'],
+  ['cli', 'listening', '`up` and `doctor` try the address'],
   ['cli', 'log', '`up` logs what it supervises'],
   ['cli', 'version', '`status` tells it']
 ]

@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { config, root } from '../config.js'
 import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../db/embedded.js'
 import { Misconfigured } from '../errors.js'
-import { prepareHome } from '../home.js'
+import { prepareHome, refuseOthers, stateOfHome } from '../home.js'
+import { requireFreeAddress } from '../listening.js'
 import { log } from '../log.js'
 import { Child } from './children.js'
 
@@ -20,9 +21,17 @@ export interface Appliance {
 /** Keeps the heaps small: the appliance keeps little in memory, and an idle process should take little. */
 const NODE_FLAGS = ['--max-semi-space-size=8', '--enable-source-maps']
 
-/** Starts everything. Throws Misconfigured when this user cannot use the home. */
-export function startAppliance(): Appliance {
+/**
+ * Starts everything. Throws Misconfigured when this user cannot use the home, or nothing can listen at the address; then
+ * it has made nothing and started nothing.
+ */
+export async function startAppliance(): Promise<Appliance> {
+  refuseOthers()
+  await refuseSecond()
+  await requireFreeAddress()
+  const { state } = stateOfHome()
   prepareHome()
+  if (state === 'new') log().info({ home: config().home }, 'made a new home')
   const server = child('server', 'dist/src/server/process.js')
   const worker = child('worker', 'dist/src/worker/process.js')
   const database = config().database.url === null ? new WatchedDatabase() : undefined
@@ -58,7 +67,6 @@ class WatchedDatabase {
   private stopping = false
 
   async start(): Promise<void> {
-    await refuseSecond()
     await this.launch()
   }
 
@@ -88,6 +96,7 @@ class WatchedDatabase {
 
 /** Throws Misconfigured when another appliance runs on the home: two of them would undo each other's work. */
 async function refuseSecond(): Promise<void> {
+  if (config().database.url !== null) return
   const { up, transient, owner } = await embeddedState()
   if (!up || transient || owner === null || !isGitstead(owner)) return
   throw new Misconfigured(

@@ -24,7 +24,7 @@ export default class Up extends BaseCommand {
     const untilStopped = new Promise<void>(resolve => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
     })
-    const appliance = startAppliance()
+    const appliance = await startAppliance()
     try {
       const url = await Promise.race([appliance.ready, untilStopped])
       if (url) process.stdout.write(`ready ${url}\n`)

@@ -1,5 +1,6 @@
-import { Args, Flags } from '@oclif/core'
+import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { pathFlag } from '../../path-flag.js'
 
 export default class BackupVerify extends BaseCommand {
   static override summary = 'Restore a backup into a temporary home, and check the result'
@@ -14,25 +15,33 @@ export default class BackupVerify extends BaseCommand {
     backup: Args.string({ required: true, description: 'the backup: its id, its folder, or latest' })
   }
   static override flags = {
-    to: Flags.string({ description: 'the folder that holds the backups (default: HOME/backups)' }),
-    secrets: Flags.string({ description: 'the file of secrets, if those of this home do not fit the backup' }),
-    in: Flags.string({ description: 'the folder for the temporary home (default: HOME/tmp)' })
+    to: pathFlag({ description: 'the folder that holds the backups (default: HOME/backups)' }),
+    secrets: pathFlag({ description: 'the file of secrets, if those of this home do not fit the backup' }),
+    in: pathFlag({ description: 'the folder for the temporary home (default: HOME/tmp)' })
   }
 
   async run() {
     const { flags, args } = await this.parse(BackupVerify)
     this.configure(flags)
-    const [{ verifyBackup }, { findBackup }, { progressLine }] = await Promise.all([
+    const [{ verifyBackup }, { findBackup, damagedBackups }, { progressLine }, { endedBySignals }] = await Promise.all([
       import('../../../areas/backup/verify.js'),
       import('../../../areas/backup/store.js'),
-      import('../../progress.js')
+      import('../../progress.js'),
+      import('../../signals.js')
     ])
+    const backup = findBackup(args.backup, flags.to)
+    if (args.backup === 'latest') {
+      for (const { id, problem } of damagedBackups(flags.to)) this.logToStderr(`passed over ${id}: ${problem}`)
+    }
     const line = progressLine()
-    const result = await verifyBackup(findBackup(args.backup, flags.to), {
-      ...(flags.secrets === undefined ? {} : { secretsFile: flags.secrets }),
-      ...(flags.in === undefined ? {} : { inside: flags.in }),
-      progress: (phase, done, total) => line.show(phase, done, total)
-    }).finally(line.end)
+    const result = await endedBySignals(signal =>
+      verifyBackup(backup, {
+        ...(flags.secrets === undefined ? {} : { secretsFile: flags.secrets }),
+        ...(flags.in === undefined ? {} : { inside: flags.in }),
+        signal,
+        progress: (phase, done, total) => line.show(phase, done, total)
+      })
+    ).finally(line.end)
     const { files, repositories, refs } = result.checked
     for (const problem of result.problems) this.log(`FAIL  ${problem}`)
     for (const note of result.notes) this.log(`note  ${note}`)
