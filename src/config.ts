@@ -160,14 +160,20 @@ function readOfHome(home: string): Tree {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return {}
     if (code === 'ENOTDIR') throw new Misconfigured(`${home} is not a folder: choose another home with --home`)
-    throw new Misconfigured(`${file} cannot be read (${code}): run gitstead as ${ownerOf(home)}`)
+    throw new Misconfigured(
+      `${file} cannot be read (${code}): run gitstead as ${ownerOf(home)}, or name another --home`
+    )
   }
   return read(file)
 }
 
 function ownerOf(home: string): string {
-  const uid = statSync(home, { throwIfNoEntry: false })?.uid
-  return uid === undefined ? 'the owner of the home' : `the owner of the home, user ${accountOf(uid) ?? uid}`
+  try {
+    const { uid } = statSync(home)
+    return `the owner of the home, user ${accountOf(uid) ?? uid}`
+  } catch {
+    return 'the owner of the home'
+  }
 }
 
 /** Node.js cannot ask for the name of another user. */

@@ -2,7 +2,7 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
-import { HOME_FOLDERS, problemOfHome } from '../../home.js'
+import { HOME_FOLDERS, problemOfHome, stateOfHome } from '../../home.js'
 import { Ailment, type Check, count, NotExamined } from './check.js'
 
 const secretsFile = () => join(config().home, 'secrets.json')
@@ -15,7 +15,8 @@ export const homeCheck: Check = {
   examine: () => {
     const { home } = config()
     if (isNew()) return `the first start makes ${home}`
-    const problem = problemOfHome()
+    // The check of the secrets tells when they are missing.
+    const problem = stateOfHome().state === 'locked' ? null : problemOfHome()
     if (problem !== null) throw new Ailment(problem, 'do what this message says')
     const { uid, mode } = statSync(home)
     if (uid !== process.getuid?.()) throw new Ailment(`${home} belongs to user ${uid}`, 'run gitstead as that user')

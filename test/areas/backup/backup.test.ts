@@ -274,8 +274,12 @@ t.test('a damaged backup is marked, and all goes on without it', async t => {
   t.equal(next.previous, lists.id, 'its list is missing, so those files are copied again')
   const verified = await cli(['backup', 'verify', 'latest', '--json'], { environment })
   t.equal(verified.code, 0)
-  t.match(verified.json(), { backup: { id: next.id } })
-  t.match(verified.stderr, new RegExp(`^passed over ${damaged.id}: `, 'm'))
+  t.match(verified.json(), { backup: { id: next.id }, passed_over: [{ id: damaged.id }, {}] })
+  t.match(
+    verified.stderr,
+    new RegExp(`^gitstead: passed over ${damaged.id}: `, 'm'),
+    'also where cron drops the output'
+  )
   t.ok(
     (await create({ keep: 1 })).deleted.every(id => id !== damaged.id),
     'nobody knows whose it is'

@@ -357,9 +357,9 @@ t.test('a restore that was killed can be run again, and no command takes its fol
 
   t.test('a restore that runs is left alone', async t => {
     const into = t.testdir({ [`${RESTORE_DRAFT}${process.pid}-${startOf(process.pid)}`]: { mysql: {} } })
-    const { code, stderr } = await restore(into)
+    const { code, stdout } = await restore(into)
     t.equal(code, 6)
-    t.match(stderr, new RegExp(`process ${process.pid} restores into`))
+    t.match(stdout, new RegExp(`process ${process.pid} restores into`))
   })
 })
 
@@ -387,7 +387,7 @@ t.test('a signal ends a restore, and its folder is empty again', async t => {
   let said = ''
   child.stderr.setEncoding('utf8').on('data', text => (said += text))
   const closed = once(child, 'close')
-  await until(() => readdirSync(into).some(name => name.startsWith(RESTORE_DRAFT)))
+  await until('the restore begins', () => readdirSync(into).some(name => name.startsWith(RESTORE_DRAFT)))
   child.kill('SIGTERM')
   const [code] = await closed
   // It may have ended just before.

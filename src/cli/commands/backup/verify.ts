@@ -6,7 +6,8 @@ export default class BackupVerify extends BaseCommand {
   static override summary = 'Restore a backup into a temporary home, and check the result'
   static override description =
     'It compares every file with its hash, loads the rows into a temporary database, and checks that every repository is ' +
-    'complete and every ref is as the rows say. It needs room for the whole backup. Exit code 1 when something is wrong.'
+    'complete and every ref is as the rows say. It needs room for the whole backup. Exit code 1 when something is wrong. ' +
+    '`latest` is the newest backup that is not damaged; the command names the damaged ones that it passes over.'
   static override examples = [
     '<%= config.bin %> backup verify latest',
     '<%= config.bin %> backup verify /mnt/backups/20261121T020000Z-3f9a --secrets /root/gitstead-secrets.json --json'
@@ -30,9 +31,7 @@ export default class BackupVerify extends BaseCommand {
       import('../../signals.js')
     ])
     const backup = findBackup(args.backup, flags.to)
-    if (args.backup === 'latest') {
-      for (const { id, problem } of damagedBackups(flags.to)) this.logToStderr(`passed over ${id}: ${problem}`)
-    }
+    const passedOver = args.backup === 'latest' ? damagedBackups(flags.to) : []
     const line = progressLine()
     const result = await endedBySignals(signal =>
       verifyBackup(backup, {
@@ -43,12 +42,14 @@ export default class BackupVerify extends BaseCommand {
       })
     ).finally(line.end)
     const { files, repositories, refs } = result.checked
+    // Cron throws the output away, but nobody may believe that a damaged backup is well.
+    for (const { id, problem } of passedOver) process.stderr.write(`gitstead: passed over ${id}: ${problem}\n`)
     for (const problem of result.problems) this.log(`FAIL  ${problem}`)
     for (const note of result.notes) this.log(`note  ${note}`)
     this.log(
       `${result.backup.id}: ${result.ok ? 'ok' : 'not ok'}: ${files} files, ${repositories} repositories, ${refs} refs`
     )
     if (!result.ok) process.exitCode = 1
-    return result
+    return { ...result, passed_over: passedOver }
   }
 }
