@@ -51,9 +51,17 @@ export async function moveUp(draft: string, home: string): Promise<void> {
   const names = readdirSync(draft).sort((one, other) => Number(one === LAST) - Number(other === LAST))
   writeFileSync(join(draft, MOVING), JSON.stringify(names), { flush: true })
   await syncFolder(draft)
-  for (const name of names) {
-    if (name === LAST) await syncFolder(home)
-    renameSync(join(draft, name), join(home, name))
+  const moved: string[] = []
+  try {
+    for (const name of names) {
+      if (name === LAST) await syncFolder(home)
+      renameSync(join(draft, name), join(home, name))
+      moved.push(name)
+    }
+  } catch (error) {
+    // The home exists only with the last name, so this one is to be empty again.
+    for (const name of moved) rmSync(join(home, name), { recursive: true, force: true })
+    throw error
   }
   await syncFolder(home)
   rmSync(draft, { recursive: true })

@@ -52,6 +52,8 @@ export async function restoreHome(backup: Backup, options: RestoreOptions, origi
     draft = draftFolder(home)
     const { files } = await inRestored(backup, { ...options, home: draft, secrets }, async restored => {
       await transact(() => audit(origin, entry(backup, home)))
+      // Most of the writing happens before the database counts as whole; the second time is for its own last files.
+      await syncFileSystem(config().home)
       return restored
     })
     await syncFileSystem(draft)
