@@ -12,6 +12,7 @@ const MOST_WAITING = 1_048_576
 
 let current: Logger | undefined
 let processName = 'command'
+let output: { write(line: string): void } | undefined
 
 /** Returns the logger of this process, with the level of the configuration. */
 export function log(): Logger {
@@ -24,7 +25,7 @@ export function log(): Logger {
       serializers: { error: describeError },
       redact: { paths: PATHS, censor: '[redacted]' }
     },
-    sink()
+    output ?? sink()
   )
   return current
 }
@@ -34,6 +35,11 @@ function sink() {
   const stream = destination({ fd: 2, sync: true, maxLength: MOST_WAITING })
   stream.on('error', () => undefined)
   return stream
+}
+
+/** Sends the log of this process elsewhere than to stderr. Call it before the first log line. */
+export function logTo(stream: { write(line: string): void }): void {
+  output = stream
 }
 
 /**
