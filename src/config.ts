@@ -1,5 +1,5 @@
 // The only reader of config/ and of the environment. Priority: defaults < HOME/config.yaml < environment < flags.
-import { existsSync, readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -142,17 +142,54 @@ interface Layer {
 /** Returns the layers, the one with the lowest priority first. */
 function layersOf(flags: Tree): { home: string; layers: Layer[] } {
   const { home: flag, ...rest } = flags
-  const home = resolve(typeof flag === 'string' ? flag : (process.env.GITSTEAD_HOME ?? defaultHome()))
+  const home = resolve(typeof flag === 'string' ? flag : process.env.GITSTEAD_HOME || defaultHome())
   const defaults = read(join(root, 'config/default.yaml'))
-  const file = join(home, 'config.yaml')
   return {
     home,
     layers: [
       { source: 'default', tree: defaults },
-      { source: 'file', tree: existsSync(file) ? read(file) : {} },
+      { source: 'file', tree: readOfHome(home) },
       { source: 'environment', tree: fromEnvironment(defaults, process.env) },
       { source: 'flag', tree: defined(rest) }
     ]
+  }
+}
+
+/**
+ * Reads the file of a home, which may be missing. Throws Misconfigured when this user may not look: a command must not
+ * take a home that it cannot read for an empty one.
+ */
+function readOfHome(home: string): Tree {
+  const file = join(home, 'config.yaml')
+  try {
+    accessSync(file, constants.R_OK)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return {}
+    if (code === 'ENOTDIR') throw new Misconfigured(`${home} is not a folder: choose another home with --home`)
+    throw new Misconfigured(
+      `${file} cannot be read (${code}): run gitstead as ${ownerOf(home)}, or name another --home`
+    )
+  }
+  return read(file)
+}
+
+function ownerOf(home: string): string {
+  try {
+    const { uid } = statSync(home)
+    return `the owner of the home, user ${accountOf(uid) ?? uid}`
+  } catch {
+    return 'the owner of the home'
+  }
+}
+
+/** Node.js cannot ask for the name of another user. */
+function accountOf(uid: number): string | undefined {
+  try {
+    const accounts = readFileSync('/etc/passwd', 'utf8').split('\n')
+    return accounts.map(line => line.split(':')).find(fields => fields[2] === String(uid))?.[0]
+  } catch {
+    return undefined
   }
 }
 

@@ -130,5 +130,12 @@ export class Unavailable extends Failure {
   }
 }
 
+/** No appliance has its files in this folder, and the command makes none. */
+export class NoHome extends Failure {
+  constructor(home: string) {
+    super(`there is no appliance in ${home}: gitstead up makes one, --home names another folder`)
+  }
+}
+
 /** A wrong setting, or a machine that lacks something. The text is one line for the sysadmin, with the remedy. */
 export class Misconfigured extends Failure {}

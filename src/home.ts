@@ -1,26 +1,120 @@
-// The folders and the sockets of a home.
+// The folders and the sockets of a home, and what tells a home from any other folder.
 import { createHash } from 'node:crypto'
-import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { config } from './config.js'
-import { Misconfigured } from './errors.js'
+import { Misconfigured, NoHome } from './errors.js'
 
 /** The folders of every home. */
 export const HOME_FOLDERS = ['repositories', 'artifacts', 'traces', 'tmp', 'backups', 'run'] as const
 
-/** Creates the home's folders. Throws Misconfigured when this user may not. */
+/** A home has this file from its first start to its end. A restore writes it last. */
+const MARK = 'secrets.json'
+
+/** A restore fills this folder inside the new home. While it is there without MARK, the restore has not ended. */
+export const RESTORE_DRAFT = '.restoring-'
+
+/** A restore that failed leaves the log of its database here. */
+export const RESTORE_LOG = 'restore-failed.log'
+
+/** What may lie in a folder that becomes a home: what a killed start left, what a sysadmin prepared, and mounts. */
+const MAY_LIE: ReadonlySet<string> = new Set([...HOME_FOLDERS, 'mail', 'lost+found', RESTORE_LOG])
+/** The configuration with the copies that editors make, drafts of killed starts, and the files of an account. */
+const MAY_MATCH =
+  /^(\.?config\.yaml.*|secrets\.json\.\d+|mysql\.new-\d+|\.(bash\w*|profile|cache|config|local|npm|ssh|gitconfig|viminfo|lesshst))$/
+
+/**
+ * - new: there is nothing yet; the first start makes a home
+ * - home: an appliance has its files here
+ * - restoring: a restore into this folder runs, or was killed
+ * - locked: a home without its secrets, so nobody can open its database
+ * - foreign: the folder has files of others
+ */
+export type HomeState = 'new' | 'home' | 'restoring' | 'locked' | 'foreign'
+
+/** Tells what a folder is, with the first name in it that is not of a home. Throws Misconfigured if it is unreadable. */
+export function stateOfHome(home = config().home): { state: HomeState; stranger?: string } {
+  const names = namesIn(home)
+  if (names.includes(MARK)) return { state: 'home' }
+  if (names.some(name => name.startsWith(RESTORE_DRAFT))) return { state: 'restoring' }
+  const stranger = names.find(name => name !== 'mysql' && !MAY_LIE.has(name) && !MAY_MATCH.test(name))
+  if (stranger !== undefined) return { state: 'foreign', stranger }
+  // A start that makes the home at this moment has written the mark by now.
+  if (names.includes('mysql')) return { state: existsSync(join(home, MARK)) ? 'home' : 'locked' }
+  return { state: 'new' }
+}
+
+function namesIn(home: string): string[] {
+  try {
+    return readdirSync(home)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return []
+    if (code === 'ENOTDIR') throw new Misconfigured(`${home} is not a folder: choose another home with --home`)
+    throw new Misconfigured(`${home} cannot be read (${code}): run gitstead as the owner of the home`)
+  }
+}
+
+/** Says why no appliance can use a folder, with the remedy; null when one can. */
+export function problemOfHome(home = config().home): string | null {
+  const { state, stranger } = stateOfHome(home)
+  if (state === 'foreign')
+    return `${home} holds other files (${stranger}): choose an empty folder for the home, with --home`
+  if (state === 'restoring')
+    return `a restore into ${home} has not ended: wait for it, or run gitstead restore --into ${home} again`
+  if (state === 'locked')
+    return `${join(home, MARK)} is missing, and nobody can open the database without it: put it back from a backup`
+  return null
+}
+
+/** Throws NoHome when there is no home yet, and Misconfigured when the folder cannot be one. It makes nothing. */
+export function requireHome(): void {
+  refuseOthers()
+  if (stateOfHome().state !== 'home') throw new NoHome(config().home)
+}
+
+/** Throws Misconfigured when the folder of the home holds something else. It makes nothing. */
+export function refuseOthers(): void {
+  const problem = problemOfHome()
+  if (problem !== null) throw new Misconfigured(problem)
+}
+
+/** Creates the home's folders. Throws Misconfigured when this user may not, or when the folder has files of others. */
 export function prepareHome(): void {
   const { home } = config()
+  refuseOthers()
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 })
-    for (const folder of HOME_FOLDERS) mkdirSync(join(home, folder), { recursive: true, mode: 0o700 })
+    makeFolders(home)
+    for (const folder of HOME_FOLDERS) makeFolders(join(home, folder))
     for (const folder of ['.', ...HOME_FOLDERS]) accessSync(join(home, folder), constants.W_OK | constants.X_OK)
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException
     throw new Misconfigured(
       `${path ?? home}: ${code}: make this user the owner of the home, or choose another home with --home`
     )
+  }
+}
+
+/**
+ * Makes a folder and those above it, closed to other users. Returns the topmost folder that it made, if any. The
+ * recursive mkdir of Node.js never returns for a folder below /proc.
+ */
+export function makeFolders(path: string): string | undefined {
+  const missing: string[] = []
+  for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder)
+  // A file in its place is the same error as for one folder.
+  if (missing.length === 0 && !statSync(path).isDirectory()) mkdirSync(path)
+  for (const folder of missing) makeFolder(folder)
+  return missing[0]
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process may make the same folder.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !statSync(folder).isDirectory()) throw error
   }
 }
 

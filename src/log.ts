@@ -7,6 +7,9 @@ import { config } from './config.js'
 const SECRET = ['password', 'token', 'private_token', 'access_token', 'secret', 'authorization', 'cookie']
 const PATHS = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 
+/** Bytes of lines that wait for room on the disk. */
+const MOST_WAITING = 1_048_576
+
 let current: Logger | undefined
 let processName = 'command'
 let output: { write(line: string): void } | undefined
@@ -22,9 +25,16 @@ export function log(): Logger {
       serializers: { error: describeError },
       redact: { paths: PATHS, censor: '[redacted]' }
     },
-    output ?? destination({ fd: 2, sync: true })
+    output ?? sink()
   )
   return current
+}
+
+/** When the log cannot be written, as on a full disk, its lines are lost, and the work goes on. */
+function sink() {
+  const stream = destination({ fd: 2, sync: true, maxLength: MOST_WAITING })
+  stream.on('error', () => undefined)
+  return stream
 }
 
 /** Sends the log of this process elsewhere than to stderr. Call it before the first log line. */

@@ -1,10 +1,11 @@
 // HOME/secrets.json. The first start creates it. Only the owner can read it, and it is never logged.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { config } from './config.js'
 import { Misconfigured } from './errors.js'
+import { makeFolders } from './home.js'
 
 export interface Secrets {
   /** The password of the embedded database's only account. */
@@ -15,17 +16,23 @@ export interface Secrets {
 
 const cached = new Map<string, Secrets>()
 
-/**
- * Returns the home's secrets, and creates them when there are none. Two processes that start at the same time get the
- * same secrets.
- */
+const pathOfSecrets = () => join(config().home, 'secrets.json')
+
+/** Returns the home's secrets. Throws Misconfigured when there are none: who only reads makes no home. */
 export function secrets(): Secrets {
-  const path = join(config().home, 'secrets.json')
-  const known = cached.get(path)
-  if (known) return known
-  const read = readSecrets(path) ?? makeSecrets(path)
+  const path = pathOfSecrets()
+  const read = cached.get(path) ?? readSecrets(path)
+  if (!read) throw new Misconfigured(`${path} is missing: put it back from a backup`)
   cached.set(path, read)
   return read
+}
+
+/** Creates the home's secrets when there are none. Two processes that start at the same time get the same secrets. */
+export function ensureSecrets(): Secrets {
+  const path = pathOfSecrets()
+  const known = cached.get(path) ?? readSecrets(path) ?? makeSecrets(path)
+  cached.set(path, known)
+  return known
 }
 
 function readSecrets(path: string): Secrets | undefined {
@@ -50,7 +57,7 @@ function makeSecrets(path: string): Secrets {
     database_password: randomBytes(24).toString('base64url'),
     encryption_key: randomBytes(32).toString('base64')
   }
-  mkdirSync(config().home, { recursive: true, mode: 0o700 })
+  makeFolders(config().home)
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
   try {
@@ -77,7 +84,7 @@ export function newToken(): string {
 /** Encrypts a text with AES-256-GCM. The result contains nonce, tag and encrypted text. */
 export function encrypt(text: string): Buffer {
   const nonce = randomBytes(12)
-  const cipher = createCipheriv('aes-256-gcm', Buffer.from(secrets().encryption_key, 'base64'), nonce)
+  const cipher = createCipheriv('aes-256-gcm', Buffer.from(ensureSecrets().encryption_key, 'base64'), nonce)
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), body])
 }

@@ -27,6 +27,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   errors: [],
   config: [],
   home: [],
+  listening: [],
   log: [],
   secrets: [],
   version: [],
@@ -78,6 +79,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['areas', 'secrets', 'tokens are stored as hashes, or encrypted where they are shown again'],
   ['areas', 'version', 'the first line of a trace names the version'],
   ['areas', 'home', 'a backup is restored into a home of its own making'],
+  ['secrets', 'home', 'the secrets lie in the home'],
   ['db', 'home', 'the embedded database lies in the home, behind a socket'],
   ['db', 'secrets', 'the password of the embedded database'],
   ['queue', 'home', 'the sockets that wake workers'],
@@ -100,6 +102,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'queue/wake', 'closed when the process stops'],
   ['server', 'webhooks/target', 'a wrong hooks.allow is told at the start'],
   ['server', 'home', 'made before the server starts'],
+  ['server', 'listening', 'what an address that is in use means'],
   ['server', 'log', 'the log of the process'],
   ['server', 'version', 'the OpenAPI document names it'],
 
@@ -122,6 +125,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'db/connection', 'closed when the command ends'],
   ['cli', 'db/embedded', '`up` runs the database; a command starts it for its own run'],
   ['cli', 'db/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` tell its state'],
+  ['cli', 'db/rollback', '`db rollback` says what goes, and who is at work'],
   ['cli', 'db/server', '`doctor` asks the database for its version and its time'],
   ['cli', 'git/processes', 'closed when the command ends'],
   ['cli', 'queue/administer', '`jobs list` and `show` read the queue'],
@@ -139,6 +143,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'worker/process', '`worker` becomes the process; loaded when asked for'],
   ['cli', 'git/run', '`info` tells the version of git'],
   ['cli', 'home', '`up` makes it'],
+  ['cli', 'listening', '`up` and `doctor` try the address'],
   ['cli', 'log', '`up` logs what it supervises'],
   ['cli', 'version', '`status` tells it']
 ]

@@ -1,7 +1,8 @@
 // The base of all commands: the flags --home and --json, and the exit code of each named failure.
-import { Command, Flags, type Interfaces } from '@oclif/core'
+import { Command, type Interfaces } from '@oclif/core'
 import { loadConfig, unknownVariables } from '../config.js'
 import * as errors from '../errors.js'
+import { pathFlag } from './path-flag.js'
 
 /** 0 ok, 1 failed, 2 usage, 3 not found, 4 exists or conflict, 5 unavailable, 6 running already. */
 export const ExitCode = { failed: 1, usage: 2, notFound: 3, conflict: 4, unavailable: 5, running: 6 } as const
@@ -11,7 +12,7 @@ export type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<T['flag
 export abstract class BaseCommand extends Command {
   static override enableJsonFlag = true
   static override baseFlags = {
-    home: Flags.directory({
+    home: pathFlag({
       description: 'the folder where the appliance keeps all its files',
       env: 'GITSTEAD_HOME',
       helpGroup: 'GLOBAL'
@@ -59,7 +60,8 @@ const CODES: { readonly [exitCode: number]: string } = {
 const codeOf = (error: Error) => CODES[exitCodeOf(error)] ?? 'failed'
 
 function exitCodeOf(error: Error & { oclif?: { exit?: number } }): number {
-  if (error instanceof errors.NotFound || error instanceof errors.NothingThere) return ExitCode.notFound
+  if (error instanceof errors.NotFound || error instanceof errors.NothingThere || error instanceof errors.NoHome)
+    return ExitCode.notFound
   if (error instanceof errors.Conflict || error instanceof errors.Taken) return ExitCode.conflict
   if (error instanceof errors.Unavailable) return ExitCode.unavailable
   if (error instanceof errors.AlreadyRunning) return ExitCode.running

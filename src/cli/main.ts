@@ -8,6 +8,21 @@ const [first, ...rest] = process.argv.slice(2)
 const readerLeft = new Promise<void>(resolve => process.stdout.once('error', () => resolve()))
 const allWritten = () => Promise.race([flush(), readerLeft])
 
+/** They run on when nobody can read them: a full disk under their log must not end the appliance. */
+const SERVICES: readonly (string | undefined)[] = ['up', 'server', 'worker']
+
+// This comes before the listener of oclif, which throws the error, so that its trace is printed.
+process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return
+  if (!SERVICES.includes(first)) {
+    process.stderr.write(`gitstead: the output cannot be written (${error.code})\n`)
+    process.exit(1)
+  }
+  // The listener of oclif passes over this code alone.
+  error.code = 'EPIPE'
+})
+process.stderr.on('error', () => undefined)
+
 try {
   await run(first === 'help' ? [...rest, '--help'] : process.argv.slice(2), { root })
   await allWritten()

@@ -23,12 +23,7 @@ const address = () => socketPath('up.sock')
  * fails. Throws Misconfigured when another appliance takes the orders of this home.
  */
 export async function takeOrders(orders: Orders): Promise<() => void> {
-  const owner = await greeting()
-  if (owner !== undefined) {
-    throw new Misconfigured(
-      `another gitstead up (process ${owner}) runs on ${config().home}: stop it, or use another --home`
-    )
-  }
+  await refuseSecond()
   const clients = new Set<Socket>()
   const server = createServer(client => {
     clients.add(client)
@@ -55,6 +50,15 @@ export async function takeOrders(orders: Orders): Promise<() => void> {
     server.close()
     server.unref()
   }
+}
+
+/** Throws Misconfigured when another appliance takes the orders of this home: two would undo each other's work. */
+export async function refuseSecond(): Promise<void> {
+  const owner = await greeting()
+  if (owner === undefined) return
+  throw new Misconfigured(
+    `another gitstead up (process ${owner}) runs on ${config().home}: stop it, or use another --home`
+  )
 }
 
 const DONE = 'done'

@@ -1,16 +1,23 @@
 // The frame of `gitstead up`: it starts the appliance, and ends it by a signal, by an order or by a fault.
-import { prepareHome } from '../home.js'
+import { config } from '../config.js'
+import { prepareHome, refuseOthers, stateOfHome } from '../home.js'
+import { requireFreeAddress } from '../listening.js'
 import { log, logTo, nameProcess } from '../log.js'
 import { startAppliance } from './appliance.js'
 import { LogFile } from './log-file.js'
-import { takeOrders } from './orders.js'
+import { refuseSecond, takeOrders } from './orders.js'
 
 /**
  * Runs the appliance until it is told to stop. `configure` loads the configuration again. Throws Misconfigured when this
- * user cannot use the home, or when another appliance runs on it.
+ * user cannot use the home, when another appliance runs on it, or when nothing can listen at the address; then it has made
+ * nothing and started nothing.
  */
 export async function runAppliance(configure: () => void): Promise<void> {
   nameProcess('up')
+  refuseOthers()
+  const { state } = stateOfHome()
+  if (state === 'home') await refuseSecond()
+  await requireFreeAddress()
   prepareHome()
   const stopping = deferred()
   const down = deferred()
@@ -32,6 +39,7 @@ export async function runAppliance(configure: () => void): Promise<void> {
   })
   const logFile = new LogFile()
   logTo(logFile)
+  if (state === 'new') log().info({ home: config().home }, 'made a new home')
   const appliance = startAppliance(logFile)
   try {
     const url = await Promise.race([appliance.ready, stopping.promise])

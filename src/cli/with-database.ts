@@ -3,20 +3,34 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../db/embedded.js'
-import { migrateUp, requireSchema } from '../db/migrate.js'
+import { migrateUp, requireSchema, schemaIsNew } from '../db/migrate.js'
 import { closeGitProcesses } from '../git/processes.js'
+import { refuseOthers, requireHome } from '../home.js'
 import { closeWake } from '../queue/wake.js'
 
+export interface DatabaseUse {
+  /** The command makes an appliance when there is none, and says so. Other commands make nothing. */
+  readonly makes?: boolean
+  /** Accept every schema. */
+  readonly anySchema?: boolean
+}
+
 /**
- * Runs `work` with a database that answers. When the embedded database is down, this starts it, brings its schema up to
- * date, and stops it afterwards. When another command runs the embedded database, this waits until that command stops
- * it. Throws Unavailable when the database does not answer.
+ * Runs `work` with a database that answers. When the embedded database is down, this starts it, and stops it
+ * afterwards. When another command runs the embedded database, this waits until that command stops it. It never changes
+ * an existing schema. Throws NoHome when there is no appliance, Unavailable when the database does not answer,
+ * Misconfigured when the schema is old.
  */
-export async function withDatabase<T>(work: () => Promise<T>, options: { anySchema?: boolean } = {}): Promise<T> {
+export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse = {}): Promise<T> {
+  // The data in an outside database do not need a home to be read.
+  if (use.makes || config().database.url !== null) refuseOthers()
+  else requireHome()
   const own = config().database.url === null ? await startIfDown() : undefined
   try {
-    if (own && !options.anySchema) await migrateUp()
-    else if (!options.anySchema) await requireSchema()
+    if (!use.anySchema) {
+      if (own && use.makes && (await schemaIsNew())) await makeSchema()
+      await requireSchema()
+    }
     return await work()
   } finally {
     closeWake()
@@ -24,6 +38,11 @@ export async function withDatabase<T>(work: () => Promise<T>, options: { anySche
     await closeDatabase()
     await own?.stop()
   }
+}
+
+async function makeSchema(): Promise<void> {
+  await migrateUp()
+  process.stderr.write(`gitstead: made a new appliance in ${config().home}\n`)
 }
 
 async function startIfDown(): Promise<EmbeddedDatabase | undefined> {

@@ -7,7 +7,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
-import { secrets } from '../secrets.js'
+import { ensureSecrets } from '../secrets.js'
 
 /** The name of the database on the embedded server. */
 export const EMBEDDED_NAME = 'gitstead'
@@ -82,7 +82,7 @@ function fillDataFolder(folder: string, tmp: string): void {
  */
 function ownAccount(): string {
   const sha1 = (input: string | Buffer) => createHash('sha1').update(input).digest()
-  const hash = `*${sha1(sha1(secrets().database_password)).toString('hex').toUpperCase()}`
+  const hash = `*${sha1(sha1(ensureSecrets().database_password)).toString('hex').toUpperCase()}`
   return [
     "delete from mysql.global_priv where not (User='root' and Host='localhost');",
     `update mysql.global_priv set Priv=json_set(Priv,'$.plugin','mysql_native_password','$.authentication_string','${hash}');`,

@@ -68,7 +68,8 @@ function launch(): { child: ChildProcess; ended: Promise<void> } {
  * command only.
  */
 export async function embeddedState(): Promise<{ up: boolean; transient: boolean; owner: number | null }> {
-  const up = (await greeting()) === 'greets'
+  // Without data there is no socket, and asking for its path may make a folder.
+  const up = existsSync(dataFolder()) && (await greeting()) === 'greets'
   try {
     const note = JSON.parse(readFileSync(noteFile(), 'utf8')) as { owner: number; transient: boolean }
     return { up, transient: note.transient, owner: note.owner }

@@ -13,6 +13,9 @@ export interface MigrationState {
   readonly applied_at: Date | null
 }
 
+/** A restore makes this table first and drops it last. */
+export const UNFINISHED_RESTORE = 'unfinished_restore'
+
 /** Seconds. After this time a process that died while it migrated no longer blocks others. */
 const LEASE = 15
 
@@ -34,6 +37,7 @@ export async function migrateUp(last?: string): Promise<string[]> {
  * schema.
  */
 export async function migrateDown(steps = 1): Promise<string[]> {
+  await prepare()
   await migrationStates()
   return underLock(async () => {
     const done = await (await umzug()).down({ step: steps })
@@ -42,15 +46,10 @@ export async function migrateDown(steps = 1): Promise<string[]> {
 }
 
 /**
- * Returns every migration with the time when it was applied. Throws Misconfigured when a newer version made the schema.
+ * Returns every migration with the time when it was applied. It only reads: it creates no tables in a database without
+ * a schema. Throws Misconfigured when a newer version made the schema.
  */
 export async function migrationStates(): Promise<MigrationState[]> {
-  await prepare()
-  return storedMigrationStates()
-}
-
-/** Returns the same as migrationStates, but only reads: it creates no tables in a database without a schema. */
-export async function storedMigrationStates(): Promise<MigrationState[]> {
   const applied = new Map((await knownRows()).map(({ name, applied_at }) => [name, applied_at]))
   return migrations.map(({ name }) => ({ name, applied_at: applied.get(name) ?? null }))
 }
@@ -60,11 +59,16 @@ const pending = async () => (await migrationStates()).filter(({ applied_at }) =>
 /** Returns true when every migration of this version is applied. */
 export const schemaIsCurrent = async () => (await pending()).length === 0
 
-/** Throws Misconfigured unless this version can work with the schema. */
+/** Returns true when the database has no schema yet. */
+export const schemaIsNew = async () => (await migrationStates()).every(({ applied_at }) => applied_at === null)
+
+/** Throws Misconfigured unless this version can work with the schema. It changes nothing. */
 export async function requireSchema(): Promise<void> {
   const missing = await pending()
   if (missing.length > 0)
     throw new Misconfigured('the database schema is older than the program: run gitstead db migrate')
+  if (await exists(UNFINISHED_RESTORE))
+    throw new Misconfigured('the database holds a restore that has not ended: run gitstead restore again')
 }
 
 /** Throws Unavailable when the database does not answer. */
@@ -135,10 +139,7 @@ async function prepare(): Promise<void> {
 
 /** Returns the rows of the applied migrations. Throws Misconfigured when this version does not know one of them. */
 async function knownRows() {
-  const table = await row(
-    "select 1 from information_schema.tables where table_schema = database() and table_name = 'schema_migrations'"
-  )
-  const applied = table ? await appliedRows() : []
+  const applied = (await exists('schema_migrations')) ? await appliedRows() : []
   const known = new Set(migrations.map(({ name }) => name))
   const foreign = applied.find(({ name }) => !known.has(name))
   if (foreign) {
@@ -148,6 +149,9 @@ async function knownRows() {
   }
   return applied
 }
+
+const exists = (table: string) =>
+  row('select 1 from information_schema.tables where table_schema = database() and table_name = ?', [table])
 
 const appliedRows = () =>
   rows<{ name: string; applied_at: Date }>('select name, applied_at from schema_migrations order by name')

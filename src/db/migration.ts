@@ -16,4 +16,6 @@ export interface Migration {
    */
   readonly up: readonly string[]
   readonly down: readonly string[]
+  /** Of a table that `down` drops: the condition of the rows that it has copied elsewhere, which are not lost. */
+  readonly carried?: { readonly [table: string]: string }
 }

@@ -1,10 +1,14 @@
 // The server as its own process. `gitstead up` forks this file; `gitstead server` runs it.
 import { migrateUp } from '../db/migrate.js'
+import { log } from '../log.js'
 import { runProcess } from '../process.js'
 import { startServer } from './start.js'
 
 await runProcess('server', async () => {
   // Under `gitstead up` the server brings the schema up to date, and the worker waits for that.
-  if (process.send) await migrateUp()
+  if (process.send) {
+    const applied = await migrateUp()
+    if (applied.length > 0) log().info({ applied }, 'brought the schema up to date')
+  }
   return startServer()
 })

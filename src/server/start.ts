@@ -1,6 +1,5 @@
 // One HTTP server process.
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
@@ -8,6 +7,7 @@ import { requireSchema } from '../db/migrate.js'
 import { Misconfigured } from '../errors.js'
 import { closeGitProcesses } from '../git/processes.js'
 import { prepareHome } from '../home.js'
+import { listenProblem, patiently } from '../listening.js'
 import { log } from '../log.js'
 import { closeWake } from '../queue/wake.js'
 import { allowedRanges } from '../webhooks/target.js'
@@ -28,11 +28,10 @@ export async function startServer(): Promise<Server> {
   await requireSchema()
   const app = await buildApp()
   const { host, port } = config()
-  try {
-    await listen(app)
-  } catch (error) {
+  const error = await patiently(() => listen(app))
+  if (error) {
     await app.close()
-    throw new Misconfigured(listenProblem(error as NodeJS.ErrnoException, host, port))
+    throw new Misconfigured(listenProblem(error, host, port))
   }
   // A large clone or push may take a long time. Git's own time limit ends a request that hangs.
   app.server.requestTimeout = 0
@@ -55,24 +54,12 @@ export async function startServer(): Promise<Server> {
   }
 }
 
-/** Listens, with several tries: a server that was just killed may hold the port for another moment. */
-async function listen(app: FastifyInstance): Promise<void> {
+async function listen(app: FastifyInstance): Promise<NodeJS.ErrnoException | null> {
   const { host, port } = config()
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await app.listen({ host, port })
-      return
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || attempt === 5) throw error
-    }
-    await sleep(attempt * 100)
+  try {
+    await app.listen({ host, port })
+    return null
+  } catch (error) {
+    return error as NodeJS.ErrnoException
   }
-}
-
-function listenProblem({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
-  if (code === 'EADDRINUSE')
-    return `port ${port} of ${host} is already in use: stop the program that uses it, or set --port`
-  if (code === 'EACCES') return `port ${port} of ${host} needs more rights: set --port to a number above 1023`
-  if (code === 'EADDRNOTAVAIL') return `${host} is not an address of this machine: set --host`
-  return `cannot listen on ${host}:${port}: ${message}`
 }

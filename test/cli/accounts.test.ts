@@ -72,7 +72,7 @@ t.test('tokens list shows active tokens, and all tokens with --all', async t => 
   t.match(await list('--user', 'bert'), { tokens: [{ id, name: 'for bert', user_id: bert.id }], total: 1 })
   t.match(await json(['tokens', 'revoke', String(id), '--dry-run']), { would_revoke: { id, revoked: false } })
   t.match(await list('--user', 'bert'), { total: 1 }, 'the dry run changed nothing')
-  t.match(await json(['tokens', 'revoke', String(id)]), { revoked: { id, revoked: true, active: false } })
+  t.match(await json(['tokens', 'revoke', String(id), '--yes']), { revoked: { id, revoked: true, active: false } })
   t.same(await list('--user', 'bert'), { tokens: [], total: 0 })
   t.match(await list('--user', 'bert', '--all'), { tokens: [{ id, revoked: true }], total: 1 })
   t.equal((await run(['tokens', 'list', '--user', 'bert'])).stdout, 'none\n')
@@ -91,7 +91,7 @@ t.test('tokens reset-private gives a new token, but not with --dry-run', async t
   t.match(dry, { would_reset: { username: 'ada' } })
   t.notOk('private_token' in dry.would_reset)
   t.equal((await by(ada.privateToken).get('/user')).statusCode, 200)
-  const { private_token } = await json<{ private_token: string }>(['tokens', 'reset-private', 'ada'])
+  const { private_token } = await json<{ private_token: string }>(['tokens', 'reset-private', 'ada', '--yes'])
   t.equal((await by(ada.privateToken).get('/user')).statusCode, 401)
   t.equal((await by(private_token).get('/user')).json().username, 'ada')
 })
@@ -121,9 +121,9 @@ t.test('keys are added from standard input and files, listed, shown and removed'
   const remove = ['keys', 'remove', String(desk.id)]
   t.match(await json([...remove, '--dry-run']), { would_delete: { id: desk.id, username: 'ada' } })
   t.match(await json(['keys', 'list']), { total: 2 }, 'the dry run changed nothing')
-  t.match(await json(remove), { deleted: { id: desk.id, key: second } })
+  t.match(await json([...remove, '--yes']), { deleted: { id: desk.id, key: second } })
   t.match(await json(['keys', 'list']), { total: 1 })
-  t.equal((await run(remove)).code, 3)
+  t.equal((await run([...remove, '--yes'])).code, 3)
 })
 
 t.test('keys add refuses a private key and does not print it', async t => {
@@ -143,7 +143,7 @@ t.test('emails are added, listed and removed', async t => {
   const remove = ['emails', 'remove', String(made.id)]
   t.same(await json([...remove, '--dry-run']), { would_delete: made })
   t.same(await json(['emails', 'list', '--user', 'ada']), { emails: [made] })
-  t.same(await json(remove), { deleted: made })
+  t.same(await json([...remove, '--yes']), { deleted: made })
   t.equal((await run(['emails', 'list', '--user', 'ada'])).stdout, 'none\n')
 })
 
@@ -162,9 +162,9 @@ t.test('each error is one line with its exit code', async t => {
     [['tokens', 'create', '--user', 'ada', '--name', long], 2, /name is too long \(maximum is 255 characters\)/],
     [['tokens', 'create', '--user', 'nobody', '--name', 'x'], 3, /User nobody Not Found/],
     [['tokens', 'list', '--user', 'nobody'], 3, /User nobody Not Found/],
-    [['tokens', 'revoke', '999999'], 3, /Personal Access Token Not Found/],
+    [['tokens', 'revoke', '999999', '--yes'], 3, /Personal Access Token Not Found/],
     [['tokens', 'revoke', 'backup'], 2, /expected a number of at least 1/],
-    [['tokens', 'reset-private', 'nobody'], 3, /User nobody Not Found/],
+    [['tokens', 'reset-private', 'nobody', '--yes'], 3, /User nobody Not Found/],
     [key(), 4, /fingerprint has already been taken/, taken],
     [key(), 2, /the key is empty/, ' \n'],
     [key(), 2, /the key is longer than 65536 characters/, 'x'.repeat(70_000)],
@@ -175,7 +175,7 @@ t.test('each error is one line with its exit code', async t => {
     [['keys', 'show', '999999'], 3, /Key Not Found/],
     [['emails', 'add', 'ada@example.org', '--user', 'bert'], 4, /email has already been taken/],
     [['emails', 'add', `${long}@b.cd`, '--user', 'ada'], 2, /email is too long/],
-    [['emails', 'remove', '999999'], 3, /Email Not Found/]
+    [['emails', 'remove', '999999', '--yes'], 3, /Email Not Found/]
   ]
   for (let at = 0; at < cases.length; at += 4) {
     await Promise.all(

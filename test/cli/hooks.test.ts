@@ -57,9 +57,11 @@ t.test('hooks are added, listed, shown and removed', async t => {
     t.notMatch(stdout, /hunter22|the token/)
   }
   t.match(await json(['hooks', 'remove', String(hook.id), '--dry-run']), { would_delete: { id: hook.id } })
-  t.match(await json(['hooks', 'remove', String(hook.id)]), { deleted: { id: hook.id, pending_deliveries: 0 } })
+  t.match(await json(['hooks', 'remove', String(hook.id), '--yes']), {
+    deleted: { id: hook.id, pending_deliveries: 0 }
+  })
   t.equal((await run(['hooks', 'show', String(hook.id)])).code, 3)
-  await json(['hooks', 'remove', String(other.id)])
+  await json(['hooks', 'remove', String(other.id), '--yes'])
   t.equal((await run(['hooks', 'list'])).stdout, 'none\n')
 })
 
@@ -74,7 +76,7 @@ t.test('each error is one line with its exit code', async t => {
     ],
     [['hooks', 'add', '--url', 'http://x/', '--token-file', '/nowhere'], 2, /--token-file \/nowhere .*ENOENT/],
     [['hooks', 'show', 'x'], 2, /^gitstead: expected a number of at least 1 \(it is "x"\)\n$/],
-    [['hooks', 'remove', '4711'], 3, /^gitstead: System hook Not Found\n$/],
+    [['hooks', 'remove', '4711', '--yes'], 3, /^gitstead: System hook Not Found\n$/],
     [['hooks', 'test', '4711'], 3, /System hook Not Found/],
     [['hooks', 'deliveries', '4711'], 3, /System hook Not Found/],
     [['hooks', 'deliveries', '1', '--state', 'lost'], 2, /--state=lost/],
@@ -230,6 +232,6 @@ t.test('jobs show prints a job with the changes that sysadmins made to it', asyn
   t.match(stdout, /^error: Error: no\nerror: {5}at line 1$/m)
   t.match(await json(['jobs', 'discard', String(job), '--dry-run']), { would_discard: 1, jobs: [{ id: job }] })
   t.match(await json(['jobs', 'list']), { total: 1 }, 'nothing was changed')
-  t.same(await json(['jobs', 'discard', String(job)]), { discarded: 1 })
+  t.same(await json(['jobs', 'discard', String(job), '--yes']), { discarded: 1 })
   t.match(await json(['hooks', 'deliveries', String(id)]), { deliveries: [{ state: 'canceled' }] })
 })

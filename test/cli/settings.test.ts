@@ -232,7 +232,7 @@ t.test('broadcasts', async t => {
     })
     t.match(await json(['broadcasts', 'delete', id, '--dry-run']), { would_delete: { message: 'Up' } })
     t.equal((await ids([])).total, 3)
-    t.match(await json(['broadcasts', 'delete', id]), { code: 0, deleted: { id: made.id, message: 'Up' } })
+    t.match(await json(['broadcasts', 'delete', id, '--yes']), { code: 0, deleted: { id: made.id, message: 'Up' } })
     t.equal((await ids([])).total, 2)
     t.equal(await audited('broadcast.delete'), 1)
   })

@@ -79,7 +79,8 @@ t.test('a port that another program uses is one line', async t => {
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   isOneLine(t, await up(home, { port }), 1, new RegExp(`port ${port} .*in use`))
-  t.same(processesOf(home), [], 'the database and the worker have ended too')
+  t.notOk(existsSync(home), 'nothing was made')
+  t.same(processesOf(home), [], 'nothing was started')
 })
 
 t.test('a home of a newer version is one line', async t => {

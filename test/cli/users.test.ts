@@ -135,10 +135,10 @@ t.test('users', async t => {
       /^would delete user ada\nprojects: 1\n {2}ada\/mine\nkeys: 0\n/
     )
     t.equal((await run(['show', 'ada'])).code, 0)
-    t.match((await run(['delete', 'ada', '--json'])).json(), { deleted: { username: 'ada', id: ada.id } })
-    t.equal((await run(['delete', 'ada'])).code, 3)
+    t.match((await run(['delete', 'ada', '--yes', '--json'])).json(), { deleted: { username: 'ada', id: ada.id } })
+    t.equal((await run(['delete', 'ada', '--yes'])).code, 3)
     t.match((await run(['delete', 'boss', '--dry-run'])).stdout, /would be refused: .*last active administrator\n$/)
-    t.equal((await run(['delete', 'boss'])).code, 1)
+    t.equal((await run(['delete', 'boss', '--yes'])).code, 1)
     t.equal((await row<{ id: number }>('select id from users where id = ?', [boss.id]))?.id, boss.id)
   })
 

@@ -27,15 +27,18 @@ const isBuildFiles = (unit: Unit): boolean => /^(traces|artifacts)\//.test(unit.
 export interface CopyBackOptions {
   readonly onDamage: OnDamage
   readonly progress?: (done: number, total: number) => void
+  readonly signal?: AbortSignal
 }
 
 /** Copies repositories, and the files of those builds that have rows. The database must answer already. */
-export async function copyBack(backup: Backup, { onDamage, progress }: CopyBackOptions): Promise<{ files: number }> {
+export async function copyBack(backup: Backup, options: CopyBackOptions): Promise<{ files: number }> {
+  const { onDamage, progress, signal } = options
   const units = backup.manifest.units.filter(unit => isRepository(unit) || isBuildFiles(unit))
   const queue = units.values()
   let [done, files] = [0, 0]
   const work = async () => {
     for (const unit of queue) {
+      signal?.throwIfAborted()
       const wanted = isBuildFiles(unit) ? await spokenOf(unit) : () => true
       files += await copyUnitBack(backup, unit, join(config().home, unit.path), { onDamage, wanted })
       if (isRepository(unit)) makeRepositoryFolders(join(config().home, unit.path))

@@ -6,7 +6,7 @@
 //   4. rewind     refs that moved since the snapshot are set back in the copy, by the rows of their changes
 //   5. seal       the lists of files with hashes and the manifest over them go to the disk, and then the backup gets its
 //                 final name
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Origin } from '../../access/actor.js'
@@ -17,7 +17,7 @@ import { Failure } from '../../errors.js'
 import { syncFolder } from '../../storage/files.js'
 import { syncFileSystem } from '../../storage/sync.js'
 import { version } from '../../version.js'
-import { audit } from '../audit/audit.js'
+import { audit, auditAll } from '../audit/audit.js'
 import { copyBuildFiles } from './copy-build-files.js'
 import { copyRepositories, listProjectsToCopy } from './copy-repositories.js'
 import { DATABASE_UNIT, dumpDatabase } from './dump.js'
@@ -45,6 +45,8 @@ export interface CreateOptions {
   /** Share no files with the previous backup. */
   readonly full?: boolean
   readonly progress?: (progress: Progress) => void
+  /** Ends the backup, which then leaves nothing. */
+  readonly signal?: AbortSignal
 }
 
 export interface CreatedBackup extends store.BackupRecord {
@@ -61,9 +63,10 @@ export interface CreatedBackup extends store.BackupRecord {
 export function createBackup(options: CreateOptions, origin: Origin): Promise<CreatedBackup> {
   return asOnlyBackup(async signal => {
     const folder = resolve(options.to ?? store.defaultStore())
-    store.openStore(folder)
+    const made = store.openStore(folder)
     const id = store.newId(new Date())
     const path = store.draftFolder(folder, id)
+    const secrets = secretsPlace(options)
     try {
       store.removeDrafts(folder)
       const { manifest, rewound } = await writeDraft({ id, path, folder, signal, options })
@@ -76,9 +79,17 @@ export function createBackup(options: CreateOptions, origin: Origin): Promise<Cr
       return { ...record, previous: manifest.previous, rewound_refs: rewound, deleted }
     } catch (error) {
       rmSync(path, { recursive: true, force: true })
+      if (secrets?.isNew) rmSync(secrets.path, { force: true })
+      store.closeStore(folder, made)
       throw plain(error, folder)
     }
-  })
+  }, options.signal)
+}
+
+function secretsPlace({ secretsTo }: CreateOptions): { path: string; isNew: boolean } | undefined {
+  if (secretsTo === undefined) return undefined
+  const path = resolve(secretsTo)
+  return { path, isNew: !existsSync(path) }
 }
 
 /** Gives what a backup would write and delete. It changes nothing. */
@@ -108,7 +119,7 @@ async function writeDraft({ id, path, folder, signal, options }: DraftPlan) {
   const fingerprint = fingerprintOf(secrets['secrets.json'])
   const previous = options.full ? null : store.previousBackup(folder, fingerprint)
   const { draft, show } = startDraft(path, previous, options)
-  const rows = await dump(draft)
+  const rows = await dump(draft, signal)
   show('repositories', 0, rows.projects.length)
   let count = 0
   const done = () => show('repositories', ++count, rows.projects.length)
@@ -152,12 +163,12 @@ function startDraft(folder: string, previous: Previous | null, { progress }: Cre
 }
 
 /** Dumps the rows. Also reads, from the same snapshot, what the copies need to know. */
-async function dump(draft: Draft) {
+async function dump(draft: Draft, signal: AbortSignal) {
   const unit = new UnitWriter(draft, DATABASE_UNIT)
   return withSnapshot(async snapshot => {
     const projects = await listProjectsToCopy(snapshot)
     const known = await readKnownChanges(snapshot)
-    const database = await dumpDatabase(snapshot, unit)
+    const database = await dumpDatabase(snapshot, unit, signal)
     return { takenAt: snapshot.takenAt, projects, known, database, unit: unit.finish() }
   })
 }
@@ -181,6 +192,16 @@ function note(origin: Origin, record: store.BackupRecord, deleted: readonly stri
   const after = { repositories, bytes, secrets, deleted }
   const changes = Object.fromEntries(Object.entries(after).map(([name, value]) => [name, { after: value }]))
   return transact(() => audit(origin, { action: 'backup.create', target: { type: 'backup', id, name: path }, changes }))
+}
+
+/** Tells the audit which backups were deleted. */
+export function noteDeleted(backups: readonly { id: string; path: string }[], origin: Origin): Promise<void> {
+  return transact(() =>
+    auditAll(
+      origin,
+      backups.map(({ id, path }) => ({ action: 'backup.delete', target: { type: 'backup', id, name: path } }))
+    )
+  )
 }
 
 /** Turns an error of the file system, such as a full disk or a folder of another user, into one clear line. */

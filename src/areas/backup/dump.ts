@@ -13,25 +13,35 @@ export const DATABASE_UNIT = 'database'
 export const dumpFile = (table: string) => `${table}.jsonl.gz`
 
 /** Writes all tables. Gives the manifest's record of the database. */
-export async function dumpDatabase(snapshot: Snapshot, unit: UnitWriter): Promise<Manifest['database']> {
+export async function dumpDatabase(
+  snapshot: Snapshot,
+  unit: UnitWriter,
+  signal?: AbortSignal
+): Promise<Manifest['database']> {
   const leftOut: readonly string[] = leftOutOfBackups()
   const tables: DumpedTable[] = []
   for (const table of await snapshot.tables()) {
     const { name, next, columns } = table
     // A table that is left out keeps its next number too: a new process must not get the number of an old one.
-    const rows = leftOut.includes(name) ? 0 : await dumpTable(snapshot, table, unit)
+    const rows = leftOut.includes(name) ? 0 : await dumpTable(table, snapshot.stream(table), unit, signal)
     tables.push({ name, rows, next: next === null ? null : Number(next), columns })
   }
   const applied = await snapshot.rows<{ name: string }>('select name from schema_migrations order by name')
   return { migrations: applied.map(({ name }) => name), tables, left_out: leftOut }
 }
 
-async function dumpTable(snapshot: Snapshot, table: TableShape, unit: UnitWriter): Promise<number> {
+async function dumpTable(
+  table: TableShape,
+  stream: AsyncIterable<TableRow>,
+  unit: UnitWriter,
+  signal?: AbortSignal
+): Promise<number> {
   const path = dumpFile(table.name)
   let rows = 0
   async function* lines(): AsyncGenerator<string> {
     let text = ''
-    for await (const row of snapshot.stream(table)) {
+    for await (const row of stream) {
+      signal?.throwIfAborted()
       rows += 1
       text += `${JSON.stringify(row)}\n`
       if (text.length < 65_536) continue

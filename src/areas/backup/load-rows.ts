@@ -2,7 +2,7 @@
 // migrations. So these migrations find the same rows as in an upgrade.
 import { join } from 'node:path'
 import { type Loader, withLoader } from '../../db/load.js'
-import { migrateUp, migrationStates } from '../../db/migrate.js'
+import { migrateUp, migrationStates, UNFINISHED_RESTORE } from '../../db/migrate.js'
 import { deleteRows, eraseOwned } from '../../db/owned-rows.js'
 import { execute, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -13,16 +13,28 @@ import { type Backup, checkUnit, refuseDamage } from './copy-back.js'
 import { DATABASE_UNIT, dumpFile, readDump } from './dump.js'
 import { Damaged, type DumpedTable } from './manifest.js'
 
-/** Throws Conflict when the database holds any table. */
+/**
+ * Makes the database ready to be filled: it must be empty, or hold what a killed restore has left, which goes. Throws
+ * Conflict when it holds anything else.
+ */
 export async function requireEmptyDatabase(): Promise<void> {
-  const [found] = await rows<{ name: string }>(
-    'select table_name as name from information_schema.tables where table_schema = database() limit 1'
+  const found = await rows<{ name: string }>(
+    'select table_name as name from information_schema.tables where table_schema = database()'
   )
-  if (found) throw new Conflict('the database is not empty: name an empty one by GITSTEAD_DATABASE_URL')
+  if (found.length > 0 && found.every(({ name }) => name !== UNFINISHED_RESTORE)) {
+    throw new Conflict('the database is not empty: name an empty one by GITSTEAD_DATABASE_URL')
+  }
+  for (const { name } of found) if (name !== UNFINISHED_RESTORE) await execute(`drop table \`${name}\``)
+  await execute(`create table if not exists ${UNFINISHED_RESTORE} (id tinyint not null primary key)`)
+}
+
+/** Marks the database as whole. */
+export async function finishFilling(): Promise<void> {
+  await execute(`drop table ${UNFINISHED_RESTORE}`)
 }
 
 /** Loads all rows. Throws Damaged for rows that have changed, Misconfigured for a backup of a newer version. */
-export async function loadRows(backup: Backup): Promise<void> {
+export async function loadRows(backup: Backup, signal?: AbortSignal): Promise<void> {
   const { database, units } = backup.manifest
   const unit = units.find(({ path }) => path === DATABASE_UNIT)
   if (!unit) throw new Damaged(`${backup.folder} holds no rows`)
@@ -34,19 +46,28 @@ export async function loadRows(backup: Backup): Promise<void> {
   }
   await migrateUp(database.migrations.at(-1))
   await withLoader(async loader => {
-    for (const table of database.tables) await loadTable(backup, loader, table)
+    for (const table of database.tables) await loadTable(backup, loader, table, signal)
   })
   await migrateUp()
 }
 
-async function loadTable({ folder, manifest }: Backup, loader: Loader, table: DumpedTable): Promise<void> {
+async function loadTable(backup: Backup, loader: Loader, table: DumpedTable, signal?: AbortSignal): Promise<void> {
+  const { folder, manifest } = backup
   const left = manifest.database.left_out.includes(table.name)
   const path = join(folder, DATABASE_UNIT, dumpFile(table.name))
-  const count = await loader.load(table, left ? none() : readDump(path))
+  const count = await loader.load(table, left ? none() : until(signal, readDump(path)))
   if (count !== table.rows) throw new Damaged(`${path} holds ${count} rows, but the manifest says ${table.rows}`)
 }
 
 async function* none() {}
+
+/** Gives the rows until the signal aborts, and then throws its reason. */
+async function* until<T>(signal: AbortSignal | undefined, list: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const each of list) {
+    signal?.throwIfAborted()
+    yield each
+  }
+}
 
 /**
  * Corrects the rows of jobs and ref changes of ended processes, and removes projects that were removed during the

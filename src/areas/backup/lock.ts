@@ -13,13 +13,14 @@ type TaskLock = Awaited<ReturnType<typeof takeLock>>
 
 /**
  * Runs `work` as the only backup, and first waits for such a task that runs already. The signal aborts when a lock is
- * lost. Throws AlreadyRunning while another backup runs, and when a task runs for longer than half an hour.
+ * lost, and when `ending` does. Throws AlreadyRunning while another backup runs, and when a task runs for longer than half an hour.
  */
-export async function asOnlyBackup<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function asOnlyBackup<T>(work: (signal: AbortSignal) => Promise<T>, ending?: AbortSignal): Promise<T> {
   const locks: TaskLock[] = [await takeOwn()]
+  const given = ending ? [ending] : []
   try {
-    for (const task of AT_REST) locks.push(await takeWhenFree(task))
-    return await work(AbortSignal.any(locks.map(({ signal }) => signal)))
+    for (const task of AT_REST) locks.push(await takeWhenFree(task, ending))
+    return await work(AbortSignal.any([...given, ...locks.map(({ signal }) => signal)]))
   } finally {
     // If the database does not answer, the leases end by themselves.
     await Promise.allSettled(locks.map(lock => lock.release()))
@@ -35,13 +36,14 @@ async function takeOwn(): Promise<TaskLock> {
   }
 }
 
-async function takeWhenFree(task: string): Promise<TaskLock> {
+async function takeWhenFree(task: string, ending?: AbortSignal): Promise<TaskLock> {
   for (const end = Date.now() + PATIENCE_MS; ; ) {
     try {
       return await takeLock(task)
     } catch (error) {
       if (!(error instanceof AlreadyRunning) || Date.now() > end) throw error
     }
+    ending?.throwIfAborted()
     await sleep(500)
   }
 }

@@ -1,8 +1,8 @@
 // What a backup holds. manifest.json is written last and has the hash of every list of files; each list has the hashes
 // of its files. So one hash, that of the manifest, covers all bytes.
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { Failure, Misconfigured, NotFound } from '../../errors.js'
 
 export const FORMAT = 1
@@ -89,11 +89,20 @@ export function readManifest(folder: string): Manifest {
   if (!readOr(join(folder, 'manifest.json.sha256')).startsWith(sha256(text))) {
     throw new Damaged(`${folder}/manifest.json has changed since it was written: use another backup`)
   }
-  const manifest = JSON.parse(text) as Manifest
+  const manifest = parsed(text, folder)
   if (manifest.format !== FORMAT) {
     throw new Misconfigured(`${folder} was written by Gitstead ${manifest.gitstead}: use that version or a newer one`)
   }
   return manifest
+}
+
+/** The checksum covers what was written, so only a manifest that another program wrote is no JSON. */
+function parsed(text: string, folder: string): Manifest {
+  try {
+    return JSON.parse(text) as Manifest
+  } catch {
+    throw new Damaged(`${folder}/manifest.json is not JSON: use another backup`)
+  }
 }
 
 function readOr(path: string): string {
@@ -107,7 +116,10 @@ function readOr(path: string): string {
 /** Writes the list of a unit's files. Gives the hash of the list. */
 export function writeFileList(folder: string, unit: string, files: readonly FileEntry[]): string {
   const text = files.map(file => `${JSON.stringify(file)}\n`).join('')
-  writeFileSync(join(folder, `${unit}.files`), text, { mode: 0o600 })
+  const path = join(folder, `${unit}.files`)
+  // A unit without files has made no folder.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  writeFileSync(path, text, { mode: 0o600 })
   return sha256(text)
 }
 

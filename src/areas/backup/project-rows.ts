@@ -4,7 +4,7 @@ import { duplicateKey } from '../../db/failure.js'
 import { migrationStates } from '../../db/migrate.js'
 import { goesWith, ownersOf, restoringOf, type TableName, tablesOf } from '../../db/ownership.js'
 import { execute, row } from '../../db/sql.js'
-import { Conflict } from '../../errors.js'
+import { Conflict, NotFound } from '../../errors.js'
 import type { Backup } from './copy-back.js'
 import { DATABASE_UNIT, dumpFile, readDump } from './dump.js'
 import { type Fields, fitter, holds, idsOf, type ProjectRows } from './fit-rows.js'
@@ -53,14 +53,62 @@ async function* readTable({ folder, manifest }: Backup, table: TableName): Async
   }
 }
 
-/** Throws Conflict when the rows have no place: the namespace is gone, or the project is still being removed. */
-export async function requirePlace(found: ProjectRows, id: number): Promise<void> {
+/** A project as the rows of a backup have it. */
+export interface ProjectInBackup {
+  readonly id: number
+  /** NAMESPACE/PROJECT. */
+  readonly path: string
+}
+
+/** Finds a project by its NAMESPACE/PROJECT or id among the rows: a project without a repository has no unit. */
+export async function findProjectRow(backup: Backup, name: string): Promise<ProjectInBackup | undefined> {
+  const namespaces = new Map<unknown, unknown>()
+  for await (const fields of readTable(backup, 'namespaces')) namespaces.set(fields.get('id'), fields.get('path'))
+  for await (const fields of readTable(backup, 'projects')) {
+    const path = `${namespaces.get(fields.get('namespace_id'))}/${fields.get('path')}`
+    if (path === name || fields.get('id') === name) return { id: Number(fields.get('id')), path }
+  }
+  return undefined
+}
+
+/** The namespace in which a removed project comes back. */
+export interface Place {
+  readonly id: number
+  readonly path: string
+  /** The user whose namespace it is; null for a group. */
+  readonly owner_id: number | null
+}
+
+/**
+ * Finds the place of a removed project: its own namespace, or the one with the path `into`. Throws Conflict when the
+ * namespace is gone, has another project of this name, or when the project is still being removed.
+ */
+export async function placeOf(found: ProjectRows, id: number, into?: string): Promise<Place> {
   const [project] = found.get('projects') ?? []
-  const namespace = await row('select 1 from namespaces where id = ?', [project?.get('namespace_id') ?? 0])
-  if (!namespace) throw new Conflict('the namespace of the project is gone: restore the backup as a whole elsewhere')
+  if (!project) throw new NotFound('Project')
+  const place = await row<Place>(
+    `select id, path, if(kind = 'user', owner_id, null) as owner_id from namespaces
+     where ${into === undefined ? 'id' : 'path'} = ?`,
+    [into ?? project.get('namespace_id') ?? 0]
+  )
+  if (!place && into !== undefined) throw new NotFound(`Namespace ${into}`)
+  if (!place) throw new Conflict('the namespace of the project is gone: name another one by --into NAMESPACE')
   if (await row('select 1 from project_removals where project_id = ?', [id])) {
     throw new Conflict('the project is still being removed: wait until that is done')
   }
+  const taken = await row<{ path: string }>(
+    'select path from projects where namespace_id = ? and (path = ? or name = ?)',
+    [place.id, project.get('path') ?? '', project.get('name') ?? '']
+  )
+  if (taken)
+    throw new Conflict(`${place.path}/${taken.path} exists already: rename it, or name another --into NAMESPACE`)
+  return place
+}
+
+/** Gives the rows with the project in this place. */
+export function movedTo({ id }: Place, found: ProjectRows): ProjectRows {
+  const projects = (found.get('projects') ?? []).map(fields => new Map([...fields, ['namespace_id', id] as const]))
+  return new Map([...found, ['projects', projects] as const])
 }
 
 /** Inserts the rows. Call it inside `transact`. Throws Conflict when the name is taken meanwhile. */

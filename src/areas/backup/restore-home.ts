@@ -1,7 +1,6 @@
-// Restores a whole backup into an empty home. It works in a folder inside the home, and moves the content up when all
-// of it is on the disk. So a restore that breaks off leaves nothing on which an appliance could start.
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+// Restores a whole backup into an empty home. It works in a folder inside the home (new-home.ts), and moves the content up
+// when all of it is on the disk. So a restore that breaks off leaves nothing on which an appliance could start.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Origin } from '../../access/actor.js'
 import { config, loadConfig } from '../../config.js'
@@ -9,12 +8,12 @@ import { closeDatabase } from '../../db/connection.js'
 import { startEmbedded } from '../../db/embedded.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Conflict, Failure } from '../../errors.js'
-import { prepareHome } from '../../home.js'
-import { syncFolder } from '../../storage/files.js'
+import { makeFolders, prepareHome } from '../../home.js'
 import { syncFileSystem } from '../../storage/sync.js'
 import { audit } from '../audit/audit.js'
 import { type Backup, checkUnit, copyBack, type OnDamage, refuseDamage } from './copy-back.js'
-import { loadRows, requireEmptyDatabase, settleRows } from './load-rows.js'
+import { finishFilling, loadRows, requireEmptyDatabase, settleRows } from './load-rows.js'
+import { draftFolder, moveUp, requireEmptyHome, withDatabaseLog } from './new-home.js'
 import { fingerprintOf, readSecretsFile, SECRETS_UNIT, type SecretFiles } from './secrets-file.js'
 
 export interface RestoreOptions {
@@ -23,6 +22,8 @@ export interface RestoreOptions {
   readonly secretsFile?: string
   /** Pause all queues: the copy sends no mail and calls no hook until somebody resumes them. */
   readonly pauseJobs?: boolean
+  /** Ends the restore; the home is then empty again. */
+  readonly signal?: AbortSignal
   readonly progress?: (done: number, total: number) => void
 }
 
@@ -36,8 +37,6 @@ export interface RestoredHome {
   readonly paused: boolean
 }
 
-const DRAFT = '.restoring-'
-
 /** Checks whether a restore is possible, and gives the secrets to use. Throws Conflict, BadParameters, Damaged. */
 export async function checkRestore(backup: Backup, options: RestoreOptions): Promise<SecretFiles> {
   requireEmptyHome(resolve(options.into))
@@ -48,22 +47,21 @@ export async function checkRestore(backup: Backup, options: RestoreOptions): Pro
 export async function restoreHome(backup: Backup, options: RestoreOptions, origin: Origin): Promise<RestoredHome> {
   const secrets = await checkRestore(backup, options)
   const home = resolve(options.into)
-  mkdirSync(home, { recursive: true, mode: 0o700 })
-  removeDrafts(home)
-  const draft = join(home, `${DRAFT}${randomBytes(4).toString('hex')}`)
+  let draft: string | undefined
   try {
+    draft = draftFolder(home)
     const { files } = await inRestored(backup, { ...options, home: draft, secrets }, async restored => {
       await transact(() => audit(origin, entry(backup, home)))
+      // Most of the writing happens before the database counts as whole; the second time is for its own last files.
+      await syncFileSystem(config().home)
       return restored
     })
     await syncFileSystem(draft)
-    for (const name of readdirSync(draft)) renameSync(join(draft, name), join(home, name))
-    rmSync(draft, { recursive: true })
-    await syncFolder(home)
+    options.signal?.throwIfAborted()
+    await moveUp(draft, home)
     return view(backup, home, files, options.pauseJobs ?? false)
   } catch (error) {
-    rmSync(draft, { recursive: true, force: true })
-    throw plain(error, home)
+    throw withDatabaseLog(plain(error, home), draft, home)
   }
 }
 
@@ -73,6 +71,7 @@ interface HomeOptions {
   readonly pauseJobs?: boolean
   readonly onDamage?: OnDamage
   readonly progress?: RestoreOptions['progress']
+  readonly signal?: AbortSignal
   /** Use an embedded database, even when the configuration names another one. */
   readonly embedded?: boolean
 }
@@ -83,9 +82,9 @@ export async function inRestored<T>(
   options: HomeOptions,
   work: (restored: { files: number }) => Promise<T>
 ): Promise<T> {
-  const { home, secrets, onDamage = refuseDamage, progress } = options
+  const { home, secrets, onDamage = refuseDamage, progress, signal } = options
   await closeDatabase()
-  mkdirSync(home, { recursive: true, mode: 0o700 })
+  makeFolders(home)
   for (const [name, text] of Object.entries(secrets)) {
     if (text !== null) writeFileSync(join(home, name), text, { mode: 0o600, flag: 'wx' })
   }
@@ -94,9 +93,12 @@ export async function inRestored<T>(
   const database = config().database.url === null ? await startEmbedded({ transient: true }) : undefined
   try {
     await requireEmptyDatabase()
-    await loadRows(backup)
+    await loadRows(backup, signal)
     await settleRows(backup.manifest.removed_projects, { pauseJobs: options.pauseJobs ?? false })
-    return await work(await copyBack(backup, { onDamage, ...(progress ? { progress } : {}) }))
+    const copied = await copyBack(backup, { onDamage, ...(progress && { progress }), ...(signal && { signal }) })
+    const done = await work(copied)
+    await finishFilling()
+    return done
   } finally {
     await closeDatabase()
     await database?.stop()
@@ -127,25 +129,6 @@ function readIncluded({ folder }: Backup): SecretFiles {
   return {
     'secrets.json': readFileSync(join(folder, SECRETS_UNIT, 'secrets.json'), 'utf8'),
     'config.yaml': existsSync(configuration) ? readFileSync(configuration, 'utf8') : null
-  }
-}
-
-function requireEmptyHome(home: string): void {
-  if (!existsSync(home)) return
-  let names: string[]
-  try {
-    names = readdirSync(home)
-  } catch (error) {
-    throw new Failure(`${home} cannot be read (${(error as NodeJS.ErrnoException).code})`)
-  }
-  const found = names.filter(name => !name.startsWith(DRAFT) && name !== 'lost+found')
-  if (found.length > 0) throw new Conflict(`${home} is not empty: restore into a new folder`)
-}
-
-/** Removes what a killed restore left behind. */
-function removeDrafts(home: string): void {
-  for (const name of readdirSync(home)) {
-    if (name.startsWith(DRAFT)) rmSync(join(home, name), { recursive: true, force: true })
   }
 }
 

@@ -4,15 +4,17 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Origin } from '../../access/actor.js'
 import { config } from '../../config.js'
-import { row } from '../../db/sql.js'
+import { row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, NotFound } from '../../errors.js'
 import { type RefFiles, readRefFiles, textRefName } from '../../git/ref-files.js'
 import { HIDDEN_PREFIXES, isRefName, RefMoved, ZERO } from '../../git/refs.js'
+import { MASTER } from '../../lib/levels.js'
 import { syncFileSystem } from '../../storage/sync.js'
 import { tell } from '../activity/happenings.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
 import { audit } from '../audit/audit.js'
+import { insertMember } from '../members/members.js'
 import { ensureRepository, repositoryPath } from '../projects/repositories.js'
 import { moveRefs } from '../refs/move-refs.js'
 import type { RefMove } from '../refs/ref-changes.js'
@@ -22,18 +24,22 @@ import { BUILD_FILE } from './copy-build-files.js'
 import { makeRepositoryFolders } from './copy-repository.js'
 import type { ProjectRows } from './fit-rows.js'
 import { Damaged, readFileList, type Unit } from './manifest.js'
-import { insertProjectRows, readProjectRows, requirePlace } from './project-rows.js'
+import { findProjectRow, insertProjectRows, movedTo, placeOf, readProjectRows } from './project-rows.js'
 import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
 
 export interface ProjectRestoreOptions {
   /** Also move refs that have another value now. */
   readonly overwrite: boolean
   readonly dryRun: boolean
+  /** The path of the namespace in which a removed project comes back; its own by default. */
+  readonly into?: string
 }
 
 export interface RestoredProject {
   readonly id: number
   readonly path_with_namespace: string
+  /** Its path at the time of the backup. */
+  readonly path_in_backup: string
   /** Whether the row of the project was gone. */
   readonly recreated: boolean
   /** Refs that got the value of the backup. */
@@ -47,6 +53,7 @@ interface LiveProject {
   readonly id: number
   readonly storage: string
   readonly default_branch: string | null
+  readonly path: string
 }
 
 /** Restores a project, by its NAMESPACE/PROJECT or id in the backup. Throws NotFound, Conflict, Damaged. */
@@ -60,22 +67,34 @@ export async function restoreProject(
     throw new Conflict(`the backup ${backup.manifest.id} comes from another appliance`)
   }
   const unit = backup.manifest.units.find(({ project }) => project?.path === name || String(project?.id) === name)
-  if (!unit?.project) throw new NotFound('Project')
-  const { id, path } = unit.project
-  const live = await row<LiveProject>('select id, storage, default_branch from projects where id = ?', [id])
-  const done = live ? await restoreRefs(backup, unit, live, options, origin) : await recreate(backup, unit, id, options)
-  const restored = { id, path_with_namespace: path, recreated: !live, ...done, dry_run: options.dryRun }
+  const found = unit?.project ?? (await findProjectRow(backup, name))
+  if (!found) throw new NotFound(`Project ${name}`)
+  const known = { id: found.id, path_in_backup: found.path, dry_run: options.dryRun }
+  const live = await row<LiveProject>(
+    `select p.id, p.storage, p.default_branch, concat(n.path, '/', p.path) as path
+     from projects p join namespaces n on n.id = p.namespace_id where p.id = ?`,
+    [found.id]
+  )
+  if (live && options.into !== undefined) {
+    throw new Conflict(`the project still exists as ${live.path}: --into is for a removed project`)
+  }
+  const done = live
+    ? await restoreRefs(backup, unit, live, options, origin)
+    : await recreate(backup, unit, found.id, options)
+  const restored = { ...known, recreated: !live, ...done }
   if (!options.dryRun) await transact(() => note(backup, restored, origin))
   return restored
 }
 
-const refsOf = (backup: Backup, unit: Unit): RefFiles => readRefFiles(join(backup.folder, unit.path))
+/** A project without a repository has no unit. */
+const refsOf = (backup: Backup, unit: Unit | undefined): RefFiles =>
+  unit ? readRefFiles(join(backup.folder, unit.path)) : new Map()
 
-type Outcome = Pick<RestoredProject, 'moved' | 'kept'>
+type Outcome = Pick<RestoredProject, 'path_with_namespace' | 'moved' | 'kept'>
 
 async function restoreRefs(
   backup: Backup,
-  unit: Unit,
+  unit: Unit | undefined,
   project: LiveProject,
   { overwrite, dryRun }: ProjectRestoreOptions,
   origin: Origin
@@ -91,12 +110,13 @@ async function restoreRefs(
     if (old === ZERO || overwrite) moves.push({ ref, old, new: id })
     else kept.push(ref)
   }
-  if (!dryRun && moves.length > 0) {
+  if (unit && !dryRun && moves.length > 0) {
     await ensureRepository(project)
     await addObjects(backup, unit, path)
     await move(project, moves, origin)
   }
-  return { moved: moves.map(({ ref, old, new: after }) => ({ ref, before: old === ZERO ? null : old, after })), kept }
+  const moved = moves.map(({ ref, old, new: after }) => ({ ref, before: old === ZERO ? null : old, after }))
+  return { path_with_namespace: project.path, moved, kept }
 }
 
 async function move(project: LiveProject, moves: readonly RefMove[], origin: Origin): Promise<void> {
@@ -132,29 +152,48 @@ async function addObjects(backup: Backup, unit: Unit, path: string): Promise<voi
   await syncFileSystem(path)
 }
 
-async function recreate(backup: Backup, unit: Unit, id: number, { dryRun }: ProjectRestoreOptions): Promise<Outcome> {
-  const found = await readProjectRows(backup, id)
-  await requirePlace(found, id)
-  const path = join(config().home, unit.path)
-  if (existsSync(path)) throw new Conflict(`${path} exists already: move it away first`)
-  const refs = [...refsOf(backup, unit)].map(([name, after]) => ({ ref: textRefName(name), before: null, after }))
-  if (dryRun) return { moved: refs, kept: [] }
-  await copyUnitBack(backup, unit, path, { onDamage: refuseDamage })
-  makeRepositoryFolders(path)
+async function recreate(
+  backup: Backup,
+  unit: Unit | undefined,
+  id: number,
+  { dryRun, into }: ProjectRestoreOptions
+): Promise<Outcome> {
+  const dumped = await readProjectRows(backup, id)
+  const place = await placeOf(dumped, id, into)
+  const found = movedTo(place, dumped)
+  const [project] = found.get('projects') ?? []
+  const path = unit ? join(config().home, unit.path) : null
+  if (path && existsSync(path)) throw new Conflict(`${path} exists already: move it away first`)
+  const moved = [...refsOf(backup, unit)].map(([name, after]) => ({ ref: textRefName(name), before: null, after }))
+  const outcome = { path_with_namespace: `${place.path}/${project?.get('path')}`, moved, kept: [] }
+  if (dryRun) return outcome
+  if (unit && path) {
+    await copyUnitBack(backup, unit, path, { onDamage: refuseDamage })
+    makeRepositoryFolders(path)
+  }
   await copyBuildFilesBack(backup, found)
-  await syncFileSystem(path)
+  await syncFileSystem(config().home)
   try {
-    await transact(() => putBack(found, id))
+    const owner = into === undefined ? null : place.owner_id
+    await transact(() => putBack(found, id, owner))
   } catch (error) {
-    rmSync(path, { recursive: true, force: true })
+    if (path) rmSync(path, { recursive: true, force: true })
     throw error
   }
-  return { moved: refs, kept: [] }
+  return outcome
 }
 
-/** Inserts the rows, and tells that the project is there again. */
-async function putBack(found: ProjectRows, id: number): Promise<void> {
+/** Inserts the rows, and tells that the project is there again. `owner` is the user of a new namespace. */
+async function putBack(found: ProjectRows, id: number, owner: number | null): Promise<void> {
   await insertProjectRows(found)
+  // The owner of a namespace is a member of the projects in it, as of new ones.
+  const members = await rows<{ user_id: number }>(
+    "select user_id from members where source_type = 'project' and source_id = ?",
+    [id]
+  )
+  if (owner !== null && members.every(({ user_id }) => user_id !== owner)) {
+    await insertMember({ type: 'project', id }, owner, MASTER)
+  }
   await tell({ kind: 'project.restored', project: await projectSnapshot(id) })
 }
 

@@ -1,10 +1,12 @@
 // The folder of backups: it holds one folder for each backup, and the drafts that killed runs left behind.
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { config } from '../../config.js'
-import { Failure, NotFound } from '../../errors.js'
+import { Failure, NoHome, NotFound } from '../../errors.js'
+import { makeFolders } from '../../home.js'
+import { isMissing } from '../../storage/files.js'
 import { type Manifest, readManifest } from './manifest.js'
 import type { Previous } from './unit.js'
 
@@ -38,12 +40,26 @@ const ownMark = () => createHash('sha256').update(`${hostname()}:${config().home
 
 export const draftFolder = (store: string, id: string) => join(store, `${id}.unfinished-${ownMark()}`)
 
-/** Makes the folder of backups. Throws Failure when this user may not. */
-export function openStore(store: string): void {
+/**
+ * Makes the folder of backups. Returns the first folder that it made, if any. Throws Failure when this user may not.
+ */
+export function openStore(store: string): string | undefined {
   try {
-    mkdirSync(store, { recursive: true, mode: 0o700 })
+    return makeFolders(store)
   } catch (error) {
-    throw new Failure(`${store} cannot be made (${(error as NodeJS.ErrnoException).code}): name another folder by --to`)
+    throw new Failure(`${store} cannot be made (${codeOf(error)}): name another folder by --to`)
+  }
+}
+
+/** Removes the folders that `openStore` made, if nothing is in them. */
+export function closeStore(store: string, made: string | undefined): void {
+  if (made === undefined) return
+  for (let folder = store; folder.startsWith(made); folder = dirname(folder)) {
+    try {
+      rmdirSync(folder)
+    } catch {
+      return
+    }
   }
 }
 
@@ -56,24 +72,67 @@ export function removeDrafts(store: string): number {
   return drafts.length
 }
 
-/** The finished backups of a folder, oldest first. */
-export function listBackups(store = defaultStore()): BackupRecord[] {
-  return finished(store).map(({ folder, manifest }) => viewBackup(folder, manifest))
+/** A folder with the name of a backup that nobody can restore. */
+export interface DamagedBackup {
+  readonly id: string
+  readonly path: string
+  readonly problem: string
 }
 
-function finished(store: string): { folder: string; manifest: Manifest }[] {
-  if (!existsSync(store)) return []
-  return readdirSync(store)
-    .filter(name => ID.test(name))
-    .map(name => join(store, name))
-    .filter(folder => existsSync(join(folder, 'manifest.json')))
-    .map(folder => ({ folder, manifest: readManifest(folder) }))
-    .sort((a, b) => (a.manifest.snapshot_at < b.manifest.snapshot_at ? -1 : 1))
+interface Finished {
+  readonly folder: string
+  readonly manifest: Manifest
 }
+
+/** Throws NotFound when the folder of backups, or the home that would hold it, does not exist: a typing error. */
+export function requireStore(store = defaultStore()): void {
+  const folder = store === defaultStore() ? config().home : store
+  if (existsSync(folder)) return
+  throw folder === store ? new NotFound(`Folder ${store}`) : new NoHome(folder)
+}
+
+/** The finished backups of a folder, oldest first. */
+export const listBackups = (store = defaultStore()): BackupRecord[] =>
+  finished(store).whole.map(({ folder, manifest }) => viewBackup(folder, manifest))
+
+/** The backups of a folder that are damaged, oldest first. All that works with backups passes over them. */
+export const damagedBackups = (store = defaultStore()): readonly DamagedBackup[] => finished(store).damaged
+
+/** One damaged backup must not hide the others, nor prevent the next one. */
+function finished(store: string): { whole: Finished[]; damaged: DamagedBackup[] } {
+  const whole: Finished[] = []
+  const damaged: DamagedBackup[] = []
+  for (const id of backupNames(store)) {
+    const folder = join(store, id)
+    try {
+      whole.push({ folder, manifest: readManifest(folder) })
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      const problem = error instanceof NotFound ? 'manifest.json is missing' : error.message
+      damaged.push({ id, path: folder, problem })
+    }
+  }
+  whole.sort((a, b) => (a.manifest.snapshot_at < b.manifest.snapshot_at ? -1 : 1))
+  return { whole, damaged }
+}
+
+/** Throws Failure when this user may not read the folder: nobody may take that for a folder without backups. */
+function backupNames(store: string): string[] {
+  try {
+    return readdirSync(store)
+      .filter(name => ID.test(name))
+      .sort()
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw new Failure(`${store} cannot be read (${codeOf(error)}): run as its owner`)
+  }
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
 
 /** The newest backup of this home in a folder. A new backup can share its files. */
 export function previousBackup(store: string, fingerprint: string): Previous | null {
-  const own = finished(store).filter(
+  const own = finished(store).whole.filter(
     ({ manifest }) => manifest.home === config().home && manifest.secrets.fingerprint === fingerprint
   )
   const last = own.at(-1)
@@ -82,20 +141,26 @@ export function previousBackup(store: string, fingerprint: string): Previous | n
 
 /** The backups of this home that are older than the newest `keep`. */
 export function surplus(store: string, keep: number): BackupRecord[] {
-  const own = finished(store).filter(({ manifest }) => manifest.home === config().home)
+  const own = finished(store).whole.filter(({ manifest }) => manifest.home === config().home)
   return own.slice(0, Math.max(0, own.length - keep)).map(({ folder, manifest }) => viewBackup(folder, manifest))
 }
 
-/** Finds a backup by its id, by `latest`, or by its folder. Throws the errors of `readManifest`. */
-export function findBackup(name: string, store = defaultStore()): { folder: string; manifest: Manifest } {
+/**
+ * Finds a backup by its id, by `latest` (the newest that is not damaged), or by its folder. Throws the errors of
+ * `readManifest`.
+ */
+export function findBackup(name: string, store = defaultStore()): Finished {
   if (name === 'latest') {
-    const last = finished(store).at(-1)
-    if (!last) throw new NotFound('Backup')
+    const last = finished(store).whole.at(-1)
+    if (!last) throw new NotFound(`Backup in ${store}`)
     return last
   }
-  const folder = ID.test(name) && !existsSync(join(name, 'manifest.json')) ? join(store, name) : resolve(name)
+  const folder = folderOf(name, store)
   return { folder, manifest: readManifest(folder) }
 }
+
+const folderOf = (name: string, store: string): string =>
+  ID.test(name) && !existsSync(join(name, 'manifest.json')) ? join(store, name) : resolve(name)
 
 export function viewBackup(folder: string, manifest: Manifest): BackupRecord {
   const { totals, database } = manifest
@@ -111,5 +176,31 @@ export function viewBackup(folder: string, manifest: Manifest): BackupRecord {
     bytes: totals.bytes,
     new_bytes: totals.new_bytes,
     secrets: manifest.secrets.where
+  }
+}
+
+/**
+ * Deletes backups, each by its id or folder; damaged ones as well. Other backups stay complete, because each has its own
+ * name for every file. Throws NotFound, before it deletes anything, when one of them does not exist.
+ */
+export function deleteBackups(names: readonly string[], store = defaultStore()): void {
+  const folders = names.map(name => deletable(name, store).path)
+  for (const path of folders) {
+    // A deletion that is killed must not leave a backup with half of its files; the next backup removes the rest.
+    const doomed = draftFolder(dirname(path), basename(path))
+    renameSync(path, doomed)
+    rmSync(doomed, { recursive: true, force: true })
+  }
+}
+
+/** Gives what `deleteBackups` would delete. */
+export function deletable(name: string, store = defaultStore()): { id: string; path: string; bytes: number | null } {
+  const path = name === 'latest' ? findBackup(name, store).folder : folderOf(name, store)
+  if (!ID.test(basename(path)) || !existsSync(path)) throw new NotFound(`Backup ${name}`)
+  try {
+    return { id: basename(path), path, bytes: readManifest(path).totals.bytes }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { id: basename(path), path, bytes: null }
   }
 }

@@ -3,7 +3,7 @@ import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isMissing } from '../../storage/files.js'
 import { copyHashed, folderMaker, shareFile } from './copy.js'
-import { type FileEntry, type Manifest, readFileList, sha256, type Unit, writeFileList } from './manifest.js'
+import { Damaged, type FileEntry, type Manifest, readFileList, sha256, type Unit, writeFileList } from './manifest.js'
 
 /** A finished backup whose files may be shared. */
 export interface Previous {
@@ -40,7 +40,7 @@ export class UnitWriter {
     readonly path: string
   ) {
     const unit = draft.previous?.units.get(path)
-    const list = unit && draft.previous ? readFileList(draft.previous.folder, unit) : []
+    const list = unit && draft.previous ? listOf(draft.previous, unit) : []
     this.earlier = new Map(list.map(file => [file.path, file]))
   }
 
@@ -148,5 +148,15 @@ export class UnitWriter {
     if (!fresh) return
     totals.new_files += by
     totals.new_bytes += by * size
+  }
+}
+
+/** A damaged or deleted list of an earlier backup is no reason to fail: the files are copied again. */
+function listOf({ folder }: Previous, unit: Unit): FileEntry[] {
+  try {
+    return readFileList(folder, unit)
+  } catch (error) {
+    if (!(error instanceof Damaged)) throw error
+    return []
   }
 }

@@ -1,14 +1,16 @@
 // Verifies a backup by a real restore into a temporary home, because a backup is worth only what its restore is worth.
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { config } from '../../config.js'
 import { Failure } from '../../errors.js'
 import { closeReaders } from '../../git/reader.js'
+import { makeFolders } from '../../home.js'
 import { checkRestored } from './check-restored.js'
 import { type Backup, checkUnit } from './copy-back.js'
 import { DATABASE_UNIT } from './dump.js'
 import { Damaged } from './manifest.js'
+import { withDatabaseLog } from './new-home.js'
 import { inRestored, secretsFor } from './restore-home.js'
 import { fingerprintOf, readHomeSecrets, type SecretFiles } from './secrets-file.js'
 import { type BackupRecord, viewBackup } from './store.js'
@@ -18,6 +20,7 @@ export interface VerifyOptions {
   /** The folder in which the temporary home is made. */
   readonly inside?: string
   readonly progress?: (phase: 'restore' | 'check', done: number, total: number) => void
+  readonly signal?: AbortSignal
 }
 
 export interface Verification {
@@ -46,6 +49,7 @@ export async function verifyBackup(backup: Backup, options: VerifyOptions = {}):
       secrets: { ...secrets, 'config.yaml': null },
       embedded: true,
       onDamage,
+      ...(options.signal && { signal: options.signal }),
       progress: (done: number, total: number) => progress?.('restore', done, total)
     }
     return await inRestored(backup, restored, async ({ files }) => {
@@ -57,7 +61,7 @@ export async function verifyBackup(backup: Backup, options: VerifyOptions = {}):
     })
   } catch (error) {
     if (error instanceof Damaged) return failed(record, [...damage, error.message])
-    throw error
+    throw withDatabaseLog(error, home, parent, 'verify-failed.log')
   } finally {
     await closeReaders()
     rmSync(home, { recursive: true, force: true })
@@ -90,7 +94,7 @@ function parentFolder(inside: string | undefined): string {
   const own = join(config().home, 'tmp')
   const parent = inside === undefined ? (existsSync(own) ? own : tmpdir()) : resolve(inside)
   try {
-    mkdirSync(parent, { recursive: true, mode: 0o700 })
+    makeFolders(parent)
     for (const name of readdirSync(parent)) {
       const [, pid] = /^verify-(\d+)$/.exec(name) ?? []
       if (pid && !existsSync(`/proc/${pid}`)) rmSync(join(parent, name), { recursive: true, force: true })

@@ -1,35 +1,40 @@
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand, type FlagsOf } from '../base.js'
+import { confirm, requireAnswer } from '../confirm.js'
+import { pathFlag } from '../path-flag.js'
 
 type FoundBackup = ReturnType<typeof import('../../areas/backup/store.js').findBackup>
 
 export default class Restore extends BaseCommand {
   static override summary = 'Restore a backup into a new home, or one project of it into this home'
   static override description =
-    'With --into it writes the whole backup as a new home into an empty folder; start it with `gitstead up --home`. With ' +
-    '--project it restores the refs that the project has lost, and with --overwrite also the refs that have moved. A ' +
-    'removed project comes back with its members, pipelines and builds. The appliance may run meanwhile.'
+    'With --into FOLDER it writes the whole backup as a new home into an empty folder; start it with `gitstead up --home`. A ' +
+    'restore that was killed can be run again. With --project it restores the refs that the project has lost, and with ' +
+    '--overwrite also the refs that have moved, which asks for --yes. A removed project comes back with its members, ' +
+    'pipelines and builds, with --into NAMESPACE in another namespace. The appliance may run meanwhile.'
   static override examples = [
     '<%= config.bin %> restore latest --into /srv/gitstead --secrets /root/gitstead-secrets.json',
     '<%= config.bin %> restore /mnt/backups/20261121T020000Z-3f9a --into /tmp/drill --pause-jobs --json',
-    '<%= config.bin %> restore latest --project ada/engine --overwrite --dry-run'
+    '<%= config.bin %> restore latest --project ada/engine --overwrite --dry-run',
+    '<%= config.bin %> restore latest --project ada/engine --into bob'
   ]
   static override args = {
     backup: Args.string({ required: true, description: 'the backup: its id, its folder, or latest' })
   }
   static override flags = {
-    into: Flags.string({
-      description: 'the new home: an empty folder, or one that does not exist yet',
-      exclusive: ['project']
+    into: pathFlag({
+      description:
+        'the new home: an empty folder, or one that does not exist yet; with --project the namespace for a removed project'
     }),
     project: Flags.string({ description: 'the project in the backup: NAMESPACE/PROJECT or its number' }),
     overwrite: Flags.boolean({ description: 'also move refs back that have changed since', dependsOn: ['project'] }),
-    to: Flags.string({ description: 'the folder that holds the backups (default: HOME/backups)' }),
-    secrets: Flags.string({ description: 'the file of secrets, if the backup does not contain them' }),
+    to: pathFlag({ description: 'the folder that holds the backups (default: HOME/backups)' }),
+    secrets: pathFlag({ description: 'the file of secrets, if the backup does not contain them' }),
     'pause-jobs': Flags.boolean({
       description: 'pause all queues, so that a copy for a drill sends no hooks and no mail'
     }),
-    'dry-run': Flags.boolean({ description: 'only check whether the backup can be restored' })
+    'dry-run': Flags.boolean({ description: 'show what would be restored, and change nothing', exclusive: ['yes'] }),
+    yes: Flags.boolean({ description: 'move refs back without a question', dependsOn: ['overwrite'] })
   }
 
   async run() {
@@ -37,8 +42,8 @@ export default class Restore extends BaseCommand {
     this.configure(flags)
     const { findBackup } = await import('../../areas/backup/store.js')
     const { into, project } = flags
-    if (into !== undefined) return this.whole(findBackup(args.backup, flags.to), into, flags)
     if (project !== undefined) return this.one(findBackup(args.backup, flags.to), project, flags)
+    if (into !== undefined) return this.whole(findBackup(args.backup, flags.to), into, flags)
     return this.error('give a new home with --into, or a project with --project', { exit: 2 })
   }
 
@@ -48,8 +53,17 @@ export default class Restore extends BaseCommand {
       import('../../areas/backup/restore-project.js'),
       import('../origin.js')
     ])
-    const options = { overwrite: flags.overwrite, dryRun: flags['dry-run'] }
-    const restored = await withDatabase(() => restoreProject(backup, name, options, commandOrigin()))
+    const { overwrite, into } = flags
+    const options = { overwrite, ...(into === undefined ? {} : { into }) }
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    const restore = (dryRun: boolean) => restoreProject(backup, name, { ...options, dryRun }, commandOrigin())
+    if (overwrite && !flags['dry-run']) requireAnswer(how)
+    const restored = await withDatabase(async () => {
+      if (flags['dry-run']) return restore(true)
+      const back = overwrite ? (await restore(true)).moved.filter(({ before }) => before !== null) : []
+      if (back.length > 0) await confirm(back.map(({ ref, before }) => `to lose ${ref} ${before}`).join('\n'), how)
+      return restore(false)
+    })
     const would = restored.dry_run ? 'would ' : ''
     if (restored.recreated) this.log(`${would}make ${restored.path_with_namespace} (id ${restored.id}) again`)
     for (const { ref, before, after } of restored.moved) this.log(`${would}move ${ref} ${before ?? 'nothing'} ${after}`)
@@ -62,12 +76,14 @@ export default class Restore extends BaseCommand {
   }
 
   private async whole(backup: FoundBackup, into: string, flags: FlagsOf<typeof Restore>) {
-    const [{ checkRestore, restoreHome }, { viewBackup }, { commandOrigin }, { progressLine }] = await Promise.all([
-      import('../../areas/backup/restore-home.js'),
-      import('../../areas/backup/store.js'),
-      import('../origin.js'),
-      import('../progress.js')
-    ])
+    const [{ checkRestore, restoreHome }, { viewBackup }, { commandOrigin }, { progressLine }, { endedBySignals }] =
+      await Promise.all([
+        import('../../areas/backup/restore-home.js'),
+        import('../../areas/backup/store.js'),
+        import('../origin.js'),
+        import('../progress.js'),
+        import('../signals.js')
+      ])
     const line = progressLine()
     const options = {
       into,
@@ -81,7 +97,9 @@ export default class Restore extends BaseCommand {
       this.log(`would restore ${record.id} with ${record.projects} projects into ${into}`)
       return { would_restore: record, into }
     }
-    const restored = await restoreHome(backup, options, commandOrigin()).finally(line.end)
+    const restored = await endedBySignals(signal =>
+      restoreHome(backup, { ...options, signal }, commandOrigin())
+    ).finally(line.end)
     this.log(
       `restored ${restored.backup} into ${restored.home}: ${restored.projects} projects, ${restored.repositories} ` +
         `repositories, ${restored.files} files`

@@ -1,6 +1,6 @@
 // Checks the database itself: whether it answers, its schema, its clock.
 import { config } from '../../config.js'
-import { storedMigrationStates } from '../../db/migrate.js'
+import { migrationStates } from '../../db/migrate.js'
 import { databaseNow, databaseVersion } from '../../db/server.js'
 import { Unavailable } from '../../errors.js'
 import { futureJobs } from '../../queue/inspect.js'
@@ -32,7 +32,7 @@ export const schemaCheck: Check = {
   about: 'every migration of this version is applied, and no migration of a newer version',
   needs: 'database',
   examine: async () => {
-    const states = await storedMigrationStates()
+    const states = await migrationStates()
     const missing = states.filter(({ applied_at }) => applied_at === null)
     if (missing.length === 0) return `current: ${states.at(-1)?.name}`
     throw new Ailment(

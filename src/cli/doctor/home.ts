@@ -2,7 +2,7 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
-import { HOME_FOLDERS } from '../../home.js'
+import { HOME_FOLDERS, problemOfHome, stateOfHome } from '../../home.js'
 import { Ailment, type Check, count, NotExamined } from './check.js'
 
 const secretsFile = () => join(config().home, 'secrets.json')
@@ -15,6 +15,9 @@ export const homeCheck: Check = {
   examine: () => {
     const { home } = config()
     if (isNew()) return `the first start makes ${home}`
+    // The check of the secrets tells when they are missing.
+    const problem = stateOfHome().state === 'locked' ? null : problemOfHome()
+    if (problem !== null) throw new Ailment(problem, 'do what this message says')
     const { uid, mode } = statSync(home)
     if (uid !== process.getuid?.()) throw new Ailment(`${home} belongs to user ${uid}`, 'run gitstead as that user')
     if ((mode & 0o700) !== 0o700) throw new Ailment(`this user may not use ${home}`, `chmod 700 ${home}`)

@@ -1,8 +1,8 @@
 // Checks what the machine provides: room on its disks, and an address to listen at.
-import { createServer } from 'node:net'
 import { type Disk, disksOfHome } from '../../areas/maintenance/disks.js'
 import { config, publicUrl } from '../../config.js'
 import { embeddedState } from '../../db/embedded.js'
+import { tryToListen } from '../../listening.js'
 import { Ailment, type Check } from './check.js'
 
 const MINIMUM_FREE = 1024 ** 3
@@ -41,8 +41,9 @@ export const addressCheck: Check = {
       )
     }
     if (port === 0) return 'down; it may use any free port'
-    const code = await tryToListen(host, port)
-    if (code === null) return `down; ${host}:${port} is free`
+    const error = await tryToListen(host, port)
+    if (error === null) return `down; ${host}:${port} is free`
+    const code = error.code ?? error.message
     throw new Ailment(`nothing can listen at ${host}:${port}: ${code}`, REMEDIES[code] ?? 'choose another host or port')
   }
 }
@@ -51,14 +52,6 @@ const REMEDIES: { readonly [code: string]: string } = {
   EADDRINUSE: 'another program listens there: stop it, or choose another port',
   EACCES: 'only root may use ports below 1024: choose another port, or give the service CAP_NET_BIND_SERVICE',
   EADDRNOTAVAIL: 'this machine has no such address: choose another host'
-}
-
-function tryToListen(host: string, port: number): Promise<string | null> {
-  return new Promise(resolve => {
-    const server = createServer()
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    server.listen(port, host, () => server.close(() => resolve(null)))
-  })
 }
 
 export const urlCheck: Check = {

@@ -79,6 +79,7 @@ export const happenings: Migration = {
     )`
   ],
   // The older schema has no table for the hooks of projects, so they are lost.
+  carried: { hooks: 'project_id is null' },
   down: [
     'drop table if exists activity_events',
     HOOKS,

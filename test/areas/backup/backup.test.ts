@@ -26,6 +26,7 @@ import {
   empty,
   environment,
   git,
+  home,
   manifestOf,
   project,
   quietly,
@@ -239,4 +240,82 @@ t.test('an empty project stays empty in the copy, and a project without a reposi
   const backup = await create()
   t.throws(() => unitOf(backup, empty.id))
   t.same(manifestOf(backup).removed_projects, [])
+})
+
+t.test('an empty folder of traces or artifacts is no fault', async t => {
+  // The archive of a build expires, and its folder stays.
+  mkdirSync(join(home, 'artifacts/7'), { recursive: true })
+  const backup = await create({ withSecrets: true })
+  t.equal(manifestOf(backup).units.find(({ path }) => path === 'artifacts/7')?.files, 0)
+  t.equal((await cli(['backup', 'verify', backup.path], { environment })).code, 0)
+  rmSync(join(home, 'artifacts/7'), { recursive: true })
+})
+
+t.test('a damaged backup is marked, and all goes on without it', async t => {
+  const whole = await create()
+  const damaged = await create()
+  const lists = await create()
+  rmSync(join(damaged.path, 'manifest.json.sha256'))
+  const half = join(defaultStore(), '29991231T235959Z-abcd')
+  mkdirSync(half)
+  for (const file of [`${unitOf(lists).path}.files`]) rmSync(join(lists.path, file))
+
+  const listed = await cli(['backup', 'list', '--json'], { environment })
+  t.equal(listed.code, 0)
+  const { backups, damaged: marked } = listed.json() as { backups: { id: string }[]; damaged: object[] }
+  t.ok(backups.some(({ id }) => id === whole.id) && !backups.some(({ id }) => id === damaged.id))
+  t.match(marked, [
+    { id: damaged.id, path: damaged.path, problem: /manifest\.json\.sha256 cannot be read \(ENOENT\)/ },
+    { id: '29991231T235959Z-abcd', problem: 'manifest.json is missing' }
+  ])
+  t.match((await cli(['backup', 'list'], { environment })).stdout, new RegExp(`^${damaged.id} +DAMAGED: `, 'm'))
+
+  const next = await create()
+  t.equal(next.previous, lists.id, 'its list is missing, so those files are copied again')
+  const verified = await cli(['backup', 'verify', 'latest', '--json'], { environment })
+  t.equal(verified.code, 0)
+  t.match(verified.json(), { backup: { id: next.id }, passed_over: [{ id: damaged.id }, {}] })
+  t.match(
+    verified.stderr,
+    new RegExp(`^gitstead: passed over ${damaged.id}: `, 'm'),
+    'also where cron drops the output'
+  )
+  t.ok(
+    (await create({ keep: 1 })).deleted.every(id => id !== damaged.id),
+    'nobody knows whose it is'
+  )
+
+  t.test('delete removes damaged and whole backups, and the others stay complete', async t => {
+    const [first, second] = [await create(), await create()]
+    const names = [damaged.id, half, first.id]
+    t.equal((await cli(['backup', 'delete', ...names], { environment })).code, 2, 'it asks for --yes')
+    const dry = await cli(['backup', 'delete', ...names, '--dry-run', '--json'], { environment })
+    t.match(dry.json(), { would_delete: [{ id: damaged.id, bytes: null }, {}, { id: first.id, bytes: Number }] })
+    t.equal((await cli(['backup', 'delete', first.id, 'nothing', '--yes'], { environment })).code, 3)
+    t.ok(existsSync(first.path), 'a wrong name deletes nothing')
+    const withUrl = { environment: { ...environment, GITSTEAD_DATABASE_URL: databaseUrl } }
+    const { code, stdout } = await cli(['backup', 'delete', ...names, '--yes'], withUrl)
+    t.equal(code, 0)
+    t.match(stdout, new RegExp(`^deleted ${damaged.id} \\(damaged\\)$`, 'm'))
+    for (const path of [damaged.path, half, first.path]) t.notOk(existsSync(path))
+    t.match(await row('select action, target_name from audit_events order by id desc limit 1'), {
+      action: 'backup.delete',
+      target_name: first.path
+    })
+    t.equal((await cli(['backup', 'verify', second.id], { environment })).code, 0)
+  })
+})
+
+t.test('a backup that a signal ends leaves nothing', async t => {
+  const folder = t.testdir()
+  const stop = new AbortController()
+  const ended = create({
+    to: join(folder, 'new/store'),
+    secretsTo: join(folder, 'secrets.json'),
+    full: true,
+    signal: stop.signal,
+    progress: ({ phase }) => phase === 'disk' && stop.abort(new Error('ended'))
+  })
+  await t.rejects(ended, { message: 'ended' })
+  t.same(readdirSync(folder), [])
 })

@@ -1,16 +1,20 @@
 // What a restore brings back, and how it recognises a damaged backup.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
@@ -21,15 +25,20 @@ import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { moveRefs } from '../../../src/areas/refs/move-refs.js'
 import { removeProjects } from '../../../src/areas/removal/project-removal.js'
+import { deleteUser } from '../../../src/areas/removal/user-deletion.js'
+import { root } from '../../../src/config.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { Conflict, NotFound } from '../../../src/errors.js'
 import { ZERO } from '../../../src/git/refs.js'
+import { RESTORE_DRAFT } from '../../../src/home.js'
+import { startOf } from '../../../src/queue/processes.js'
 import { cli } from '../../helpers/cli.js'
 import { actorOf, factory, originBy, someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 import { waitingHappenings } from '../../helpers/told.js'
-import { big, create, environment, git, home, manifestOf, project, source, unitOf } from './subject.js'
+import { until } from '../../helpers/until.js'
+import { big, create, databaseUrl, environment, git, home, manifestOf, project, source, unitOf } from './subject.js'
 
 const verify = async (backup: { path: string }) => {
   const { code, json, stderr } = await cli(['backup', 'verify', backup.path, '--json'], { environment })
@@ -300,4 +309,153 @@ t.test('a project of another appliance, or one that does not exist, is refused',
   const none = await cli(['restore', backup.path], { environment })
   t.equal(none.code, 2)
   t.equal(none.stderr, 'gitstead: give a new home with --into, or a project with --project\n')
+})
+
+t.test('a restore that was killed can be run again, and no command takes its folder for a home', async t => {
+  const backup = await create({ withSecrets: true })
+  const restore = (into: string) => cli(['restore', backup.path, '--into', into, '--json'], { environment })
+  const dead = join(`${RESTORE_DRAFT}4000000-1`)
+  const moments: [string, object][] = [
+    ['while it filled the folder', { [dead]: { mysql: {}, repositories: {}, 'secrets.json': '{}' } }],
+    [
+      'while it moved the content up',
+      {
+        [dead]: { 'moving.json': '["mysql","repositories","secrets.json"]', 'secrets.json': '{}' },
+        mysql: { ibdata1: '' },
+        repositories: { old: '' }
+      }
+    ],
+    ['after it failed', { 'restore-failed.log': 'x' }]
+  ]
+  for (const [moment, files] of moments) {
+    const into = mkdtempSync(join(tmpdir(), 'gitstead-killed-'))
+    t.teardown(() => rmSync(into, { recursive: true, force: true }))
+    plant(into, files)
+    if (!('restore-failed.log' in files)) {
+      for (const command of [
+        ['users', 'list'],
+        ['up', '--port', '0'],
+        ['db', 'migrate']
+      ]) {
+        const { code, stderr } = await cli([...command, '--home', into])
+        t.equal(code, 1, `${command.join(' ')} ${moment}`)
+        t.match(stderr, /a restore into \S+ has not ended/)
+      }
+    }
+    const { code, stderr } = await restore(into)
+    t.equal(code, 0, `${moment}: ${stderr}`)
+    t.equal((await cli(['users', 'list', '--home', into])).code, 0)
+    t.notOk(existsSync(join(into, 'repositories/old')) || existsSync(join(into, dead)))
+    t.equal((await restore(into)).code, 4, 'a home is never overwritten')
+  }
+
+  t.test('what others put there stays', async t => {
+    const into = t.testdir({ [dead]: { 'moving.json': '["mysql"]' }, mysql: {}, 'notes.txt': 'mine' })
+    t.equal((await restore(into)).code, 4)
+    t.ok(existsSync(join(into, 'notes.txt')) && existsSync(join(into, 'mysql')))
+  })
+
+  t.test('a restore that runs is left alone', async t => {
+    const into = t.testdir({ [`${RESTORE_DRAFT}${process.pid}-${startOf(process.pid)}`]: { mysql: {} } })
+    const { code, stdout } = await restore(into)
+    t.equal(code, 6)
+    t.match(stdout, new RegExp(`process ${process.pid} restores into`))
+  })
+})
+
+/** Makes files and folders, as `t.testdir` does. */
+function plant(folder: string, files: object): void {
+  for (const [name, content] of Object.entries(files) as [string, object | string][]) {
+    const path = join(folder, name)
+    if (typeof content === 'string') writeFileSync(path, content)
+    else {
+      mkdirSync(path)
+      plant(path, content)
+    }
+  }
+}
+
+t.test('a signal ends a restore, and its folder is empty again', async t => {
+  const backup = await create({ withSecrets: true })
+  const into = mkdtempSync(join(tmpdir(), 'gitstead-ended-'))
+  t.teardown(() => rmSync(into, { recursive: true, force: true }))
+  const program = [join(root, 'bin/gitstead'), 'restore', backup.path, '--into', into]
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...program], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'ignore', 'pipe']
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', text => (said += text))
+  const closed = once(child, 'close')
+  await until('the restore begins', () => readdirSync(into).some(name => name.startsWith(RESTORE_DRAFT)))
+  child.kill('SIGTERM')
+  const [code] = await closed
+  // It may have ended just before.
+  if (code !== 0) t.equal(said, 'gitstead: ended by SIGTERM: nothing is left of it\n')
+  if (code !== 0) t.same(readdirSync(into), [])
+})
+
+t.test('a restore that fails keeps the log that it names', async t => {
+  const backup = await create({ withSecrets: true })
+  const folder = mkdtempSync(join(tmpdir(), 'gitstead-failed-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const into = join(folder, 'home')
+  // A server that cannot make its tables, as on a full disk.
+  const programs = join(folder, 'programs')
+  mkdirSync(programs)
+  writeFileSync(
+    join(programs, 'mariadbd'),
+    '#!/bin/sh\n[ "$2" = --version ] && exit 0\necho "[ERROR] no room" >&2\nexit 1\n',
+    { mode: 0o755 }
+  )
+  const { code, stderr } = await cli(['restore', backup.path, '--into', into], {
+    environment: { ...environment, PATH: `${programs}:${process.env.PATH}` }
+  })
+  t.equal(code, 1)
+  const log = /see (\S+)/.exec(stderr)?.[1] ?? ''
+  t.equal(log, join(into, 'restore-failed.log'))
+  t.match(readFileSync(log, 'utf8'), /no room/)
+  t.same(readdirSync(into), ['restore-failed.log'])
+})
+
+t.test('the projects of a deleted user come back in another namespace', async t => {
+  const mine = await factory.project()
+  await factory.file(mine, 'file', 'text\n')
+  const bare = await factory.project({ owner: mine.owner })
+  rmSync(repositoryPath({ id: bare.id, storage: 'default' }), { recursive: true })
+  const heir = await factory.user()
+  const path = repositoryPath({ id: mine.id, storage: 'default' })
+  const master = git(path, 'rev-parse', 'master')
+  const found = findBackup((await create()).path)
+  const options = { overwrite: false, dryRun: false }
+  await t.rejects(restoreProject(found, mine.path, { ...options, into: heir.username }, someOrigin), {
+    name: 'Conflict',
+    message: /the project still exists as/
+  })
+  await deleteUser(mine.owner.id, someOrigin)
+  await runJobs({ until: new Date(Date.now() + 60_000) })
+  await t.rejects(restoreProject(found, mine.path, options, someOrigin), { message: /name another one by --into/ })
+  await t.rejects(restoreProject(found, mine.path, { ...options, into: 'nobody' }, someOrigin), NotFound)
+
+  const into = { ...options, into: heir.username }
+  const target = `${heir.username}/${mine.path.split('/')[1]}`
+  const dry = await restoreProject(found, mine.path, { ...into, dryRun: true }, someOrigin)
+  t.match(dry, { path_with_namespace: target, path_in_backup: mine.path, dry_run: true })
+  t.notOk(existsSync(path))
+  t.match(await restoreProject(found, mine.path, into, someOrigin), { path_with_namespace: target, recreated: true })
+  t.match(await findProject(target, actorOf(heir)), { id: mine.id, project_access_level: 40 })
+  t.equal(git(path, 'rev-parse', 'master'), master)
+  await factory.file({ ...mine, owner: heir }, 'next', 'it goes on\n')
+
+  const other = `${heir.username}/${bare.path.split('/')[1]}`
+  await restoreProject(found, bare.path, into, someOrigin)
+  t.match(await findProject(other, actorOf(heir)), { id: bare.id }, 'a project that had no repository')
+})
+
+t.test('moving refs back asks for --yes', async t => {
+  const { code, stderr } = await cli(['restore', 'latest', '--project', project.path, '--overwrite'], {
+    environment: { ...environment, GITSTEAD_DATABASE_URL: databaseUrl }
+  })
+  t.equal(code, 2)
+  t.match(stderr, /this destroys data: add --yes/)
 })

@@ -1,21 +1,22 @@
 import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { pathFlag } from '../../path-flag.js'
 
 export default class BackupCreate extends BaseCommand {
   static override summary = 'Write a backup while the appliance runs'
   static override description =
     'It writes the rows as they are at one moment, then repositories, traces and archives. Unchanged files are shared with ' +
     'the previous backup. It leaves the secrets out unless you ask for them: keep them apart from the rest. Exit code 6 ' +
-    'while another backup is written.'
+    'while another backup is written. A signal ends it, and leaves nothing of it.'
   static override examples = [
     '<%= config.bin %> backup create --keep 14 --secrets-to /root/gitstead-secrets.json',
     '<%= config.bin %> backup create --to /mnt/backups --json',
     '<%= config.bin %> backup create --keep 3 --dry-run'
   ]
   static override flags = {
-    to: Flags.string({ description: 'the folder that holds the backups (default: HOME/backups)' }),
+    to: pathFlag({ description: 'the folder that holds the backups (default: HOME/backups)' }),
     keep: Flags.integer({ min: 1, description: 'keep this many backups of this home, and delete the older ones' }),
-    'secrets-to': Flags.string({
+    'secrets-to': pathFlag({
       description: 'write the secrets into a file of their own (mode 0600)',
       exclusive: ['with-secrets']
     }),
@@ -29,14 +30,21 @@ export default class BackupCreate extends BaseCommand {
   async run() {
     const { flags } = await this.parse(BackupCreate)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { progressLine }, { bytesText }, { createBackup, planBackup }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../progress.js'),
-        import('../../../lib/bytes.js'),
-        import('../../../areas/backup/create.js')
-      ])
+    const [
+      { withDatabase },
+      { commandOrigin },
+      { progressLine },
+      { bytesText },
+      { createBackup, planBackup },
+      signals
+    ] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../progress.js'),
+      import('../../../lib/bytes.js'),
+      import('../../../areas/backup/create.js'),
+      import('../../signals.js')
+    ])
     const place = { ...(flags.to === undefined ? {} : { to: flags.to }), full: flags.full }
     const keep = flags.keep === undefined ? {} : { keep: flags.keep }
     if (flags['dry-run']) {
@@ -54,7 +62,9 @@ export default class BackupCreate extends BaseCommand {
       progress: ({ phase, done, total, bytes }: { phase: string; done: number; total: number; bytes: number }) =>
         line.show(phase, done, total, bytesText(bytes))
     }
-    const backup = await withDatabase(() => createBackup(options, commandOrigin())).finally(line.end)
+    const backup = await signals
+      .endedBySignals(signal => withDatabase(() => createBackup({ ...options, signal }, commandOrigin())))
+      .finally(line.end)
     this.log(
       `${backup.id}: ${backup.repositories} repositories, ${backup.files} files, ${bytesText(backup.bytes)} ` +
         `(${bytesText(backup.new_bytes)} new)\n${backup.path}`

@@ -1,22 +1,26 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { pathFlag } from '../../path-flag.js'
 
 export default class BackupList extends BaseCommand {
   static override summary = 'List finished backups, oldest first'
+  static override description =
+    'A damaged backup cannot be restored; the list marks it, and says why. With --json: {backups, damaged}.'
   static override examples = ['<%= config.bin %> backup list', '<%= config.bin %> backup list --to /mnt/backups --json']
   static override flags = {
-    to: Flags.string({ description: 'the folder that holds the backups (default: HOME/backups)' })
+    to: pathFlag({ description: 'the folder that holds the backups (default: HOME/backups)' })
   }
 
   async run() {
     const { flags } = await this.parse(BackupList)
     this.configure(flags)
-    const [{ listBackups, defaultStore }, { table }, { bytesText }] = await Promise.all([
+    const [store, { table }, { bytesText }] = await Promise.all([
       import('../../../areas/backup/store.js'),
       import('../../table.js'),
       import('../../../lib/bytes.js')
     ])
-    const backups = listBackups(flags.to ?? defaultStore())
+    store.requireStore(flags.to)
+    const backups = store.listBackups(flags.to)
+    const damaged = store.damagedBackups(flags.to)
     this.log(
       table(backups, [
         ['ID', backup => backup.id],
@@ -28,6 +32,7 @@ export default class BackupList extends BaseCommand {
         ['SECRETS', backup => backup.secrets]
       ])
     )
-    return { backups }
+    for (const { id, problem } of damaged) this.log(`${id}  DAMAGED: ${problem}`)
+    return { backups, damaged }
   }
 }

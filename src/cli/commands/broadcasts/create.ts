@@ -24,7 +24,7 @@ export default class BroadcastsCreate extends BaseCommand {
       import('../../broadcast-lines.js')
     ])
     const body = { message: args.message, ...newBroadcastOf(flags) }
-    const message = viewBroadcast(await withDatabase(() => createBroadcast(body, commandOrigin())))
+    const message = viewBroadcast(await withDatabase(() => createBroadcast(body, commandOrigin()), { makes: true }))
     this.log(lines.broadcastTable([message]))
     return message
   }

@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class BroadcastsDelete extends BaseCommand {
@@ -7,16 +7,18 @@ export default class BroadcastsDelete extends BaseCommand {
   static override description = 'With --json: {deleted}, or with --dry-run {would_delete}: the message.'
   static override examples = [
     '<%= config.bin %> broadcasts delete 3 --dry-run',
-    '<%= config.bin %> broadcasts delete 3 --json'
+    '<%= config.bin %> broadcasts delete 3 --yes --json'
   ]
   static override args = { id: recordNumber('number of the message') }
   static override flags = {
-    'dry-run': Flags.boolean({ description: 'show what would be deleted, and change nothing' })
+    ...destroyingFlags
   }
 
   async run() {
     const { flags, args } = await this.parse(BroadcastsDelete)
     this.configure(flags)
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    if (!flags['dry-run']) requireAnswer(how)
     const [{ withDatabase }, { commandOrigin }, { deleteBroadcast }, { requireBroadcast }, { viewBroadcast }] =
       await Promise.all([
         import('../../with-database.js'),
@@ -27,6 +29,7 @@ export default class BroadcastsDelete extends BaseCommand {
       ])
     const message = await withDatabase(async () => {
       const found = await requireBroadcast(args.id, `Broadcast message ${args.id}`)
+      if (!flags['dry-run']) await confirm(`to delete broadcast message ${args.id}`, how)
       return viewBroadcast(flags['dry-run'] ? found : await deleteBroadcast(args.id, commandOrigin()))
     })
     this.log(`${flags['dry-run'] ? 'would delete' : 'deleted'} broadcast message ${message.id}`)

@@ -11,7 +11,7 @@ export default class DbMigrate extends BaseCommand {
       import('../../with-database.js'),
       import('../../../db/migrate.js')
     ])
-    const applied = await withDatabase(migrateUp, { anySchema: true })
+    const applied = await withDatabase(() => migrateUp(), { anySchema: true, makes: true })
     for (const name of applied) this.log(`applied ${name}`)
     if (applied.length === 0) this.log('the schema is up to date')
     return { applied }

@@ -1,37 +1,75 @@
 import { Flags } from '@oclif/core'
+import type { RollbackStep } from '../../../db/rollback.js'
 import { BaseCommand } from '../../base.js'
+import { confirm, destroyingFlags, offer, requireAnswer } from '../../confirm.js'
 
 export default class DbRollback extends BaseCommand {
   static override summary = 'Undo the newest migrations; the data in their tables is lost'
+  static override description =
+    'Stop the appliance first: the command is refused with exit code 4 while anything uses the database. It lists the ' +
+    'tables and columns that go, with the number of their rows. --backup writes a backup before; at a terminal the ' +
+    'command offers one. With --json: {rolled_back, dry_run, steps: [{migration, losses: [{table, column, rows}]}], backup}.'
   static override examples = [
     '<%= config.bin %> db rollback --dry-run',
-    '<%= config.bin %> db rollback --steps 1 --yes'
+    '<%= config.bin %> db rollback --steps 1 --backup --yes'
   ]
   static override flags = {
     steps: Flags.integer({ description: 'how many migrations to undo', default: 1, min: 1 }),
-    'dry-run': Flags.boolean({ description: 'show what would be undone, and change nothing', exclusive: ['yes'] }),
-    yes: Flags.boolean({ description: 'undo the migrations and lose the data' })
+    backup: Flags.boolean({ description: 'write a backup into HOME/backups first', exclusive: ['dry-run'] }),
+    ...destroyingFlags
   }
 
-  async run(): Promise<{ rolled_back: string[]; dry_run: boolean }> {
+  async run() {
     const { flags } = await this.parse(DbRollback)
     this.configure(flags)
-    if (!flags.yes && !flags['dry-run'])
-      this.error('this destroys data: add --yes to do it, or --dry-run to see what it would undo', { exit: 2 })
-    const { withDatabase } = await import('../../with-database.js')
-    const { migrateDown, migrationStates } = await import('../../../db/migrate.js')
-    const names = await withDatabase(
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    if (!flags['dry-run']) requireAnswer(how)
+    const [{ withDatabase }, { refuseAtWork }, { planRollback }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../at-work.js'),
+      import('../../../db/rollback.js')
+    ])
+    if (!flags['dry-run']) await refuseAtWork.beforeDatabase()
+    return withDatabase(
       async () => {
-        if (flags.yes) return migrateDown(flags.steps)
-        const applied = (await migrationStates()).filter(({ applied_at }) => applied_at !== null)
-        return applied
-          .map(({ name }) => name)
-          .reverse()
-          .slice(0, flags.steps)
+        if (!flags['dry-run']) await refuseAtWork.inDatabase()
+        const steps = await planRollback(flags.steps)
+        const names = steps.map(({ migration }) => migration)
+        if (flags['dry-run']) {
+          for (const line of linesOf(steps, 'would undo')) this.log(line)
+          return { rolled_back: names, dry_run: true, steps, backup: null }
+        }
+        const backup = await this.backUp(steps, flags.backup, how)
+        await confirm(linesOf(steps, 'to undo').join('\n'), how)
+        const { migrateDown } = await import('../../../db/migrate.js')
+        await migrateDown(flags.steps)
+        for (const line of linesOf(steps, 'undid')) this.log(line)
+        return { rolled_back: names, dry_run: false, steps, backup }
       },
       { anySchema: true }
     )
-    for (const name of names) this.log(`${flags.yes ? 'undid' : 'would undo'} ${name}`)
-    return { rolled_back: names, dry_run: !flags.yes }
   }
+
+  private async backUp(steps: readonly RollbackStep[], wanted: boolean, how: { yes: boolean; json: boolean }) {
+    const loses = steps.some(({ losses }) => losses.some(({ rows }) => rows > 0))
+    const agreed = wanted || (loses && (await offer('Rows will be lost. Write a backup first?', how)))
+    if (!agreed) return null
+    const [{ createBackup }, { commandOrigin }] = await Promise.all([
+      import('../../../areas/backup/create.js'),
+      import('../../origin.js')
+    ])
+    const { id, path } = await createBackup({}, commandOrigin())
+    this.log(`wrote the backup ${id}\n${path}`)
+    return id
+  }
+}
+
+function linesOf(steps: readonly RollbackStep[], verb: string): string[] {
+  if (steps.length === 0) return ['no migration is applied']
+  return steps.flatMap(({ migration, losses }) => [
+    `${verb} ${migration}`,
+    ...losses.map(({ table, column, rows }) =>
+      column === null ? `  table ${table}: ${rows} rows` : `  column ${table}.${column}: the values of ${rows} rows`
+    )
+  ])
 }

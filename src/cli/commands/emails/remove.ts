@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class EmailsRemove extends BaseCommand {
@@ -8,16 +8,18 @@ export default class EmailsRemove extends BaseCommand {
     'With --json: {deleted}, or with --dry-run {would_delete}: the address as the API shows it.'
   static override examples = [
     '<%= config.bin %> emails remove 17 --dry-run',
-    '<%= config.bin %> emails remove 17 --json'
+    '<%= config.bin %> emails remove 17 --yes --json'
   ]
   static override args = { id: recordNumber('number of the address, as `emails list` shows it') }
   static override flags = {
-    'dry-run': Flags.boolean({ description: 'show what would be removed, and change nothing' })
+    ...destroyingFlags
   }
 
   async run() {
     const { flags, args } = await this.parse(EmailsRemove)
     this.configure(flags)
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    if (!flags['dry-run']) requireAnswer(how)
     const [{ withDatabase }, { commandOrigin }, { requireAnyEmail }, { deleteEmail }, { viewEmail }] =
       await Promise.all([
         import('../../with-database.js'),
@@ -28,6 +30,7 @@ export default class EmailsRemove extends BaseCommand {
       ])
     const email = await withDatabase(async () => {
       const found = await requireAnyEmail(args.id)
+      if (!flags['dry-run']) await confirm(`to remove ${found.email} of ${found.username}`, how)
       const owner = { id: found.user_id, username: found.username }
       if (!flags['dry-run']) await deleteEmail(owner, found.id, commandOrigin())
       return found

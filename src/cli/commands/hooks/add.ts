@@ -52,7 +52,10 @@ export default class HooksAdd extends BaseCommand {
       merge_requests_events: flags['merge-requests-events'],
       enable_ssl_verification: flags['enable-ssl-verification']
     }
-    const hook = viewHookWithHealth(await withDatabase(() => createHook(body, commandOrigin())), undefined)
+    const hook = viewHookWithHealth(
+      await withDatabase(() => createHook(body, commandOrigin()), { makes: true }),
+      undefined
+    )
     this.log(`added hook ${hook.id}: check that it answers with gitstead hooks test ${hook.id} --wait`)
     return hook
   }

@@ -1,20 +1,25 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class HooksRemove extends BaseCommand {
   static override summary = 'Remove a system hook; its waiting deliveries are not sent any more'
   static override description =
     'With --json: {deleted}, or with --dry-run {would_delete}: the hook in the form of `hooks show`, with pending_deliveries.'
-  static override examples = ['<%= config.bin %> hooks remove 3 --dry-run', '<%= config.bin %> hooks remove 3 --json']
+  static override examples = [
+    '<%= config.bin %> hooks remove 3 --dry-run',
+    '<%= config.bin %> hooks remove 3 --yes --json'
+  ]
   static override args = { id: recordNumber('number of the hook') }
   static override flags = {
-    'dry-run': Flags.boolean({ description: 'show what would be removed, and change nothing' })
+    ...destroyingFlags
   }
 
   async run() {
     const { flags, args } = await this.parse(HooksRemove)
     this.configure(flags)
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    if (!flags['dry-run']) requireAnswer(how)
     const [{ withDatabase }, { commandOrigin }, rules, { hookHealth }, { viewHookWithHealth }] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
@@ -24,8 +29,11 @@ export default class HooksRemove extends BaseCommand {
     ])
     const hook = await withDatabase(async () => {
       const health = await hookHealth(args.id)
-      const found = flags['dry-run'] ? await rules.findHook(args.id) : await rules.deleteHook(args.id, commandOrigin())
-      return viewHookWithHealth(found, health)
+      const shown = viewHookWithHealth(await rules.findHook(args.id), health)
+      if (flags['dry-run']) return shown
+      if (!how.yes) await confirm(`to remove hook ${args.id} (${shown.url})`, how)
+      await rules.deleteHook(args.id, commandOrigin())
+      return shown
     })
     const what = `hook ${hook.id} (${hook.url}) with ${hook.pending_deliveries} waiting deliveries`
     this.log(flags['dry-run'] ? `would remove ${what}` : `removed ${what}`)

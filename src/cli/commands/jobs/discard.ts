@@ -1,5 +1,6 @@
 import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
 
 export default class JobsDiscard extends BaseCommand {
   static override summary = 'Discard jobs that are not running'
@@ -7,19 +8,21 @@ export default class JobsDiscard extends BaseCommand {
     'The work of a discarded job is never done; the delivery of a discarded hook.deliver job becomes canceled. With --json: {discarded}, or with --dry-run {would_discard, jobs} (at most 1,000 jobs).'
   static override strict = false
   static override examples = [
-    '<%= config.bin %> jobs discard 4711 4712',
+    '<%= config.bin %> jobs discard 4711 4712 --yes',
     '<%= config.bin %> jobs discard --dead --dry-run',
-    '<%= config.bin %> jobs discard --dead'
+    '<%= config.bin %> jobs discard --dead --yes'
   ]
   static override args = { id: Args.string({ description: 'number of a job; you can give several' }) }
   static override flags = {
     dead: Flags.boolean({ description: 'discard all dead jobs' }),
-    'dry-run': Flags.boolean({ description: 'show which jobs would be discarded, and change nothing' })
+    ...destroyingFlags
   }
 
   async run() {
     const { flags, argv } = await this.parse(JobsDiscard)
     this.configure(flags)
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    if (!flags['dry-run']) requireAnswer(how)
     const { jobSelection } = await import('../../job-selection.js')
     const which = jobSelection(argv.map(String), flags.dead)
     const [{ withDatabase }, { commandOrigin }, rules] = await Promise.all([
@@ -36,7 +39,10 @@ export default class JobsDiscard extends BaseCommand {
       this.log(`would discard ${total}\n${jobTable(jobs)}`)
       return { would_discard: total, jobs: jobs.map(viewJob) }
     }
-    const discarded = await withDatabase(() => rules.discardJobs(which, commandOrigin()))
+    const discarded = await withDatabase(async () => {
+      if (!how.yes) await confirm(`to discard ${(await rules.discardableJobs(which)).total} jobs`, how)
+      return rules.discardJobs(which, commandOrigin())
+    })
     this.log(`discarded ${discarded}`)
     return { discarded }
   }

@@ -34,8 +34,9 @@ export default class SettingsApply extends BaseCommand {
     )
     const body = settingsOfYaml(await readTextFile('--file', flags.file, lines.SETTINGS_FILE_LIMIT), flags.file)
     const dryRun = flags['dry-run'] === true
-    const found = await withDatabase(async () =>
-      dryRun ? rules.settingsChanges(body) : (await rules.updateSettings(body, commandOrigin())).changes
+    const found = await withDatabase(
+      async () => (dryRun ? rules.settingsChanges(body) : (await rules.updateSettings(body, commandOrigin())).changes),
+      { makes: !dryRun }
     )
     const changes = lines.changeList(found)
     for (const change of changes) this.log(`${dryRun ? 'would change' : 'changed'} ${lines.changeLine(change)}`)

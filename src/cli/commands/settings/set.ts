@@ -36,7 +36,7 @@ ${NAMES.join('\n')}`
         import('../../setting-changes.js')
       ])
     const body = settingsOfWords(this.pairsOf(argv.map(String)))
-    const { record, changes } = await withDatabase(() => updateSettings(body, commandOrigin()))
+    const { record, changes } = await withDatabase(() => updateSettings(body, commandOrigin()), { makes: true })
     const changed = lines.changeList(changes)
     this.log(changed.length > 0 ? changed.map(lines.changeLine).join('\n') : 'nothing changed')
     return viewSettings(record)

@@ -35,10 +35,13 @@ export default class UsersCreate extends BaseCommand {
     ])
     const { username, email, name, admin } = flags
     const body = { username, email, name, admin, password, ...attributesOf(flags, Object.keys(attributeFlags)) }
-    const account = await withDatabase(async () => {
-      const { privateToken } = await createUser(body, commandOrigin())
-      return viewAccount(await requireUser(username), privateToken)
-    })
+    const account = await withDatabase(
+      async () => {
+        const { privateToken } = await createUser(body, commandOrigin())
+        return viewAccount(await requireUser(username), privateToken)
+      },
+      { makes: true }
+    )
     this.log(`created user ${account.username} (id ${account.id})\nprivate token: ${account.private_token}`)
     return account
   }

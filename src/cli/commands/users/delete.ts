@@ -1,26 +1,29 @@
-import { Args, Flags } from '@oclif/core'
+import { Args } from '@oclif/core'
 import type { UserDeletion } from '../../../areas/removal/user-deletion.js'
 import { BaseCommand } from '../../base.js'
+import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
 
 export default class UsersDelete extends BaseCommand {
   static override summary = 'Delete a user and everything that belongs to them alone'
   static override description =
-    'It deletes the personal projects of the user with their repositories and builds, and the keys, addresses, tokens, sessions, identities, memberships and activities of the user. Pipelines, builds and pushes in other projects stay, without the name. This cannot be undone: use --dry-run first, or block the user instead. The last active administrator and the only owner of a group cannot be deleted. With --json: {deleted: user}, or with --dry-run {would_delete: user, only_owner_of, last_admin, goes, stays}.'
+    'It deletes the personal projects of the user with their repositories and builds, and the keys, addresses, tokens, sessions, identities, memberships and activities of the user. Pipelines, builds and pushes in other projects stay, without the name. This cannot be undone, except that `restore --project` brings projects back from a backup: use --dry-run first, or block the user instead. It asks for --yes, or for an answer at the terminal. The last active administrator and the only owner of a group cannot be deleted. With --json: {deleted: user}, or with --dry-run {would_delete: user, only_owner_of, last_admin, goes, stays}.'
   static override examples = [
     '<%= config.bin %> users delete ada --dry-run',
-    '<%= config.bin %> users delete ada',
-    '<%= config.bin %> users delete 42 --json'
+    '<%= config.bin %> users delete ada --yes',
+    '<%= config.bin %> users delete 42 --yes --json'
   ]
   static override args = {
     user: Args.string({ required: true, description: 'the user: username, mail address or number' })
   }
   static override flags = {
-    'dry-run': Flags.boolean({ description: 'show what would be deleted and what would stay, and change nothing' })
+    ...destroyingFlags
   }
 
   async run() {
     const { args, flags } = await this.parse(UsersDelete)
     this.configure(flags)
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    if (!flags['dry-run']) requireAnswer(how)
     const [{ withDatabase }, { commandOrigin }, rules, { requireUser }, { viewUserForAdmin }] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
@@ -30,12 +33,13 @@ export default class UsersDelete extends BaseCommand {
     ])
     return withDatabase(async () => {
       const user = viewUserForAdmin(await requireUser(args.user))
+      const { summaryOf } = await import('../../deletion-summary.js')
       if (flags['dry-run']) {
         const deletion = await rules.deletionOf(user)
-        const { summaryOf } = await import('../../deletion-summary.js')
         this.log(summaryOf(user.username, deletion))
         return { would_delete: user, ...deletion }
       }
+      if (!how.yes) await confirm(summaryOf(user.username, await rules.deletionOf(user)), how)
       const groups = await rules.deleteUser(user.id, commandOrigin())
       if (groups.length > 0) this.refuse(user.username, groups)
       this.log(`deleted user ${user.username} (id ${user.id})`)

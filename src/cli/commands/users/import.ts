@@ -51,7 +51,7 @@ export default class UsersImport extends BaseCommand {
     }
     const options = { dryRun: flags['dry-run'], refuse, created: count }
     try {
-      await withDatabase(() => importUsers(file.lines, options, commandOrigin()))
+      await withDatabase(() => importUsers(file.lines, options, commandOrigin()), { makes: !flags['dry-run'] })
     } catch (error) {
       if (!flags['dry-run']) say(`${created} users were created before this error`)
       throw error

@@ -1,0 +1,44 @@
+// Finds out whether a server can listen at an address, before anything else starts.
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { config } from './config.js'
+import { Misconfigured } from './errors.js'
+
+/** A server that was just killed may hold its port for another moment. */
+const TRIES = 5
+
+/** Throws Misconfigured when no server could listen at the configured address. */
+export async function requireFreeAddress(): Promise<void> {
+  const { host, port } = config()
+  const error = await patiently(() => tryToListen(host, port))
+  if (error) throw new Misconfigured(listenProblem(error, host, port))
+}
+
+/** Calls `attempt` again while it finds that the port is in use, five times in all. Returns its last error. */
+export async function patiently(
+  attempt: () => Promise<NodeJS.ErrnoException | null>
+): Promise<NodeJS.ErrnoException | null> {
+  for (let tried = 1; ; tried++) {
+    const error = await attempt()
+    if (error?.code !== 'EADDRINUSE' || tried === TRIES) return error
+    await sleep(tried * 100)
+  }
+}
+
+/** Listens for a moment. Returns why that is impossible, or null. */
+export function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', resolve)
+    server.listen(port, host, () => server.close(() => resolve(null)))
+  })
+}
+
+/** One line for the sysadmin, with the remedy. */
+export function listenProblem({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  if (code === 'EADDRINUSE')
+    return `port ${port} of ${host} is already in use: stop the program that uses it, or set --port`
+  if (code === 'EACCES') return `port ${port} of ${host} needs more rights: set --port to a number above 1023`
+  if (code === 'EADDRNOTAVAIL') return `${host} is not an address of this machine: set --host`
+  return `cannot listen on ${host}:${port}: ${message}`
+}
