@@ -10,6 +10,7 @@ import { access } from './0007-access.js'
 import { happenings } from './0008-happenings.js'
 import { runners } from './0009-runners.js'
 import { storedDates } from './0013-stored-dates.js'
+import { maintenanceMode } from './0020-maintenance-mode.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -21,5 +22,6 @@ export const migrations: readonly Migration[] = [
   access,
   happenings,
   runners,
-  storedDates
+  storedDates,
+  maintenanceMode
 ]
