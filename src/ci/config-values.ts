@@ -14,6 +14,8 @@ export interface Section {
 }
 
 export const NAME_LIMIT = 255
+/** The longest value of a variable, in bytes: the kernel starts no program with a variable of 128 KiB. */
+const VALUE_LIMIT = 100_000
 
 /** A text of a user for a message: one line of at most 64 characters. */
 export function printable(text: string): string {
@@ -140,6 +142,8 @@ export function readVariables(section: Section): CiVariable[] {
     else if (name.length > NAME_LIMIT) section.report(path, `has a name longer than ${NAME_LIMIT} characters`)
     else if (Array.isArray(entry) || entry instanceof Map)
       section.report(path, `should be text, a number or a boolean, not ${kindOf(entry)}`)
+    else if (entry !== null && Buffer.byteLength(keyText(entry)) > VALUE_LIMIT)
+      section.report(path, `is longer than ${VALUE_LIMIT} bytes`)
     else return [{ key: name, value: entry === null ? '' : keyText(entry) }]
     return []
   })

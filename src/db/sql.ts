@@ -1,6 +1,7 @@
 // Prepared statements, in the current transaction if there is one. Measured on one core: 20k/s for one row, compared
 // with 2.2k/s for a model with two includes.
 import type { ExecuteValues, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2'
+import { isShowable } from '../lib/moment.js'
 import { database } from './connection.js'
 import { isDatabaseAway, translate } from './failure.js'
 import { currentTransaction } from './scope.js'
@@ -97,13 +98,21 @@ function connectionOf({ connection, finished }: Held): Executor {
   return connection
 }
 
+/** A date that the database cannot hold would become 0000-00-00, which no row could be read with again. */
+function storable(values: readonly Value[]): readonly Value[] {
+  for (const value of values) {
+    if (value instanceof Date && !isShowable(value)) throw new RangeError('a date lies outside of the years 1 to 9999')
+  }
+  return values
+}
+
 function on<T extends RowDataPacket[] | ResultSetHeader>(
   executor: Executor,
   sql: string,
   values: readonly Value[]
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    executor.execute<T>(sql, values as ExecuteValues, (error: QueryError | null, result: T) =>
+    executor.execute<T>(sql, storable(values) as ExecuteValues, (error: QueryError | null, result: T) =>
       error ? reject(error) : resolve(result)
     )
   })

@@ -1,11 +1,14 @@
 // Reads the content of files.
 import { Readable } from 'node:stream'
 import { TooLarge } from '../errors.js'
-import { remember } from './cache.js'
+import { pacedStream } from '../lib/paced-stream.js'
+import { ownMemory, remember } from './cache.js'
 import { isObjectId, LARGE_OBJECT, objectInfo, readObject } from './reader.js'
 import { outputOf, startGit } from './run.js'
 
 const CACHED_SIZE = 256 * 1024
+/** Milliseconds after which a reader that takes nothing of a large blob is given up: it holds a git process. */
+const PATIENCE = 60_000
 
 /**
  * Returns the content of a blob, or null when no blob has this id. Callers share the buffer and must not change it.
@@ -31,17 +34,10 @@ export function blobSize(repository: string, id: string): Promise<number | null>
   })
 }
 
-/** Copies a small buffer out of Node's shared slab; otherwise the cached buffer would keep the whole slab in memory. */
-function ownMemory(content: Buffer): Buffer {
-  if (content.length >= Buffer.poolSize >>> 1) return content
-  const copy = Buffer.allocUnsafeSlow(content.length)
-  content.copy(copy)
-  return copy
-}
-
 /**
  * Returns a blob of any size as a stream, or null when no blob has this id. A large blob comes from its own process,
- * which ends when the stream is destroyed. The caller must always read the stream to its end or destroy it.
+ * which ends when the stream is destroyed, and when its reader stalls. The caller must always read the stream to its end or
+ * destroy it.
  */
 export async function openBlob(repository: string, id: string): Promise<{ size: number; stream: Readable } | null> {
   const size = await blobSize(repository, id)
@@ -53,5 +49,5 @@ export async function openBlob(repository: string, id: string): Promise<{ size: 
   const args = ['cat-file', 'blob', id]
   const git = await startGit(args, { repository, long: true })
   git.stdin.end()
-  return { size, stream: outputOf(args, git) }
+  return { size, stream: pacedStream(outputOf(args, git), PATIENCE) }
 }

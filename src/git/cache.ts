@@ -12,8 +12,9 @@ let kept: LRUCache<string, Entry> | undefined
 const underway = new Map<string, Promise<unknown>>()
 
 function store(): LRUCache<string, Entry> {
+  // An entry may take all of it: a folder of a million files (60 MB) is then read once, at the cost of all others.
   const maxSize = config().git.object_cache
-  kept ??= new LRUCache({ maxSize, maxEntrySize: Math.ceil(maxSize / 8), sizeCalculation: entry => entry.size })
+  kept ??= new LRUCache({ maxSize, sizeCalculation: entry => entry.size })
   return kept
 }
 
@@ -47,4 +48,12 @@ export async function remember<T>(
 export function forget(repository: string): void {
   const prefix = `${repository}\0`
   for (const key of store().keys()) if (key.startsWith(prefix)) store().delete(key)
+}
+
+/** Copies a small buffer out of Node's shared slab; otherwise the cached buffer would keep the whole slab in memory. */
+export function ownMemory(content: Buffer): Buffer {
+  if (content.length >= Buffer.poolSize >>> 1) return content
+  const copy = Buffer.allocUnsafeSlow(content.length)
+  content.copy(copy)
+  return copy
 }

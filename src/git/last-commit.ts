@@ -1,6 +1,6 @@
 // Finds the commit that changed a path last, in this process, with the filters of the commit-graph.
 import { type CommitGraph, commitGraphOf, type PathKey, type Position, pathKeys } from './commit-graph.js'
-import { readCommit, readTree } from './objects.js'
+import { mustReadTree, readCommit } from './objects.js'
 
 /** This many commits that are newer than the graph are read one by one. */
 const NEWEST = 200
@@ -94,8 +94,7 @@ async function sameParent(
 async function entryOf(repository: string, treeId: string, names: readonly string[]): Promise<string | null> {
   let found = { mode: '040000', id: treeId }
   for (const name of names) {
-    const entries = found.mode === '040000' ? await readTree(repository, found.id) : null
-    const next = entries?.find(entry => entry.name === name)
+    const next = found.mode === '040000' ? (await mustReadTree(repository, found.id)).find(name) : null
     if (!next) return null
     found = next
   }

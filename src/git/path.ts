@@ -3,8 +3,11 @@ import { BadRequest } from '../errors.js'
 
 /** A path that no file in a repository can have. */
 export class InvalidPath extends BadRequest {
-  constructor(readonly path: string) {
-    super('The file path is invalid')
+  constructor(
+    readonly path: string,
+    why?: string
+  ) {
+    super(why === undefined ? 'The file path is invalid' : `The file path is invalid: ${why}`)
   }
 }
 
@@ -30,4 +33,23 @@ export function checkPath(path: string): string[] {
   const bad = (name: string) => name === '' || name === '.' || name === '..' || isDotGit(name)
   if (components.some(bad)) throw new InvalidPath(path)
   return components
+}
+
+/** The longest name of a file or folder that file systems take, in bytes. */
+const NAME_LIMIT = 255
+
+/**
+ * Checks the path of a file that is to be created, beyond what `checkPath` checks: people could not check out the file, or
+ * would take its name for another one. Files that were pushed with such names are still read, changed and deleted. Throws
+ * InvalidPath with the reason.
+ */
+export function checkNewPath(path: string): void {
+  for (const name of path.split('/')) {
+    if (Buffer.byteLength(name) > NAME_LIMIT) {
+      throw new InvalidPath(path, `"${name.slice(0, 40)}..." is longer than ${NAME_LIMIT} bytes`)
+    }
+    if (name.includes('\\')) throw new InvalidPath(path, `${JSON.stringify(name)} contains a backslash`)
+    if (/\p{Cc}/u.test(name))
+      throw new InvalidPath(path, `${JSON.stringify(name)} contains a line end or another control character`)
+  }
 }

@@ -2,10 +2,11 @@
 // total. The reader that was unused for the longest time makes room. On 82k commits a tree takes 0.24 ms this way, and
 // 3.4 ms with its own process.
 import { config } from '../config.js'
-import { Unavailable } from '../errors.js'
+import { TooLarge, Unavailable } from '../errors.js'
 import type { Answer } from './answers.js'
+import { holdBytes } from './budget.js'
 import { type Asked, openReader, type Reader } from './reader-process.js'
-import { GitFailure, runGit } from './run.js'
+import { failure, GitFailure, startGit } from './run.js'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 export interface ObjectInfo {
@@ -40,7 +41,7 @@ export async function objectInfo(repository: string, name: string): Promise<Obje
 }
 
 /**
- * Returns an object with its content, or null. A large object comes from its own process. Throws GitFailure when the
+ * Returns an object with its content, or null. A large object comes from its own process. Throws TooLarge when the
  * object is larger than `maxSize` bytes.
  */
 export async function readObject(
@@ -50,13 +51,49 @@ export async function readObject(
 ): Promise<(ObjectInfo & { content: Buffer }) | null> {
   const about = isObjectId(id) ? await objectInfo(repository, id) : null
   if (!about) return null
-  if (about.size > maxSize) throw new GitFailure(`object ${id} is larger than ${maxSize} bytes`)
-  if (about.size > LARGE_OBJECT) {
-    const content = await runGit(['cat-file', about.type, id], { repository, maxOutput: about.size })
-    return { ...about, content }
+  if (about.size > maxSize) {
+    throw new TooLarge(`413 The ${about.type} ${id} is larger than ${maxSize} bytes (git.max_file_size)`)
   }
+  if (about.size > LARGE_OBJECT) return { ...about, content: await readLarge(repository, about, about.size) }
   const answer = await ask(repository, 'contents', id)
   return answer?.content ? { ...about, content: answer.content } : null
+}
+
+/**
+ * Returns an object with the first megabyte (LARGE_OBJECT) of its content, or null. `size` is the size of the whole object:
+ * a commit or a tag may have any.
+ */
+export async function readObjectStart(
+  repository: string,
+  id: string
+): Promise<(ObjectInfo & { content: Buffer }) | null> {
+  const about = isObjectId(id) ? await objectInfo(repository, id) : null
+  if (!about) return null
+  if (about.size > LARGE_OBJECT) return { ...about, content: await readLarge(repository, about, LARGE_OBJECT) }
+  const answer = await ask(repository, 'contents', id)
+  return answer?.content ? { ...about, content: answer.content } : null
+}
+
+/** Reads the first `length` bytes of an object by its own process. */
+async function readLarge(repository: string, { id, type, size }: ObjectInfo, length: number): Promise<Buffer> {
+  const release = await holdBytes(length)
+  try {
+    const args = ['cat-file', type, id]
+    const git = await startGit(args, { repository })
+    git.stdin.end()
+    const content = Buffer.allocUnsafeSlow(length)
+    let filled = 0
+    for await (const chunk of git.stdout as AsyncIterable<Buffer>) {
+      filled += chunk.copy(content, filled)
+      if (filled === length && length < size) break
+    }
+    if (length < size) git.kill()
+    const exit = await git.done
+    if (filled < length || (length === size && exit.code !== 0)) throw failure(args, exit, git.stderr())
+    return content
+  } finally {
+    release()
+  }
 }
 
 async function ask(repository: string, command: Asked['command'], name: string): Promise<Answer | null> {

@@ -1,6 +1,7 @@
 // Reads the refs of a repository from its files: a backup reads thousands of repositories, and a process for each would
 // be slow. Names are latin1 here, byte for byte, because git defines no encoding for them.
 import { readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Maps a full ref name, in latin1, to an object id. */
@@ -25,6 +26,21 @@ export function readRefFiles(repository: string): RefFiles {
   const refs = parsePackedRefs(textOf(join(repository, 'packed-refs')) ?? '')
   for (const [name, id] of loose) refs.set(name, id)
   return refs
+}
+
+/**
+ * Returns true when a file names the ref, whatever it says of it. Git passes over a ref whose file is empty or whose object is
+ * missing, as if there were none.
+ */
+export async function hasRefFile(repository: string, ref: string): Promise<boolean> {
+  const loose = await readFile(join(repository, ref)).catch(ignoreGone)
+  if (loose) return true
+  const packed = await readFile(join(repository, 'packed-refs')).catch(ignoreGone)
+  return packed?.includes(` ${ref}\n`) ?? false
+}
+
+function ignoreGone(error: NodeJS.ErrnoException): undefined {
+  if (!isGone(error) && error.code !== 'EISDIR') throw error
 }
 
 function readLoose(repository: string, prefix: string, found: RefFiles): void {

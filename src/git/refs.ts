@@ -1,6 +1,8 @@
 // Names of branches and tags, the objects that they point at, and changes of refs.
 
+import { DamagedRepository } from './objects.js'
 import { isObjectId, objectInfo } from './reader.js'
+import { hasRefFile } from './ref-files.js'
 import { writeRefs } from './ref-writer.js'
 import { GitFailure, runGit } from './run.js'
 
@@ -37,15 +39,30 @@ export function isRefName(name: string): boolean {
   return !components.some(part => part.startsWith('.') || part.endsWith('.lock'))
 }
 
-/** Returns the object that a full ref name points at, or null. */
+/**
+ * Returns the object that a full ref name points at, or null. Throws DamagedRepository when the ref exists and git cannot
+ * read it.
+ */
 export async function refValue(repository: string, ref: string): Promise<string | null> {
   if (!isRefName(ref)) return null
-  return (await objectInfo(repository, ref))?.id ?? null
+  return (await objectInfo(repository, ref))?.id ?? (await valueAgain(repository, ref))
+}
+
+/**
+ * Asks for a ref again that git did not find. Git also passes over a ref whose file is empty, as after a loss of power, or
+ * whose object is missing: the repository must not read as if nobody had ever pushed the ref.
+ */
+async function valueAgain(repository: string, ref: string): Promise<string | null> {
+  if (!(await hasRefFile(repository, ref))) return null
+  // Another process may have made it meanwhile, or deleted it.
+  const found = await objectInfo(repository, ref)
+  if (found || !(await hasRefFile(repository, ref))) return found?.id ?? null
+  throw new DamagedRepository(repository, `${ref} cannot be read`)
 }
 
 /**
  * Finds the commit that a user's word means. It tries, in this order: full ref name, branch, tag, object id of 4 to 40
- * hex digits.
+ * hex digits. Throws DamagedRepository when a ref of this name exists and git cannot read it.
  */
 export async function resolveCommit(
   repository: string,
@@ -64,7 +81,10 @@ export async function resolveCommit(
     if (commit) return { id: commit.id, ref }
   }
   const commit = isId ? found[refs.length] : null
-  if (!commit) return null
+  if (!commit) {
+    for (const ref of refs) await valueAgain(repository, ref)
+    return null
+  }
   // The id of a tag gives the tag's commit. Any other answer that does not begin with the asked digits came from a ref
   // with that name.
   const direct = commit.id.startsWith(id) || id.length === 40

@@ -1,5 +1,5 @@
 // Reads the tree of a commit: which files and folders it contains.
-import { readCommit, readTree, type TreeEntry } from './objects.js'
+import { DamagedRepository, mustReadTree, readCommit, readTree, type TreeEntry } from './objects.js'
 import { checkPath } from './path.js'
 
 export interface PathEntry extends TreeEntry {
@@ -7,18 +7,21 @@ export interface PathEntry extends TreeEntry {
 }
 
 const PREFETCHED = 32
+/** After this many entries (some milliseconds of work) a listing lets other work run. */
+const STRETCH = 5000
+/** The content of folders whose path is longer is not listed: such a path is longer than any request can name. */
+const LONGEST_PATH = 4096
 
 /**
  * Returns the entry at a path of a commit, or null. For the empty path it returns the tree of the commit. Throws
- * InvalidPath.
+ * InvalidPath, and DamagedRepository when a tree on the way is missing.
  */
 export async function findEntry(repository: string, commitId: string, path: string): Promise<PathEntry | null> {
   const commit = await readCommit(repository, commitId)
   if (!commit) return null
   let entry: TreeEntry = { mode: '040000', name: '', type: 'tree', id: commit.treeId }
   for (const name of path === '' ? [] : checkPath(path)) {
-    const entries = entry.type === 'tree' ? await readTree(repository, entry.id) : null
-    const next = entries?.find(candidate => candidate.name === name)
+    const next = entry.type === 'tree' ? (await mustReadTree(repository, entry.id)).find(name) : null
     if (!next) return null
     entry = next
   }
@@ -26,42 +29,55 @@ export async function findEntry(repository: string, commitId: string, path: stri
 }
 
 /**
- * Returns the entries of a folder of a commit, in git's order, at most `limit`. With `recursive`, each folder comes
- * before its content. Returns null when the commit or the folder does not exist. Throws InvalidPath.
- * Not specified: slashes at the end of the path are ignored.
+ * Gives the entries below a tree, in git's order, to `take`, until it returns false. With `recursive`, each folder comes
+ * before its content. `folder` is the path of the tree, without a slash at its end. Throws DamagedRepository when a tree is
+ * missing.
  */
-export async function listTree(
+export async function walkTree(
   repository: string,
-  commitId: string,
-  path: string,
-  recursive: boolean,
-  limit: number
-): Promise<PathEntry[] | null> {
-  const folder = path.replace(/\/+$/, '')
-  const root = await findEntry(repository, commitId, folder)
-  if (root?.type !== 'tree') return null
-  const listed: PathEntry[] = []
+  { id, folder, recursive }: { readonly id: string; readonly folder: string; readonly recursive: boolean },
+  take: (entry: PathEntry) => boolean
+): Promise<void> {
+  let taken = 0
 
-  async function walk(treeId: string, prefix: string): Promise<void> {
-    const entries = (await readTree(repository, treeId)) ?? []
-    const trees = recursive ? entries.filter(entry => entry.type === 'tree') : []
-    let ahead = 0
-    for (const entry of entries) {
-      if (listed.length >= limit) return
-      // The fields are written out: spreading 400 entries took 150 us, this takes 7.
-      const { mode, name, type, id } = entry
-      listed.push({ mode, name, type, id, path: prefix + name })
-      if (!recursive || entry.type !== 'tree') continue
-      // This asks for the next folders together, so that the walk finds them in the cache.
-      if (ahead-- <= 0) {
-        const from = trees.indexOf(entry)
-        for (const tree of trees.slice(from, from + PREFETCHED)) readTree(repository, tree.id).catch(() => {})
-        ahead = PREFETCHED - 1
-      }
-      if (prefix.length < 4096) await walk(entry.id, `${prefix}${entry.name}/`)
+  async function walk(treeId: string, prefix: string): Promise<boolean> {
+    const tree = await mustReadTree(repository, treeId)
+    for (let from: number | null = 0; from !== null; ) {
+      const { entries, next } = tree.read(from)
+      if (!(await walkPart(entries, prefix))) return false
+      from = next
     }
+    return true
   }
 
-  await walk(root.id, folder === '' ? '' : `${folder}/`)
-  return listed
+  async function walkPart(entries: readonly TreeEntry[], prefix: string): Promise<boolean> {
+    const trees = recursive ? entries.filter(entry => entry.type === 'tree') : []
+    let seen = 0
+    for (const entry of entries) {
+      // The fields are written out: spreading 400 entries took 150 us, this takes 7.
+      const { mode, name, type, id } = entry
+      if (!take({ mode, name, type, id, path: prefix + name })) return false
+      if (++taken % STRETCH === 0) await new Promise(resolve => setImmediate(resolve))
+      if (!recursive || type !== 'tree') continue
+      // This asks for the next folders together, so that the walk finds them in the cache.
+      if (seen % PREFETCHED === 0) {
+        for (const tree of trees.slice(seen, seen + PREFETCHED)) readTree(repository, tree.id).catch(() => {})
+      }
+      seen++
+      if (prefix.length < LONGEST_PATH && !(await walk(id, `${prefix}${name}/`))) return false
+    }
+    return true
+  }
+
+  await walk(id, folder === '' ? '' : `${folder}/`)
 }
+
+/** Returns the tree at the path of a folder, or null. Throws as findEntry does. */
+export async function findFolder(repository: string, commitId: string, folder: string): Promise<PathEntry | null> {
+  const entry = await findEntry(repository, commitId, folder)
+  return entry?.type === 'tree' ? entry : null
+}
+
+/** The error for a file that a tree names and the repository does not have. */
+export const missingBlob = (repository: string, { id, path }: PathEntry) =>
+  new DamagedRepository(repository, `the blob ${id} of ${path} is missing`)

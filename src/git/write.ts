@@ -5,7 +5,7 @@ import { TooLarge } from '../errors.js'
 import { checkContent, checkLink } from './dangerous-files.js'
 import { type LooseObject, makeObject, writeObjects } from './loose.js'
 import { readCommit } from './objects.js'
-import { checkPath } from './path.js'
+import { checkNewPath, checkPath } from './path.js'
 import { isObjectId, type ObjectType } from './reader.js'
 import { isRefName } from './refs.js'
 import { GitFailure } from './run.js'
@@ -85,6 +85,7 @@ const EMPTY_TREE = makeObject('tree', Buffer.alloc(0)).id
 
 async function apply(repository: string, root: Folder, change: FileChange, objects: LooseObject[]): Promise<void> {
   const components = checkPath(change.path)
+  if (change.action === 'create') checkNewPath(change.path)
   const found = await find(repository, root, components)
   if (found === 'blocked')
     throw change.action === 'create' ? new PathBlocked(change.path) : new PathMissing(change.path)

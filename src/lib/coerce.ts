@@ -20,6 +20,9 @@ export function coerce(value: unknown, schema: InputSchema): unknown {
   if (schema.type === 'object') return coerceObject(value, schema)
   if (schema.type === 'array') return coerceArray(isBlankList(value) ? [] : value, schema)
   if (schema.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
+  // JSON writes numbers that no number holds: 1e999 is infinite, and 1e300 is whole for JavaScript and for no column.
+  if (schema.type === 'integer' && typeof value === 'number' && !Number.isSafeInteger(value)) return String(value)
+  if (schema.type === 'number' && typeof value === 'number' && !Number.isFinite(value)) return String(value)
   if (schema.type === 'boolean' && (value === 0 || value === 1)) return value === 1
   return value
 }

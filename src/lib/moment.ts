@@ -1,4 +1,4 @@
-// Parses a point in time as people and programs write it.
+// Points in time: as people and programs write them, and within what the database, a client and a view can show.
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(Z|[+-]\d\d:?\d\d)?)?$/i
 
@@ -12,7 +12,25 @@ export function parseMoment(text: string): Date | undefined {
   // JavaScript reads 30 February as a day in March.
   if (!isDay(date)) return undefined
   const moment = new Date(`${date}T${time}${zone.toUpperCase().replace(/^([+-]\d\d):?(\d\d)$/, '$1:$2')}`)
-  return Number.isNaN(moment.getTime()) ? undefined : moment
+  return isShowable(moment) ? moment : undefined
+}
+
+const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z')
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * Returns false for an invalid date, and for one outside of the years 1 to 9999: a column of the database cannot hold it,
+ * and ISO 8601 has no usual form for it.
+ */
+export const isShowable = (moment: Date): boolean => moment.getTime() >= EARLIEST && moment.getTime() <= LATEST
+
+/**
+ * Returns the moment of seconds since 1970, as a commit tells it. Anybody may push any number: before 1970 and after the year
+ * 9999 it becomes the first or the last second between them, and what is not a number becomes the first.
+ */
+export function momentOfSeconds(seconds: number): Date {
+  const within = Math.min(Math.max(seconds, 0), Math.floor(LATEST / 1000))
+  return new Date(Number.isNaN(within) ? 0 : within * 1000)
 }
 
 function isDay(date: string): boolean {

@@ -17,6 +17,9 @@ export function described<T extends TSchema>(schema: T, meaning: string) {
 }
 
 export const Text = (description: string, limits: object = {}) => Type.String({ ...limits, description })
+/** Text of plain characters, for a column that holds no others: comparing it with others is an error of the database. */
+export const PlainCharacters = (description: string, limits: object = {}) =>
+  Text(description, { ...limits, pattern: '^[\\x20-\\x7e]*$' })
 export const Integer = (description: string, limits: object = {}) => Type.Integer({ ...limits, description })
 export const Flag = (description: string) => Type.Boolean({ description })
 

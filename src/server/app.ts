@@ -17,6 +17,7 @@ import { refuseWrites } from './plugins/maintenance-mode.js'
 import { rememberPaths } from './plugins/methods.js'
 import { documentApi } from './plugins/openapi.js'
 import { answerPages } from './plugins/paging.js'
+import { answerVersions } from './plugins/versions.js'
 import { apiRoutes } from './routes.js'
 import { signInRoutes } from './web/sign-in.js'
 
@@ -44,6 +45,7 @@ export async function buildApp(): Promise<FastifyInstance> {
   rememberPaths(app)
   answerErrors(app)
   answerPages(app)
+  answerVersions(app)
   await app.register(cookie)
   refuseWrites(app)
   // In this order: a request is authenticated before its route is opened.

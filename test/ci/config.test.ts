@@ -230,6 +230,7 @@ t.test('each error has its path and a short problem', async t => {
       'a: {script: x, variables: {A-B: 1}}',
       ['jobs:a:variables:A-B has a name that is not made of letters, digits and _']
     ],
+    [`a: {script: x, variables: {A: ${'é'.repeat(50_001)}}}`, ['jobs:a:variables:A is longer than 100000 bytes']],
     ['variables: {A: [1]}\na: {script: x}', ['variables:A should be text, a number or a boolean, not a list']],
     ['a: {script: x, cache: {key: k, policy: pull}}', ['jobs:a:cache key `policy` is not supported by this service']],
     ['a: {script: x, artifacts: {path: [a]}}', ['jobs:a:artifacts unknown key `path` (did you mean `paths`?)']],

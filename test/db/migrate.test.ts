@@ -184,3 +184,26 @@ t.test('all functions refuse the schema of a newer version', async t => {
   await execute("delete from schema_migrations where name = '9999-future'")
   await t.resolves(requireSchema())
 })
+
+t.test('0013 gives dates that no client can read a value that can be shown', async t => {
+  const at = names.indexOf('0013-stored-dates')
+  const zero = '0000-00-00 00:00:00'
+  await down()
+  await migrateUp(names[at - 1])
+  const moment = new Date('2026-01-02T03:04:05.678Z')
+  await execute(
+    `insert into broadcast_messages (message, starts_at, ends_at, color, font, created_at, updated_at)
+     values ('m', ?, '${zero}', '#000000', '#000000', ?, ?)`,
+    [moment, moment, moment]
+  )
+  await migrateUp()
+  const last = new Date('9999-12-31T23:59:59Z')
+  t.same(await rows('select starts_at, ends_at from broadcast_messages'), [{ starts_at: moment, ends_at: last }])
+  await t.rejects(
+    execute('update broadcast_messages set ends_at = ?', [new Date('+010000-01-01T00:00:00Z')]),
+    { name: 'RangeError' },
+    'and no statement stores such a date again'
+  )
+  await down()
+  await migrateUp()
+})

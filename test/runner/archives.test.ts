@@ -60,6 +60,10 @@ t.test('expands references in values', async t => {
   const values = expandVariables([{ key: 'V0', value: 'xy', public: true }, ...doubling], {})
   t.equal(values.get('V3'), 'xy'.repeat(8))
   t.ok([...values.values()].every(value => value.length <= 131_000))
+  const wide = Array.from({ length: 100 }, (_, n) => ({ key: `W${n}`, value: '$E$E', public: true }))
+  const much = expandVariables([{ key: 'E', value: 'é'.repeat(30_000), public: true }, ...wide], {})
+  const size = [...much.values()].reduce((sum, value) => sum + Buffer.byteLength(value), 0)
+  t.ok(size > 500_000 && size < 1_200_000, `${size} bytes: the kernel takes no more`)
   t.equal(expandVariables([{ key: 'PATH', value: '/x:$PATH', public: true }], { PATH: '/bin' }).get('PATH'), '/x:/bin')
 })
 

@@ -1,6 +1,7 @@
 // Not specified: the record of a change by an administrator, a command or the schedule.
 import { type Static, Type } from 'typebox'
 import { Integer, Moment, Nullable, Text } from '../../lib/schema.js'
+import { parseStored } from '../../lib/stored.js'
 import type { AuditRow } from './audit.queries.js'
 
 export const AuditEvent = Type.Object(
@@ -34,5 +35,5 @@ export const viewAuditEvent = (event: AuditRow): AuditEvent => ({
   target_type: event.target_type,
   target_id: event.target_id,
   target_name: event.target_name,
-  changes: JSON.parse(event.changes) as unknown
+  changes: parseStored<unknown>(event.changes, {})
 })

@@ -111,7 +111,8 @@ async function restoreRefs(
     else kept.push(ref)
   }
   if (unit && !dryRun && moves.length > 0) {
-    await ensureRepository(project)
+    // A lost repository is made again here, to be filled.
+    await ensureRepository({ id: project.id, storage: project.storage })
     await addObjects(backup, unit, path)
     await move(project, moves, origin)
   }

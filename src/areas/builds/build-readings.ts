@@ -2,8 +2,10 @@
 
 import type { Page } from '../../db/paginate.js'
 import { NotFound, NothingThere } from '../../errors.js'
-import { readCommit } from '../../git/commits.js'
+import { type Commit, readCommit } from '../../git/commits.js'
 import { resolveCommit } from '../../git/refs.js'
+import { GitFailure } from '../../git/run.js'
+import { log } from '../../log.js'
 import { openTrace } from '../../storage/traces.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
@@ -65,5 +67,12 @@ async function archiveOf(build: BuildRow | undefined) {
 
 const withCommit = async (repository: string, build: BuildRow): Promise<BuildReading> => ({
   build,
-  commit: await readCommit(repository, build.sha)
+  commit: await readCommit(repository, build.sha).catch(error => unreadable(build, error))
 })
+
+/** One commit that git cannot read must not hide the builds of the others. */
+function unreadable({ id, sha }: BuildRow, error: unknown): Commit | null {
+  if (!(error instanceof GitFailure)) throw error
+  log().error({ error, build: id, sha }, 'the commit of a build cannot be read')
+  return null
+}

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { contentDisposition } from '../../lib/disposition.js'
 import { Bytes, PlainText, ProjectParams } from '../../lib/schema.js'
 import { readArtifactsOf, readArtifactsOfRef, readBuild, readBuilds, readTraceOf } from './build-readings.js'
 import { BuildListQuery, BuildParams, CommitParams, JobQuery, RefParams } from './builds.schema.js'
@@ -14,7 +15,7 @@ const sendArchive = (reply: FastifyReply, archive: { size: number; stream: Reada
   reply
     .type('application/zip')
     .header('content-length', archive.size)
-    .header('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(archive.filename)}`)
+    .header('content-disposition', contentDisposition('attachment', archive.filename))
     .send(archive.stream)
 
 export const buildRoutes: FastifyPluginAsyncTypebox = async app => {

@@ -14,7 +14,7 @@ const CommitOfBuild = Type.Object(
     id: Text('the id of the commit'),
     short_id: Text('the first 8 characters of the id'),
     title: Text('the first line of the message; of a long one its beginning'),
-    message: Text('the whole message'),
+    message: Text('the whole message; of more than 32 KiB the beginning'),
     author_name: Text('who wrote the change'),
     author_email: Text('the email address of the author'),
     created_at: Moment('when it was committed')

@@ -1,6 +1,7 @@
 // Not specified: the attributes of a delivery and of its attempts. Secrets in the request headers are masked.
 import { type Static, Type } from 'typebox'
 import { described, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
+import { parseStored } from '../../lib/stored.js'
 import { withoutSecretHeaders } from '../../webhooks/headers.js'
 import type { AttemptRow, DeliveryDetailsRow, DeliveryRow } from './deliveries.queries.js'
 import { DELIVERY_STATES } from './deliveries.schema.js'
@@ -53,7 +54,7 @@ export const DeliveryAttempt = Type.Object(
 export const DeliveryDetails = Type.Object(
   {
     ...record,
-    payload: Type.Unknown({ description: 'the body that is sent' }),
+    payload: Type.Unknown({ description: 'the body that is sent; null for one that an older version cut' }),
     tries: Type.Array(DeliveryAttempt, { description: 'all tries, the first one first' })
   },
   { title: 'HookDeliveryDetails', description: 'A delivery with its payload and its tries.' }
@@ -99,7 +100,7 @@ const viewAttempt = (attempt: AttemptRow) => ({
   status: attempt.status,
   error: attempt.error,
   // Rows that were written before the signature counted as a secret still contain it.
-  request_headers: withoutSecretHeaders(JSON.parse(attempt.request_headers) as Record<string, string>),
-  response_headers: JSON.parse(attempt.response_headers) as Record<string, string>,
+  request_headers: withoutSecretHeaders(parseStored<Record<string, string>>(attempt.request_headers, {})),
+  response_headers: parseStored<Record<string, string>>(attempt.response_headers, {}),
   response_body: attempt.response_body
 })

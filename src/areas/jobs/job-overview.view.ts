@@ -1,6 +1,7 @@
 // Not specified: the record of the dashboard. Rates are per minute; latency is in seconds.
 import { type Static, Type } from 'typebox'
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
+import { parseStored } from '../../lib/stored.js'
 import type { QueueOverview, QueuesOverview } from '../../queue/overview.js'
 import type { RunningBuild } from '../builds/running.queries.js'
 
@@ -122,7 +123,7 @@ export const viewJobOverview = (found: QueuesOverview & { builds: RunningBuild[]
     run_at: failure.run_at,
     failed_at: failure.failed_at,
     error: failure.error,
-    payload: failure.payload === null ? null : (JSON.parse(failure.payload) as unknown)
+    payload: failure.payload === null ? null : parseStored<unknown>(failure.payload, null)
   })),
   builds: found.builds.map(build => ({
     id: build.id,

@@ -1,6 +1,7 @@
 // Not specified: the record of one background job, for the command line and the dashboard.
 import { type Static, Type } from 'typebox'
 import { Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
+import { parseStored } from '../../lib/stored.js'
 import type { JobRow } from '../../queue/administer.js'
 
 export const Job = Type.Object(
@@ -36,7 +37,7 @@ export const viewJob = (job: JobRow): Job => ({
   queue: job.queue,
   name: job.name,
   state: job.state,
-  payload: JSON.parse(job.payload) as unknown,
+  payload: parseStored<unknown>(job.payload, null),
   attempts: job.attempts,
   crashes: job.crashes,
   process_id: job.process_id,

@@ -1,4 +1,5 @@
 import { nextDue } from '../../lib/cron.js'
+import { parseStored } from '../../lib/stored.js'
 import type { Task } from '../../queue/task.js'
 import type { RunRow } from './maintenance.queries.js'
 
@@ -21,7 +22,7 @@ export interface MaintenanceRun {
 }
 
 export function viewRun({ dry_run, report, ...run }: RunRow): MaintenanceRun {
-  return { ...run, dry_run: dry_run === 1, report: JSON.parse(report) as MaintenanceRun['report'] }
+  return { ...run, dry_run: dry_run === 1, report: parseStored<MaintenanceRun['report']>(report, { notes: [] }) }
 }
 
 export interface MaintenanceTask {

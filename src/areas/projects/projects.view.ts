@@ -5,6 +5,7 @@ import { levelIn } from '../../access/authorize.js'
 import { publicUrl } from '../../config.js'
 import { MASTER, PUBLIC } from '../../lib/levels.js'
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
+import { parseStored } from '../../lib/stored.js'
 import { decrypt } from '../../secrets.js'
 import { UserState } from '../users/users.view.js'
 import { projectUrls } from './project-urls.js'
@@ -162,7 +163,7 @@ export function viewProject(project: ProjectRow, actor: Actor) {
     public: project.visibility_level === PUBLIC,
     visibility_level: project.visibility_level,
     ssh_url_to_repo: ssh,
-    tag_list: JSON.parse(project.tag_list) as string[],
+    tag_list: parseStored<string[]>(project.tag_list, []),
     namespace: viewNamespace(project),
     archived: project.archived === 1,
     issues_enabled: project.issues_enabled === 1,
@@ -186,11 +187,20 @@ export function viewProject(project: ProjectRow, actor: Actor) {
     only_allow_merge_if_all_discussions_are_resolved: project.only_allow_merge_if_all_discussions_are_resolved === 1,
     owner: project.namespace_kind === 'user' && project.owner_name !== null ? viewOwner(project) : undefined,
     open_issues_count: project.issues_enabled ? project.open_issues_count : undefined,
-    runners_token: levelIn(project, actor) >= MASTER ? decrypt(project.runners_token_encrypted) : undefined,
+    runners_token: levelIn(project, actor) >= MASTER ? tokenOf(project) : undefined,
     permissions: {
       project_access: viewAccess(project.project_access_level, project.project_notification_level),
       group_access: viewAccess(project.group_access_level, project.group_notification_level)
     }
+  }
+}
+
+/** Leaves a token out that was encrypted with another key: it must not hide the project, or the list. */
+function tokenOf({ runners_token_encrypted: box }: ProjectRow): string | undefined {
+  try {
+    return decrypt(box)
+  } catch {
+    return undefined
   }
 }
 

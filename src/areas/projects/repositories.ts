@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
+import { DamagedRepository } from '../../git/objects.js'
 import { createRepository } from '../../git/repository.js'
 
 export interface StoredProject {
@@ -17,10 +18,15 @@ export function repositoryPath({ id, storage }: StoredProject): string {
 
 /**
  * Gives the path of a project's repository, and makes the repository if it is missing: a crash between the row and the
- * repository leaves a project without one, which works as an empty project.
+ * repository leaves a project without one, which works as an empty project. Throws DamagedRepository when the project has a
+ * default branch: its repository is lost, and an empty one in its place would hide that.
  */
-export async function ensureRepository(project: StoredProject): Promise<string> {
+export async function ensureRepository(
+  project: StoredProject & { readonly default_branch?: string | null }
+): Promise<string> {
   const path = repositoryPath(project)
-  if (!existsSync(path)) await createRepository(path)
+  if (existsSync(path)) return path
+  if (project.default_branch) throw new DamagedRepository(path, 'it does not exist')
+  await createRepository(path)
   return path
 }

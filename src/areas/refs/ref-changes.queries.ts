@@ -33,3 +33,15 @@ const SELECT = `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.user_id,
 export function findSettledChange(id: number): Promise<ChangeRow | undefined> {
   return row<ChangeRow>(SELECT, [id])
 }
+
+/**
+ * Returns true when the last change of a ref made or moved it, so that the repository must have it. A change that is not
+ * settled yet leaves it open. Changes are kept for three months.
+ */
+export async function isRecorded(projectId: number, ref: string): Promise<boolean> {
+  const last = await row<{ new_id: string; state: string }>(
+    'select new_id, state from ref_changes where project_id = ? and ref = ? order by id desc limit 1',
+    [projectId, ref]
+  )
+  return last?.state === 'done' && !/^0+$/.test(last.new_id)
+}

@@ -1,56 +1,81 @@
 // Trees, blobs and commits as the API reads them. A project without a repository yet reads as an empty one.
 import type { Readable } from 'node:stream'
 import { NotFound } from '../../errors.js'
-import { openBlob } from '../../git/blob.js'
+import { blobSize, openBlob } from '../../git/blob.js'
 import { type Commit, type CommitStats, commitStats, readCommit } from '../../git/commits.js'
+import { DamagedRepository } from '../../git/objects.js'
 import { resolveCommit } from '../../git/refs.js'
 import { GitLimit } from '../../git/run.js'
-import { findEntry, listTree, type PathEntry } from '../../git/tree.js'
+import { findEntry, missingBlob } from '../../git/tree.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
+import { isRecorded } from '../refs/ref-changes.queries.js'
 
-/** The most entries of one answer: the API does not paginate trees. */
-const TREE_LIMIT = 100_000
+/** Finds the commit that a name stands for. Throws DamagedRepository when the repository has lost its default branch. */
+export async function commitOf(project: ProjectRow, repository: string, name: string) {
+  const found = await resolveCommit(repository, name)
+  if (found) return found
+  // Nothing in the repository tells that it has lost a ref, but the record of its changes does.
+  if (name === project.default_branch && (await isRecorded(project.id, `refs/heads/${name}`))) {
+    throw new DamagedRepository(repository, `it has lost its default branch ${name}`)
+  }
+  return null
+}
 
-/**
- * The entries of a folder; an empty list for a project without commits. Throws NotFound for the commit or the folder.
- */
-export async function readTreeOf(
+export interface FoundFolder {
+  readonly repository: string
+  /** The path, without slashes at its end. */
+  readonly folder: string
+  /** The id of its tree. */
+  readonly id: string
+}
+
+/** Finds a folder; null for a project without commits. Throws NotFound for the commit or the folder. */
+export async function findFolderOf(
   project: ProjectRow,
-  { path = '', ref_name: ref, recursive = false }: { path?: string; ref_name?: string; recursive?: boolean }
-): Promise<PathEntry[]> {
+  { path = '', ref_name: ref }: { path?: string; ref_name?: string }
+): Promise<FoundFolder | null> {
   const repository = repositoryPath(project)
   const name = ref || project.default_branch
   // Not specified: the tree of a project without commits. We answer an empty list, because nothing is wrong.
-  if (name === null) return []
-  const commit = await resolveCommit(repository, name)
-  const entries = commit && (await listTree(repository, commit.id, path, recursive, TREE_LIMIT))
-  if (!entries) throw new NotFound('Tree')
-  return entries
+  if (name === null) return null
+  const commit = await commitOf(project, repository, name)
+  // Not specified: slashes at the end of the path are ignored.
+  const folder = path.replace(/\/+$/, '')
+  const entry = commit && (await findEntry(repository, commit.id, folder))
+  if (entry?.type !== 'tree') throw new NotFound('Tree')
+  return { repository, folder, id: entry.id }
 }
 
-export interface Blob {
-  readonly size: number
-  readonly stream: Readable
+export interface FoundBlob {
+  readonly repository: string
+  readonly id: string
   readonly name: string
 }
 
-/** Opens a file of a commit, branch or tag. Throws NotFound for the commit or the file. */
-export async function openFileOf(project: ProjectRow, sha: string, path: string): Promise<Blob> {
+/** Finds a file of a commit, branch or tag. Throws NotFound for the commit or the file. */
+export async function findFileOf(project: ProjectRow, sha: string, path: string): Promise<FoundBlob> {
   const repository = repositoryPath(project)
-  const commit = await resolveCommit(repository, sha)
+  const commit = await commitOf(project, repository, sha)
   if (!commit) throw new NotFound('Commit')
   const entry = await findEntry(repository, commit.id, path)
-  const blob = entry?.type === 'blob' ? await openBlob(repository, entry.id) : null
-  if (!blob) throw new NotFound('File')
-  return { ...blob, name: path.slice(path.lastIndexOf('/') + 1) }
+  if (entry?.type !== 'blob') throw new NotFound('File')
+  if ((await blobSize(repository, entry.id)) === null) throw missingBlob(repository, entry)
+  return { repository, id: entry.id, name: path.slice(path.lastIndexOf('/') + 1) }
 }
 
-/** Opens a blob by its id. Throws NotFound. */
-export async function openBlobOf(project: ProjectRow, id: string): Promise<Blob> {
-  const blob = await openBlob(repositoryPath(project), id.toLowerCase())
-  if (!blob) throw new NotFound('Blob')
-  return { ...blob, name: id }
+/** Finds a blob by its id. Throws NotFound. */
+export async function findBlobOf(project: ProjectRow, id: string): Promise<FoundBlob> {
+  const repository = repositoryPath(project)
+  if ((await blobSize(repository, id.toLowerCase())) === null) throw new NotFound('Blob')
+  return { repository, id: id.toLowerCase(), name: id }
+}
+
+/** Opens a blob that was found a moment ago. */
+export async function openFound({ repository, id }: FoundBlob): Promise<{ size: number; stream: Readable }> {
+  const blob = await openBlob(repository, id)
+  if (!blob) throw new DamagedRepository(repository, `the blob ${id} is missing`)
+  return blob
 }
 
 export interface CommitReading {
@@ -59,14 +84,18 @@ export interface CommitReading {
   readonly stats: CommitStats | null
 }
 
-/** Reads a commit by id, branch or tag. Throws NotFound. */
-export async function readCommitOf(project: ProjectRow, name: string): Promise<CommitReading> {
+/** Finds the id of a commit by id, branch or tag. Throws NotFound. */
+export async function findCommitOf(project: ProjectRow, name: string): Promise<string> {
+  const found = await commitOf(project, repositoryPath(project), name)
+  if (!found) throw new NotFound('Commit')
+  return found.id
+}
+
+/** Reads a commit that exists. */
+export async function readCommitOf(project: ProjectRow, id: string): Promise<CommitReading> {
   const repository = repositoryPath(project)
-  const found = await resolveCommit(repository, name)
-  const [commit, stats] = found
-    ? await Promise.all([readCommit(repository, found.id), statsOf(repository, found.id)])
-    : [null, null]
-  if (!commit) throw new NotFound('Commit')
+  const [commit, stats] = await Promise.all([readCommit(repository, id), statsOf(repository, id)])
+  if (!commit) throw new DamagedRepository(repository, `the commit ${id} is missing`)
   return { commit, stats }
 }
 

@@ -1,42 +1,12 @@
-// Reads a file of a commit, and writes a file as a commit ("Repository"). Every failure of a write has the status 400.
+// Writes a file as a commit ("Repository"). Every failure of a write has the status 400.
 import { type Origin, requireAsker } from '../../access/actor.js'
-import { config } from '../../config.js'
-import { BadRequest, Failure, NotFound } from '../../errors.js'
-import { readBlob } from '../../git/blob.js'
-import { lastCommitOfPath } from '../../git/commits.js'
-import { isMisleading, isRefName, RefMoved, refValue, resolveCommit, ZERO } from '../../git/refs.js'
-import { findEntry } from '../../git/tree.js'
+import { BadRequest, Failure } from '../../errors.js'
+import { isMisleading, isRefName, RefMoved, refValue, ZERO } from '../../git/refs.js'
 import { type FileChange, NothingChanged, PathBlocked, PathExists, PathMissing, writeCommit } from '../../git/write.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
-import { ensureRepository, repositoryPath } from '../projects/repositories.js'
+import { ensureRepository } from '../projects/repositories.js'
 import { moveRefs } from '../refs/move-refs.js'
 import type { FileBody, FileDeletion } from './repository.schema.js'
-import type { File } from './repository.view.js'
-
-/** Reads a file with its content. Throws NotFound for the commit or the file. */
-export async function readFile(project: ProjectRow, path: string, ref: string): Promise<File> {
-  const repository = repositoryPath(project)
-  const commit = await resolveCommit(repository, ref)
-  if (!commit) throw new NotFound('Commit')
-  const entry = await findEntry(repository, commit.id, path)
-  if (entry?.type !== 'blob') throw new NotFound('File')
-  const [content, last] = await Promise.all([
-    readBlob(repository, entry.id, config().git.max_file_size),
-    lastCommitOfPath(repository, commit.id, path)
-  ])
-  if (!content) throw new NotFound('File')
-  return {
-    file_name: path.slice(path.lastIndexOf('/') + 1),
-    file_path: path,
-    size: content.length,
-    encoding: 'base64',
-    content: content.toString('base64'),
-    ref,
-    blob_id: entry.id,
-    commit_id: commit.id,
-    last_commit_id: last ?? commit.id
-  }
-}
 
 /** Creates or updates a file by a commit on a branch. Throws BadRequest for every failure. */
 export async function writeFile(
@@ -44,15 +14,20 @@ export async function writeFile(
   { action, ...body }: FileBody & { readonly action: 'create' | 'update' },
   origin: Origin
 ): Promise<void> {
-  await commitChange(project, { body, change: { action, path: filePath(body), content: contentOf(body) } }, origin)
+  await commitChange(
+    project,
+    { body, change: { action, path: storedPath(body.file_path), content: contentOf(body) } },
+    origin
+  )
 }
 
 /** Deletes a file by a commit on a branch. Throws BadRequest for every failure. */
 export async function deleteFile(project: ProjectRow, body: FileDeletion, origin: Origin): Promise<void> {
-  await commitChange(project, { body, change: { action: 'delete', path: filePath(body) } }, origin)
+  await commitChange(project, { body, change: { action: 'delete', path: storedPath(body.file_path) } }, origin)
 }
 
-const filePath = (body: FileDeletion) => body.file_path.replace(/^\//, '')
+/** The path as it is stored: without one slash at its start. */
+export const storedPath = (path: string) => path.replace(/^\//, '')
 
 function contentOf({ content, encoding }: FileBody): Buffer {
   if (encoding !== 'base64') return Buffer.from(content)

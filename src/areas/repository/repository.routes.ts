@@ -1,30 +1,48 @@
+import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { config } from '../../config.js'
+import { contentDisposition } from '../../lib/disposition.js'
 import { PlainText, ProjectParams } from '../../lib/schema.js'
 import { latestStatusOf } from './commit-status.queries.js'
-import { type Blob, openBlobOf, openFileOf, readCommitOf, readTreeOf } from './contents.js'
-import { deleteFile, readFile, writeFile } from './files.js'
+import {
+  type FoundBlob,
+  findBlobOf,
+  findCommitOf,
+  findFileOf,
+  findFolderOf,
+  openFound,
+  readCommitOf
+} from './contents.js'
+import { findFile, readFound } from './file-reading.js'
+import { deleteFile, storedPath, writeFile } from './files.js'
 import { BlobParams, BlobQuery, FileBody, FileDeletion, FileQuery, ShaParams, TreeQuery } from './repository.schema.js'
 import { CommitDetail, File, TreeEntry, viewCommitDetail, viewTreeEntry, WrittenFile } from './repository.view.js'
+import { listFolder } from './tree-listing.js'
 
 const TAGS = ['Repository']
+const VERSIONED = [304] as const
 const content = PlainText('The bytes of the file, which are sent as plain text whatever they are.')
 
 /** Sends plain text with a policy that blocks scripts: the files of users must not run as pages of this site. */
-function sendBlob(reply: FastifyReply, { stream, size, name }: Blob): FastifyReply {
+async function sendBlob(reply: FastifyReply, found: FoundBlob): Promise<FastifyReply> {
+  if (reply.isKnown(found.id)) return reply
+  const { stream, size } = await openFound(found)
   return reply
     .type('text/plain; charset=utf-8')
     .header('content-length', size)
     .header('content-security-policy', "default-src 'none'; sandbox")
-    .header('content-disposition', `inline; filename*=UTF-8''${encodeURIComponent(name)}`)
+    .header('content-disposition', contentDisposition('inline', found.name))
     .send(stream)
 }
 
+const sendJson = (reply: FastifyReply, { stream, size }: { readonly stream: Readable; readonly size: number }) =>
+  reply.type('application/json; charset=utf-8').header('content-length', size).send(stream)
+
 const written = (body: FileDeletion) => ({
-  file_name: body.file_path,
-  file_path: body.file_path,
+  file_name: storedPath(body.file_path),
+  file_path: storedPath(body.file_path),
   branch_name: body.branch_name
 })
 
@@ -40,12 +58,24 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags: TAGS,
         summary: 'List the files and folders of a folder',
+        description:
+          'At most 100,000 entries and 16 MiB; the header `X-Gitstead-Truncated: true` tells that there are more.',
         params: ProjectParams,
         querystring: TreeQuery,
+        errors: VERSIONED,
         response: { 200: Type.Array(TreeEntry) }
       }
     },
-    async ({ project, query }) => (await readTreeOf(project, query)).map(viewTreeEntry)
+    async ({ project, query }, reply) => {
+      const found = await findFolderOf(project, query)
+      if (!found) return []
+      const recursive = query.recursive ?? false
+      if (reply.isKnown(recursive ? `${found.id}-recursive` : found.id)) return reply
+      const listing = await listFolder(found, recursive)
+      if ('entries' in listing) return listing.entries.map(viewTreeEntry)
+      if (listing.cut) reply.header('x-gitstead-truncated', 'true')
+      return sendJson(reply, listing)
+    }
   )
 
   app.get(
@@ -57,30 +87,46 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
         summary: 'Get the content of a file',
         params: ShaParams,
         querystring: BlobQuery,
+        errors: VERSIONED,
         response: { 200: content }
       }
     },
-    async ({ project, params, query }, reply) => sendBlob(reply, await openFileOf(project, params.sha, query.filepath))
+    async ({ project, params, query }, reply) => sendBlob(reply, await findFileOf(project, params.sha, query.filepath))
   )
 
   app.get(
     '/projects/:id/repository/raw_blobs/:sha',
     {
       config: read,
-      schema: { tags: TAGS, summary: 'Get the content of a blob', params: BlobParams, response: { 200: content } }
+      schema: {
+        tags: TAGS,
+        summary: 'Get the content of a blob',
+        params: BlobParams,
+        errors: VERSIONED,
+        response: { 200: content }
+      }
     },
-    async ({ project, params }, reply) => sendBlob(reply, await openBlobOf(project, params.sha))
+    async ({ project, params }, reply) => sendBlob(reply, await findBlobOf(project, params.sha))
   )
 
   app.get(
     '/projects/:id/repository/commits/:sha',
     {
       config: { can: 'commit.read' },
-      schema: { tags: TAGS, summary: 'Get a commit', params: ShaParams, response: { 200: CommitDetail } }
+      schema: {
+        tags: TAGS,
+        summary: 'Get a commit',
+        params: ShaParams,
+        errors: VERSIONED,
+        response: { 200: CommitDetail }
+      }
     },
-    async ({ project, params }) => {
-      const { commit, stats } = await readCommitOf(project, params.sha)
-      return viewCommitDetail(commit, stats, await latestStatusOf(project.id, commit.id))
+    async ({ project, params }, reply) => {
+      const id = await findCommitOf(project, params.sha)
+      const status = await latestStatusOf(project.id, id)
+      if (reply.isKnown(`${id}-${status}`)) return reply
+      const { commit, stats } = await readCommitOf(project, id)
+      return viewCommitDetail(commit, stats, status)
     }
   )
 
@@ -93,10 +139,16 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
         summary: 'Get a file with its content',
         params: ProjectParams,
         querystring: FileQuery,
+        errors: [304, 413],
         response: { 200: File }
       }
     },
-    async ({ project, query }) => readFile(project, query.file_path, query.ref)
+    async ({ project, query }, reply) => {
+      const found = await findFile(project, query.file_path, query.ref)
+      if (reply.isKnown(`${found.commitId}-${found.entry.id}`)) return reply
+      const file = await readFound(found)
+      return 'stream' in file ? sendJson(reply, file) : file
+    }
   )
 
   app.post(

@@ -50,7 +50,7 @@ const commit = {
   created_at: Moment('when it was committed'),
   committer_name: Text('who committed the change'),
   committer_email: Text('the email address of the committer'),
-  message: Text('the whole message')
+  message: Text('the whole message; of more than 32 KiB the beginning')
 }
 
 export const CommitItem = Type.Object(commit, { title: 'Commit', description: 'A commit, as lists show it.' })

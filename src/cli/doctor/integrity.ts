@@ -2,7 +2,7 @@
 import { lastGoodBackup } from '../../areas/backup/last-backup.js'
 import { lookAtBuildFiles } from '../../areas/builds/damaged-files.js'
 import { lookIntoRepositories } from '../../areas/repository/integrity.js'
-import { storedMigrationStates } from '../../db/migrate.js'
+import { migrationStates } from '../../db/migrate.js'
 import { Ailment, type Check, count } from './check.js'
 
 /** How many one run looks at without --all. The next run continues. */
@@ -61,7 +61,7 @@ export const backupsCheck: Check = {
     const last = await lastGoodBackup()
     const remedy = 'run gitstead backup create every night (docs/backup.md), and read why it fails'
     if (last === null) {
-      const made = (await storedMigrationStates())[0]?.applied_at ?? now
+      const made = (await migrationStates())[0]?.applied_at ?? now
       if (hoursSince(made, now) < OLDEST_BACKUP) return 'no backup yet; the appliance is new'
       throw new Ailment('there is no good backup', remedy)
     }

@@ -10,6 +10,7 @@ import { access } from './0007-access.js'
 import { happenings } from './0008-happenings.js'
 import { runners } from './0009-runners.js'
 import { identifiers } from './0010-identifiers.js'
+import { storedDates } from './0013-stored-dates.js'
 import { lanes } from './0016-lanes.js'
 import { integrity } from './0017-integrity.js'
 import { maintenanceMode } from './0020-maintenance-mode.js'
@@ -25,6 +26,7 @@ export const migrations: readonly Migration[] = [
   happenings,
   runners,
   identifiers,
+  storedDates,
   lanes,
   integrity,
   maintenanceMode

@@ -42,7 +42,7 @@ const answer = (description: string, ...bodies: (keyof typeof errorSchemas)[]) =
 const retryAfter = { 'Retry-After': { description: 'seconds to wait', schema: { type: 'integer' } } }
 
 export const errorResponses = {
-  NotModified: answer('The record already is as asked.'),
+  NotModified: answer('The record already is as asked, or the client has its version.'),
   BadRequest: answer(
     'A parameter is missing or wrong, or the record cannot take a value.',
     'ValidationError',

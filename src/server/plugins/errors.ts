@@ -1,6 +1,6 @@
 // Turns named failures into the bodies of the requirement ("Errors"). No other file builds an error body.
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isDatabaseAway } from '../../db/failure.js'
+import { isDatabaseAway, isRetriable } from '../../db/failure.js'
 import * as errors from '../../errors.js'
 import { GitLimit } from '../../git/run.js'
 import { log } from '../../log.js'
@@ -47,6 +47,8 @@ function answer(error: unknown, request: FastifyRequest): Answer {
   if (error instanceof GitLimit)
     return { status: 413, body: { message: `413 Request Entity Too Large: ${error.message}` } }
   if (isDatabaseAway(error)) return unavailable('the database is not available')
+  // Many requests change the same records at once, and this one lost each time.
+  if (isRetriable(error)) return unavailable('others change the same records')
   log().error({ error, method: request.method, route: request.routeOptions.url }, 'request failed')
   return { status: 500, body: { message: '500 Internal Server Error' } }
 }

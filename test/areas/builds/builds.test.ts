@@ -194,7 +194,10 @@ t.test('builds', async t => {
     t.equal(res.statusCode, 200)
     t.equal(res.body, 'the archive')
     t.equal(res.headers['content-length'], '11')
-    t.match(res.headers['content-disposition'], /attachment; filename\*=UTF-8''artifacts\.zip/)
+    t.match(
+      res.headers['content-disposition'],
+      /^attachment; filename="artifacts\.zip"; filename\*=UTF-8''artifacts\.zip$/
+    )
   })
 
   t.test('expired artifacts are not found', async t => {

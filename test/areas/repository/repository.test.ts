@@ -76,7 +76,7 @@ t.test('GET blobs, raw_blobs', async t => {
     t.match(res.headers['content-type'], /^text\/plain/)
     t.equal(res.headers['x-content-type-options'], 'nosniff')
     t.equal(res.headers['content-length'], '25')
-    t.match(res.headers['content-disposition'], /filename\*=UTF-8''gr%C3%BC/)
+    t.match(res.headers['content-disposition'], /^inline; filename="gr__e _\.html"; filename\*=UTF-8''gr%C3%BC/)
     t.same((await raw(blobId('<script>alert(1)</script>'))).body, res.body)
   })
 
@@ -341,9 +341,30 @@ t.test('POST, PUT and DELETE files', async t => {
     })
   }
 
+  const names: [string, RegExp][] = [
+    ['x'.repeat(256), /"x{40}\.\.\." is longer than 255 bytes/],
+    [`folder/${'ü'.repeat(128)}`, /is longer than 255 bytes/],
+    ['line\nend', /"line\\nend" contains a line end/],
+    ['back\\slash', /"back\\\\slash" contains a backslash/]
+  ]
+  for (const [file_path, why] of names) {
+    t.test(`refuses the name ${JSON.stringify(file_path.slice(0, 20))}, and says why`, async t => {
+      const res = await user.post(url, { ...base, file_path, content: 'x' })
+      t.equal(res.statusCode, 400)
+      t.match(res.json().message, why)
+    })
+  }
+
+  t.test('accepts a name of 255 bytes', async t => {
+    t.equal((await user.post(url, { ...base, file_path: 'x'.repeat(255), content: 'x' })).statusCode, 201)
+  })
+
   t.test('drops one slash at the start of a path', async t => {
-    t.equal((await user.post(url, { ...base, file_path: '/slash', content: 'x' })).statusCode, 201)
+    const res = await user.post(url, { ...base, file_path: '/slash', content: 'x' })
+    t.equal(res.statusCode, 201)
+    t.match(res.json(), { file_name: 'slash', file_path: 'slash' }, 'and answers the path that is stored')
     t.equal(await content('slash'), 'x')
+    t.match((await user.get(url, { file_path: '/slash', ref: 'master' })).json(), { file_path: 'slash' })
   })
 
   t.test('names everything that is missing', async t => {
