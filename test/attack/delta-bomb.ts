@@ -7,7 +7,7 @@ const ZERO = '0'.repeat(40)
 export const attack: Attack = {
   name: 'delta-bomb',
   about: 'a pack of 16 KB with a delta of 3 GB is pushed, and one that announces 4 * 10^9 objects',
-  limit: { memory: 700, seconds: 10, statuses: [200] },
+  limit: { memory: 256, seconds: 10, statuses: [200] },
   run: async ({ url, token, project }) => {
     const { path } = await project()
     const base = Buffer.alloc(16 * 1024 * 1024 - 1)
