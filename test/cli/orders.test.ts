@@ -46,6 +46,9 @@ t.test('an appliance takes orders and keeps its log', async t => {
   let followed = ''
   follower.stdout.on('data', text => (followed += String(text)))
 
+  // It has read the configuration before that becomes wrong.
+  await until('the log is followed', () => /server ready/.test(followed))
+
   writeFileSync(join(home, 'config.yaml'), 'prot: 8080\n')
   const refused = await cli(['restart', '--home', home])
   t.not(refused.code, 0)
