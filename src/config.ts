@@ -36,6 +36,10 @@ const SETTINGS = {
     max_readers: integer(1),
     object_cache: integer(1_048_576),
     max_push_size: integer(1),
+    max_fetch_request: integer(1),
+    stall: integer(1),
+    max_spooled: integer(0),
+    answer_cache: integer(0),
     max_file_size: integer(1)
   },
   queue: {

@@ -21,6 +21,8 @@ export interface StartOptions {
   readonly environment?: Record<string, string>
   /** Set for a process that lasts as long as its client wishes. */
   readonly long?: boolean
+  /** Whom a long process works for. */
+  readonly client?: string
 }
 
 export interface RunOptions extends StartOptions {
