@@ -13,7 +13,7 @@ interface Answer {
 
 /** Installs the error handler and the handler for unknown paths. */
 export function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error, request, reply) => send(reply, answer(error, request)))
+  app.setErrorHandler((error, request, reply) => send(reply, answerTo(error, request)))
   app.setNotFoundHandler((request, reply) => {
     const status = otherMethod(app, request) ? 405 : 404
     return send(reply, { status, body: { error: status === 405 ? '405 Not Allowed' : '404 Not Found' } })
@@ -33,7 +33,8 @@ function send(reply: FastifyReply, { status, body, retryAfter }: Answer): Fastif
   return body === undefined ? reply.code(status).send() : reply.code(status).type('application/json').send(body)
 }
 
-function answer(error: unknown, request: FastifyRequest): Answer {
+/** Returns the status and the body for an error. */
+export function answerTo(error: unknown, request: FastifyRequest): Answer {
   const named = error instanceof errors.Failure ? answerFailure(error) : answerFramework(error as FastifyError)
   if (named) return named
   if (isDatabaseAway(error)) return unavailable('the database is not available')
