@@ -9,6 +9,7 @@ const PATHS = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 
 let current: Logger | undefined
 let processName = 'command'
+let output: { write(line: string): void } | undefined
 
 /** Returns the logger of this process, with the level of the configuration. */
 export function log(): Logger {
@@ -21,9 +22,14 @@ export function log(): Logger {
       serializers: { error: describeError },
       redact: { paths: PATHS, censor: '[redacted]' }
     },
-    destination({ fd: 2, sync: true })
+    output ?? destination({ fd: 2, sync: true })
   )
   return current
+}
+
+/** Sends the log of this process elsewhere than to stderr. Call it before the first log line. */
+export function logTo(stream: { write(line: string): void }): void {
+  output = stream
 }
 
 /**

@@ -13,6 +13,7 @@ import { guardRoutes } from './plugins/access.js'
 import { authenticate } from './plugins/authenticate.js'
 import { answerBadUrl, answerErrors } from './plugins/errors.js'
 import { readInput } from './plugins/input.js'
+import { refuseWrites } from './plugins/maintenance-mode.js'
 import { rememberPaths } from './plugins/methods.js'
 import { documentApi } from './plugins/openapi.js'
 import { answerPages } from './plugins/paging.js'
@@ -46,6 +47,7 @@ export async function buildApp(): Promise<FastifyInstance> {
   answerPages(app)
   await app.register(cookie)
   await app.register(rateLimit, { global: false, max: 100, timeWindow: 60_000 })
+  refuseWrites(app)
   // In this order: a request is authenticated before its route is opened.
   authenticate(app)
   guardRoutes(app)

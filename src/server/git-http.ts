@@ -11,6 +11,7 @@ import { describePipelines } from '../areas/pipelines/push-answers.js'
 import { findProject, type ProjectRow } from '../areas/projects/projects.queries.js'
 import { ensureRepository } from '../areas/projects/repositories.js'
 import { openPush } from '../areas/refs/push.js'
+import { refuseDuringMaintenance } from '../areas/settings/maintenance-mode.js'
 import { applicationSettings } from '../areas/settings/settings.queries.js'
 import { config as configuration } from '../config.js'
 import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
@@ -34,6 +35,7 @@ const REALM = 'Basic realm="Gitstead"'
 
 export const gitHttpRoutes: FastifyPluginAsync = async app => {
   const config = { public: true as const }
+  const reads = { ...config, duringMaintenance: true as const }
   app.setErrorHandler(answerError)
   // The bodies are git's streams: Fastify must neither parse nor collect them.
   app.removeAllContentTypeParsers()
@@ -49,12 +51,13 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
       }
       const found = await open(request, service)
       if (!found) return challenge(reply)
+      if (service === 'git-receive-pack') await refuseDuringMaintenance()
       const output = await advertise(found.repository, service, callerOf(request, reply, found))
       return answer(reply, `application/x-${service}-advertisement`, output)
     }
   )
 
-  app.post<{ Params: Path }>('/:namespace/:project/git-upload-pack', { config }, async (request, reply) => {
+  app.post<{ Params: Path }>('/:namespace/:project/git-upload-pack', { config: reads }, async (request, reply) => {
     const found = await open(request, 'git-upload-pack')
     if (!found) return challenge(reply)
     const { max_fetch_request: most } = configuration().git
@@ -82,7 +85,7 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
   // A client of git LFS shows the message of such an answer, and goes on without locks after 501.
   for (const [method, end] of LFS_ROUTES) {
     const url = `/:namespace/:project/info/lfs/${end}`
-    app.route({ method, url, config, schema: { hide: true } as object, handler: refuseLfs })
+    app.route({ method, url, config: reads, schema: { hide: true } as object, handler: refuseLfs })
   }
 }
 

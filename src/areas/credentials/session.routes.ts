@@ -11,7 +11,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
   app.post(
     '/session',
     {
-      config: { public: true, rateLimit: { max: 20, timeWindow: 60_000 } },
+      config: { public: true, duringMaintenance: true, rateLimit: { max: 20, timeWindow: 60_000 } },
       schema: {
         tags: ['Users'],
         summary: 'Sign in with a password',
