@@ -1,9 +1,11 @@
-// Measures clone and push over HTTP, compared in turns with git's own http-backend on the same repositories.
+// Measures clone, push and the list of refs over HTTP, compared in turns with git's own http-backend on the same
+// repositories: the time, and the processor time of the server with its git processes.
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { repositoryPath } from '../src/areas/projects/repositories.js'
+import { optimiseRepository } from '../src/areas/repository/optimise.js'
 import { row } from '../src/db/sql.js'
 import { pauseQueue } from '../src/queue/administer.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
@@ -11,6 +13,7 @@ import { temporaryFolder } from './lib/clean-up.js'
 import { median, report } from './lib/figure.js'
 import { authorization, runGit } from './lib/git.js'
 import { bigRepository } from './lib/history.js'
+import { cpuOf } from './lib/processes.js'
 import { type Served, serve } from './lib/program.js'
 import { createProject, type ProjectRecord } from './lib/rest.js'
 
@@ -104,6 +107,61 @@ async function measureClone(bench: Bench, name: string, project: ProjectRecord, 
   tell(`clone, ${name}`, times)
 }
 
+/** Runs the same thing at both sides, in turns, and reports times and processor seconds. */
+async function compare(
+  bench: Bench,
+  name: string,
+  { rounds, limit, work }: { rounds: number; limit: number; work: (side: Side) => Promise<unknown> }
+): Promise<void> {
+  const times: Record<Side, number[]> = { ours: [], git: [] }
+  const cpu: Record<Side, number[]> = { ours: [], git: [] }
+  const pids = { ours: bench.appliance.parts.server, git: bench.backend.pid }
+  for (let round = 0; round < rounds; round++) {
+    for (const side of round % 2 === 0 ? SIDES : [...SIDES].reverse()) {
+      const before = cpuOf(pids[side])
+      times[side].push(await timed(() => work(side)))
+      cpu[side].push(cpuOf(pids[side]) - before)
+    }
+  }
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  report({
+    name,
+    value: median(times.ours) / median(times.git),
+    unit: "of http-backend's time",
+    limit,
+    better: 'lower',
+    comparison: `${median(times.ours).toFixed(3)} s against ${median(times.git).toFixed(3)} s`,
+    detail: { 'processor s': mean(cpu.ours), "http-backend's processor s": mean(cpu.git) }
+  })
+}
+
+const LISTS = 20
+const AT_ONCE = 20
+
+/** Measures what clients of a repository with a long history ask most: its refs, all of it, and many of them at once. */
+async function measureReaders(bench: Bench, project: ProjectRecord): Promise<void> {
+  let from = (side: Side) => urlOf(bench, side, project)
+  const into = (number = 0) => join(bench.folder, `mirror-${number}.git`)
+  const clone = async (side: Side, number = 0) => {
+    await runGit(['clone', '--quiet', '--mirror', from(side), into(number)])
+    rmSync(into(number), { recursive: true })
+  }
+  const lists = async (side: Side) => {
+    for (let at = 0; at < LISTS; at++) await runGit(['ls-remote', '--quiet', from(side)])
+  }
+  const many = (side: Side) => Promise.all(Array.from({ length: AT_ONCE }, (_, at) => clone(side, at)))
+  await compare(bench, `ls-remote, ${LISTS} times`, { rounds: 5, limit: 1, work: lists })
+  await compare(bench, 'mirror clone, 80,000 commits', { rounds: 3, limit: LIMIT, work: clone })
+  const small = await createProject(bench.appliance, 'four thousand', { public: true })
+  const access = authorization(bench.appliance.admin.username, bench.appliance.admin.token)
+  const url = urlOf(bench, 'ours', small)
+  await runGit([...access, '-C', await bigRepository(), 'push', '--quiet', url, 'refs/tags/v1^{}:refs/heads/master'])
+  await quiet()
+  await optimiseRepository(small.id)
+  from = side => urlOf(bench, side, small)
+  await compare(bench, `${AT_ONCE} clones at once, 4,000 commits`, { rounds: 3, limit: LIMIT, work: many })
+}
+
 async function measure(appliance: Prepared): Promise<void> {
   const folder = temporaryFolder()
   await pauseQueue('maintenance')
@@ -113,6 +171,9 @@ async function measure(appliance: Prepared): Promise<void> {
   await measureClone(bench, '50 MB of random bytes', random, 3)
   const history = await measurePush(bench, '80,000 commits', await bigRepository(), 3)
   await measureClone(bench, '80,000 commits', history, 3)
+  // The job that follows a push waits with the others of its queue here.
+  await optimiseRepository(history.id)
+  await measureReaders(bench, history)
   backend.stop()
 }
 

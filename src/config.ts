@@ -42,6 +42,9 @@ const SETTINGS = {
     max_push_size: integer(1),
     max_push_objects: integer(1),
     max_fetch_request: integer(65_536),
+    stall: integer(1),
+    max_spooled: integer(0),
+    answer_cache: integer(0),
     max_file_size: integer(1)
   },
   queue: {

@@ -22,6 +22,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'db/scope Scope': 'filled until the transaction ends',
   'git/process-pool Entry': 'the process comes later than its entry',
   'git/slots Count': 'goes up and down with the processes',
+  'git/spool Reading': 'moves through the stream',
   'git/tree-edit Folder': 'a tree is edited in memory',
   'git/tree-edit Slot': 'a tree is edited in memory',
   'queue/history Count': 'counted up with each job',

@@ -1,33 +1,14 @@
-// Reads what a client of a fetch wants and has, before git starts: within a limit, and without repetitions. Git would keep
-// something for each line, also for one that says the same again.
-import type { Readable } from 'node:stream'
-import { TooLarge } from '../errors.js'
+// Shortens what a client of a fetch says that it wants and has, before git reads it: git would keep something for each
+// line, also for one that says the same again.
 
 /** Lines of which the same one twice says nothing more. Their beginning, up to the id, tells what they say. */
 const REPEATABLE = /^(?:want|have|shallow) [0-9a-f]{40}/
 
 /**
- * Returns the decompressed body of POST git-upload-pack. Throws TooLarge when it has more than `limit` bytes; the rest then
- * stays unread.
+ * Returns the decompressed body of POST git-upload-pack without lines that repeat another one. It leaves everything from
+ * the first wrong line on as it is: git says what is wrong with it.
  */
-export async function readFetchRequest(input: Readable, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  // Destroying the input would cut the connection, and the client would get no answer.
-  for await (const chunk of input.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > limit) {
-      throw new TooLarge(
-        `413 Request Entity Too Large: a fetch request of more than ${limit} bytes (git.max_fetch_request)`
-      )
-    }
-    chunks.push(chunk)
-  }
-  return withoutRepetitions(Buffer.concat(chunks, size))
-}
-
-/** Leaves everything from the first wrong line on as it is: git says what is wrong with it. */
-function withoutRepetitions(body: Buffer): Buffer {
+export function withoutRepetitions(body: Buffer): Buffer {
   const seen = new Set<string>()
   const kept: Buffer[] = []
   let from = 0

@@ -1,5 +1,5 @@
 // The work that keeps a repository fast and intact. Jobs start it; git never starts it by itself.
-import { readdir, rm, stat } from 'node:fs/promises'
+import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../config.js'
@@ -35,12 +35,49 @@ export async function hasCommitGraph(repository: string): Promise<boolean> {
   return (await Promise.all(places.map(path => stat(path).catch(() => null)))).some(found => found !== null)
 }
 
+/** Below this number of objects, git finds what a clone needs as fast without a bitmap. */
+const BITMAP_FROM = 2000
+/** The share of objects outside the pack with the bitmap from which on everything is packed again. */
+const BITMAP_SHARE = 0.25
+
+/**
+ * Returns true when so many objects lie in packs outside the one with a bitmap that a clone cannot be answered from it.
+ * With the bitmap, git copies that pack instead of walking the history: 0.3 s of processor instead of 4 s on 80k commits.
+ */
+export async function needsBitmap(repository: string): Promise<boolean> {
+  const folder = join(repository, 'objects/pack')
+  const names = await readdir(folder).catch((): string[] => [])
+  let [covered, others] = [0, 0]
+  for (const name of names.filter(entry => entry.endsWith('.idx'))) {
+    const base = name.slice(0, -'.idx'.length)
+    if (names.includes(`${base}.mtimes`)) continue // objects that no ref reaches
+    const count = await objectsIn(join(folder, name))
+    if (names.includes(`${base}.bitmap`)) covered += count
+    else others += count
+  }
+  return others >= BITMAP_FROM && others >= covered * BITMAP_SHARE
+}
+
+/** The index of a pack begins with a table whose last number is the count of its objects. */
+async function objectsIn(index: string): Promise<number> {
+  const file = await open(index).catch(() => null) // packed again meanwhile
+  if (!file) return 0
+  try {
+    const number = Buffer.alloc(4)
+    const { bytesRead } = await file.read(number, 0, 4, 8 + 255 * 4)
+    return bytesRead === 4 ? number.readUInt32BE() : 0
+  } finally {
+    await file.close()
+  }
+}
+
 /** Packs everything into one pack with a bitmap, and deletes objects that no ref has reached for two weeks. */
 export async function repackRepository(repository: string, signal?: AbortSignal): Promise<void> {
   const options = { repository, long: true, signal }
   await runGit(['pack-refs', '--all', '--prune'], options)
   const cruft = ['--cruft', `--cruft-expiration=${GRACE}`]
-  await runGit(['repack', '-d', '-l', '--quiet', '--write-bitmap-index', ...cruft], options)
+  const lookup = ['-c', 'pack.writeBitmapLookupTable=true']
+  await runGit([...lookup, 'repack', '-d', '-l', '--quiet', '--write-bitmap-index', ...cruft], options)
   await runGit(['prune', `--expire=${GRACE}`], options)
   await removeOldQuarantines(repository)
 }

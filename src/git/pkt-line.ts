@@ -1,13 +1,12 @@
 // The framing of git's protocol: each line begins with its length in four hex digits; 0000 is a flush.
+import { BadRequest } from '../errors.js'
 
 /** The packet that ends a list of lines. */
 export const FLUSH = Buffer.from('0000')
 const LINE_LIMIT = 65520
 
 /** The client does not speak git's protocol, or sends more than the limits allow. */
-export class BadProtocol extends Error {
-  override name = 'BadProtocol'
-}
+export class BadProtocol extends BadRequest {}
 
 /** Returns one framed line. Throws RangeError when the content is too long. */
 export function pktLine(content: string | Buffer): Buffer {
@@ -48,4 +47,16 @@ export function takePackets(bytes: Buffer, limit = Number.POSITIVE_INFINITY): { 
     at = end
   }
   return { packets, rest: bytes.subarray(at) }
+}
+
+/** Returns true when the bytes are complete lines; 0001 and 0002 are the other two marks of version 2. */
+export function isFramed(bytes: Buffer): boolean {
+  let at = 0
+  while (at < bytes.length) {
+    const digits = bytes.toString('latin1', at, at + 4)
+    const length = /^[0-9a-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : -1
+    if (length < 0 || length === 3 || length > LINE_LIMIT) return false
+    at += Math.max(length, 4)
+  }
+  return at === bytes.length
 }

@@ -1,4 +1,5 @@
 // Ends all kinds of long-lived git processes of this program together.
+import { forgetAnswers } from './clone-answers.js'
 import { closeDiffs } from './diffs.js'
 import { closeReaders } from './reader.js'
 import { closeRefWriters } from './ref-writer.js'
@@ -8,6 +9,7 @@ import { closeRefWriters } from './ref-writer.js'
  * gone.
  */
 export async function closeGitProcesses(repository?: string): Promise<void> {
+  if (repository === undefined) forgetAnswers()
   await Promise.all([closeDiffs(repository), closeRefWriters(repository)])
   await closeReaders(repository)
 }

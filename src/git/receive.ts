@@ -36,9 +36,12 @@ const COMMAND_LIMIT = 10_000
 const HEAD_LIMIT = 8 * 1024 * 1024
 const PATIENCE = 10_000
 
+const tooManyChanges = () =>
+  new TooLarge('One push may change at most 10,000 refs, named in at most 8 MiB: push fewer at a time')
+
 /**
- * Reads the commands at the beginning of a push (the decompressed body of POST git-receive-pack). Throws BadProtocol,
- * also when the push has more than 10,000 commands.
+ * Reads the commands at the beginning of a push (the decompressed body of POST git-receive-pack). Throws BadProtocol, and
+ * TooLarge when the push has more than 10,000 commands.
  */
 export async function readPushCommands(input: Readable): Promise<PushRequest> {
   const chunks = input[Symbol.asyncIterator]() as AsyncIterator<Buffer>
@@ -50,7 +53,7 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
     if (done) throw new BadProtocol('the push is incomplete')
     seen.push(value)
     size += value.length
-    if (size > HEAD_LIMIT + value.length) throw new BadProtocol('too many changes in one push')
+    if (size > HEAD_LIMIT + value.length) throw tooManyChanges()
     left = Buffer.concat([left, value])
     // This takes one packet at a time, because the pack begins after the flush.
     for (let taken = takePackets(left, 1); ; taken = takePackets(left, 1)) {
@@ -61,7 +64,7 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
         return { ...parseCommands(lines), rest: replay(seen, chunks, size - left.length) }
       }
       lines.push(packet)
-      if (lines.length > COMMAND_LIMIT) throw new BadProtocol('too many changes in one push')
+      if (lines.length > COMMAND_LIMIT) throw tooManyChanges()
     }
   }
 }
@@ -99,9 +102,12 @@ export interface Push {
   readonly input: Readable
   /**
    * Called once after git has ended, for any reason and even when the client has gone. It gets what has really happened
-   * to each ref. The client gets the report after this promise has resolved, and no report when it rejects.
+   * to each ref. The client gets the report after this promise has resolved, and no report when it rejects. The lines
+   * that it returns are shown to the user.
    */
-  readonly beforeReport: (results: PushResult[]) => Promise<void>
+  readonly beforeReport: (results: PushResult[]) => Promise<readonly string[]>
+  /** Whom git works for, a user or an address: they share the slots. */
+  readonly client?: string
   readonly signal?: AbortSignal
 }
 
@@ -118,7 +124,7 @@ export interface Receiving {
  */
 export async function receivePack(repository: string, push: Push): Promise<Receiving> {
   const args = ['receive-pack', '--stateless-rpc', repository]
-  const git = await startGit(args, { repository, long: true, signal: push.signal })
+  const git = await startGit(args, { repository, long: true, client: push.client, signal: push.signal })
   const stop = stopper(git)
   const trouble: Trouble = {}
   void feed(push.input, git, error => {
@@ -172,11 +178,20 @@ async function settle(
   const reason = trouble.reason ?? limitReached(exit.signal, said + git.stderr(), 'work')
   const refused = reason !== undefined && results.every(({ ok }) => !ok)
   const told = refused ? results.map(result => ({ ...result, reason })) : results
-  if (push.commands.length > 0) await push.beforeReport(told)
+  const lines = push.commands.length > 0 ? await push.beforeReport(told) : []
+  if (lines.length > 0 && showsMessages(push.capabilities) && !output.destroyed) {
+    output.write(sideband(2, Buffer.from(`${lines.join('\n')}\n`)))
+  }
   const reasons = new Map(told.map(({ ref }) => [ref, reason ?? '']))
   if (!output.destroyed) output.end(refused ? reportOf({ ...push, reasons }) : holder.held())
   return told
 }
+
+/**
+ * Returns true when the user of a client sees messages beside the report. Clients without a terminal ask git to be quiet,
+ * but they show messages, as git shows those of hooks then.
+ */
+export const showsMessages = (capabilities: readonly string[]): boolean => capabilities.includes('side-band-64k')
 
 async function drain(git: GitProcess, holder: ReportHolder): Promise<Exit> {
   try {

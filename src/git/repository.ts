@@ -5,9 +5,11 @@ import { basename, dirname, join } from 'node:path'
 import { config } from '../config.js'
 import { forget } from './cache.js'
 import { forgetGraph } from './commit-graph.js'
+import { HIDDEN_REFS } from './hidden-refs.js'
 import { syncPath } from './loose.js'
 import { closeGitProcesses } from './processes.js'
-import { HIDDEN_PREFIXES, isRefName } from './refs.js'
+import { forgetRefs } from './ref-list.js'
+import { isRefName } from './refs.js'
 import { runGit, withSimpleGit } from './run.js'
 
 const settings = (maxPushSize: number) => `[core]
@@ -27,7 +29,7 @@ const settings = (maxPushSize: number) => `[core]
 \tmissingSpaceBeforeDate = ignore
 \tzeroPaddedFilemode = ignore
 [transfer]
-${[...HIDDEN_PREFIXES, 'refs/refs/', 'refs/heads/refs/', 'refs/tags/refs/', 'refs/remotes/refs/'].map(prefix => `\thideRefs = ${prefix}\n`).join('')}[uploadpack]
+${HIDDEN_REFS.map(prefix => `\thideRefs = ${prefix}\n`).join('')}[uploadpack]
 \tallowFilter = true
 [repack]
 \twriteBitmaps = true
@@ -66,6 +68,7 @@ export async function removeRepository(path: string): Promise<void> {
   await closeGitProcesses(path)
   forget(path)
   forgetGraph(path)
+  forgetRefs(path)
   const names = await readdir(dirname(path)).catch(ignoreMissing)
   for (const name of names ?? []) {
     if (name.startsWith(doomed)) await rm(join(dirname(path), name), { recursive: true, force: true })

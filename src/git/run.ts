@@ -24,6 +24,8 @@ export interface StartOptions {
   readonly kind?: GitKind
   /** Set for a process that lasts as long as its client wishes. */
   readonly long?: boolean
+  /** Whom a long process works for. */
+  readonly client?: string
 }
 
 export interface RunOptions extends StartOptions {
@@ -216,12 +218,10 @@ function drained(stdin: Writable): Promise<void> {
 
 /**
  * Returns the stdout of a process as a separate stream. Destroying the stream ends the process. The stream fails when
- * the process was ended or, unless `answer`, exits with another code than 0. A service that tells its client itself why it
- * failed has `answer`, which makes the text for a limit that git reached before it said anything.
+ * the process was ended or exits with another code than 0.
  */
-export function outputOf(args: string[], git: GitProcess, answer?: (limit: string) => Buffer): Readable {
+export function outputOf(args: string[], git: GitProcess): Readable {
   const { stdout } = git
-  let silent = true
   const stream = new Readable({
     highWaterMark: 256 * 1024,
     read: () => stdout.resume(),
@@ -232,17 +232,13 @@ export function outputOf(args: string[], git: GitProcess, answer?: (limit: strin
     }
   })
   stdout.on('data', chunk => {
-    silent = false
     if (!stream.push(chunk)) stdout.pause()
   })
   stdout.once('error', error => stream.destroy(error))
   stream.on('error', () => {}) // the reader gets the error, but there may be no reader any more
   stdout.once('end', async () => {
     const exit = await git.done
-    const limit = exit.ended || exit.code === 0 ? undefined : limitReached(exit.signal, git.stderr(), 'work')
-    if (answer && limit !== undefined && silent) stream.push(answer(limit))
-    const failed = exit.ended || (exit.code === null && (!limit || !answer)) || (exit.code !== 0 && !answer)
-    if (failed) stream.destroy(failure(args, exit, git.stderr()))
+    if (exit.ended || exit.code !== 0) stream.destroy(failure(args, exit, git.stderr()))
     else stream.push(null)
   })
   return stream

@@ -1,5 +1,6 @@
 // Limits how many git processes run at the same time, in total and for one repository. The others wait in one line. The
-// first in line whose repository has room starts first.
+// one whose client has the fewest processes starts first, then the one whose repository has the fewest, then the first in
+// line.
 import { config } from '../config.js'
 import { Unavailable } from '../errors.js'
 
@@ -7,6 +8,8 @@ export interface SlotRequest {
   readonly repository?: string
   /** Set for a process that lasts as long as its client wishes, such as a clone. */
   readonly long?: boolean
+  /** Whom a long process works for, a user or an address: the slots are shared by client and by repository. */
+  readonly client?: string
   readonly signal?: AbortSignal
 }
 
@@ -22,6 +25,7 @@ interface Waiter extends SlotRequest {
 
 const total: Count = { all: 0, long: 0 }
 const perRepository = new Map<string, Count>()
+const perClient = new Map<string, number>()
 const waiting: Waiter[] = []
 
 // Slow clients hold their slot for minutes, so a quarter of the slots is reserved for calls that end by themselves.
@@ -31,11 +35,29 @@ function fits(count: Count, limit: number, long: boolean): boolean {
   return count.all < limit && (!long || count.long < longLimit(limit))
 }
 
-function mayStart({ repository, long = false }: SlotRequest): boolean {
+/**
+ * Leaves as many long slots free as a client or a repository already has: alone it gets half of them, and whoever comes
+ * next always finds one.
+ */
+const hasShare = (own: number, free: number) => own < Math.max(free, 1)
+
+const longOf = (repository: string | undefined) => (repository && perRepository.get(repository)?.long) || 0
+const ofClient = (client: string | undefined) => (client && perClient.get(client)) || 0
+
+function mayStart({ repository, long = false, client }: SlotRequest): boolean {
   const limits = config().git
   if (!fits(total, limits.max_processes, long)) return false
   const own = repository === undefined ? undefined : perRepository.get(repository)
-  return own === undefined || fits(own, limits.max_processes_per_repository, long)
+  if (own !== undefined && !fits(own, limits.max_processes_per_repository, long)) return false
+  const free = longLimit(limits.max_processes) - total.long
+  return !long || client === undefined || (hasShare(ofClient(client), free) && hasShare(longOf(repository), free))
+}
+
+/** The same rule for the places in the line. */
+function mayWait({ client }: SlotRequest): boolean {
+  const free = config().git.max_waiting - waiting.length
+  if (free <= 0) return false
+  return client === undefined || hasShare(waiting.filter(waiter => waiter.client === client).length, free)
 }
 
 /**
@@ -45,7 +67,7 @@ function mayStart({ repository, long = false }: SlotRequest): boolean {
 export async function takeSlot(request: SlotRequest): Promise<() => void> {
   request.signal?.throwIfAborted()
   if (mayStart(request)) return occupy(request)
-  if (waiting.length >= config().git.max_waiting) throw new Unavailable('Too many git operations are waiting')
+  if (!mayWait(request)) throw new Unavailable('Too many git operations are waiting')
   await turn(request)
   return release(request)
 }
@@ -85,18 +107,29 @@ function release(request: SlotRequest): () => void {
 }
 
 function startWaiting(): void {
-  for (let index = 0; index < waiting.length; ) {
-    const waiter = waiting[index]
-    if (!waiter || !mayStart(waiter)) {
-      index++
-      continue
-    }
-    waiting.splice(index, 1)
-    waiter.start()
+  for (let next = fairest(); next; next = fairest()) {
+    waiting.splice(waiting.indexOf(next), 1)
+    next.start()
   }
 }
 
-function add({ repository, long }: SlotRequest, by: 1 | -1): void {
+function fairest(): Waiter | undefined {
+  let best: Waiter | undefined
+  for (const waiter of waiting) if (mayStart(waiter) && (!best || isBefore(waiter, best))) best = waiter
+  return best
+}
+
+function isBefore(a: Waiter, b: Waiter): boolean {
+  const difference = ofClient(a.client) - ofClient(b.client)
+  return difference < 0 || (difference === 0 && longOf(a.repository) < longOf(b.repository))
+}
+
+function add({ repository, long, client }: SlotRequest, by: 1 | -1): void {
+  if (long && client !== undefined) {
+    const own = ofClient(client) + by
+    if (own > 0) perClient.set(client, own)
+    else perClient.delete(client)
+  }
   const counts = [total]
   if (repository !== undefined) {
     const own = perRepository.get(repository) ?? { all: 0, long: 0 }

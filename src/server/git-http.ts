@@ -1,19 +1,24 @@
-// Git over HTTP ("Transport"): NAMESPACE/PROJECT.git/{info/refs,git-upload-pack,git-receive-pack}. All data is
-// streamed.
+// Git over HTTP ("Transport"): NAMESPACE/PROJECT.git/{info/refs,git-upload-pack,git-receive-pack}. A request is read to
+// its end before anything starts for it, so that a client that stalls holds nothing but its socket.
 
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../access/actor.js'
 import { authorizeProject, may } from '../access/authorize.js'
-import { actorOfGitRequest } from '../areas/credentials/git-credentials.js'
+import { actorOfGitRequest, type GitCredentials } from '../areas/credentials/git-credentials.js'
+import { describePipelines } from '../areas/pipelines/push-answers.js'
 import { findProject, type ProjectRow } from '../areas/projects/projects.queries.js'
 import { ensureRepository } from '../areas/projects/repositories.js'
 import { openPush } from '../areas/refs/push.js'
 import { refuseDuringMaintenance } from '../areas/settings/maintenance-mode.js'
 import { applicationSettings } from '../areas/settings/settings.queries.js'
-import { Forbidden, NotFound, Unauthorized, Unavailable } from '../errors.js'
-import { advertise, type Service, uploadPack } from '../git/transport.js'
+import { config as configuration } from '../config.js'
+import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
+import { spoolRequest } from '../git/spool.js'
+import { advertise, type Caller, type Service, uploadPack } from '../git/transport.js'
+import { answerTo } from './plugins/errors.js'
+import { cutStalledAnswer, cutStalledRequest } from './stalls.js'
 
 interface Path {
   readonly namespace: string
@@ -31,14 +36,7 @@ const REALM = 'Basic realm="Gitstead"'
 export const gitHttpRoutes: FastifyPluginAsync = async app => {
   const config = { public: true as const }
   const reads = { ...config, duringMaintenance: true as const }
-  // git shows the server's message to the user only when it is plain text.
-  app.setErrorHandler((error, _request, reply) => {
-    if (error instanceof Forbidden && error.reason !== undefined) {
-      return reply.code(403).type('text/plain').send(`${error.reason}\n`)
-    }
-    if (error instanceof Unavailable) return reply.code(503).type('text/plain').send(`${error.message}\n`)
-    throw error
-  })
+  app.setErrorHandler(answerError)
   // The bodies are git's streams: Fastify must neither parse nor collect them.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
@@ -54,7 +52,7 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
       const found = await open(request, service)
       if (!found) return challenge(reply)
       if (service === 'git-receive-pack') await refuseDuringMaintenance()
-      const output = await advertise(found.repository, service, protocolOf(request))
+      const output = await advertise(found.repository, service, callerOf(request, reply, found))
       return answer(reply, `application/x-${service}-advertisement`, output)
     }
   )
@@ -62,32 +60,57 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
   app.post<{ Params: Path }>('/:namespace/:project/git-upload-pack', { config: reads }, async (request, reply) => {
     const found = await open(request, 'git-upload-pack')
     if (!found) return challenge(reply)
-    const upload = { input: bodyOf(request), protocol: protocolOf(request) }
-    const output = await uploadPack(found.repository, upload).catch(error => {
-      // A client reads no answer before it has sent everything.
-      request.raw.unpipe().resume()
-      throw error
-    })
-    return answer(reply, 'application/x-git-upload-pack-result', output)
+    const { max_fetch_request: most } = configuration().git
+    const excess = `The request of a fetch may have at most ${most} bytes (git.max_fetch_request)`
+    const input = await spoolRequest(bodyOf(request), most, excess)
+    try {
+      const output = await uploadPack(found.repository, input, callerOf(request, reply, found))
+      return answer(reply, 'application/x-git-upload-pack-result', output)
+    } finally {
+      input.release()
+    }
   })
 
   app.post<{ Params: Path }>('/:namespace/:project/git-receive-pack', { config }, async (request, reply) => {
     const found = await open(request, 'git-receive-pack')
     if (!found) return challenge(reply)
-    const output = await openPush(found, bodyOf(request))
+    const { max_push_size: most } = configuration().git
+    const excess = `One push may have at most ${most} bytes (git.max_push_size)`
+    const read = (input: AsyncIterable<Buffer>) => spoolRequest(input, most, excess)
+    const target = { ...found, ...callerOf(request, reply, found) }
+    const output = await openPush(target, bodyOf(request), { read, describe: describePipelines })
     return answer(reply, 'application/x-git-receive-pack-result', output)
   })
+
+  // A client of git LFS shows the message of such an answer, and goes on without locks after 501.
+  for (const [method, end] of LFS_ROUTES) {
+    const url = `/:namespace/:project/info/lfs/${end}`
+    app.route({ method, url, config: reads, schema: { hide: true } as object, handler: refuseLfs })
+  }
 }
 
+const LFS_ROUTES = [
+  ['POST', 'objects/batch'],
+  ['GET', 'locks'],
+  ['POST', 'locks'],
+  ['POST', 'locks/verify']
+] as const
+
+const refuseLfs = (_request: FastifyRequest, reply: FastifyReply) =>
+  reply
+    .code(501)
+    .type('application/vnd.git-lfs+json')
+    .send(JSON.stringify({ message: 'Git LFS is not supported: push large files as ordinary files of git' }))
+
 /**
- * Returns the actor, the project and the repository of a request, or null when credentials are missing. Throws
- * NotFound, Forbidden.
+ * Returns the actor, the project and the repository of a request, or null when credentials are missing or wrong. Throws
+ * NotFound, Forbidden, TooManyRequests.
  */
 async function open(request: FastifyRequest<{ Params: Path }>, service: Service): Promise<GitRequest | null> {
   const { namespace, project: name } = request.params
-  if (!name.endsWith('.git')) throw new NotFound()
-  const path = `${namespace}/${name.slice(0, -'.git'.length)}`
-  const credentials = basicCredentials(request)
+  // Many people and some clients leave `.git` out.
+  const path = `${namespace}/${name.replace(/\.git$/, '')}`
+  const credentials = credentialsOf(request)
   const actor = await actorOfGitRequest(credentials, request.address)
   const [project, { enabled_git_access_protocol: protocol }] = await Promise.all([
     findProject(path, actor),
@@ -97,14 +120,46 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   if (protocol === 'ssh' && actor.by !== 'build') throw new Forbidden('Git over HTTP is switched off: use SSH')
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
   if (!credentials && !(project && may(actor, action, project))) return null
-  try {
-    authorizeProject(actor, action, project)
-  } catch (error) {
-    if (error instanceof Unauthorized) return null
-    throw error
-  }
+  authorizeProject(actor, action, project)
   if (!project) throw new NotFound('Project')
   return { actor, project, repository: await ensureRepository(project) }
+}
+
+/** What git needs to know of the client. A client that leaves ends the work for it. */
+function callerOf(request: FastifyRequest, reply: FastifyReply, { actor }: GitRequest): Caller {
+  const leaving = new AbortController()
+  if (reply.raw.closed) leaving.abort()
+  else reply.raw.once('close', () => leaving.abort())
+  const header = request.headers['git-protocol']
+  return {
+    protocol: typeof header === 'string' ? header : undefined,
+    client: actor.user ? `user ${actor.user.id}` : `address ${request.address}`,
+    signal: leaving.signal
+  }
+}
+
+/** Git shows the message of the server only when it is plain text. */
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  // Nobody reads the answer when the client has left, or was cut off.
+  if (request.raw.destroyed || reply.raw.destroyed) return reply.code(400).send()
+  // The rest of a body that nobody reads would have to be read before the next request of this connection.
+  if (!request.raw.complete) reply.header('connection', 'close')
+  if (error instanceof Unauthorized) return challenge(reply)
+  const isBadGzip = String((error as NodeJS.ErrnoException).code).startsWith('Z_')
+  const failure = isBadGzip ? new BadRequest('The body is not gzip') : error
+  if (!(failure instanceof Failure)) throw error
+  const { status, retryAfter } = answerTo(failure, request)
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  const text = failure instanceof Forbidden && failure.reason !== undefined ? failure.reason : failure.message
+  return reply.code(status).type('text/plain').send(`${text}\n`)
+}
+
+/** Credentials are a Basic header, a Bearer header or a PRIVATE-TOKEN header. */
+function credentialsOf(request: FastifyRequest): GitCredentials | null {
+  const token = request.headers['private-token']
+  if (typeof token === 'string') return { token }
+  const bearer = /^bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1]
+  return bearer === undefined ? basicCredentials(request) : { token: bearer }
 }
 
 function basicCredentials(request: FastifyRequest): { user: string; password: string } | null {
@@ -119,17 +174,15 @@ const challenge = (reply: FastifyReply) =>
   reply.code(401).header('www-authenticate', REALM).type('text/plain').send('HTTP Basic: access denied\n')
 
 function answer(reply: FastifyReply, type: string, output: Readable): FastifyReply {
+  cutStalledAnswer(reply.raw)
   return reply.type(type).header('cache-control', 'no-cache, max-age=0, must-revalidate').send(output)
-}
-
-const protocolOf = (request: FastifyRequest): string | undefined => {
-  const header = request.headers['git-protocol']
-  return typeof header === 'string' ? header : undefined
 }
 
 /** Returns the decompressed body: git compresses large requests of a fetch with gzip. */
 function bodyOf(request: FastifyRequest): Readable {
-  const body = request.body as Readable
+  cutStalledRequest(request.raw)
+  // A request without a body and without a type has none here.
+  const body = (request.body as Readable | undefined) ?? request.raw
   if (!/gzip/.test(request.headers['content-encoding'] ?? '')) return body
   const gunzip = createGunzip()
   body.on('error', error => gunzip.destroy(error))

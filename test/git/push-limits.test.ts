@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
-import { readFetchRequest } from '../../src/git/fetch-request.js'
+import { withoutRepetitions } from '../../src/git/fetch-request.js'
 import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { readPushCommands, receivePack, refusePush } from '../../src/git/receive.js'
@@ -32,7 +32,7 @@ async function push(t: Test, pack: Buffer, { id = 'a'.repeat(40), capabilities =
   const { output, done } = await receivePack(repository, {
     ...request,
     input: rest,
-    beforeReport: async () => undefined
+    beforeReport: async () => []
   })
   const answer = (await buffer(output)).toString('latin1')
   return { repository, answer, results: await done }
@@ -82,19 +82,17 @@ t.test('a small pack that needs gigabytes is refused by name', async t => {
   }
 })
 
-t.test('a fetch request is bounded, and says nothing twice', async t => {
+t.test('a fetch request says nothing twice', async t => {
   const [one, other] = ['a'.repeat(40), 'b'.repeat(40)]
   const lines = [`want ${one} side-band-64k\n`, `want ${one}\n`, `have ${one}\n`, `have ${other}\n`, `have ${one}\n`]
-  const body = [...lines.map(pktLine), Buffer.from('0001'), pktLine('done\n')].map(part => Buffer.from(part))
-  const kept = await readFetchRequest(Readable.from(body), 1000)
+  const body = Buffer.concat(
+    [...lines.map(pktLine), Buffer.from('0001'), pktLine('done\n')].map(part => Buffer.from(part))
+  )
+  const kept = withoutRepetitions(body)
   const first = (at: number) => pktLine(lines[at] ?? '')
   t.equal(kept.toString(), [first(0), first(2), first(3), '0001', pktLine('done\n')].join(''))
-  for (const odd of ['', '0000', '00', 'zzzz', '0005', '0032have ', `${body.join('')}ffffhave`, 'fffe'.repeat(9)]) {
+  for (const odd of ['', '0000', '00', 'zzzz', '0005', '0032have ', `${body}ffffhave`, 'fffe'.repeat(9)]) {
     const expected = odd.startsWith('0') && odd.includes('side-band') ? `${kept}ffffhave` : odd
-    t.equal((await readFetchRequest(Readable.from([Buffer.from(odd)]), 1000)).toString(), expected)
+    t.equal(withoutRepetitions(Buffer.from(odd)).toString(), expected)
   }
-  await t.rejects(readFetchRequest(Readable.from(body), 100), {
-    name: 'TooLarge',
-    message: /100 bytes .*max_fetch_request/
-  })
 })

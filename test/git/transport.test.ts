@@ -15,6 +15,7 @@ import { closeGitProcesses } from '../../src/git/processes.js'
 import { type PushResult, readPushCommands, receivePack, refusePush } from '../../src/git/receive.js'
 import { refValue, ZERO } from '../../src/git/refs.js'
 import { slotCounts } from '../../src/git/slots.js'
+import { spoolRequest } from '../../src/git/spool.js'
 import { advertise, type Service, uploadPack } from '../../src/git/transport.js'
 import { until } from '../helpers/until.js'
 import { environment, git, repositoryWith } from './history.js'
@@ -25,6 +26,8 @@ type Host = {
   repository: string
   url: string
   refuse: Map<string, string>
+  /** Shown to the user after a push. */
+  lines: string[]
   results: PushResult[][]
   /** Runs between git's end and the report to the client. */
   hold: () => Promise<void>
@@ -38,6 +41,7 @@ async function serve(t: Test, count = 0): Promise<Host> {
     repository: await repositoryWith(t, count),
     url: '',
     refuse: new Map(),
+    lines: [],
     results: [],
     hold: async () => {},
     nextPush: () => new Promise(resolve => waiting.push(resolve))
@@ -66,9 +70,12 @@ async function answer(
   const service = (url.searchParams.get('service') ?? url.pathname.split('/').at(-1)) as Service
   const kind = url.pathname.endsWith('info/refs') ? 'advertisement' : 'result'
   res.setHeader('content-type', `application/x-${service}-${kind}`)
-  if (kind === 'advertisement') return await pipeline(await advertise(host.repository, service, protocol), res)
+  if (kind === 'advertisement') return await pipeline(await advertise(host.repository, service, { protocol }), res)
   const input = req.headers['content-encoding'] === 'gzip' ? pipelineInto(req) : req
-  if (service === 'git-upload-pack') return await pipeline(await uploadPack(host.repository, { input, protocol }), res)
+  if (service === 'git-upload-pack') {
+    const request = await spoolRequest(input, 10_000_000, 'too large')
+    return await pipeline(await uploadPack(host.repository, request, { protocol }), res)
+  }
   const { commands, capabilities, rest } = await readPushCommands(input)
   if (commands.some(({ ref }) => host.refuse.has(ref))) {
     return res.end(await refusePush({ commands, capabilities, reasons: host.refuse, input: rest }))
@@ -77,6 +84,7 @@ async function answer(
     host.results.push(results)
     await host.hold()
     waiting.shift()?.(results)
+    return host.lines
   }
   const { output } = await receivePack(host.repository, { commands, capabilities, input: rest, beforeReport })
   await pipeline(output, res)
@@ -256,6 +264,7 @@ t.test('a push that is cut off at any place changes no ref', async t => {
     input: whole.rest,
     beforeReport: async result => {
       results.push(result)
+      return []
     }
   })
   t.match((await buffer(output)).toString('latin1'), /unpack ok\n[^/]*ok refs\/heads\/cut/)
@@ -269,7 +278,7 @@ t.test('the process ends when a client leaves during a clone', async t => {
   const id = change(folder, 'big', Buffer.from(Array.from({ length: 1_000_000 }, () => Math.random() * 256)))
   await client(folder, 'push', '-q', 'origin', 'master')
   const body = Buffer.concat([pktLine(`want ${id} side-band-64k ofs-delta\n`), FLUSH, pktLine('done\n')])
-  const output = await uploadPack(host.repository, { input: Readable.from([body]) })
+  const output = await uploadPack(host.repository, await spoolRequest(Readable.from([body]), body.length, 'too large'))
   await once(output, 'readable')
   t.equal(slotCounts().running, 1)
   output.destroy()
@@ -294,7 +303,7 @@ t.test('input that is not the git protocol is refused', async t => {
   for (const text of wrong)
     await t.rejects(readPushCommands(Readable.from([Buffer.from(text)])), { name: 'BadProtocol' }, text)
   const many = Readable.from(Array.from({ length: 10_001 }, () => pktLine(line)))
-  await t.rejects(readPushCommands(many), { name: 'BadProtocol' })
+  await t.rejects(readPushCommands(many), { name: 'TooLarge', message: /at most 10,000 refs/ })
   t.match(await readPushCommands(Readable.from([FLUSH])), { commands: [], capabilities: [] })
   const shallow = [pktLine(`shallow ${'b'.repeat(40)}\n`), pktLine(`${line}\0 report-status agent=x\n`), FLUSH]
   t.match(await readPushCommands(Readable.from(shallow)), {

@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { needsBitmap, repackRepository } from '../../src/git/maintenance.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { isRefName, refValue, updateRef, ZERO } from '../../src/git/refs.js'
 import { createRepository, removeRepository, repositorySize, setHead } from '../../src/git/repository.js'
 import { findEntry } from '../../src/git/tree.js'
 import { type FileChange, writeCommit, writeTag } from '../../src/git/write.js'
-import { git, repositoryWith } from './history.js'
+import { git, repositoryWith, stream } from './history.js'
 
 t.teardown(() => closeGitProcesses())
 
@@ -234,4 +235,16 @@ t.test('twenty writers of one branch: one wins each round, nothing is lost', asy
   }
   t.equal(git(repository, ['rev-list', '--count', 'master']), '4')
   t.ok(isClean(repository))
+})
+
+t.test('a large push is packed again with a bitmap, small ones are not', async t => {
+  const path = await repositoryWith(t, 700)
+  t.ok(await needsBitmap(path))
+  await repackRepository(path)
+  t.notOk(await needsBitmap(path))
+  t.ok(readdirSync(join(path, 'objects/pack')).some(name => name.endsWith('.bitmap')))
+  git(path, ['fast-import', '--quiet', '--force'], stream(50, 7))
+  t.notOk(await needsBitmap(path))
+  git(path, ['fast-import', '--quiet', '--force'], stream(900, 11))
+  t.ok(await needsBitmap(path))
 })

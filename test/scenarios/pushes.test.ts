@@ -162,8 +162,9 @@ t.test('a push that is cut moves no ref', async t => {
     headers: { 'content-type': 'application/x-git-receive-pack-request', 'content-length': head.length + pack.length }
   })
   sending.on('error', () => undefined)
-  sending.write(Buffer.concat([Buffer.from(head), pack.subarray(0, pack.length / 2)]))
-  await eventually(async () => (await openChangesOf(id)) === 1)
+  await new Promise(resolve =>
+    sending.write(Buffer.concat([Buffer.from(head), pack.subarray(0, pack.length / 2)]), resolve)
+  )
   const closed = new Promise<void>(resolve => sending.once('close', () => resolve()))
   sending.destroy()
   await closed
@@ -171,6 +172,36 @@ t.test('a push that is cut moves no ref', async t => {
   t.equal(await refsAt(remote), '')
   t.same(await rowsOf(home, `select id from ref_changes where project_id = ${id}`), [], 'no row records the push')
   t.ok((await tryGit(source, ['push', '--quiet', remote, 'master'])).ok, 'the next push is accepted')
+})
+
+t.test('the answer to a push names the pipeline, or what is wrong with the CI file', async t => {
+  const { id, remote } = await newProject('answers')
+  const clone = join(folder, 'answers')
+  await git(folder, ['init', '--quiet', '--initial-branch=master', clone])
+  const push = async (ci: string, message = 'change') => {
+    writeFileSync(join(clone, '.gitstead-ci.yml'), ci)
+    await git(clone, ['add', '.'])
+    await git(clone, ['commit', '--quiet', '--allow-empty', '-m', message])
+    const { ok, stderr } = await tryGit(clone, ['push', remote, 'HEAD:master'])
+    t.ok(ok, stderr)
+    return stderr
+  }
+  const good = 'test:\n  script: echo\n'
+  // An answer does not wait for a busy worker.
+  const said = await eventually(async () => {
+    const said = await push(good)
+    t.match(said, /^remote: (?:pipeline \d+ created|master: a pipeline will be created in a moment)/m)
+    return /pipeline \d+ created/.test(said) && said
+  })
+  const number = /^remote: pipeline (\d+) created *$/m.exec(said)?.[1]
+  const shown = /^remote: +http\S+(\/api\/v3\/projects\/\d+\/pipelines\/\d+) *$/m.exec(said)?.[1]
+  t.equal(shown, `/api/v3/projects/${id}/pipelines/${number}`)
+  t.match(
+    await push('test:\n  skript: echo\n'),
+    /^remote: master: no builds, because \.gitstead-ci\.yml has errors: *\nremote: +\S+/m
+  )
+  t.match(await push(good, 'later [ci skip]'), /^remote: master: no builds, because the commit message asks/m)
+  t.notMatch(await push('test:\n  script: echo\n  only: [tags]\n'), /^remote:/m)
 })
 
 async function openChangesOf(project: number): Promise<number> {

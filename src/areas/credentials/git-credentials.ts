@@ -1,5 +1,5 @@
-// Checks the HTTP Basic credentials of git clients: a password, a private or personal access token in either field, or
-// a build token.
+// Checks the credentials of git clients: by HTTP Basic a password, a private or personal access token in either field, or
+// a build token; by a Bearer or PRIVATE-TOKEN header a token.
 import { type Actor, actorOf, nobody } from '../../access/actor.js'
 import { row } from '../../db/sql.js'
 import { Unauthorized } from '../../errors.js'
@@ -10,23 +10,35 @@ import { actorOfToken, userOfPassword } from './credentials.js'
 /** The user name with which runners clone. */
 const BUILD_USER = 'gitlab-ci-token'
 
+/** A user name and a password, or a token of a header. */
+export type GitCredentials = { readonly user: string; readonly password: string } | { readonly token: string }
+
 /** The actor of a git request; `nobody` without credentials. Throws Unauthorized when the credentials are wrong. */
-export async function actorOfGitRequest(
-  credentials: { user: string; password: string } | null,
-  address: string
-): Promise<Actor> {
+export async function actorOfGitRequest(credentials: GitCredentials | null, address: string): Promise<Actor> {
   if (!credentials) return nobody
-  const { user, password } = credentials
-  if (user === BUILD_USER) return (await byBuildToken(password)) ?? refuseToken(address)
-  const found = await byTokenOrPassword(user, password, address)
+  const found = await byCredentials(credentials, address)
   if (!found) throw new Unauthorized()
   return found
+}
+
+async function byCredentials(credentials: GitCredentials, address: string): Promise<Actor | null> {
+  if ('token' in credentials) return byToken(credentials.token, address)
+  const { user, password } = credentials
+  if (user === BUILD_USER) return (await byBuildToken(password)) ?? refuseToken(address)
+  return byTokenOrPassword(user, password, address)
+}
+
+/** The actor of a token; null when the token may not use git. */
+async function byToken(token: string, address: string): Promise<Actor | null> {
+  const found = (await actorOfToken(token)) ?? refuseToken(address)
+  return found.scopes.includes('api') ? found : null
 }
 
 async function byTokenOrPassword(user: string, password: string, address: string): Promise<Actor | null> {
   // Tries tokens first: a token takes one statement, a password takes 18 ms of hashing.
   for (const token of [password, user]) {
     const found = token === '' ? null : await actorOfToken(token)
+    // A right token that may not use git is no guess.
     if (found) return found.scopes.includes('api') ? found : null
   }
   if (password === '') refuseToken(address)

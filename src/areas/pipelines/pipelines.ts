@@ -46,40 +46,66 @@ export async function createPipelineOfRefChange(refChangeId: number): Promise<vo
   if (change) await createPipeline(change, repositoryPath({ id: change.project_id, storage: change.storage }))
 }
 
-async function createPipeline(change: ChangeRow, repository: string): Promise<void> {
-  const found = /^refs\/(heads|tags)\/(.+)$/.exec(change.ref)
+/** What a push means for CI. */
+export interface PushedRef {
+  readonly ref: string
+  readonly new_id: string
+  /** NAMESPACE/PROJECT */
+  readonly projectPath: string
+}
+
+export interface PlannedPush {
+  /** The name of the branch or tag. */
+  readonly ref: string
+  readonly tag: boolean
+  readonly commit: Commit
+  readonly ciFile: string
+  /** Null when the CI file has errors. */
+  readonly plan: Plan | null
+  readonly errors: readonly string[]
+}
+
+/** Plans the pipeline of a pushed branch or tag. Returns null when its commit has no CI file, or one over `limit` bytes. */
+export async function planPush(
+  repository: string,
+  { ref: fullRef, new_id, projectPath }: PushedRef,
+  limit = Number.POSITIVE_INFINITY
+): Promise<PlannedPush | null> {
+  const found = /^refs\/(heads|tags)\/(.+)$/.exec(fullRef)
   const ref = found?.[2]
-  if (!ref || ref.length > REF_LIMIT || change.new_id === ZERO || !change.builds_enabled) return
-  const tip = await resolveCommit(repository, change.new_id)
+  if (!ref || ref.length > REF_LIMIT || new_id === ZERO) return null
+  const tip = await resolveCommit(repository, new_id)
   const commit = tip && (await readCommit(repository, tip.id))
   const file = commit && (await readCiFile(repository, commit.id))
-  if (!file) return
+  if (!file || file.text.length > limit) return null
   const tag = found[1] === 'tags'
+  const { config, errors } = parseConfig(file.text)
+  const context = { ref, tag, source: 'push', projectPath, commitMessage: commit.message, honourSkip: true } as const
+  const plan = config ? planPipeline(config, context) : null
+  return { ref, tag, commit, ciFile: file.name, plan, errors: config ? [] : errors }
+}
+
+async function createPipeline(change: ChangeRow, repository: string): Promise<void> {
+  if (!change.builds_enabled) return
+  const projectPath = `${change.namespace_path}/${change.project_path}`
+  const planned = await planPush(repository, { ref: change.ref, new_id: change.new_id, projectPath })
+  if (!planned) return
   const pipeline: NewPipeline = {
     projectId: change.project_id,
     refChangeId: change.id,
-    ref,
-    tag,
-    commit,
+    ref: planned.ref,
+    tag: planned.tag,
+    commit: planned.commit,
     beforeSha: change.old_id,
     source: 'push',
     userId: change.user_id
   }
-  const { config, errors } = parseConfig(file)
-  if (!config) return insertBroken(pipeline, errors)
-  const plan = planPipeline(config, {
-    ref,
-    tag,
-    source: 'push',
-    projectPath: `${change.namespace_path}/${change.project_path}`,
-    commitMessage: commit.message,
-    honourSkip: true
-  })
-  await insertPlanned(pipeline, plan)
+  if (planned.plan) return insertPlanned(pipeline, planned.plan)
+  await insertBroken(pipeline, planned.errors)
 }
 
-/** Returns the text of the CI file, or null without one. Over 1 MiB, it returns a text that the parser rejects. */
-async function readCiFile(repository: string, commitId: string): Promise<string | null> {
+/** Returns the CI file, or null without one. Over 1 MiB, it returns a text that the parser rejects. */
+async function readCiFile(repository: string, commitId: string): Promise<{ name: string; text: string } | null> {
   for (const name of CI_FILES) {
     const entry = await findEntry(repository, commitId, name)
     if (entry?.type !== 'blob') continue
@@ -88,7 +114,7 @@ async function readCiFile(repository: string, commitId: string): Promise<string 
       if (!(error instanceof TooLarge)) throw error
       return Buffer.alloc(CI_FILE_LIMIT + 1, ' ')
     })
-    if (content) return content.toString('utf8')
+    if (content) return { name, text: content.toString('utf8') }
   }
   return null
 }

@@ -88,7 +88,7 @@ const detail = {
   wiki_enabled: Flag('whether it has a wiki'),
   snippets_enabled: Flag('whether it has snippets'),
   container_registry_enabled: Flag('whether it has a container registry'),
-  lfs_enabled: Flag('whether it takes large files by git LFS'),
+  lfs_enabled: Flag('whether it takes large files by git LFS; false, because the appliance has no LFS'),
   created_at: Moment('when it was made'),
   last_activity_at: Moment('when something last happened in it'),
   shared_runners_enabled: Flag('whether shared runners take its builds'),
@@ -172,7 +172,7 @@ export function viewProject(project: ProjectRow, actor: Actor) {
     wiki_enabled: project.wiki_enabled === 1,
     snippets_enabled: project.snippets_enabled === 1,
     container_registry_enabled: project.container_registry_enabled === 1,
-    lfs_enabled: project.lfs_enabled === 1,
+    lfs_enabled: false, // the choice of the project is kept for the time when there is LFS
     created_at: project.created_at,
     last_activity_at: project.last_activity_at,
     shared_runners_enabled: project.shared_runners_enabled === 1,

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { execute, row } from '../../db/sql.js'
-import { writeCommitGraph } from '../../git/maintenance.js'
+import { needsBitmap, repackRepository, writeCommitGraph } from '../../git/maintenance.js'
 import { repositoryPath } from '../projects/repositories.js'
 
 /**
  * Writes the commit graph of a repository. On 82k commits, the last commit of a path takes 6 ms with it, 140 ms
- * without.
+ * without. After a large push it also packs everything into one pack with a bitmap, which makes clones cheap.
  */
 export async function optimiseRepository(projectId: number): Promise<void> {
   // Clears the mark first: a push that comes meanwhile schedules another job.
@@ -15,5 +15,7 @@ export async function optimiseRepository(projectId: number): Promise<void> {
   ])
   if (!project) return
   const path = repositoryPath(project)
-  if (existsSync(path)) await writeCommitGraph(path)
+  if (!existsSync(path)) return
+  await writeCommitGraph(path)
+  if (await needsBitmap(path)) await repackRepository(path)
 }

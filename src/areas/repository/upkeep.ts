@@ -2,7 +2,13 @@
 // once a month. It begins with those that have waited longest, and leaves to the next run what it has no time for.
 import { existsSync } from 'node:fs'
 import { execute, rows } from '../../db/sql.js'
-import { countObjectFiles, hasCommitGraph, repackRepository, writeCommitGraph } from '../../git/maintenance.js'
+import {
+  countObjectFiles,
+  hasCommitGraph,
+  needsBitmap,
+  repackRepository,
+  writeCommitGraph
+} from '../../git/maintenance.js'
 import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
 import { repositoryPath } from '../projects/repositories.js'
 
@@ -69,7 +75,7 @@ async function keepUpOne({ id, storage, default_branch }: DueRow, context: TaskC
 async function tidy(id: number, path: string, hasCommits: boolean, context: TaskContext): Promise<boolean> {
   const { dryRun, signal, count, note } = context
   const { objects, packs } = await countObjectFiles(path, signal)
-  const repack = objects >= LOOSE_OBJECTS || packs >= PACKS
+  const repack = objects >= LOOSE_OBJECTS || packs >= PACKS || (await needsBitmap(path))
   const graph = repack || (hasCommits && !(await hasCommitGraph(path)))
   if (!graph) return false
   count()

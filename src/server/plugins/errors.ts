@@ -17,7 +17,7 @@ export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
     // A body that cannot be read has no credentials, and credentials come before all other problems.
     const unknown = request.awaitsCredentials && isOfClient(error)
-    return send(reply, answer(unknown ? new errors.Unauthorized() : error, request))
+    return send(reply, answerTo(unknown ? new errors.Unauthorized() : error, request))
   })
   app.setNotFoundHandler((request, reply) => {
     const status = otherMethod(app, request) ? 405 : 404
@@ -41,7 +41,8 @@ function send(reply: FastifyReply, { status, body, retryAfter }: Answer): Fastif
   return body === undefined ? reply.code(status).send() : reply.code(status).type('application/json').send(body)
 }
 
-function answer(error: unknown, request: FastifyRequest): Answer {
+/** Returns the status and the body for an error. */
+export function answerTo(error: unknown, request: FastifyRequest): Answer {
   const named = error instanceof errors.Failure ? answerFailure(error) : answerFramework(error as FastifyError)
   if (named) return named
   if (error instanceof GitLimit)

@@ -1,0 +1,121 @@
+// Shares: of slots by clients and repositories, and of one answer by clients that clone the same.
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import t from 'tap'
+import { loadConfig } from '../../src/config.js'
+import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
+import { closeGitProcesses } from '../../src/git/processes.js'
+import { slotCounts, takeSlot } from '../../src/git/slots.js'
+import { spoolRequest } from '../../src/git/spool.js'
+import { uploadPack } from '../../src/git/transport.js'
+import { until } from '../helpers/until.js'
+import { git, repositoryWith } from './history.js'
+
+const home = mkdtempSync(join(tmpdir(), 'gitstead-sharing-'))
+mkdirSync(join(home, 'tmp'))
+t.teardown(async () => {
+  await closeGitProcesses()
+  rmSync(home, { recursive: true })
+})
+
+const SMALL = { max_processes: 4, max_processes_per_repository: 4, max_waiting: 8 }
+const long = (client: string, repository: string) => takeSlot({ long: true, client, repository })
+const settled = async (promise: Promise<unknown>) => {
+  let done = false
+  void promise.then(
+    () => (done = true),
+    () => (done = true)
+  )
+  for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve))
+  return done
+}
+
+t.test('a client never gets the last slot while it has others', async t => {
+  loadConfig({ home, git: { max_processes: 16, max_processes_per_repository: 4 } })
+  const greedy = Array.from({ length: 20 }, (_, at) => long('greedy', `/repository-${at}`))
+  t.equal(slotCounts().running, 6, 'alone it gets half of the slots for long processes')
+  const releases = [await long('second', '/repository-0'), await long('third', '/repository-0')]
+  t.equal(slotCounts().running, 8, 'others come at once')
+  const waiting = long('fourth', '/repository-0')
+  t.notOk(await settled(waiting), 'but one repository has its own limit')
+  for (const release of releases) release()
+  ;(await waiting)()
+  for (const slot of greedy) (await slot)()
+  t.same(slotCounts(), { running: 0, waiting: 0 })
+})
+
+t.test('a free slot goes to the client that has the fewest', async t => {
+  loadConfig({ home, git: SMALL })
+  const order: string[] = []
+  const held = [await long('a', '/1'), await long('a', '/2'), await long('b', '/3')]
+  const come = (client: string, repository: string) =>
+    long(client, repository).then(release => {
+      order.push(client)
+      return release
+    })
+  const coming = [come('a', '/4'), come('b', '/4'), come('c', '/4')]
+  for (const release of held.slice(0, 1)) release()
+  await until('one has begun', () => order.length === 1)
+  t.same(order, ['c'])
+  for (const release of held.slice(1)) release()
+  for (const slot of coming) (await slot)()
+  t.same(slotCounts(), { running: 0, waiting: 0 })
+})
+
+t.test('a client does not fill the line', async t => {
+  loadConfig({ home, git: SMALL })
+  const held = [await long('a', '/1'), await long('a', '/2'), await long('b', '/3')]
+  const waiting = Array.from({ length: 4 }, () => long('a', '/4'))
+  await t.rejects(long('a', '/4'), { name: 'Unavailable' })
+  const other = long('c', '/4')
+  t.equal(slotCounts().waiting, 5)
+  for (const release of held) release()
+  for (const slot of [...waiting, other]) (await slot)()
+  t.same(slotCounts(), { running: 0, waiting: 0 })
+})
+
+const line = (text: string) => pktLine(`${text}\n`)
+
+function cloneRequest(id: string, agent = 'git/2'): Buffer {
+  const first = [line('command=fetch'), pktLine(`agent=${agent}`), Buffer.from('0001')]
+  return Buffer.concat([...first, line('ofs-delta'), line('no-progress'), line(`want ${id}`), line('done'), FLUSH])
+}
+
+async function ask(repository: string, request: Buffer): Promise<Readable> {
+  const input = await spoolRequest(Readable.from([request]), 65_536, 'too large')
+  const output = await uploadPack(repository, input, { protocol: 'version=2', client: 'address 1' })
+  input.release()
+  return output
+}
+
+t.test('identical clones share one answer, as long as no ref moves', async t => {
+  const repository = await repositoryWith(t, 60)
+  loadConfig({ home })
+  const request = cloneRequest(git(repository, ['rev-parse', 'master']))
+  const asked = Promise.all(Array.from({ length: 20 }, () => ask(repository, request)))
+  const answers = await Promise.all((await asked).map(output => buffer(output)))
+  const [first] = answers
+  t.ok(first?.includes('PACK'))
+  for (const answer of answers) t.ok(first?.equals(answer))
+  git(repository, ['update-ref', 'refs/heads/later', 'side'])
+  const moved = await buffer(await ask(repository, request))
+  t.ok(moved.includes('PACK'))
+  appendFileSync(`${repository}/config`, '[broken\n')
+  t.ok(moved.equals(await buffer(await ask(repository, request))), 'without a process')
+  await t.rejects(ask(repository, cloneRequest('b'.repeat(40))), { name: 'GitFailure' }, 'git would fail')
+})
+
+t.test('a client that leaves does not end the answer of the others', async t => {
+  const repository = await repositoryWith(t, 60)
+  loadConfig({ home })
+  const request = cloneRequest(git(repository, ['rev-parse', 'master']))
+  const [first, second] = await Promise.all([ask(repository, request), ask(repository, request)])
+  first.destroy()
+  const whole = await buffer(second)
+  t.ok(whole.includes('PACK'))
+  t.ok(whole.subarray(-4).equals(FLUSH), 'to its end')
+  t.ok(whole.equals(await buffer(await ask(repository, request))))
+})

@@ -1,0 +1,242 @@
+// Git over HTTP beside what the stock client does: other credentials and URLs, requests that are wrong, clients that stall.
+
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { config, loadConfig } from '../../src/config.js'
+import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
+import { slotCounts } from '../../src/git/slots.js'
+import { type TestApp, testApp } from '../helpers/app.js'
+import type { TestProject } from '../helpers/factory.js'
+import { until } from '../helpers/until.js'
+import { git, tryGit } from '../scenarios/client.js'
+
+const pathOf = (project: TestProject) => `/${project.path}`
+const refs = (path: string) => `${path}/info/refs?service=git-upload-pack`
+const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+
+async function filled(app: TestApp, values = {}): Promise<TestProject> {
+  const project = await app.make.project({ visibility_level: 20, ...values })
+  await app.make.file(project, 'README.md', '# Read me\n')
+  return project
+}
+
+async function listening(app: TestApp): Promise<{ url: string; port: number }> {
+  const url = await app.fastify.listen({ port: 0, host: '127.0.0.1' })
+  return { url, port: Number(new URL(url).port) }
+}
+
+t.test('credentials', async t => {
+  const app = await testApp(t)
+  const project = await filled(app, { visibility_level: 0 })
+  const { owner } = project
+  const narrow = await app.make.token(owner, { scopes: 'read_user' })
+  const get = (headers: Record<string, string>, path = pathOf(project)) =>
+    app.nobody.inject({ method: 'GET', url: refs(path), headers })
+
+  t.test('a token works in every header that clients have for it', async t => {
+    const token = await app.make.token(owner)
+    const working: Record<string, string>[] = [
+      { 'private-token': token },
+      { 'private-token': owner.privateToken },
+      { authorization: `Bearer ${token}` },
+      { authorization: `bearer ${owner.privateToken}` },
+      { authorization: basic('anything', token) }
+    ]
+    for (const headers of working) {
+      const res = await get(headers)
+      t.equal(res.statusCode, 200, JSON.stringify(Object.keys(headers)))
+      t.match(res.body, /refs\/heads\/master/)
+    }
+  })
+
+  t.test('wrong ones are asked for again, so that clients forget them', async t => {
+    const wrong: Record<string, string>[] = [
+      { 'private-token': 'wrong' },
+      { 'private-token': narrow },
+      { authorization: 'Bearer wrong' },
+      { authorization: basic(owner.username, 'wrong') },
+      { authorization: basic('gitlab-ci-token', 'wrong') }
+    ]
+    for (const headers of wrong) {
+      const res = await get(headers)
+      t.equal(res.statusCode, 401)
+      t.equal(res.headers['www-authenticate'], 'Basic realm="Gitstead"')
+      t.match(res.headers['content-type'], /^text\/plain/)
+    }
+  })
+
+  t.test('the end .git of the path may be left out, also in a clone and a push', async t => {
+    const headers = { 'private-token': owner.privateToken }
+    t.equal((await get(headers, `${pathOf(project)}.git`)).body, (await get(headers)).body)
+    t.equal((await get(headers, `${pathOf(project)}.git.git`)).statusCode, 404)
+    const { port } = await listening(app)
+    const folder = t.testdir()
+    const remote = `http://x:${owner.privateToken}@127.0.0.1:${port}${pathOf(project)}`
+    await git(folder, ['clone', '--quiet', remote, 'clone'])
+    await git(join(folder, 'clone'), ['commit', '--quiet', '--allow-empty', '-m', 'next'])
+    await git(join(folder, 'clone'), ['push', '--quiet', 'origin', 'HEAD'])
+    t.match(await git(folder, ['ls-remote', remote]), await git(join(folder, 'clone'), ['rev-parse', 'HEAD']))
+  })
+})
+
+t.test('requests that are not the git protocol get 400 or 413, and name the limit', async t => {
+  const app = await testApp(t)
+  const project = await filled(app)
+  const post = (service: string, payload: string | Buffer, headers: Record<string, string> = {}) =>
+    app.nobody.inject({
+      method: 'POST',
+      url: `${pathOf(project)}.git/${service}`,
+      payload,
+      headers: {
+        'private-token': project.owner.privateToken,
+        'content-type': `application/x-${service}-request`,
+        ...headers
+      }
+    })
+  const gzip = { 'content-encoding': 'gzip' }
+  const change = (at: number) => pktLine(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/b${at}\0report-status\n`)
+  const changes = (count: number) => Buffer.concat([...Array.from({ length: count }, (_, at) => change(at)), FLUSH])
+  const wrong: [name: string, status: number, text: RegExp, answer: ReturnType<typeof post>][] = [
+    ['empty fetch', 400, /empty/, post('git-upload-pack', '')],
+    ['empty push', 400, /incomplete/, post('git-receive-pack', '')],
+    ['garbage fetch', 400, /not in the git protocol/, post('git-upload-pack', 'garbage!')],
+    ['garbage push', 400, /git protocol/, post('git-receive-pack', 'garbage!')],
+    ['other words', 400, /./, post('git-upload-pack', pktLine('please\n'))],
+    ['bad gzip of a fetch', 400, /not gzip/, post('git-upload-pack', 'garbage!', gzip)],
+    ['bad gzip of a push', 400, /not gzip/, post('git-receive-pack', 'garbage!', gzip)],
+    ['half a gzip', 400, /not gzip/, post('git-upload-pack', gzipSync(randomBytes(1000)).subarray(0, 500), gzip)],
+    ['10,001 refs', 413, /at most 10,000 refs/, post('git-receive-pack', changes(10_001))],
+    [
+      'an inflated fetch',
+      413,
+      /at most 10485760 bytes \(git.max_fetch_request\)/,
+      post('git-upload-pack', gzipSync(Buffer.alloc(11_000_000, '0032have ')), gzip)
+    ]
+  ]
+  for (const [name, status, text, answer] of wrong) {
+    const res = await answer
+    t.equal(res.statusCode, status, `${name}: ${res.body.slice(0, 100)}`)
+    t.match(res.headers['content-type'], /^text\/plain/, name)
+    t.match(res.body, text, name)
+  }
+  t.equal((await post('git-upload-pack', gzipSync('0000'), gzip)).statusCode, 200)
+})
+
+t.test('git LFS gets its own error', async t => {
+  const app = await testApp(t)
+  const res = await app.nobody.inject({
+    method: 'POST',
+    url: '/some/thing.git/info/lfs/objects/batch',
+    payload: '{"operation":"upload"}',
+    headers: { 'content-type': 'application/vnd.git-lfs+json' }
+  })
+  t.equal(res.statusCode, 501)
+  t.match(res.headers['content-type'], /^application\/vnd\.git-lfs\+json(?:;|$)/)
+  t.match(JSON.parse(res.body), { message: /not supported/ })
+})
+
+t.test('partial clones work with every version of the protocol', async t => {
+  const app = await testApp(t)
+  const project = await filled(app)
+  await app.make.file(project, 'deep/file', 'content')
+  const { url } = await listening(app)
+  const folder = t.testdir()
+  for (const version of ['0', '1', '2']) {
+    const into = `v${version}`
+    const args = [
+      '-c',
+      `protocol.version=${version}`,
+      'clone',
+      '--quiet',
+      '--filter=blob:none',
+      `${url}${pathOf(project)}`
+    ]
+    const { ok, stderr } = await tryGit(folder, [...args, into])
+    t.ok(ok, stderr)
+    t.equal(
+      await git(join(folder, into), ['show', 'HEAD:deep/file']),
+      'content',
+      'and the rest comes when it is needed'
+    )
+  }
+})
+
+/** Sends the beginning of a request, and no more. */
+async function idle(t: Test, port: number, path: string, length = 1000, headers = ''): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  t.teardown(async () => void socket.destroy())
+  await once(socket, 'connect')
+  socket.resume()
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n${headers}\r\n0011command=`)
+  return socket
+}
+
+t.test('clients that send nothing take no slot and are cut off', async t => {
+  const app = await testApp(t)
+  const { home } = config()
+  const before = config()
+  loadConfig({ home, git: { stall: 1 }, database: { url: before.database.url } })
+  t.teardown(async () => void loadConfig({ home, database: { url: before.database.url } }))
+  const { url, port } = await listening(app)
+  const projects = await Promise.all(Array.from({ length: 6 }, () => filled(app)))
+  const token = `PRIVATE-TOKEN: ${projects[0]?.owner.privateToken}\r\n`
+  const sockets = [
+    ...projects.flatMap(project =>
+      Array.from({ length: 6 }, () => idle(t, port, `${pathOf(project)}.git/git-upload-pack`))
+    ),
+    ...Array.from({ length: 6 }, () =>
+      idle(t, port, `${pathOf(projects[0] as TestProject)}.git/git-receive-pack`, 9e6, token)
+    )
+  ]
+  const open = await Promise.all(sockets)
+  const cut = Promise.all(open.map(socket => once(socket, 'close')))
+  t.same(slotCounts(), { running: 0, waiting: 0 })
+  for (const project of projects) await git(tmpdir(), ['ls-remote', `${url}${pathOf(project)}.git`])
+  const clone = await tryGit(t.testdir(), ['clone', '--quiet', `${url}${pathOf(projects[0] as TestProject)}.git`])
+  t.ok(clone.ok, clone.stderr)
+  await cut
+  t.same(slotCounts(), { running: 0, waiting: 0 })
+})
+
+t.test('a client that takes no answer holds no slot, and is cut off', async t => {
+  const app = await testApp(t)
+  const { home, database } = config()
+  const again = (stall: number) => loadConfig({ home, git: { stall }, database: { url: database.url } })
+  const project = await app.make.project({ visibility_level: 20 })
+  const { url, port } = await listening(app)
+  const folder = t.testdir()
+  const remote = `http://x:${project.owner.privateToken}@127.0.0.1:${port}${pathOf(project)}`
+  await git(folder, ['init', '--quiet', 'work'])
+  // More than the system keeps for a socket.
+  writeFileSync(join(folder, 'work/big'), randomBytes(30_000_000))
+  await git(join(folder, 'work'), ['add', '.'])
+  await git(join(folder, 'work'), ['commit', '--quiet', '-m', 'big'])
+  await git(join(folder, 'work'), ['push', '--quiet', remote, 'HEAD:master'])
+  const id = await git(join(folder, 'work'), ['rev-parse', 'HEAD'])
+  again(1)
+  t.teardown(async () => void again(30))
+  const body = Buffer.concat([pktLine(`want ${id} side-band-64k ofs-delta\n`), FLUSH, pktLine('done\n')])
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  socket.pause()
+  await once(socket, 'connect')
+  const head = `POST ${pathOf(project)}.git/git-upload-pack HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`
+  socket.write(Buffer.concat([Buffer.from(head), body]))
+  await until('git has begun', () => slotCounts().running === 1)
+  await until('git has ended, although nobody reads', () => slotCounts().running === 0)
+  await until('the server has cut the client off', () => openConnections(app).then(count => count === 0))
+  socket.destroy()
+  t.ok((await tryGit(folder, ['clone', '--quiet', `${url}${pathOf(project)}`, 'clone'])).ok)
+})
+
+const openConnections = (app: TestApp) =>
+  new Promise<number>((resolve, reject) =>
+    app.fastify.server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
+  )
