@@ -25,8 +25,14 @@ const SETTINGS = {
   host: text(/^\S+$/, 'an address'),
   port: integer(0, 65535),
   url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
+  http: { requests_per_address: integer(1), body_timeout: integer(1), body_memory: integer(2_097_152) },
   log: { level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']) },
-  database: { url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')), pool: integer(1) },
+  database: {
+    url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')),
+    pool: integer(1),
+    timeout: number(0.5),
+    long_timeout: number(1)
+  },
   repositories: { storages: listOf(name, 1) },
   git: {
     max_processes: integer(1),

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Misconfigured } from '../errors.js'
-import { database } from './connection.js'
+import { openConnection } from './connection.js'
 import { isAlreadyMade, translate } from './failure.js'
 import { migrations } from './migrations/list.js'
 import { execute, row, rows } from './sql.js'
@@ -78,8 +78,8 @@ async function umzug() {
   return new Umzug({
     migrations: migrations.map(({ name, up, down }) => ({
       name,
-      up: () => inOrder(up),
-      down: () => inOrder(down)
+      up: () => apply(up),
+      down: () => apply(down)
     })),
     storage: {
       logMigration: async ({ name }) => {
@@ -94,11 +94,21 @@ async function umzug() {
   })
 }
 
+/** Runs the statements of a migration, without a limit of their time: a large table takes as long as it takes. */
+async function apply(statements: readonly string[]): Promise<void> {
+  const connection = await openConnection()
+  try {
+    await inOrder(statements, sql => connection.promise().query(sql))
+  } finally {
+    connection.destroy()
+  }
+}
+
 /** A change of a table that an earlier run made before it died is taken as made: MySQL has no `add column if not exists`. */
-async function inOrder(statements: readonly string[]): Promise<void> {
+async function inOrder(statements: readonly string[], send: (sql: string) => Promise<unknown>): Promise<void> {
   for (const statement of statements) {
     try {
-      await database().sequelize.query(statement)
+      await send(statement)
     } catch (error) {
       if (!isAlreadyMade(error)) throw error
     }
@@ -107,12 +117,15 @@ async function inOrder(statements: readonly string[]): Promise<void> {
 
 async function prepare(): Promise<void> {
   try {
-    await inOrder([
-      `create table if not exists schema_migrations (
+    await inOrder(
+      [
+        `create table if not exists schema_migrations (
         name varchar(128) character set ascii not null primary key, applied_at datetime(3) not null)`,
-      `create table if not exists schema_lock (
+        `create table if not exists schema_lock (
         id tinyint not null primary key, holder char(36) character set ascii not null, expires_at datetime(3) not null)`
-    ])
+      ],
+      execute
+    )
   } catch (error) {
     throw translate(error)
   }

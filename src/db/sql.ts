@@ -3,7 +3,9 @@
 import type { ExecuteValues, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2'
 import { database } from './connection.js'
 import { isDatabaseAway, translate } from './failure.js'
+import { noteAnswer } from './presence.js'
 import { currentTransaction } from './scope.js'
+import { StatementTimeout, statementClock } from './statement-limit.js'
 
 export type Value = string | number | boolean | bigint | Date | Buffer | null
 
@@ -71,13 +73,14 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, va
   const transaction = currentTransaction()
   if (transaction) return on(connectionOf(transaction as unknown as Held), sql, values)
   try {
-    return await on<T>(database().pool, sql, values)
+    return await onPool<T>(sql, values)
   } catch (error) {
-    // The server may have closed an idle connection of the pool. A read is safe to repeat.
-    if (!isDatabaseAway(error) || !/^\s*select/i.test(sql)) throw translate(error)
+    // The server may have closed an idle connection of the pool. A read is safe to repeat, but a server that has just
+    // let it wait would do so again.
+    if (!isDatabaseAway(error) || error instanceof StatementTimeout || !/^\s*select/i.test(sql)) throw translate(error)
   }
   try {
-    return await on<T>(database().pool, sql, values)
+    return await onPool<T>(sql, values)
   } catch (error) {
     throw translate(error)
   }
@@ -102,5 +105,35 @@ function on<T extends RowDataPacket[] | ResultSetHeader>(
     executor.execute<T>(sql, values as ExecuteValues, (error: QueryError | null, result: T) =>
       error ? reject(error) : resolve(result)
     )
+  })
+}
+
+/** Runs a statement on a connection of the pool. The limit of its time includes the wait for the connection. */
+function onPool<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let late = false
+    let connection: PoolConnection | undefined
+    const clock = statementClock(() => {
+      late = true
+      // The answer may still come, and must not be taken for that of another statement.
+      connection?.destroy()
+      reject(new StatementTimeout())
+    })
+    database().pool.getConnection((failed, got) => {
+      if (late) return got?.release()
+      if (failed) {
+        clearTimeout(clock)
+        return reject(failed)
+      }
+      connection = got
+      got.execute<T>(sql, values as ExecuteValues, (error: QueryError | null, result: T) => {
+        if (late) return
+        clearTimeout(clock)
+        got.release()
+        if (error) return reject(error)
+        noteAnswer()
+        resolve(result)
+      })
+    })
   })
 }

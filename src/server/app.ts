@@ -11,6 +11,7 @@ import { healthRoutes } from './health.js'
 import { measureRequests } from './metrics.js'
 import { guardRoutes } from './plugins/access.js'
 import { authenticate } from './plugins/authenticate.js'
+import { BODY_LIMIT, boundRequests, CHECK_MS, endBadConnection, HEADERS_MS } from './plugins/bounds.js'
 import { answerBadUrl, answerErrors } from './plugins/errors.js'
 import { readInput } from './plugins/input.js'
 import { rememberPaths } from './plugins/methods.js'
@@ -26,7 +27,10 @@ export async function buildApp(): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log() as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: 10_485_760,
+    bodyLimit: BODY_LIMIT,
+    clientErrorHandler: endBadConnection,
+    http: { connectionsCheckingInterval: CHECK_MS, headersTimeout: HEADERS_MS },
+    requestTimeout: config().http.body_timeout * 1000,
     // A proxy in front runs on this machine or in a private network. Only from there the server believes
     // X-Forwarded-For.
     trustProxy: ['loopback', 'linklocal', 'uniquelocal'],
@@ -42,6 +46,7 @@ export async function buildApp(): Promise<FastifyInstance> {
   }).withTypeProvider<TypeBoxTypeProvider>()
   measureRequests(app)
   rememberPaths(app)
+  boundRequests(app)
   answerErrors(app)
   answerPages(app)
   await app.register(cookie)

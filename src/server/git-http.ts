@@ -28,7 +28,7 @@ interface GitRequest {
 const REALM = 'Basic realm="Gitstead"'
 
 export const gitHttpRoutes: FastifyPluginAsync = async app => {
-  const config = { public: true as const }
+  const config = { public: true as const, streams: true as const }
   // git shows the server's message to the user only when it is plain text.
   app.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Forbidden) || error.reason === undefined) throw error

@@ -35,8 +35,6 @@ export async function startServer(): Promise<Server> {
     await app.close()
     throw new Misconfigured(listenProblem(error as NodeJS.ErrnoException, host, port))
   }
-  // A large clone or push may take a long time. Git's own time limit ends a request that hangs.
-  app.server.requestTimeout = 0
   app.server.keepAliveTimeout = 65_000
   const bound = (app.server.address() as AddressInfo).port
   noteAddress(bound)

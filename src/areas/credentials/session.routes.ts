@@ -11,6 +11,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
   app.post(
     '/session',
     {
+      // Anybody may send this body.
+      bodyLimit: 16_384,
       config: { public: true, rateLimit: { max: 20, timeWindow: 60_000 } },
       schema: {
         tags: ['Users'],

@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isDatabaseAway } from '../../db/failure.js'
 import * as errors from '../../errors.js'
+import { isDiskFull } from '../../lib/disk-full.js'
 import { log } from '../../log.js'
 import { otherMethod } from './methods.js'
 
@@ -36,6 +37,7 @@ function send(reply: FastifyReply, { status, body, retryAfter }: Answer): Fastif
 function answer(error: unknown, request: FastifyRequest): Answer {
   const named = error instanceof errors.Failure ? answerFailure(error) : answerFramework(error as FastifyError)
   if (named) return named
+  if (isDiskFull(error)) return diskFull()
   if (isDatabaseAway(error)) return unavailable('the database is not available')
   log().error({ error, method: request.method, route: request.routeOptions.url }, 'request failed')
   return { status: 500, body: { message: '500 Internal Server Error' } }
@@ -46,6 +48,11 @@ const unavailable = (text: string, retryAfter = 2): Answer => ({
   retryAfter,
   body: { message: `503 Service Unavailable - ${text}` }
 })
+
+const diskFull = (): Answer => {
+  const { message } = new errors.DiskFull()
+  return { status: 507, body: { message: `507 Insufficient Storage - ${message}` } }
+}
 
 function answerFailure(error: errors.Failure): Answer | undefined {
   const { message } = error
@@ -61,9 +68,11 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.UpdateConflict) return { status: 404, body: { message } }
   if (error instanceof errors.Conflict) return { status: 409, body: { message } }
   if (error instanceof errors.TooLarge) return { status: 413, body: { message } }
+  if (error instanceof errors.UnreadableType) return { status: 415, body: { message } }
   if (error instanceof errors.Unprocessable) return { status: 422, body: { message, error: message } }
   if (error instanceof errors.TooManyRequests) return { status: 429, retryAfter: error.retryAfter, body: { message } }
   if (error instanceof errors.NotModified) return { status: 304 }
+  if (error instanceof errors.DiskFull) return diskFull()
   if (error instanceof errors.Unavailable) return unavailable(message, error.retryAfter)
   return undefined
 }

@@ -33,7 +33,11 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     SIGN_IN,
-    { config: { ...open, rateLimit: { max: 20, timeWindow: 60_000 } }, schema: { ...hide, body: SignInBody } },
+    {
+      bodyLimit: 16_384,
+      config: { ...open, rateLimit: { max: 20, timeWindow: 60_000 } },
+      schema: { ...hide, body: SignInBody }
+    },
     async (request, reply) => {
       if (!sameOrigin(request)) return show(reply.code(403), 'Open this page and sign in from it.')
       const { login, password } = request.body
