@@ -1,7 +1,7 @@
 // Structured logs: one JSON object per line on stderr. The code never logs secrets; fields with the name of a secret
 // are redacted.
 import { format } from 'node:util'
-import { destination, type Logger, pino } from 'pino'
+import { type DestinationStream, destination, type Logger, pino } from 'pino'
 import { config } from './config.js'
 
 const SECRET = ['password', 'token', 'private_token', 'access_token', 'secret', 'authorization', 'cookie']
@@ -21,9 +21,14 @@ export function log(): Logger {
       serializers: { error: describeError },
       redact: { paths: PATHS, censor: '[redacted]' }
     },
-    destination({ fd: 2, sync: true })
+    output()
   )
   return current
+}
+
+/** A log that cannot be written, for example because the disk is full, must not stop the work that it tells about. */
+function output(): DestinationStream {
+  return destination({ fd: 2, sync: true }).on('error', () => undefined)
 }
 
 /**
