@@ -26,7 +26,11 @@ const SETTINGS = {
   port: integer(0, 65535),
   url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
   http: { requests_per_address: integer(1), body_timeout: integer(1), body_memory: integer(2_097_152) },
-  log: { level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']) },
+  log: {
+    level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    requests: oneOf(['off', 'errors', 'all'])
+  },
+  metrics: { allow: listOf(text()) },
   database: {
     url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')),
     pool: integer(1),

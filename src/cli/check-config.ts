@@ -4,6 +4,9 @@ import { type ConfigReport, reportConfig } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { parseRanges } from '../lib/address.js'
 
+/** The settings that are lists of addresses and ranges. */
+const RANGES = ['hooks.allow', 'metrics.allow']
+
 /**
  * The configuration with all its problems. A given `file` replaces the home's config.yaml and the environment. Throws
  * Misconfigured when the file does not exist or does not hold keys and values.
@@ -11,12 +14,13 @@ import { parseRanges } from '../lib/address.js'
 export function checkConfig(flags: { home?: string }, file?: string): ConfigReport {
   if (file !== undefined && !existsSync(file)) throw new Misconfigured(`configuration: ${file} does not exist`)
   const report = reportConfig({ home: flags.home }, file)
-  const allow = report.settings.find(({ key }) => key === 'hooks.allow')
-  const known = report.problems.some(({ path }) => path === 'hooks.allow')
-  const text = known ? null : problemOfRanges(allow?.value as readonly string[])
-  if (!allow || text === null) return report
-  const problem = { path: 'hooks.allow', text: `hooks.allow: ${text}`, origin: allow.origin }
-  return { ...report, problems: [...report.problems, problem] }
+  const wrong = RANGES.flatMap(path => {
+    const setting = report.settings.find(({ key }) => key === path)
+    const known = report.problems.some(problem => problem.path === path)
+    const text = known ? null : problemOfRanges(setting?.value as readonly string[])
+    return setting && text !== null ? [{ path, text: `${path}: ${text}`, origin: setting.origin }] : []
+  })
+  return { ...report, problems: [...report.problems, ...wrong] }
 }
 
 /** Why a text is not a range of addresses, or null. The processes that use the ranges find this out as they start. */

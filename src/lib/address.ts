@@ -41,6 +41,14 @@ export function isForbiddenTarget(address: string, allow: readonly Range[]): boo
   return !isPublic(reached)
 }
 
+/** Returns true when one of the ranges contains the address. Text that is not an address is in no range. */
+export function isWithin(address: string, ranges: readonly Range[]): boolean {
+  if (isIP(address) === 0) return false
+  const parsed = parse(address)
+  const reached = isMapped(parsed) ? parsed.toIPv4Address() : parsed
+  return ranges.some(range => holds(range, reached))
+}
+
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast' || holds(CLOUD_HOST, address)) return false
   // The package calls every IPv6 address "unicast" that is not in its table, including ::7f00:1 (IPv4-compatible) and

@@ -12,11 +12,13 @@ import { measureRequests } from './metrics.js'
 import { guardRoutes } from './plugins/access.js'
 import { authenticate } from './plugins/authenticate.js'
 import { BODY_LIMIT, boundRequests, CHECK_MS, endBadConnection, HEADERS_MS } from './plugins/bounds.js'
+import { compressAnswers } from './plugins/compress.js'
 import { answerBadUrl, answerErrors } from './plugins/errors.js'
 import { readInput } from './plugins/input.js'
 import { rememberPaths } from './plugins/methods.js'
 import { documentApi } from './plugins/openapi.js'
 import { answerPages } from './plugins/paging.js'
+import { logRequests, requestId } from './plugins/request-log.js'
 import { apiRoutes } from './routes.js'
 import { signInRoutes } from './web/sign-in.js'
 
@@ -39,6 +41,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     rewriteUrl: request => withoutSuffix(request.url ?? '/'),
     // One logger for all requests: a child logger for each request took as long as finding its route.
     childLoggerFactory: logger => logger,
+    genReqId: requestId,
     forceCloseConnections: 'idle',
     // The server still answers requests that arrive while it stops, with our own bodies: the database stops after the
     // server.
@@ -46,7 +49,9 @@ export async function buildApp(): Promise<FastifyInstance> {
   }).withTypeProvider<TypeBoxTypeProvider>()
   measureRequests(app)
   rememberPaths(app)
+  logRequests(app)
   boundRequests(app)
+  compressAnswers(app)
   answerErrors(app)
   answerPages(app)
   await app.register(cookie)

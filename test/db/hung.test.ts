@@ -13,6 +13,7 @@ import { until } from '../helpers/until.js'
 
 // This file stops its database, so it needs one of its own.
 delete process.env.GITSTEAD_TEST_SERVER
+process.env.GITSTEAD_METRICS_ALLOW = '127.0.0.1'
 const { databaseUrl } = await testDatabase()
 limitStatements(0.5)
 

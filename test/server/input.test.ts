@@ -240,6 +240,7 @@ t.test('paths and queries', async t => {
       const res = await app.fastify.inject({ method, url: `/api/v3${url}`, headers })
       t.equal(res.statusCode, 405, `${method} ${url}`)
       t.same(res.json(), { error: '405 Not Allowed' })
+      t.match(res.headers.allow, /^GET, HEAD\b/)
     }
   })
 
@@ -371,5 +372,18 @@ t.test('pages', async t => {
     t.equal(res.statusCode, 200)
     t.notMatch(String(res.headers.link), owner.privateToken)
     t.match(String(res.headers.link), /search=a\?b/)
+    for (const name of [
+      'private%5Ftoken',
+      '%70rivate_token',
+      'access%5ftoken',
+      'private_token[]',
+      'private_token[a]'
+    ]) {
+      const { headers } = await app.nobody.inject({
+        method: 'GET',
+        url: `/api/v3/projects/visible?${name}=${owner.privateToken}&search=x`
+      })
+      t.notMatch(String(headers.link), owner.privateToken, name)
+    }
   })
 })

@@ -18,8 +18,9 @@ export default class Up extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Up)
     this.configure(flags)
-    const { nameProcess } = await import('../../log.js')
+    const { log, nameProcess, titleProcess } = await import('../../log.js')
     nameProcess('up')
+    titleProcess()
     const { startAppliance } = await import('../appliance.js')
     const untilStopped = new Promise<void>(resolve => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
@@ -27,8 +28,12 @@ export default class Up extends BaseCommand {
     const appliance = startAppliance()
     try {
       const url = await Promise.race([appliance.ready, untilStopped])
-      if (url) process.stdout.write(`ready ${url}\n`)
+      if (url) {
+        process.stdout.write(`ready ${url}\n`)
+        log().info({ url }, 'appliance ready')
+      }
       await untilStopped
+      log().info('appliance stops')
     } finally {
       await appliance.stop()
     }

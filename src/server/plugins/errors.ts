@@ -4,7 +4,7 @@ import { isDatabaseAway } from '../../db/failure.js'
 import * as errors from '../../errors.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import { log } from '../../log.js'
-import { otherMethod } from './methods.js'
+import { methodsOf } from './methods.js'
 
 interface Answer {
   readonly status: number
@@ -16,8 +16,10 @@ interface Answer {
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => send(reply, answer(error, request)))
   app.setNotFoundHandler((request, reply) => {
-    const status = otherMethod(app, request) ? 405 : 404
-    return send(reply, { status, body: { error: status === 405 ? '405 Not Allowed' : '404 Not Found' } })
+    const methods = methodsOf(app, request)
+    if (methods.length === 0) return send(reply, { status: 404, body: { error: '404 Not Found' } })
+    reply.header('allow', methods.join(', '))
+    return send(reply, { status: 405, body: { error: '405 Not Allowed' } })
   })
 }
 
@@ -39,7 +41,7 @@ function answer(error: unknown, request: FastifyRequest): Answer {
   if (named) return named
   if (isDiskFull(error)) return diskFull()
   if (isDatabaseAway(error)) return unavailable('the database is not available')
-  log().error({ error, method: request.method, route: request.routeOptions.url }, 'request failed')
+  log().error({ error, request: request.id, method: request.method, route: request.routeOptions.url }, 'request failed')
   return { status: 500, body: { message: '500 Internal Server Error' } }
 }
 
