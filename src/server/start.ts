@@ -14,6 +14,7 @@ import { log } from '../log.js'
 import { closeWake } from '../queue/wake.js'
 import { allowedRanges } from '../webhooks/target.js'
 import { buildApp } from './app.js'
+import { collectWhenIdle } from './idle-memory.js'
 
 const IDLE_MS = 100
 
@@ -38,10 +39,12 @@ export async function startServer(): Promise<Server> {
   app.server.keepAliveTimeout = 65_000
   const bound = (app.server.address() as AddressInfo).port
   noteAddress(bound)
+  const stopCollecting = collectWhenIdle()
   log().info({ host, port: bound }, 'server ready')
   return {
     port: bound,
     stop: async () => {
+      stopCollecting()
       // A connection that was busy when the close began stays open after it becomes idle, and would block the close.
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MS)
       await app.close()
