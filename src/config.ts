@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { Misconfigured } from './errors.js'
+import { nearest } from './lib/nearest.js'
 import {
   flag,
   integer,
@@ -226,6 +227,19 @@ function fromEnvironment(defaults: Tree, environment: NodeJS.ProcessEnv, prefix 
     tree[key] = Array.isArray(value) ? text.split(',').map(item => item.trim()) : scalar(value, text)
   }
   return tree
+}
+
+/** Variables that are no settings. */
+const OTHER_VARIABLES = ['GITSTEAD_HOME', 'GITSTEAD_TOKEN', 'GITSTEAD_CI', 'GITSTEAD_BUILD_MARK']
+
+/** The variables of the environment whose names begin as ours do, and that nothing reads: most likely a slip. */
+export function unknownVariables(): { readonly name: string; readonly meant: string | undefined }[] {
+  const known = [
+    ...pathsIn(SETTINGS).map(path => `GITSTEAD_${path.replaceAll('.', '_').toUpperCase()}`),
+    ...OTHER_VARIABLES
+  ]
+  const found = Object.keys(process.env).filter(name => name.startsWith('GITSTEAD_') && !known.includes(name))
+  return found.map(name => ({ name, meant: nearest(name, known) }))
 }
 
 function scalar(pattern: unknown, text: string): unknown {

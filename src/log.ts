@@ -13,6 +13,7 @@ export const requestScope = new AsyncLocalStorage<{ readonly request: string }>(
 
 let current: Logger | undefined
 let processName = 'command'
+let output: { write(line: string): void } | undefined
 
 /** Returns the logger of this process, with the level of the configuration. */
 export function log(): Logger {
@@ -26,14 +27,19 @@ export function log(): Logger {
       serializers: { error: describeError },
       redact: { paths: PATHS, censor: '[redacted]' }
     },
-    output()
+    output ?? standardError()
   )
   return current
 }
 
 /** A log that cannot be written, for example because the disk is full, must not stop the work that it tells about. */
-function output(): DestinationStream {
+function standardError(): DestinationStream {
   return destination({ fd: 2, sync: true }).on('error', () => undefined)
+}
+
+/** Sends the log of this process elsewhere than to stderr. Call it before the first log line. */
+export function logTo(stream: { write(line: string): void }): void {
+  output = stream
 }
 
 /**

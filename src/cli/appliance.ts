@@ -1,18 +1,19 @@
-// Runs the whole appliance in the foreground: database, server and worker. This process stays small: it loads neither
-// models nor routes. The server and the worker are child processes, which migrate and listen by themselves.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config, root } from '../config.js'
-import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../db/embedded.js'
-import { Misconfigured } from '../errors.js'
-import { prepareHome } from '../home.js'
+import { type EmbeddedDatabase, startEmbedded } from '../db/embedded.js'
 import { log } from '../log.js'
 import { Child } from './children.js'
+import type { LogFile } from './log-file.js'
 
 export interface Appliance {
   /** Resolves to the URL of the server once all answer. Rejects with Misconfigured or with a child's first fault. */
   readonly ready: Promise<string>
+  /**
+   * Starts the server and then the worker anew, with the configuration of now; the database stays. Rejects when one of
+   * them cannot start.
+   */
+  restart(): Promise<void>
   /** May be called before the appliance is ready. */
   stop(): Promise<void>
 }
@@ -25,11 +26,10 @@ const NODE_FLAGS = ['--max-semi-space-size=8', '--enable-source-maps']
  */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 
-/** Starts everything. Throws Misconfigured when this user cannot use the home. */
-export function startAppliance(): Appliance {
-  prepareHome()
-  const server = child('server', 'dist/src/server/process.js')
-  const worker = child('worker', 'dist/src/worker/process.js')
+/** Starts everything. The home's folders exist. */
+export function startAppliance(logFile: LogFile): Appliance {
+  const server = child('server', 'dist/src/server/process.js', logFile)
+  const worker = child('worker', 'dist/src/worker/process.js', logFile)
   const database = config().database.url === null ? new WatchedDatabase() : undefined
   // The children load their modules while the database starts, and wait for it.
   const ready = Promise.all([server.start(), worker.start(), database?.start()]).then(([found]) => {
@@ -38,6 +38,11 @@ export function startAppliance(): Appliance {
   })
   return {
     ready,
+    restart: async () => {
+      await ready
+      await server.restart()
+      await worker.restart()
+    },
     stop: async () => {
       await Promise.all([server.stop(), worker.stop()])
       await database?.stop()
@@ -45,17 +50,13 @@ export function startAppliance(): Appliance {
   }
 }
 
-function child(name: string, module: string): Child {
-  const { home, host, port } = config()
-  const environment = {
-    ...ALLOCATOR,
-    ...process.env,
-    NODE_ENV: 'production',
-    GITSTEAD_HOME: home,
-    GITSTEAD_HOST: host,
-    GITSTEAD_PORT: String(port)
+function child(name: string, module: string, logFile: LogFile): Child {
+  const environment = () => {
+    const { home, host, port } = config()
+    const own = { NODE_ENV: 'production', GITSTEAD_HOME: home, GITSTEAD_HOST: host, GITSTEAD_PORT: String(port) }
+    return { ...ALLOCATOR, ...process.env, ...own }
   }
-  return new Child({ name, module: join(root, module), environment, nodeFlags: NODE_FLAGS })
+  return new Child({ name, module: join(root, module), environment, logFile, nodeFlags: NODE_FLAGS })
 }
 
 /** Runs the embedded database, and starts it again when it dies. */
@@ -64,7 +65,6 @@ class WatchedDatabase {
   private stopping = false
 
   async start(): Promise<void> {
-    await refuseSecond()
     await this.launch()
   }
 
@@ -89,22 +89,5 @@ class WatchedDatabase {
       log().error({ error: String(error) }, 'the database did not start')
       return this.again(Math.min(pause * 2, 10_000))
     })
-  }
-}
-
-/** Throws Misconfigured when another appliance runs on the home: two of them would undo each other's work. */
-async function refuseSecond(): Promise<void> {
-  const { up, transient, owner } = await embeddedState()
-  if (!up || transient || owner === null || !isGitstead(owner)) return
-  throw new Misconfigured(
-    `another gitstead up (process ${owner}) runs on ${config().home}: stop it, or use another --home`
-  )
-}
-
-function isGitstead(pid: number): boolean {
-  try {
-    return /gitstead/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
-  } catch {
-    return false
   }
 }

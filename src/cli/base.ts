@@ -1,6 +1,6 @@
 // The base of all commands: the flags --home and --json, and the exit code of each named failure.
 import { Command, Flags, type Interfaces } from '@oclif/core'
-import { loadConfig } from '../config.js'
+import { loadConfig, unknownVariables } from '../config.js'
 import * as errors from '../errors.js'
 
 /** 0 ok, 1 failed, 2 usage, 3 not found, 4 exists or conflict, 5 unavailable, 6 running already. */
@@ -21,12 +21,16 @@ export abstract class BaseCommand extends Command {
   /** Loads the configuration; the flags of this command win over it. Throws Misconfigured. */
   protected configure(flags: { home?: string; host?: string; port?: number }): void {
     loadConfig({ home: flags.home, host: flags.host, port: flags.port })
+    for (const { name, meant } of unknownVariables()) {
+      const remedy = meant ? `did you mean ${meant}?` : '`gitstead config show` lists all'
+      process.stderr.write(`gitstead: warning: ${name} names no setting: ${remedy}\n`)
+    }
   }
 
   protected override async catch(error: Error & { oclif?: { exit?: number }; exitCode?: number }): Promise<never> {
     if (error.oclif?.exit === 0) this.exit(0)
     const message = plainMessage(error)
-    if (this.jsonEnabled()) process.stdout.write(`${JSON.stringify({ error: { message } })}\n`)
+    if (this.jsonEnabled()) process.stdout.write(`${JSON.stringify({ error: { code: codeOf(error), message } })}\n`)
     else process.stderr.write(`gitstead: ${message}\n`)
     return this.exit(exitCodeOf(error))
   }
@@ -42,6 +46,17 @@ function plainMessage(error: Error): string {
     .replace(/\s+/g, ' ')
     .trim()
 }
+
+/** The names of the exit codes, in the answers of --json. */
+const CODES: { readonly [exitCode: number]: string } = {
+  [ExitCode.failed]: 'failed',
+  [ExitCode.usage]: 'usage',
+  [ExitCode.notFound]: 'not_found',
+  [ExitCode.conflict]: 'conflict',
+  [ExitCode.unavailable]: 'unavailable',
+  [ExitCode.running]: 'running'
+}
+const codeOf = (error: Error) => CODES[exitCodeOf(error)] ?? 'failed'
 
 function exitCodeOf(error: Error & { oclif?: { exit?: number } }): number {
   if (error instanceof errors.NotFound || error instanceof errors.NothingThere) return ExitCode.notFound

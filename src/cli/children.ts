@@ -2,6 +2,7 @@
 // each new start grows.
 import { type ChildProcess, fork } from 'node:child_process'
 import { log } from '../log.js'
+import type { LogFile } from './log-file.js'
 
 export interface ChildMessage {
   readonly ready?: { readonly port?: number }
@@ -12,7 +13,9 @@ export interface ChildMessage {
 export interface ChildOptions {
   readonly name: string
   readonly module: string
-  readonly environment: NodeJS.ProcessEnv
+  /** Is asked at each start, because the configuration may have changed. */
+  readonly environment: () => NodeJS.ProcessEnv
+  readonly logFile: LogFile
   readonly nodeFlags: readonly string[]
 }
 
@@ -48,6 +51,16 @@ export class Child {
     return new Promise((resolve, reject) => this.launch(resolve, reject))
   }
 
+  /** Stops the child and starts it again. Rejects when it cannot become ready; then it stays down. */
+  async restart(): Promise<void> {
+    await this.stop()
+    this.stopping = false
+    this.settled = false
+    this.failures = 0
+    this.pause = 100
+    await this.start()
+  }
+
   async stop(): Promise<void> {
     this.stopping = true
     clearTimeout(this.timer)
@@ -61,11 +74,13 @@ export class Child {
   }
 
   private launch(resolve: (ready: ChildMessage['ready']) => void, reject: (error: Error) => void): void {
-    const { name, module, environment, nodeFlags } = this.options
+    const { name, module, environment, nodeFlags, logFile } = this.options
     const started = Date.now()
-    const env = this.port === undefined ? environment : { ...environment, GITSTEAD_PORT: String(this.port) }
-    const child = fork(module, [], { env, execArgv: [...nodeFlags], stdio: ['ignore', 1, 2, 'ipc'] })
+    const env = environment()
+    if (env.GITSTEAD_PORT === '0' && this.port !== undefined) env.GITSTEAD_PORT = String(this.port)
+    const child = fork(module, [], { env, execArgv: [...nodeFlags], stdio: ['ignore', 1, 'pipe', 'ipc'] })
     this.process = child
+    if (child.stderr) logFile.writeLinesOf(child.stderr)
     child.on('message', (message: ChildMessage) => {
       this.port = message.ready?.port ?? this.port
       if (message.ready && !this.settled) {

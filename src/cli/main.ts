@@ -32,7 +32,20 @@ function tell(line: string): void {
 
 /** Commands report their own failures. Only a command that does not exist is reported here. */
 async function fail(error: Error & { oclif?: { exit?: number } }): Promise<void> {
-  if (!/^command .* not found/.test(error.message)) return handle(error)
-  process.stderr.write(`gitstead: ${error.message}: run gitstead help for a list\n`)
+  const unknown = /^command (.*) not found/.exec(error.message)?.[1]?.replaceAll(':', ' ')
+  if (unknown === undefined) return handle(error)
+  const meant = await nearestCommand(unknown)
+  const remedy = meant === undefined ? 'run gitstead help for a list' : `did you mean gitstead ${meant}?`
+  process.stderr.write(`gitstead: command ${unknown} not found: ${remedy}\n`)
   process.exit(2)
+}
+
+/** oclif gives all words up to the first flag, so the last of them may be arguments. */
+async function nearestCommand(text: string): Promise<string | undefined> {
+  const [{ Config }, { nearest }] = await Promise.all([import('@oclif/core'), import('../lib/nearest.js')])
+  const { commands } = await Config.load({ root })
+  const names = commands.filter(({ hidden }) => !hidden).map(({ id }) => id.replaceAll(':', ' '))
+  const words = text.split(' ')
+  const lengths = words.map((_, at) => words.length - at)
+  return lengths.map(length => nearest(words.slice(0, length).join(' '), names)).find(name => name !== undefined)
 }

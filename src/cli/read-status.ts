@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
+import { type MaintenanceMode, maintenanceMode } from '../areas/settings/maintenance-mode.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { embeddedState } from '../db/embedded.js'
@@ -18,6 +19,8 @@ export interface ApplianceStatus {
   readonly database: { readonly up: boolean; readonly schema: 'current' | 'old' | null }
   readonly workers: readonly ProcessMetrics[]
   readonly jobs: JobStats | null
+  /** Null while writes are accepted, and while the database does not answer. */
+  readonly maintenance: MaintenanceMode | null
 }
 
 export async function readStatus(): Promise<ApplianceStatus> {
@@ -31,7 +34,8 @@ export async function readStatus(): Promise<ApplianceStatus> {
     server: { url, up: serverUp },
     database: { up: database.up, schema: database.schema },
     workers: database.workers,
-    jobs: database.jobs
+    jobs: database.jobs,
+    maintenance: database.maintenance
   }
 }
 
@@ -67,15 +71,15 @@ export function serverAnswers(): Promise<boolean> {
 }
 
 async function readDatabase() {
-  const away = { up: false, schema: null, workers: [], jobs: null }
+  const away = { up: false, schema: null, workers: [], jobs: null, maintenance: null }
   // While the appliance is down there is nothing to ask. We do not start a database here: reading must not make a home.
   if (config().database.url === null && !(await embeddedState()).up) return away
   try {
     const states = await migrationStates()
     const schema = schemaOf(states)
-    if (schema === 'old') return { up: true, schema, workers: [], jobs: null }
-    const [workers, jobs] = await Promise.all([processMetrics(), jobStats()])
-    return { up: true, schema, workers, jobs }
+    if (schema === 'old') return { up: true, schema, workers: [], jobs: null, maintenance: null }
+    const [workers, jobs, maintenance] = await Promise.all([processMetrics(), jobStats(), maintenanceMode()])
+    return { up: true, schema, workers, jobs, maintenance }
   } catch {
     return away
   } finally {

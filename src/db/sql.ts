@@ -33,6 +33,8 @@ export function execute(sql: string, values: readonly Value[] = []): Promise<Res
 }
 
 const BATCH = 1000
+/** A connection that the server has closed shows it at once. */
+const SOON_MS = 500
 
 /**
  * Deletes the rows of `sql` (`delete from ... where ...`) in batches, so that no statement holds many locks for long.
@@ -72,12 +74,14 @@ export function padded<T>(list: readonly T[]): T[] {
 async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]): Promise<T> {
   const transaction = currentTransaction()
   if (transaction) return on(connectionOf(transaction as unknown as Held), sql, values)
+  const started = performance.now()
   try {
     return await onPool<T>(sql, values)
   } catch (error) {
-    // The server may have closed an idle connection of the pool. A read is safe to repeat, but a server that has just
-    // let it wait would do so again.
-    if (!isDatabaseAway(error) || error instanceof StatementTimeout || !/^\s*select/i.test(sql)) throw translate(error)
+    // The server may have closed an idle connection of the pool. A read is safe to repeat, but a server that has let it
+    // wait would do so again.
+    const waited = performance.now() - started > SOON_MS
+    if (waited || !isDatabaseAway(error) || !/^\s*select/i.test(sql)) throw translate(error)
   }
   try {
     return await onPool<T>(sql, values)

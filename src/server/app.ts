@@ -15,6 +15,7 @@ import { BODY_LIMIT, boundRequests, CHECK_MS, endBadConnection, HEADERS_MS } fro
 import { compressAnswers } from './plugins/compress.js'
 import { answerBadUrl, answerErrors } from './plugins/errors.js'
 import { readInput } from './plugins/input.js'
+import { refuseWrites } from './plugins/maintenance-mode.js'
 import { rememberPaths } from './plugins/methods.js'
 import { documentApi } from './plugins/openapi.js'
 import { answerPages } from './plugins/paging.js'
@@ -31,7 +32,10 @@ export async function buildApp(): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     clientErrorHandler: endBadConnection,
-    http: { connectionsCheckingInterval: CHECK_MS, headersTimeout: HEADERS_MS },
+    http: {
+      connectionsCheckingInterval: CHECK_MS,
+      headersTimeout: Math.min(HEADERS_MS, config().http.body_timeout * 1000)
+    },
     requestTimeout: config().http.body_timeout * 1000,
     // A proxy in front runs on this machine or in a private network. Only from there the server believes
     // X-Forwarded-For.
@@ -56,6 +60,7 @@ export async function buildApp(): Promise<FastifyInstance> {
   answerPages(app)
   await app.register(cookie)
   await app.register(rateLimit, { global: false, max: 100, timeWindow: 60_000 })
+  refuseWrites(app)
   // In this order: a request is authenticated before its route is opened.
   authenticate(app)
   guardRoutes(app)

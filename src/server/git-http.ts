@@ -10,8 +10,9 @@ import { actorOfGitRequest } from '../areas/credentials/git-credentials.js'
 import { findProject, type ProjectRow } from '../areas/projects/projects.queries.js'
 import { ensureRepository } from '../areas/projects/repositories.js'
 import { openPush } from '../areas/refs/push.js'
+import { refuseDuringMaintenance } from '../areas/settings/maintenance-mode.js'
 import { applicationSettings } from '../areas/settings/settings.queries.js'
-import { Forbidden, NotFound, Unauthorized } from '../errors.js'
+import { Forbidden, NotFound, Unauthorized, Unavailable } from '../errors.js'
 import { advertise, type Service, uploadPack } from '../git/transport.js'
 
 interface Path {
@@ -29,10 +30,14 @@ const REALM = 'Basic realm="Gitstead"'
 
 export const gitHttpRoutes: FastifyPluginAsync = async app => {
   const config = { public: true as const, streams: true as const }
+  const reads = { ...config, duringMaintenance: true as const }
   // git shows the server's message to the user only when it is plain text.
   app.setErrorHandler((error, _request, reply) => {
-    if (!(error instanceof Forbidden) || error.reason === undefined) throw error
-    return reply.code(403).type('text/plain').send(`${error.reason}\n`)
+    if (error instanceof Forbidden && error.reason !== undefined) {
+      return reply.code(403).type('text/plain').send(`${error.reason}\n`)
+    }
+    if (error instanceof Unavailable) return reply.code(503).type('text/plain').send(`${error.message}\n`)
+    throw error
   })
   // The bodies are git's streams: Fastify must neither parse nor collect them.
   app.removeAllContentTypeParsers()
@@ -48,12 +53,13 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
       }
       const found = await open(request, service)
       if (!found) return challenge(reply)
+      if (service === 'git-receive-pack') await refuseDuringMaintenance()
       const output = await advertise(found.repository, service, protocolOf(request))
       return answer(reply, `application/x-${service}-advertisement`, output)
     }
   )
 
-  app.post<{ Params: Path }>('/:namespace/:project/git-upload-pack', { config }, async (request, reply) => {
+  app.post<{ Params: Path }>('/:namespace/:project/git-upload-pack', { config: reads }, async (request, reply) => {
     const found = await open(request, 'git-upload-pack')
     if (!found) return challenge(reply)
     const output = await uploadPack(found.repository, { input: bodyOf(request), protocol: protocolOf(request) })

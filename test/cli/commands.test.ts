@@ -22,6 +22,11 @@ t.test('help lists the commands', async t => {
 t.test('an error of usage is one line and exit code 2', async t => {
   const cases: [string[], RegExp][] = [
     [['frobnicate'], /^gitstead: command frobnicate not found: run gitstead help for a list\n$/],
+    [
+      ['users', 'crate', '--username', 'ada'],
+      /^gitstead: command users crate not found: did you mean gitstead users create\?\n$/
+    ],
+    [['stattus', 'x'], /^gitstead: command stattus x not found: did you mean gitstead status\?\n$/],
     [['users', 'create', '--username', 'ada'], /^gitstead: .*Missing required flag.*\n$/],
     [['up', '--port', 'abc'], /^gitstead: Parsing --port Expected an integer but received: abc\n$/],
     [['up', '--port', '70000'], /^gitstead: Parsing --port .*70000.*\n$/],
@@ -48,6 +53,16 @@ t.test('a wrong configuration is one line with its path', async t => {
   t.equal(wrong.stderr, 'gitstead: configuration: queue.lease must be a whole number from 3 (it is "soon")\n')
 })
 
+t.test('a variable of the environment that names no setting is named', async t => {
+  const environment = { GITSTEAD_PROT: '81', GITSTEAD_LOG_LEVEL: 'info', GITSTEAD_SOMETHING_ELSE: '' }
+  const { code, stderr } = await cli(['config', 'show', '--home', t.testdir()], { environment })
+  t.equal(code, 0)
+  t.same(stderr.trim().split('\n'), [
+    'gitstead: warning: GITSTEAD_PROT names no setting: did you mean GITSTEAD_PORT?',
+    'gitstead: warning: GITSTEAD_SOMETHING_ELSE names no setting: `gitstead config show` lists all'
+  ])
+})
+
 t.test('commands that use a database', async t => {
   const { databaseUrl } = await testDatabase()
   const home = join(t.testdir(), 'home')
@@ -72,7 +87,7 @@ t.test('commands that use a database', async t => {
     t.equal(stderr, 'gitstead: Email has already been taken\n')
     const asJson = await create('ada', ['--password-stdin', '--json'])
     t.equal(asJson.code, 4)
-    t.same(asJson.json(), { error: { message: 'Email has already been taken' } })
+    t.same(asJson.json(), { error: { code: 'conflict', message: 'Email has already been taken' } })
   })
 
   t.test('users create reads a password from a file, and takes exactly one source', async t => {

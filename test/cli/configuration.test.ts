@@ -62,7 +62,9 @@ t.test('config check reports every problem', async t => {
     for (const name of ['list.yaml', 'none.yaml', '.']) {
       const refused = await check(name)
       t.equal(refused.code, 1, name)
-      t.match(refused.json(), { error: { message: /^configuration: .*(mapping|does not exist|cannot be read)/ } })
+      t.match(refused.json(), {
+        error: { code: 'failed', message: /^configuration: .*(mapping|does not exist|cannot be read)/ }
+      })
     }
   })
 })

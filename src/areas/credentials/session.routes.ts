@@ -13,7 +13,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       // Anybody may send this body.
       bodyLimit: 16_384,
-      config: { public: true, rateLimit: { max: 20, timeWindow: 60_000 } },
+      config: { public: true, duringMaintenance: true, rateLimit: { max: 20, timeWindow: 60_000 } },
       schema: {
         tags: ['Users'],
         summary: 'Sign in with a password',

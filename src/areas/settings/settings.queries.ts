@@ -32,7 +32,10 @@ export async function settingsRecord({ lock = false } = {}): Promise<SettingsRec
   // A migration makes the row. If somebody has emptied the table, all defaults apply, and the next change makes the
   // row.
   if (!found && lock) {
-    await execute("insert ignore into application_settings values (1, '{}', ?, ?)", [new Date(), new Date()])
+    await execute(
+      "insert ignore into application_settings (id, changed, created_at, updated_at) values (1, '{}', ?, ?)",
+      [new Date(), new Date()]
+    )
     return settingsRecord({ lock })
   }
   const stored = JSON.parse(found?.changed ?? '{}') as Record<string, unknown>

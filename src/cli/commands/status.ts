@@ -22,6 +22,8 @@ export default class Status extends BaseCommand {
       const { processed, failed, enqueued } = status.jobs
       this.log(`jobs      processed ${processed}  failed ${failed}  enqueued ${enqueued}`)
     }
+    if (status.maintenance)
+      this.log(`maintenance since ${status.maintenance.since.toISOString()}: ${status.maintenance.message}`)
     if (!status.ok) process.exitCode = 5
     return status
   }

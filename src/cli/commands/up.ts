@@ -4,7 +4,7 @@ import { BaseCommand } from '../base.js'
 export default class Up extends BaseCommand {
   static override summary = 'Run the whole appliance in the foreground: database, server and worker'
   static override description =
-    'It prints `ready http://HOST:PORT` on stdout once all answer, restarts a part that dies, and stops cleanly on SIGTERM.'
+    'It prints `ready http://HOST:PORT` on stdout once all answer, restarts a part that dies, and stops cleanly on SIGTERM. The log goes to stderr and to run/gitstead.log in the home; `gitstead logs` reads it. `gitstead stop` and `gitstead restart` give orders to it.'
   static override enableJsonFlag = false
   static override examples = [
     '<%= config.bin %> up',
@@ -18,24 +18,7 @@ export default class Up extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Up)
     this.configure(flags)
-    const { log, nameProcess, titleProcess } = await import('../../log.js')
-    nameProcess('up')
-    titleProcess()
-    const { startAppliance } = await import('../appliance.js')
-    const untilStopped = new Promise<void>(resolve => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
-    })
-    const appliance = startAppliance()
-    try {
-      const url = await Promise.race([appliance.ready, untilStopped])
-      if (url) {
-        process.stdout.write(`ready ${url}\n`)
-        log().info({ url }, 'appliance ready')
-      }
-      await untilStopped
-      log().info('appliance stops')
-    } finally {
-      await appliance.stop()
-    }
+    const { runAppliance } = await import('../run-appliance.js')
+    await runAppliance(() => this.configure(flags))
   }
 }

@@ -9,6 +9,7 @@ import { administration } from './0006-administration.js'
 import { access } from './0007-access.js'
 import { happenings } from './0008-happenings.js'
 import { runners } from './0009-runners.js'
+import { maintenanceMode } from './0020-maintenance-mode.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -19,5 +20,6 @@ export const migrations: readonly Migration[] = [
   administration,
   access,
   happenings,
-  runners
+  runners,
+  maintenanceMode
 ]

@@ -20,7 +20,7 @@ const SIGN_IN = '/users/sign_in'
 const SIGNED_IN = '/api/docs'
 
 export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
-  const open = { public: true as const }
+  const open = { public: true as const, duringMaintenance: true as const }
   const hide = { hide: true }
 
   app.get('/', { config: open, schema: hide }, async (request, reply) => {

@@ -1,0 +1,35 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../base.js'
+
+export default class MaintenanceOn extends BaseCommand {
+  static override summary = 'Refuse all writes and pushes with a message, while reads go on'
+  static override description =
+    'Clients that write get 503 with the message, on every server process from the next request on; signing in, clones and fetches go on. Writes that have begun come to their end. Commands like this one, jobs and builds go on. Give the command again for another message.'
+  static override examples = [
+    '<%= config.bin %> maintenance on --message "Moving to new disks until 21:00"',
+    '<%= config.bin %> maintenance on --message "Read only until Monday" --json'
+  ]
+  static override flags = {
+    message: Flags.string({
+      char: 'm',
+      required: true,
+      description: 'what refused clients read, up to 1,000 characters'
+    })
+  }
+
+  async run() {
+    const { flags } = await this.parse(MaintenanceOn)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { maintenanceMode, setMaintenanceMode }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/settings/maintenance-mode.js')
+    ])
+    const mode = await withDatabase(async () => {
+      await setMaintenanceMode(flags.message, commandOrigin())
+      return maintenanceMode()
+    })
+    this.log(`maintenance is on: ${mode?.message}`)
+    return { on: true, message: mode?.message, since: mode?.since }
+  }
+}

@@ -1,0 +1,84 @@
+// Reads the log of `gitstead up` from the files in the home: its last lines, and then each new one.
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { StringDecoder } from 'node:string_decoder'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { logPath, OLD_FILES } from './log-file.js'
+
+export interface LogLine {
+  /** The line as it was written. */
+  readonly text: string
+  /** Its fields; null for a line that is not JSON, such as the last words of a process that crashed. */
+  readonly fields: { readonly [name: string]: unknown } | null
+}
+
+const POLL_MS = 200
+const PIECE = 65_536
+
+/** Returns the last `count` lines that fit, the oldest first. Throws the error of the file system. */
+export function lastLines(count: number, fits: (line: LogLine) => boolean): LogLine[] {
+  const found: LogLine[] = []
+  for (let age = 0; age <= OLD_FILES && found.length < count && existsSync(logPath(age)); age++) {
+    const lines = readFileSync(logPath(age), 'utf8').split('\n')
+    for (let at = lines.length - 1; at >= 0 && found.length < count; at--) {
+      const text = lines[at]
+      if (!text) continue
+      const line = parse(text)
+      if (fits(line)) found.push(line)
+    }
+  }
+  return found.reverse()
+}
+
+/** Gives each new line, also those of files that begin later. It never ends by itself. */
+export async function* newLines(fits: (line: LogLine) => boolean): AsyncGenerator<LogLine> {
+  let at = existsSync(logPath()) ? statSync(logPath()).size : 0
+  let file: number | undefined = at > 0 ? openSync(logPath(), 'r') : undefined
+  let rest = ''
+  // A character may lie on the border of two pieces.
+  const decoder = new StringDecoder('utf8')
+  const piece = Buffer.alloc(PIECE)
+  for (;;) {
+    file ??= existsSync(logPath()) ? openSync(logPath(), 'r') : undefined
+    const read = file === undefined ? 0 : readSync(file, piece, 0, PIECE, at)
+    if (read > 0) {
+      at += read
+      const lines = (rest + decoder.write(piece.subarray(0, read))).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines.filter(text => text !== '').map(parse)) if (fits(line)) yield line
+      continue
+    }
+    // The file was read to its end, so nothing is lost when another one has its name now.
+    if (file !== undefined && isReplaced(file)) {
+      closeSync(file)
+      file = undefined
+      at = 0
+      rest = ''
+      continue
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+const isReplaced = (file: number) => existsSync(logPath()) && statSync(logPath()).ino !== fstatSync(file).ino
+
+function parse(text: string): LogLine {
+  try {
+    const fields: unknown = JSON.parse(text)
+    return { text, fields: typeof fields === 'object' && fields !== null ? (fields as LogLine['fields']) : null }
+  } catch {
+    return { text, fields: null }
+  }
+}
+
+/** A line for people: time, level, process, message, and the other fields. */
+export function plainLine({ text, fields }: LogLine): string {
+  if (fields === null) return text
+  const { time, level, process, msg, pid: _, error, ...others } = fields
+  const shown = Object.entries(others).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+  )
+  const fault =
+    (error as { stack?: string } | undefined)?.stack ?? (error === undefined ? undefined : JSON.stringify(error))
+  const line = [time, String(level).padEnd(5), process, msg, ...shown].filter(part => part !== undefined).join(' ')
+  return fault === undefined ? line : `${line}\n${fault}`
+}

@@ -1,0 +1,22 @@
+// Refuses requests that write while maintenance mode is on. It asks before anything else is done for such a request; reads
+// ask nothing.
+import type { FastifyInstance } from 'fastify'
+import { refuseDuringMaintenance } from '../../areas/settings/maintenance-mode.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route goes on during maintenance although its method is not one of those that read. */
+    readonly duringMaintenance?: true
+  }
+}
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+export function refuseWrites(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { duringMaintenance } = request.routeOptions.config
+    // A path that does not exist has no URL here.
+    if (READS.has(request.method) || duringMaintenance || request.routeOptions.url === undefined) return done()
+    refuseDuringMaintenance().then(() => done(), done)
+  })
+}

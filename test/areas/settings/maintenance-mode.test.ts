@@ -1,0 +1,72 @@
+// Maintenance mode: reads go on, writes and pushes are refused with the message.
+import { execFile } from 'node:child_process'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { nobody, originOf } from '../../../src/access/actor.js'
+import { maintenanceMode, setMaintenanceMode } from '../../../src/areas/settings/maintenance-mode.js'
+import { row } from '../../../src/db/sql.js'
+import { Invalid } from '../../../src/errors.js'
+import { testApp } from '../../helpers/app.js'
+import { countStatements } from '../../helpers/statements.js'
+
+const MESSAGE = 'Moving to new disks until 21:00'
+const origin = originOf(nobody, null)
+const git = promisify(execFile)
+
+const app = await testApp(t)
+const owner = await app.make.user()
+const project = await app.make.project({ owner })
+const asker = app.as(owner)
+await app.fastify.listen({ port: 0, host: '127.0.0.1' })
+const { port } = app.fastify.server.address() as AddressInfo
+const url = `http://x:${owner.privateToken}@127.0.0.1:${port}/${project.path}.git`
+
+t.test('while it is on', async t => {
+  t.equal(await setMaintenanceMode(MESSAGE, origin), true)
+  t.equal(await setMaintenanceMode(` ${MESSAGE} `, origin), false, 'the same message changes nothing')
+
+  for (const refused of [
+    await asker.post('/projects', { name: 'later' }),
+    await asker.put(`/users/${owner.id}`, { name: 'Later' })
+  ]) {
+    t.equal(refused.statusCode, 503)
+    t.same(refused.json(), { message: `503 Service Unavailable - ${MESSAGE}` })
+    t.equal(refused.headers['retry-after'], '60')
+  }
+  t.notOk(await row("select id from projects where name = 'later'"), 'nothing is made')
+
+  t.equal((await asker.get('/projects')).statusCode, 200)
+  t.equal(
+    (await app.nobody.post('/session', { login: 'nobody', password: 'wrong' })).statusCode,
+    401,
+    'signing in goes on'
+  )
+  t.equal((await app.nobody.post('/no/such/path')).statusCode, 404)
+
+  await git('git', ['ls-remote', url])
+  const folder = t.testdir()
+  await git('git', ['clone', '--quiet', url, folder])
+  const identity = ['-c', 'user.name=A', '-c', 'user.email=a@example.org']
+  await git('git', ['-C', folder, ...identity, 'commit', '--quiet', '--allow-empty', '-m', 'later'])
+  const push = () => git('git', ['-C', folder, 'push', '--quiet', 'origin', 'HEAD:refs/heads/later'])
+  await t.rejects(push(), new RegExp(`remote: ${MESSAGE}`), 'git shows the message')
+
+  t.equal(await setMaintenanceMode(null, origin), true)
+  t.equal(await setMaintenanceMode(null, origin), false)
+  await push()
+  t.equal((await asker.post('/projects', { name: 'later' })).statusCode, 201)
+})
+
+t.test('its cost', async t => {
+  const statements = await countStatements(() => asker.get(`/projects/${project.id}`))
+  t.equal(statements, 2, 'reads ask for nothing more')
+})
+
+t.test('the message', async t => {
+  await t.rejects(async () => setMaintenanceMode(' ', origin), Invalid)
+  await t.rejects(async () => setMaintenanceMode('x'.repeat(1001), origin), Invalid)
+  t.equal(await maintenanceMode(), null)
+  const audited = await row<{ changes: string }>("select changes from audit_events where action = 'maintenance.on'")
+  t.same(JSON.parse(audited?.changes ?? ''), { message: { before: null, after: MESSAGE } })
+})
