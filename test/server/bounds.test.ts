@@ -20,6 +20,8 @@ async function listening(t: { teardown(fn: () => unknown): void }) {
   loadConfig({ port: 0 })
   const app = await testApp(t)
   await app.fastify.listen({ host: '127.0.0.1', port: 0 })
+  // A connection that becomes idle while the server closes would hold it for the whole keep-alive time.
+  t.teardown(() => app.fastify.server.closeAllConnections())
   const { port } = app.fastify.server.address() as AddressInfo
   const open = (text: string): Socket & { answer: () => string } => {
     const socket = connect(port, '127.0.0.1')
