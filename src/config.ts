@@ -27,8 +27,18 @@ const SETTINGS = {
   port: integer(0, 65535),
   trusted_proxies: listOf(text()),
   url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
-  log: { level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']) },
-  database: { url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')), pool: integer(1) },
+  http: { requests_per_address: integer(1), body_timeout: integer(1), body_memory: integer(2_097_152) },
+  log: {
+    level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    requests: oneOf(['off', 'errors', 'all'])
+  },
+  metrics: { allow: listOf(text()) },
+  database: {
+    url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')),
+    pool: integer(1),
+    timeout: number(0.5),
+    long_timeout: number(1)
+  },
   repositories: { storages: listOf(name, 1) },
   git: {
     max_processes: integer(1),

@@ -113,10 +113,22 @@ export class TooLarge extends Failure {
   }
 }
 
-/** The client has asked too often; `retryAfter` is in seconds. */
+/** A body of a type that nothing reads. */
+export class UnreadableType extends Failure {
+  constructor(type = 'none') {
+    super(
+      `415 Unsupported Media Type - the Content-Type of the body is ${type.slice(0, 100)}, but must be application/json, application/x-www-form-urlencoded or multipart/form-data`
+    )
+  }
+}
+
+/** The client has asked too often, or for too much at once; `retryAfter` is in seconds. `reason` follows the fixed text. */
 export class TooManyRequests extends Failure {
-  constructor(readonly retryAfter: number) {
-    super('429 Too Many Requests')
+  constructor(
+    readonly retryAfter: number,
+    reason?: string
+  ) {
+    super(reason ? `429 Too Many Requests - ${reason}` : '429 Too Many Requests')
   }
 }
 
@@ -134,6 +146,13 @@ export class Unavailable extends Failure {
 export class NoHome extends Failure {
   constructor(home: string) {
     super(`there is no appliance in ${home}: gitstead up makes one, --home names another folder`)
+  }
+}
+
+/** The disk of the appliance or of its database is full. What the caller asked for was not done. */
+export class DiskFull extends Failure {
+  constructor() {
+    super('the disk is full: nothing was changed; free some space, and try again')
   }
 }
 

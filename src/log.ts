@@ -1,5 +1,6 @@
 // Structured logs: one JSON object per line on stderr. The code never logs secrets; fields with the name of a secret
 // are redacted.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { format } from 'node:util'
 import { destination, type Logger, pino } from 'pino'
 import { config } from './config.js'
@@ -9,6 +10,8 @@ const PATHS = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 
 /** Bytes of lines that wait for room on the disk. */
 const MOST_WAITING = 1_048_576
+/** The request that the running code works for; its id is in every line. */
+export const requestScope = new AsyncLocalStorage<{ readonly request: string }>()
 
 let current: Logger | undefined
 let processName = 'command'
@@ -19,6 +22,7 @@ export function log(): Logger {
   current ??= pino(
     {
       level: config().log.level,
+      mixin: () => requestScope.getStore() ?? {},
       base: { pid: process.pid, process: processName },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: label => ({ level: label }) },
@@ -50,6 +54,11 @@ function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack } = error
   return { name, message, code: (error as NodeJS.ErrnoException).code, stack }
+}
+
+/** Shows the home of this process to `ps`, which tells several appliances apart. */
+export function titleProcess(): void {
+  process.title = `gitstead ${processName} --home ${config().home}`
 }
 
 /** Sets the name of this process in its logs: server, worker, up. Call it before the first log line. */

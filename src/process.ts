@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig } from './config.js'
 import { Failure, Misconfigured, Unavailable } from './errors.js'
-import { log, nameProcess } from './log.js'
+import { log, nameProcess, titleProcess } from './log.js'
 
 interface Running {
   readonly port?: number
@@ -19,6 +19,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
   nameProcess(name)
   let running: Running | undefined
   const stop = once(async () => {
+    if (running) log().info(`${name} stops`)
     const limit = setTimeout(() => process.exit(1), STOP_MS)
     limit.unref()
     await running?.stop()
@@ -30,6 +31,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
   if (process.connected === false) return stop()
   try {
     loadConfig({})
+    titleProcess()
     running = await whenDatabaseAnswers(start)
   } catch (error) {
     return fail(error)

@@ -81,6 +81,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['areas', 'home', 'a backup is restored into a home of its own making'],
   ['secrets', 'home', 'the secrets lie in the home'],
   ['db', 'home', 'the embedded database lies in the home, behind a socket'],
+  ['db', 'log', 'the database is lost, and back'],
   ['db', 'secrets', 'the password of the embedded database'],
   ['queue', 'home', 'the sockets that wake workers'],
 
@@ -93,6 +94,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'git/run', 'the error plugin tells a limit of git from a fault'],
   ['server', 'db/migrate', 'the appliance brings its schema up to date; readiness asks for it'],
   ['server', 'db/paginate', 'the type of a page, whose headers are set here'],
+  ['server', 'db/statement-limit', 'statements of requests have a shorter limit'],
   ['server', 'git/processes', 'closed when the process stops'],
   ['server', 'git/reader', 'Prometheus is told how many readers there are'],
   ['server', 'git/slots', 'Prometheus is told how many git processes run and wait'],

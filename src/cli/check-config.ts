@@ -4,8 +4,8 @@ import { type ConfigReport, reportConfig } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { parseRanges } from '../lib/address.js'
 
-/** The keys that hold ranges of addresses. */
-const RANGES: readonly string[] = ['hooks.allow', 'trusted_proxies']
+/** The settings that are lists of addresses and ranges. */
+const RANGES: readonly string[] = ['hooks.allow', 'metrics.allow', 'trusted_proxies']
 
 /**
  * The configuration with all its problems. A given `file` replaces the home's config.yaml and the environment. Throws

@@ -1,4 +1,5 @@
 // Starts the command line. Each command loads what it needs by itself.
+import { writeSync } from 'node:fs'
 import { flush, handle, run } from '@oclif/core'
 import { root } from '../config.js'
 
@@ -6,6 +7,12 @@ const [first, ...rest] = process.argv.slice(2)
 
 // A reader such as `head` may close the pipe early. It takes no more output, so we do not wait until all is written.
 const readerLeft = new Promise<void>(resolve => process.stdout.once('error', () => resolve()))
+// Without this oclif throws the error of a full disk, with a stack trace. This listener has to come before that of oclif.
+process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return
+  tell(`gitstead: the output cannot be written: ${error.message}\n`)
+  process.exit(1)
+})
 const allWritten = () => Promise.race([flush(), readerLeft])
 
 /** They run on when nobody can read them: a full disk under their log must not end the appliance. */
@@ -29,6 +36,13 @@ try {
 } catch (error) {
   await allWritten()
   await fail(error as Error & { oclif?: { exit?: number } })
+}
+
+/** Writes to stderr. Where that is full as well, nobody can be told. */
+function tell(line: string): void {
+  try {
+    writeSync(2, line)
+  } catch {}
 }
 
 /** Commands report their own failures. Only a command that does not exist is reported here. */

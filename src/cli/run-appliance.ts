@@ -2,7 +2,7 @@
 import { config } from '../config.js'
 import { prepareHome, refuseOthers, stateOfHome } from '../home.js'
 import { requireFreeAddress } from '../listening.js'
-import { log, logTo, nameProcess } from '../log.js'
+import { log, logTo, nameProcess, titleProcess } from '../log.js'
 import { startAppliance } from './appliance.js'
 import { LogFile } from './log-file.js'
 import { refuseSecond, takeOrders } from './orders.js'
@@ -18,6 +18,7 @@ export async function runAppliance(configure: () => void): Promise<void> {
   const { state } = stateOfHome()
   if (state === 'home') await refuseSecond()
   await requireFreeAddress()
+  titleProcess()
   prepareHome()
   const stopping = deferred()
   const down = deferred()
@@ -43,8 +44,12 @@ export async function runAppliance(configure: () => void): Promise<void> {
   const appliance = startAppliance(logFile)
   try {
     const url = await Promise.race([appliance.ready, stopping.promise])
-    if (url) process.stdout.write(`ready ${url}\n`)
+    if (url) {
+      process.stdout.write(`ready ${url}\n`)
+      log().info({ url }, 'appliance ready')
+    }
     await stopping.promise
+    log().info('appliance stops')
   } finally {
     await appliance.stop()
     down.resolve()

@@ -9,6 +9,7 @@ import { databaseSocket } from './embedded.js'
 import { EMBEDDED_NAME } from './embedded-folder.js'
 import { defineModels } from './models/index.js'
 import { transactionNamespace } from './scope.js'
+import { limitConnection, sessionLimits, statementLimit } from './statement-limit.js'
 
 interface Database {
   readonly sequelize: Sequelize
@@ -17,6 +18,8 @@ interface Database {
 
 // By default a server keeps 16,382 prepared statements in total, and lists of values (`in (?, ?)`) create many of them.
 const STATEMENTS = 100
+// Less than the limit of a statement, because a request may have to connect first.
+const CONNECT_MS = 3000
 
 let current: Database | undefined
 
@@ -63,21 +66,36 @@ function open(): Database {
     dialect: 'mysql',
     host: host ?? 'localhost',
     port: port ?? 3306,
-    dialectOptions: { ...(socketPath ? { socketPath } : {}), connectTimeout: 5000, maxPreparedStatements: STATEMENTS },
+    dialectOptions: {
+      ...(socketPath ? { socketPath } : {}),
+      connectTimeout: CONNECT_MS,
+      maxPreparedStatements: STATEMENTS
+    },
     timezone: '+00:00',
     logging: false,
-    pool: { max: config().database.pool, min: 0, idle: 60_000, acquire: 10_000, evict: 30_000 },
+    pool: {
+      max: config().database.pool,
+      min: 0,
+      idle: 60_000,
+      acquire: Math.min(statementLimit() * 1000, 10_000),
+      evict: 30_000
+    },
     define: { underscored: true, freezeTableName: true },
     retry: { max: 1 }
   })
-  sequelize.addHook('afterConnect', connection => prepareSession(connection as Connection))
+  sequelize.addHook('afterConnect', async found => {
+    const connection = found as Connection
+    limitConnection(connection)
+    await prepareSession(connection)
+    for (const statement of sessionLimits()) await connection.promise().query(statement).catch(ignoreUnknown)
+  })
   defineModels(sequelize)
   const pool = mysql.createPool({
     ...address(),
     connectionLimit: config().database.pool,
     maxIdle: 2,
     idleTimeout: 60_000,
-    connectTimeout: 5000,
+    connectTimeout: CONNECT_MS,
     timezone: 'Z',
     dateStrings: false,
     enableKeepAlive: true,
@@ -85,16 +103,24 @@ function open(): Database {
   })
   // The pool sends these before it gives a new connection to anybody, and a connection answers in order.
   pool.on('connection', connection => {
-    for (const statement of SESSION) connection.query(statement, () => undefined)
+    for (const statement of [...SESSION, ...sessionLimits()]) connection.query(statement, () => undefined)
   })
   return { sequelize, pool }
+}
+
+function ignoreUnknown(error: { errno?: number }): void {
+  const UNKNOWN_VARIABLE = 1193
+  if (error.errno !== UNKNOWN_VARIABLE) throw error
 }
 
 async function prepareSession(connection: Connection): Promise<void> {
   for (const statement of SESSION) await connection.promise().query(statement)
 }
 
-/** Opens a connection outside of the pools, for code that holds one for a long time. The caller must destroy it. */
+/**
+ * Opens a connection outside of the pools, for code that holds one for a long time, or whose statements take as long as
+ * the tables are large. The caller must destroy it.
+ */
 export async function openConnection(options: ConnectionOptions = {}): Promise<Connection> {
   const connection = mysql.createConnection({ ...address(), connectTimeout: 5000, timezone: 'Z', ...options })
   // An error of the connection shows up in the answer to its next statement.

@@ -1,5 +1,7 @@
 // Translates errors of the database into the errors of the product.
-import { Misconfigured, Unavailable } from '../errors.js'
+import { DiskFull, Misconfigured, Unavailable } from '../errors.js'
+import { isDiskFull } from '../lib/disk-full.js'
+import { noteLost } from './presence.js'
 
 const AWAY = new Set([
   'ECONNREFUSED',
@@ -14,8 +16,27 @@ const AWAY = new Set([
   'ER_CON_COUNT_ERROR',
   'ER_NORMAL_SHUTDOWN',
   'ER_CONNECTION_KILLED',
-  'ER_QUERY_INTERRUPTED'
+  'ER_QUERY_INTERRUPTED',
+  'STATEMENT_TIMEOUT',
+  // A backlog of connections that nobody accepts, and networks that come and go.
+  'EAGAIN',
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ENETRESET',
+  'ENOTCONN',
+  'ESHUTDOWN',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS'
 ])
+/**
+ * A time limit of MariaDB and of MySQL, limits of connections, and a server that only reads now, as the old main server
+ * of a cluster does.
+ */
+const AWAY_NUMBERS = new Set([1969, 3024, 1040, 1041, 1135, 1203, 1226, 1290, 1836, 1927])
 
 interface DriverError {
   readonly code?: string
@@ -35,8 +56,9 @@ const driverError = (error: unknown): DriverError => {
 
 /** Returns true when the database cannot be reached, or when the connection broke during a statement. */
 export function isDatabaseAway(error: unknown): boolean {
-  const { code, message, syscall } = driverError(error)
+  const { code, errno, message, syscall } = driverError(error)
   if (code !== undefined && AWAY.has(code)) return true
+  if (errno !== undefined && AWAY_NUMBERS.has(errno)) return true
   // The server's socket does not exist. The same code about a file would be a fault of the program.
   if (code === 'ENOENT' && syscall === 'connect') return true
   if ((error as DriverError)?.name?.startsWith('SequelizeConnection')) return true
@@ -63,8 +85,8 @@ export function duplicateKey(error: unknown): string | undefined {
 }
 
 /**
- * Returns the error to throw instead: Unavailable when the database cannot be reached, Misconfigured when it refuses
- * the account or the name, otherwise the same error.
+ * Returns the error to throw instead: Unavailable when the database cannot be reached or others hold its locks,
+ * Misconfigured when it refuses the account or the name, DiskFull when it has no room, otherwise the same error.
  */
 export function translate(error: unknown): unknown {
   if (driverError(error).errno === 1045) {
@@ -73,5 +95,9 @@ export function translate(error: unknown): unknown {
   if (driverError(error).errno === 1049) {
     return new Misconfigured('the database of database.url does not exist: create it')
   }
-  return isDatabaseAway(error) ? new Unavailable('the database is not available') : error
+  if (isDiskFull(error)) return new DiskFull()
+  if (isRetriable(error)) return new Unavailable('the database is busy')
+  if (!isDatabaseAway(error)) return error
+  noteLost(driverError(error).code ?? driverError(error).message ?? 'unknown')
+  return new Unavailable('the database is not available')
 }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Misconfigured } from '../errors.js'
-import { database, openConnection } from './connection.js'
+import { openConnection } from './connection.js'
 import { isAlreadyMade, translate } from './failure.js'
 import { migrations } from './migrations/list.js'
 import { execute, row, rows } from './sql.js'
@@ -99,8 +99,9 @@ async function umzug() {
 }
 
 /**
- * A connection keeps the default collation that the database had when it was opened. On a fresh one, new tables get the
- * collation that an earlier migration gave the database.
+ * Runs the statements of a migration on a connection of its own. Its time has no limit: a large table takes as long as it
+ * takes. And a connection keeps the default collation that the database had when it was opened, so on a fresh one new
+ * tables get the collation that an earlier migration gave the database.
  */
 async function onFreshConnection(statements: readonly string[]): Promise<void> {
   const connection = await openConnection()
@@ -111,13 +112,11 @@ async function onFreshConnection(statements: readonly string[]): Promise<void> {
   }
 }
 
-const onPool = (sql: string) => database().sequelize.query(sql)
-
 /** A change of a table that an earlier run made before it died is taken as made: MySQL has no `add column if not exists`. */
-async function inOrder(statements: readonly string[], run: (sql: string) => Promise<unknown> = onPool): Promise<void> {
+async function inOrder(statements: readonly string[], send: (sql: string) => Promise<unknown>): Promise<void> {
   for (const statement of statements) {
     try {
-      await run(statement)
+      await send(statement)
     } catch (error) {
       if (!isAlreadyMade(error)) throw error
     }
@@ -126,12 +125,15 @@ async function inOrder(statements: readonly string[], run: (sql: string) => Prom
 
 async function prepare(): Promise<void> {
   try {
-    await inOrder([
-      `create table if not exists schema_migrations (
+    await inOrder(
+      [
+        `create table if not exists schema_migrations (
         name varchar(128) character set ascii not null primary key, applied_at datetime(3) not null)`,
-      `create table if not exists schema_lock (
+        `create table if not exists schema_lock (
         id tinyint not null primary key, holder char(36) character set ascii not null, expires_at datetime(3) not null)`
-    ])
+      ],
+      execute
+    )
   } catch (error) {
     throw translate(error)
   }

@@ -4,7 +4,9 @@ import type { ExecuteValues, PoolConnection, QueryError, ResultSetHeader, RowDat
 import { isShowable } from '../lib/moment.js'
 import { database } from './connection.js'
 import { isDatabaseAway, translate } from './failure.js'
+import { noteAnswer } from './presence.js'
 import { currentTransaction } from './scope.js'
+import { StatementTimeout, statementClock } from './statement-limit.js'
 
 export type Value = string | number | boolean | bigint | Date | Buffer | null
 
@@ -32,6 +34,8 @@ export function execute(sql: string, values: readonly Value[] = []): Promise<Res
 }
 
 const BATCH = 1000
+/** A connection that the server has closed shows it at once. */
+const SOON_MS = 500
 
 /**
  * Deletes the rows of `sql` (`delete from ... where ...`) in batches, so that no statement holds many locks for long.
@@ -75,14 +79,17 @@ export function padded<T>(list: readonly T[]): T[] {
 async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]): Promise<T> {
   const transaction = currentTransaction()
   if (transaction) return on(connectionOf(transaction as unknown as Held), sql, values)
+  const started = performance.now()
   try {
-    return await on<T>(database().pool, sql, values)
+    return await onPool<T>(sql, values)
   } catch (error) {
-    // The server may have closed an idle connection of the pool. A read is safe to repeat.
-    if (!isDatabaseAway(error) || !/^\s*select/i.test(sql)) throw translate(error)
+    // The server may have closed an idle connection of the pool. A read is safe to repeat, but a server that has let it
+    // wait would do so again.
+    const waited = performance.now() - started > SOON_MS
+    if (waited || !isDatabaseAway(error) || !/^\s*select/i.test(sql)) throw translate(error)
   }
   try {
-    return await on<T>(database().pool, sql, values)
+    return await onPool<T>(sql, values)
   } catch (error) {
     throw translate(error)
   }
@@ -115,5 +122,35 @@ function on<T extends RowDataPacket[] | ResultSetHeader>(
     executor.execute<T>(sql, storable(values) as ExecuteValues, (error: QueryError | null, result: T) =>
       error ? reject(error) : resolve(result)
     )
+  })
+}
+
+/** Runs a statement on a connection of the pool. The limit of its time includes the wait for the connection. */
+function onPool<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let late = false
+    let connection: PoolConnection | undefined
+    const clock = statementClock(() => {
+      late = true
+      // The answer may still come, and must not be taken for that of another statement.
+      connection?.destroy()
+      reject(new StatementTimeout())
+    })
+    database().pool.getConnection((failed, got) => {
+      if (late) return got?.release()
+      if (failed) {
+        clearTimeout(clock)
+        return reject(failed)
+      }
+      connection = got
+      got.execute<T>(sql, values as ExecuteValues, (error: QueryError | null, result: T) => {
+        if (late) return
+        clearTimeout(clock)
+        got.release()
+        if (error) return reject(error)
+        noteAnswer()
+        resolve(result)
+      })
+    })
   })
 }

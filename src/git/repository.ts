@@ -43,12 +43,36 @@ const isThere = async (path: string) => (await stat(path).catch(() => null)) !==
  */
 export async function createRepository(path: string): Promise<void> {
   if (await isThere(join(path, 'HEAD'))) return
+  await (await prepareRepository(path)).place(path)
+}
+
+/** An empty repository that has no place yet. */
+export interface PreparedRepository {
+  /** Moves it to its place. It does not change a repository that is already there. */
+  place(path: string): Promise<void>
+  /** Removes it. */
+  drop(): Promise<void>
+}
+
+/** Makes an empty repository beside `path`. What needs room on the disk happens here. */
+export async function prepareRepository(path: string): Promise<PreparedRepository> {
   const temporary = `${path}.new-${randomBytes(6).toString('hex')}`
-  await mkdir(temporary, { recursive: true })
+  const drop = () => rm(temporary, { recursive: true, force: true })
   try {
+    await mkdir(temporary, { recursive: true })
     await withSimpleGit(temporary, git => git.init(true, ['--template=', '--initial-branch=master']))
     await appendFile(join(temporary, 'config'), settings(config().git.max_push_size))
     await Promise.all(['HEAD', 'config', '.'].map(name => syncPath(join(temporary, name))))
+  } catch (error) {
+    await drop()
+    throw error
+  }
+  return { drop, place: to => place(temporary, to) }
+}
+
+async function place(temporary: string, path: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true })
     await rename(temporary, path)
     await syncPath(dirname(path))
   } catch (error) {

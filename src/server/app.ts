@@ -11,12 +11,15 @@ import { healthRoutes } from './health.js'
 import { measureRequests } from './metrics.js'
 import { guardRoutes } from './plugins/access.js'
 import { authenticate, authenticateByBody } from './plugins/authenticate.js'
+import { BODY_LIMIT, boundRequests, CHECK_MS, endBadConnection, HEADERS_MS } from './plugins/bounds.js'
+import { compressAnswers } from './plugins/compress.js'
 import { answerBadUrl, answerErrors } from './plugins/errors.js'
 import { readInput } from './plugins/input.js'
 import { refuseWrites } from './plugins/maintenance-mode.js'
 import { rememberPaths } from './plugins/methods.js'
 import { documentApi } from './plugins/openapi.js'
 import { answerPages } from './plugins/paging.js'
+import { logRequests, requestId } from './plugins/request-log.js'
 import { answerVersions } from './plugins/versions.js'
 import { apiRoutes } from './routes.js'
 import { signInRoutes } from './web/sign-in.js'
@@ -28,13 +31,20 @@ export async function buildApp(): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: log() as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: 10_485_760,
     trustProxy: trustedProxy(),
+    bodyLimit: BODY_LIMIT,
+    clientErrorHandler: endBadConnection,
+    http: {
+      connectionsCheckingInterval: CHECK_MS,
+      headersTimeout: Math.min(HEADERS_MS, config().http.body_timeout * 1000)
+    },
+    requestTimeout: config().http.body_timeout * 1000,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true, querystringParser: parseForm },
     frameworkErrors: answerBadUrl,
     rewriteUrl: request => withoutSuffix(request.url ?? '/'),
     // One logger for all requests: a child logger for each request took as long as finding its route.
     childLoggerFactory: logger => logger,
+    genReqId: requestId,
     forceCloseConnections: 'idle',
     // The server still answers requests that arrive while it stops, with our own bodies: the database stops after the
     // server.
@@ -43,6 +53,9 @@ export async function buildApp(): Promise<FastifyInstance> {
   knowAddresses(app)
   measureRequests(app)
   rememberPaths(app)
+  logRequests(app)
+  boundRequests(app)
+  compressAnswers(app)
   answerErrors(app)
   answerPages(app)
   answerVersions(app)

@@ -34,7 +34,7 @@ interface GitRequest {
 const REALM = 'Basic realm="Gitstead"'
 
 export const gitHttpRoutes: FastifyPluginAsync = async app => {
-  const config = { public: true as const }
+  const config = { public: true as const, streams: true as const }
   const reads = { ...config, duringMaintenance: true as const }
   app.setErrorHandler(answerError)
   // The bodies are git's streams: Fastify must neither parse nor collect them.

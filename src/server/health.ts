@@ -3,6 +3,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { requireDatabase } from '../db/migrate.js'
 import { INSTANCE_HEADER, instance } from './instance.js'
 import { metricsText } from './metrics.js'
+import { metricsRanges, requireMetricsAccess } from './metrics-access.js'
 
 export const healthRoutes: FastifyPluginAsync = async app => {
   app.get('/-/health', { config: { public: true } }, async (_request, reply) => {
@@ -19,9 +20,11 @@ export const healthRoutes: FastifyPluginAsync = async app => {
     }
   })
 
-  // Not specified: who may read the metrics. They show counts of work and nothing about users, but outsiders should not
-  // see them either. A proxy in front hides /-/ from the world, as in the example configuration.
-  app.get('/-/metrics', { config: { public: true } }, async (_request, reply) => {
+  // Not specified: who may read the metrics. They show counts of work and nothing about users, but to outsiders they show
+  // when an attack begins to hurt.
+  const ranges = metricsRanges()
+  app.get('/-/metrics', { config: { public: true } }, async (request, reply) => {
+    await requireMetricsAccess(request, ranges)
     const { text, type } = await metricsText()
     return reply.type(type).send(text)
   })

@@ -1,10 +1,13 @@
 // The server as its own process. `gitstead up` forks this file; `gitstead server` runs it.
+import { config } from '../config.js'
 import { migrateUp } from '../db/migrate.js'
+import { limitStatements } from '../db/statement-limit.js'
 import { log } from '../log.js'
 import { runProcess } from '../process.js'
 import { startServer } from './start.js'
 
 await runProcess('server', async () => {
+  limitStatements(config().database.timeout)
   // Under `gitstead up` the server brings the schema up to date, and the worker waits for that.
   if (process.send) {
     const applied = await migrateUp()

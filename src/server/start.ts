@@ -12,6 +12,7 @@ import { log } from '../log.js'
 import { closeWake } from '../queue/wake.js'
 import { allowedRanges } from '../webhooks/target.js'
 import { buildApp } from './app.js'
+import { collectWhenIdle } from './idle-memory.js'
 import { forgetAddress, noteAddress } from './instance.js'
 
 const IDLE_MS = 100
@@ -33,15 +34,15 @@ export async function startServer(): Promise<Server> {
     await app.close()
     throw new Misconfigured(listenProblem(error, host, port))
   }
-  // A large clone or push may take a long time. Git's own time limit ends a request that hangs.
-  app.server.requestTimeout = 0
   app.server.keepAliveTimeout = 65_000
   const bound = (app.server.address() as AddressInfo).port
   noteAddress(bound)
+  const stopCollecting = collectWhenIdle()
   log().info({ host, port: bound }, 'server ready')
   return {
     port: bound,
     stop: async () => {
+      stopCollecting()
       // A connection that was busy when the close began stays open after it becomes idle, and would block the close.
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MS)
       await app.close()

@@ -7,6 +7,8 @@ export const access: ResourceAccess = {
     'GET /api/docs': { expected: EVERYBODY },
     'GET /api/docs/json': { expected: EVERYBODY },
     'GET /api/docs/yaml': { expected: EVERYBODY },
+    'GET /api/docs/static/theme/gitstead.css': { expected: EVERYBODY },
+    'GET /api/docs/static/theme/icon.svg': { expected: EVERYBODY },
     'GET /api/docs/static/index.html': { expected: answering(302, EVERYBODY) },
     'GET /api/docs/static/swagger-initializer.js': { expected: EVERYBODY },
     // No page has this name: as on every unknown path, wrong credentials are refused first.

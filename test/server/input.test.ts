@@ -1,4 +1,5 @@
 // Every way in which a client writes its parameters, and every way in which it gets them wrong.
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { testApp } from '../helpers/app.js'
 
@@ -89,13 +90,20 @@ t.test('encodings', async t => {
     }
   })
 
-  t.test('a body of another type holds none either', async t => {
-    for (const type of ['text/plain', 'application/xml', 'application/octet-stream', 'nonsense']) {
+  t.test('a body of another type is refused, because its parameters would be lost silently', async t => {
+    for (const type of ['text/plain', 'application/xml', 'application/octet-stream', 'application/jsonx']) {
       const res = await send(type, 'url=http://x.example.org')
-      t.ok([400, 415].includes(res.statusCode), `${type} ${res.statusCode}`)
-      t.type(res.json().message, 'string')
+      t.equal(res.statusCode, 415, type)
+      t.match(res.json().message, `the Content-Type of the body is ${type}, but must be application/json`)
     }
-    t.equal((await send('text/plain', 'hello', `?${form}`)).statusCode, 201, 'but the query does')
+    const untyped = await send(undefined, 'hello', `?${form}`)
+    t.equal(untyped.statusCode, 415, 'also beside parameters in the query')
+    t.match(untyped.json().message, 'is none')
+    t.equal((await send('text/plain', '', `?${form}`)).statusCode, 201, 'an empty body loses nothing')
+  })
+
+  t.test('a byte order mark before JSON', async t => {
+    t.equal((await send('application/json', `\ufeff${JSON.stringify({ url })}`)).statusCode, 201)
   })
 
   t.test('keys that objects have from elsewhere mean nothing', async t => {
@@ -109,8 +117,33 @@ t.test('encodings', async t => {
   t.test('too much at once', async t => {
     const res = await send('application/json', JSON.stringify({ url: 'x'.repeat(11_000_000) }))
     t.equal(res.statusCode, 413)
-    t.same(res.json(), { message: '413 Request Entity Too Large' })
+    t.match(res.json().message, '413 Request Entity Too Large - a body has 1048576 bytes at the most')
+    const values = await send('application/json', `{"url":[${'{},'.repeat(100_000)}{}]}`)
+    t.equal(values.statusCode, 413)
+    t.match(values.json().message, 'a body has 100000 values at the most')
+    const quoted = await send(
+      'application/json',
+      JSON.stringify({ url, push_events: false, x: ',\\",'.repeat(60_000) })
+    )
+    t.equal(quoted.statusCode, 201, 'what stands in a string is one value')
     t.equal((await send('application/json', `${'['.repeat(50_000)}${']'.repeat(50_000)}`)).statusCode, 400)
+  })
+
+  t.test('all fields of a multipart form together', async t => {
+    const type = `multipart/form-data; boundary=${BOUNDARY}`
+    const many = multipart(Array.from({ length: 150 }, () => ['x', 'x'.repeat(10_000)]))
+    const sized = await send(type, many)
+    t.equal(sized.statusCode, 413)
+    t.match(sized.json().message, 'a body has 1048576 bytes at the most')
+    const unsized = await app.fastify.inject({
+      method: 'POST',
+      url: '/api/v3/hooks',
+      headers: { ...headers, 'content-type': type, 'transfer-encoding': 'chunked' },
+      payload: Readable.from(many.match(/.{1,60000}/gs) ?? [])
+    })
+    t.equal(unsized.statusCode, 413, 'also when the client does not say how long it is')
+    const few = multipart([...fields, ['x', 'x'.repeat(900_000)]])
+    t.equal((await send(type, few)).statusCode, 201)
   })
 
   t.test('multipart that is cut, or holds a file', async t => {
@@ -207,6 +240,7 @@ t.test('paths and queries', async t => {
       const res = await app.fastify.inject({ method, url: `/api/v3${url}`, headers })
       t.equal(res.statusCode, 405, `${method} ${url}`)
       t.same(res.json(), { error: '405 Not Allowed' })
+      t.match(res.headers.allow, /^GET, HEAD\b/)
     }
   })
 
@@ -338,5 +372,18 @@ t.test('pages', async t => {
     t.equal(res.statusCode, 200)
     t.notMatch(String(res.headers.link), owner.privateToken)
     t.match(String(res.headers.link), /search=a\?b/)
+    for (const name of [
+      'private%5Ftoken',
+      '%70rivate_token',
+      'access%5ftoken',
+      'private_token[]',
+      'private_token[a]'
+    ]) {
+      const { headers } = await app.nobody.inject({
+        method: 'GET',
+        url: `/api/v3/projects/visible?${name}=${owner.privateToken}&search=x`
+      })
+      t.notMatch(String(headers.link), owner.privateToken, name)
+    }
   })
 })

@@ -135,9 +135,9 @@ t.test('every operation says who may call it, and fails as it is described', asy
     /^For members of the project with the level Developer or higher\. Archived projects refuse it\.$/
   )
   const statuses = (id: string) => Object.keys(find(id)?.responses ?? {})
-  t.same(statuses('createSession'), ['201', '400', '401', '403', '413', '429'])
+  t.same(statuses('createSession'), ['201', '400', '401', '403', '413', '415', '429'])
   t.same(statuses('getProject'), ['200', '400', '401', '404'])
-  t.same(statuses('createUser'), ['201', '400', '401', '403', '409', '413'])
+  t.same(statuses('createUser'), ['201', '400', '401', '403', '409', '413', '415'])
   t.same(
     lacking(({ parameters = [], responses }) => !parameters.some(it => it.in === 'path') || responses['404']),
     []

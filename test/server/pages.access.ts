@@ -1,4 +1,4 @@
-import { answering, EVERYBODY, statuses } from '../access/actors.js'
+import { ADMINISTRATOR, answering, EVERYBODY, statuses } from '../access/actors.js'
 import type { ResourceAccess } from '../access/resource.js'
 
 /** Pages and probes look at no credentials of the API. */
@@ -14,6 +14,6 @@ export const access: ResourceAccess = {
     'POST /users/sign_out': { expected: statuses({ others: 303 }) },
     'GET /-/health': { expected: EVERYBODY },
     'GET /-/readiness': { expected: EVERYBODY },
-    'GET /-/metrics': { expected: EVERYBODY }
+    'GET /-/metrics': { expected: ADMINISTRATOR }
   }
 }

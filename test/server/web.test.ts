@@ -1,5 +1,7 @@
 // What lies beside the API: signing in, the documents, health and metrics.
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
+import { loadConfig } from '../../src/config.js'
 import { testApp } from '../helpers/app.js'
 
 const ORIGIN = { host: 'git.example.org', origin: 'http://git.example.org' }
@@ -121,7 +123,8 @@ t.test('health, readiness, metrics', async t => {
   t.equal(ready.statusCode, 200)
   t.match(ready.json(), { status: 'ok', database: 'ok' })
   await app.nobody.get('/projects/visible')
-  const metrics = await app.nobody.get('/-/metrics')
+  const admin = await app.make.admin()
+  const metrics = await app.as(admin).get('/-/metrics')
   t.equal(metrics.statusCode, 200)
   t.match(metrics.headers['content-type'], /^text\/plain/)
   for (const name of [
@@ -142,4 +145,55 @@ t.test('health, readiness, metrics', async t => {
     labels.some(route => /\d{2,}/.test(route ?? '')),
     'routes are patterns: no label for each project'
   )
+  t.equal((await app.nobody.get('/-/metrics')).statusCode, 401)
+  const bearer = {
+    method: 'GET',
+    url: '/-/metrics',
+    headers: { authorization: `Bearer ${admin.privateToken}` }
+  } as const
+  t.equal((await app.fastify.inject(bearer)).statusCode, 200, 'Prometheus sends its token so')
+})
+
+t.test('metrics for an address', async t => {
+  process.env.GITSTEAD_METRICS_ALLOW = '192.0.2.0/28'
+  loadConfig({ port: 0 })
+  const app = await testApp(t)
+  const from = (remoteAddress: string) => app.fastify.inject({ method: 'GET', url: '/-/metrics', remoteAddress })
+  t.equal((await from('192.0.2.7')).statusCode, 200)
+  t.equal((await from('::ffff:192.0.2.7')).statusCode, 200)
+  t.equal((await from('192.0.2.17')).statusCode, 401)
+  t.equal((await from('2001:db8::1')).statusCode, 401)
+})
+
+t.test('the reference page', async t => {
+  const app = await testApp(t)
+  const get = (url: string) => app.fastify.inject({ method: 'GET', url, headers: { host: 'git.lan' } })
+  const page = await get('/api/docs')
+  t.match(page.body, /<title>Gitstead REST API<\/title>/)
+  t.notMatch(page.body, /swagger ui|favicon/i)
+  const policy = String(page.headers['content-security-policy'])
+  t.match(policy, /default-src 'self'/)
+  t.notMatch(policy, /upgrade-insecure-requests|https?:/, 'it works over plain HTTP, and asks no other host')
+  t.match((await get('/api/docs/static/theme/gitstead.css')).body, /topbar \{ display: none/)
+  t.same((await get('/api/docs/json')).json().servers, [{ url: '/' }], 'it asks the host that it came from')
+})
+
+t.test('large answers are compressed', async t => {
+  const app = await testApp(t)
+  const get = (url: string, encoding?: string) =>
+    app.fastify.inject({ method: 'GET', url, headers: encoding === undefined ? {} : { 'accept-encoding': encoding } })
+  const plain = await get('/api/v3/openapi.json')
+  t.notOk(plain.headers['content-encoding'])
+  t.equal(plain.headers.vary, 'accept-encoding')
+  for (const encoding of ['gzip', 'deflate, gzip;q=0.5', 'br, *']) {
+    const packed = await get('/api/v3/openapi.json', encoding)
+    t.equal(packed.headers['content-encoding'], 'gzip', encoding)
+    t.ok(packed.rawPayload.length < plain.rawPayload.length / 4)
+    t.equal(Number(packed.headers['content-length']), packed.rawPayload.length)
+    t.equal(gunzipSync(packed.rawPayload).toString(), plain.body)
+  }
+  for (const encoding of ['identity', 'gzip;q=0', 'gzip;q=0.0, br']) {
+    t.notOk((await get('/api/v3/openapi.json', encoding)).headers['content-encoding'], encoding)
+  }
+  t.notOk((await get('/-/health', 'gzip')).headers['content-encoding'], 'small ones are not')
 })

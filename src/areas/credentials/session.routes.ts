@@ -11,6 +11,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
   app.post(
     '/session',
     {
+      // Anybody may send this body.
+      bodyLimit: 16_384,
       config: { public: true, duringMaintenance: true },
       schema: {
         tags: ['Users'],

@@ -7,6 +7,7 @@ import { transact } from '../../db/transact.js'
 import { Invalid, ProjectLimit } from '../../errors.js'
 import { MASTER } from '../../lib/levels.js'
 import { nameProblem, pathOfName, pathProblem } from '../../lib/path.js'
+import { log } from '../../log.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
 import { tell } from '../activity/happenings.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
@@ -14,19 +15,27 @@ import { insertMember } from '../members/members.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { checkVisibility, storagesInUse, visibilityOfNewProject } from './new-projects.js'
 import type { ProjectBody } from './projects.schema.js'
-import { ensureRepository } from './repositories.js'
+import { prepareProject, repositoryPath } from './repositories.js'
 
 /**
  * Creates a project with an empty repository and gives its id. Throws Invalid, and ProjectLimit when the owner has as
- * many projects as allowed. The row comes first: a crash in between leaves a project without a repository, which
- * `ensureRepository` makes when needed.
+ * many projects as allowed. The repository is made before the row, because a full disk must leave neither. A crash
+ * before it is in its place leaves a project without a repository, which `ensureRepository` makes when needed.
  */
 export async function createProject(body: ProjectBody, origin: Origin): Promise<number> {
   const asker = requireAsker(origin)
   const path = body.path || pathOfName(body.name)
   checkNames(body.name, path)
-  const { id, storage } = await transact(() => insertProject(body, path, asker))
-  await ensureRepository({ id, storage })
+  const storage = oneOf(storagesInUse(await applicationSettings()))
+  const repository = await prepareProject(storage)
+  const { id } = await transact(() => insertProject({ ...body, path, storage }, asker)).catch(async error => {
+    await repository.drop()
+    throw error
+  })
+  await repository.place(repositoryPath({ id, storage })).catch(error => {
+    // The project is there already, and whoever uses its repository first tries again.
+    log().warn({ error, project: id }, 'the repository of a new project is not in its place yet')
+  })
   return id
 }
 
@@ -39,7 +48,10 @@ function checkNames(name: string, path: string): void {
   if (Object.keys(errors).length > 0) throw new Invalid(errors)
 }
 
-async function insertProject(body: ProjectBody, path: string, asker: ActorUser): Promise<Project> {
+async function insertProject(
+  body: ProjectBody & { path: string; storage: string },
+  asker: ActorUser
+): Promise<Project> {
   const namespace = await findNamespace(body.namespace_id, asker)
   const instance = await applicationSettings()
   const visibilityLevel = visibilityOfNewProject(body, instance)
@@ -53,8 +65,8 @@ async function insertProject(body: ProjectBody, path: string, asker: ActorUser):
     namespaceId: namespace.id,
     creatorId: asker.id,
     name: body.name,
-    path,
-    storage: oneOf(storagesInUse(instance)),
+    path: body.path,
+    storage: body.storage,
     runnersTokenHash: tokenHash(runnersToken),
     runnersTokenEncrypted: encrypt(runnersToken),
     lastActivityAt: now

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
 import { DamagedRepository } from '../../git/objects.js'
-import { createRepository } from '../../git/repository.js'
+import { createRepository, type PreparedRepository, prepareRepository } from '../../git/repository.js'
 
 export interface StoredProject {
   readonly id: number
@@ -12,9 +12,19 @@ export interface StoredProject {
 
 /** The path of a project's repository. It uses the hash of the project's id, so renames and transfers move no files. */
 export function repositoryPath({ id, storage }: StoredProject): string {
-  const hash = createHash('sha256').update(String(id)).digest('hex')
+  return pathOf(createHash('sha256').update(String(id)).digest('hex'), storage)
+}
+
+function pathOf(hash: string, storage: string): string {
   return join(config().home, 'repositories', storage, hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`)
 }
+
+/**
+ * Makes the repository of a project that has no id yet, beside a place that no project has: what is left of it by a
+ * crash looks as any other unfinished repository.
+ */
+export const prepareProject = (storage: string): Promise<PreparedRepository> =>
+  prepareRepository(pathOf(randomBytes(32).toString('hex'), storage))
 
 /**
  * Gives the path of a project's repository, and makes the repository if it is missing: a crash between the row and the

@@ -64,8 +64,9 @@ pages before and after, \`X-Total\` and \`X-Total-Pages\` count.
 ## Errors
 The body of an error is \`{"message": ...}\`: a text or, where a record cannot take values, the texts by attribute. A
 missing or wrong parameter gives 400, also with \`error\` beside \`message\`. A project that the client may not see gives
-404, as one that does not exist. Any operation may answer 500, or 503 with \`Retry-After\` while the database is away or
-too much waits, or 429 with \`Retry-After\` after many wrong passwords or tokens.
+404, as one that does not exist. Any operation may answer 429 with \`Retry-After\` after many wrong passwords or tokens, or
+when one address has too many open requests, 500, 503 with \`Retry-After\` while the database is away or too much waits, or
+507 while the disk is full.
 
 Times are ISO 8601 date-times in UTC.
 `.trim()

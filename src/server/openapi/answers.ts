@@ -55,6 +55,7 @@ export const errorResponses = {
   NotAcceptable: answer('The record is closed already.', 'Error'),
   Conflict: answer('Another record has this value, or the record has changed meanwhile.', 'Error'),
   TooLarge: answer('The request or the file has too many bytes.', 'Error'),
+  UnreadableType: answer('The body has a type that nothing reads.', 'Error'),
   Unprocessable: answer('The request is well-formed, and still not possible.', 'ParameterError'),
   TooManyRequests: { ...answer('Too many requests: try later.', 'Error'), headers: retryAfter }
 }
@@ -69,6 +70,7 @@ const NAMES = {
   406: 'NotAcceptable',
   409: 'Conflict',
   413: 'TooLarge',
+  415: 'UnreadableType',
   422: 'Unprocessable',
   429: 'TooManyRequests'
 } as const satisfies { [status: number]: keyof typeof errorResponses }

@@ -49,7 +49,7 @@ export function describeOperation(route: Route): FastifySchema & { 'x-facts': Fa
 function failuresOf({ path, config, schema }: Route): ErrorStatus[] {
   const found = new Set<ErrorStatus>(schema.errors)
   if (schema.body || schema.querystring || schema.params) found.add(400)
-  if (schema.body) found.add(413)
+  if (schema.body) found.add(413).add(415)
   if (path.includes(':')) found.add(404)
   const ability = config.can && abilities[config.can]
   if (ability) found.add(401)

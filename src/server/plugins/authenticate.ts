@@ -81,7 +81,7 @@ function hasParametersInBody({ method, headers }: FastifyRequest): boolean {
  * The actor of a request by its headers and its query; `nobody` without credentials there. Throws Unauthorized when the
  * credentials are wrong.
  */
-async function findActor(request: FastifyRequest): Promise<Actor> {
+export async function findActor(request: FastifyRequest): Promise<Actor> {
   const token = tokenOf(request)
   if (token !== undefined) return actAs(await byToken(request, token), sudoOf(request))
   const session = request.cookies[SESSION_COOKIE]

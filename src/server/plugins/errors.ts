@@ -3,8 +3,9 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isDatabaseAway, isRetriable } from '../../db/failure.js'
 import * as errors from '../../errors.js'
 import { GitLimit } from '../../git/run.js'
+import { isDiskFull } from '../../lib/disk-full.js'
 import { log } from '../../log.js'
-import { otherMethod } from './methods.js'
+import { methodsOf } from './methods.js'
 
 interface Answer {
   readonly status: number
@@ -20,8 +21,10 @@ export function answerErrors(app: FastifyInstance): void {
     return send(reply, answerTo(unknown ? new errors.Unauthorized() : error, request))
   })
   app.setNotFoundHandler((request, reply) => {
-    const status = otherMethod(app, request) ? 405 : 404
-    return send(reply, { status, body: { error: status === 405 ? '405 Not Allowed' : '404 Not Found' } })
+    const methods = methodsOf(app, request)
+    if (methods.length === 0) return send(reply, { status: 404, body: { error: '404 Not Found' } })
+    reply.header('allow', methods.join(', '))
+    return send(reply, { status: 405, body: { error: '405 Not Allowed' } })
   })
 }
 
@@ -47,10 +50,11 @@ export function answerTo(error: unknown, request: FastifyRequest): Answer {
   if (named) return named
   if (error instanceof GitLimit)
     return { status: 413, body: { message: `413 Request Entity Too Large: ${error.message}` } }
+  if (isDiskFull(error)) return diskFull()
   if (isDatabaseAway(error)) return unavailable('the database is not available')
   // Many requests change the same records at once, and this one lost each time.
   if (isRetriable(error)) return unavailable('others change the same records')
-  log().error({ error, method: request.method, route: request.routeOptions.url }, 'request failed')
+  log().error({ error, request: request.id, method: request.method, route: request.routeOptions.url }, 'request failed')
   return { status: 500, body: { message: '500 Internal Server Error' } }
 }
 
@@ -59,6 +63,11 @@ const unavailable = (text: string, retryAfter = 2): Answer => ({
   retryAfter,
   body: { message: `503 Service Unavailable - ${text}` }
 })
+
+const diskFull = (): Answer => {
+  const { message } = new errors.DiskFull()
+  return { status: 507, body: { message: `507 Insufficient Storage - ${message}` } }
+}
 
 function answerFailure(error: errors.Failure): Answer | undefined {
   const { message } = error
@@ -74,9 +83,11 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.UpdateConflict) return { status: 404, body: { message } }
   if (error instanceof errors.Conflict) return { status: 409, body: { message } }
   if (error instanceof errors.TooLarge) return { status: 413, body: { message } }
+  if (error instanceof errors.UnreadableType) return { status: 415, body: { message } }
   if (error instanceof errors.Unprocessable) return { status: 422, body: { message, error: message } }
   if (error instanceof errors.TooManyRequests) return { status: 429, retryAfter: error.retryAfter, body: { message } }
   if (error instanceof errors.NotModified) return { status: 304 }
+  if (error instanceof errors.DiskFull) return diskFull()
   if (error instanceof errors.Unavailable) return unavailable(message, error.retryAfter)
   return undefined
 }

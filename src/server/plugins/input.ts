@@ -1,15 +1,18 @@
 // Collects the parameters of a request into one typed object. Clients may write them as query, form, multipart or JSON.
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
-import { BadParameters, BadRequest, TooLarge } from '../../errors.js'
+import { BadParameters, BadRequest, TooLarge, UnreadableType } from '../../errors.js'
 import type { InputSchema } from '../../lib/coerce.js'
 import { addPair, type Form, parseForm } from '../../lib/form.js'
+import { hasMoreValues } from '../../lib/json.js'
 import { validator, type Wrong } from '../../lib/validate.js'
+import { bodyLimitOf, tooLarge } from './bounds.js'
 
-/**
- * Limits for parameters that contain no file. The fields of a multipart form are read completely, within these limits.
- */
-const FIELDS = { fieldSize: 16_777_216, fields: 200, files: 0, parts: 200 }
+/** A form has at most this many fields, and no file. Their bytes count against the limit of the body. */
+const FIELDS = { fields: 200, files: 0, parts: 200 }
+/** A body has at most this many values in JSON: each takes up to 60 bytes of memory, however short it is written. */
+const MOST_VALUES = 100_000
+const BYTE_ORDER_MARK = 0xfeff
 
 /** Credentials that stand among the parameters of a body. */
 export interface BodyCredentials {
@@ -29,21 +32,35 @@ declare module 'fastify' {
 export async function readInput(app: FastifyInstance): Promise<void> {
   app.setValidatorCompiler(compile as FastifySchemaCompiler<unknown>)
   app.removeContentTypeParser(['application/json', 'text/plain'])
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
-    try {
-      done(null, text === '' ? {} : JSON.parse(text as string))
-    } catch {
-      done(new BadRequest('400 (Bad request) the body is not valid JSON'))
-    }
-  })
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) =>
+    done(null, parseJson(text as string))
+  )
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, text, done) =>
     done(null, parseForm(text as string))
   )
   await app.register(multipart, { limits: FIELDS })
-  // Not specified: a body of another type contains no parameters.
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined))
+  app.addContentTypeParser('*', (request, _payload, done) => done(null, refuseType(request)))
   app.decorateRequest('bodyCredentials', null)
   app.addHook('preValidation', gatherInput)
+}
+
+function parseJson(text: string): unknown {
+  // Some editors and shells write a byte order mark.
+  const json = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
+  if (hasMoreValues(json, MOST_VALUES)) {
+    throw new TooLarge(`413 Request Entity Too Large - a body has ${MOST_VALUES} values at the most`)
+  }
+  try {
+    return json === '' ? {} : JSON.parse(json)
+  } catch {
+    throw new BadRequest('400 (Bad request) the body is not valid JSON')
+  }
+}
+
+/** Refuses a body whose parameters would otherwise be lost silently. An empty one has none. */
+function refuseType({ headers }: FastifyRequest): undefined {
+  const length = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? '0' : 'unknown')
+  if (length !== '0') throw new UnreadableType(headers['content-type'])
 }
 
 /** This is not an async function, because it runs for every request and most requests have nothing to wait for. */
@@ -65,11 +82,16 @@ function gatherInput(request: FastifyRequest, _reply: FastifyReply, done: (error
 /** Reads the fields of a multipart form, in the same form as those of any other form. */
 async function readFields(request: FastifyRequest): Promise<Form> {
   const form: Form = Object.create(null) as Form
+  const limit = bodyLimitOf(request)
+  let size = 0
   try {
-    for await (const part of request.parts()) {
+    for await (const part of request.parts({ limits: { fieldSize: limit } })) {
       if (part.type !== 'field') continue
-      if (part.valueTruncated) throw new TooLarge()
-      addPair(form, part.fieldname, String(part.value))
+      const value = String(part.value)
+      size += part.fieldname.length + value.length
+      // The parser collects one field at the most beyond this, because it waits for us at each chunk.
+      if (part.valueTruncated || size > limit) throw new TooLarge(tooLarge(limit))
+      addPair(form, part.fieldname, value)
     }
   } catch (error) {
     // The parser's errors about wrong bytes have no status code.

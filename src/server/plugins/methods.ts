@@ -2,24 +2,31 @@
 // has matched.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-const patterns = new WeakMap<FastifyInstance, Map<string, RegExp>>()
+interface Path {
+  readonly pattern: RegExp
+  readonly methods: Set<string>
+}
 
-/** Remembers the path of every route when it is registered. */
+const paths = new WeakMap<FastifyInstance, Map<string, Path>>()
+
+/** Remembers the path and the methods of every route when it is registered. */
 export function rememberPaths(app: FastifyInstance): void {
-  const known = new Map<string, RegExp>()
-  patterns.set(app, known)
-  app.addHook('onRoute', ({ url }) => {
+  const known = new Map<string, Path>()
+  paths.set(app, known)
+  app.addHook('onRoute', ({ url, method }) => {
     const pattern = url
       .split('/')
       .map(part => (part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace('\\*', '.*')))
       .join('/')
-    known.set(url, new RegExp(`^${pattern}$`))
+    const path = known.get(url) ?? { pattern: new RegExp(`^${pattern}$`), methods: new Set() }
+    for (const name of [method].flat()) path.methods.add(name)
+    known.set(url, path)
   })
 }
 
-/** Returns true when some route has the path of the request. */
-export function otherMethod(app: FastifyInstance, request: FastifyRequest): boolean {
+/** Returns the methods that the path of the request has, sorted. There are none when no route has the path. */
+export function methodsOf(app: FastifyInstance, request: FastifyRequest): string[] {
   const path = request.url.split('?', 1)[0] ?? ''
-  for (const pattern of patterns.get(app)?.values() ?? []) if (pattern.test(path)) return true
-  return false
+  const found = [...(paths.get(app)?.values() ?? [])].filter(({ pattern }) => pattern.test(path))
+  return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort()
 }

@@ -9,6 +9,16 @@ import { type Document, finishDocument } from '../openapi/document.js'
 import { describeOperation } from '../openapi/operation.js'
 
 const PREFIX = '/api/v3'
+/**
+ * The Content-Security-Policy of the page. It does not upgrade requests to https, because the page must also work over
+ * plain HTTP.
+ */
+const POLICY =
+  "default-src 'self'; base-uri 'self'; img-src 'self' data:; object-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 2v12h12V7H8v3h3v1H5V5h9V2z" fill="#468"/></svg>'
+/** The bar of the page has the name and the logo of its maker, and nothing that this page needs. */
+const STYLE = '.swagger-ui .topbar { display: none }\n'
 
 export async function documentApi(app: FastifyInstance): Promise<void> {
   // Made when it is first asked for: a server that nobody asks does not pay for it.
@@ -39,6 +49,18 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
     docs.addHook('onRoute', route => {
       route.config = { ...route.config, public: true }
     })
-    await docs.register(swaggerUi, { routePrefix: '/api/docs', staticCSP: true })
+    await docs.register(swaggerUi, {
+      routePrefix: '/api/docs',
+      staticCSP: POLICY,
+      logo: { type: 'image/svg+xml', content: ICON },
+      theme: {
+        title: 'Gitstead REST API',
+        css: [{ filename: 'gitstead.css', content: STYLE }],
+        favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: ICON }]
+      },
+      // The page asks the host that it came from, whatever the configured URL is.
+      transformSpecification: document => ({ ...document, servers: [{ url: '/' }] }),
+      transformSpecificationClone: false
+    })
   })
 }

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { publicUrl } from '../../config.js'
 import type { Page } from '../../db/paginate.js'
+import { parseForm } from '../../lib/form.js'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -39,13 +40,21 @@ function setHeaders(reply: FastifyReply, { total, page, perPage }: Page<unknown>
   })
 }
 
+const DROPPED = new Set(['page', 'per_page', 'private_token', 'access_token'])
+
+/** Returns the name of a parameter as the server reads it: `private%5Ftoken[]=x` is a `private_token`. */
+function nameOf(pair: string): string {
+  const [name] = Object.keys(parseForm(pair))
+  return name?.trim().toLowerCase() ?? ''
+}
+
 /** Returns a function that builds a link. Links keep the other parameters, except secrets. */
 function linkTo({ request }: FastifyReply, perPage: number): (page: string, rel: string) => string {
   const [path = ''] = request.url.split('?', 1)
   const kept = request.url
     .slice(path.length + 1)
     .split('&')
-    .filter(pair => pair !== '' && !/^(page|per_page|private_token|access_token)=/.test(pair))
+    .filter(pair => pair !== '' && !DROPPED.has(nameOf(pair)))
     .join('&')
   const base = `${publicUrl()}${path}?${kept}${kept ? '&' : ''}`
   return (page, rel) => `<${base}page=${page}&per_page=${perPage}>; rel="${rel}"`

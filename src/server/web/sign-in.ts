@@ -31,24 +31,28 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(SIGN_IN, { config: open, schema: hide }, async (_request, reply) => show(reply))
 
-  app.post(SIGN_IN, { config: open, schema: { ...hide, body: SignInBody } }, async (request, reply) => {
-    if (!sameOrigin(request)) return show(reply.code(403), 'Open this page and sign in from it.')
-    const { login, password } = request.body
-    const user = await userOfPassword(login, password, request.address).catch(asRefusal)
-    if (user instanceof Forbidden) return show(reply.code(403), `${user.reason}.`)
-    if (!user) return show(reply.code(401), 'The login or the password is wrong.')
-    const client = { address: request.address, userAgent: request.headers['user-agent'] ?? '' }
-    const { cookie, expiresAt } = await beginSession(user, client)
-    return reply
-      .setCookie(SESSION_COOKIE, cookie, {
-        path: '/',
-        httpOnly: true,
-        sameSite: 'lax',
-        secure: publicUrl().startsWith('https:'),
-        expires: expiresAt
-      })
-      .redirect(SIGNED_IN, 303)
-  })
+  app.post(
+    SIGN_IN,
+    { bodyLimit: 16_384, config: open, schema: { ...hide, body: SignInBody } },
+    async (request, reply) => {
+      if (!sameOrigin(request)) return show(reply.code(403), 'Open this page and sign in from it.')
+      const { login, password } = request.body
+      const user = await userOfPassword(login, password, request.address).catch(asRefusal)
+      if (user instanceof Forbidden) return show(reply.code(403), `${user.reason}.`)
+      if (!user) return show(reply.code(401), 'The login or the password is wrong.')
+      const client = { address: request.address, userAgent: request.headers['user-agent'] ?? '' }
+      const { cookie, expiresAt } = await beginSession(user, client)
+      return reply
+        .setCookie(SESSION_COOKIE, cookie, {
+          path: '/',
+          httpOnly: true,
+          sameSite: 'lax',
+          secure: publicUrl().startsWith('https:'),
+          expires: expiresAt
+        })
+        .redirect(SIGNED_IN, 303)
+    }
+  )
 
   app.post('/users/sign_out', { config: open, schema: hide }, async (request, reply) => {
     const cookie = request.cookies[SESSION_COOKIE]

@@ -1,5 +1,7 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
-import { publicUrl } from '../../../src/config.js'
+import { config, publicUrl } from '../../../src/config.js'
 import { execute } from '../../../src/db/sql.js'
 import { GUEST, MASTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
@@ -354,6 +356,21 @@ t.test('POST /projects', async t => {
       t.match(res.json(), { error, message: /^400 \(Bad request\)/ })
     })
   }
+
+  t.test('keeps nothing when the repository cannot be made', async t => {
+    const owner = await app.make.user()
+    const storage = join(config().home, 'repositories', 'default')
+    mkdirSync(storage, { recursive: true })
+    renameSync(storage, `${storage}.away`)
+    // A file where a folder belongs: nothing can be made below it, as on a full disk.
+    writeFileSync(storage, '')
+    const failed = await app.as(owner).post('/projects', { name: 'half' })
+    rmSync(storage)
+    renameSync(`${storage}.away`, storage)
+    t.equal(failed.statusCode, 500)
+    t.same((await app.as(owner).get('/projects')).json(), [])
+    t.equal((await app.as(owner).post('/projects', { name: 'half' })).statusCode, 201, 'the name is still free')
+  })
 
   t.test('refuses one project more than allowed, also when requests come at once', async t => {
     const few = await app.make.user({ projects_limit: 2 })

@@ -1,0 +1,20 @@
+// Logs when the database is lost and when it is back, once for each time.
+import { log } from '../log.js'
+
+let state: 'unknown' | 'there' | 'lost' = 'unknown'
+let since = 0
+
+/** Call it when a statement has failed because the database is away. Before the first answer it is not lost. */
+export function noteLost(reason: string): void {
+  if (state !== 'there') return
+  state = 'lost'
+  since = Date.now()
+  log().error({ reason }, 'the database is lost')
+}
+
+/** Call it when the database has answered a statement. */
+export function noteAnswer(): void {
+  if (state === 'there') return
+  if (state === 'lost') log().warn({ away_ms: Date.now() - since }, 'the database is back')
+  state = 'there'
+}

@@ -1,0 +1,20 @@
+// A full disk shows itself as an error of the system, of git or of the database.
+
+const DATABASE = new Set([1021, 1114])
+// `Errcode: 28` and `error 28` are how MariaDB writes ENOSPC.
+const TEXT = /no space left on device|disk quota exceeded|err(or|code:?|no:?) "?28\b/i
+
+interface AnyError {
+  readonly code?: unknown
+  readonly errno?: unknown
+  readonly message?: unknown
+  readonly parent?: unknown
+}
+
+/** Returns true when the error says that there is no room on the disk, or no more within the quota. */
+export function isDiskFull(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  const { code, errno, message, parent } = error as AnyError
+  if (code === 'ENOSPC' || code === 'EDQUOT' || DATABASE.has(Number(errno))) return true
+  return TEXT.test(String(message)) || isDiskFull(parent)
+}

@@ -1,0 +1,121 @@
+// What one client can make the server hold: open requests, and bodies that are read or worked on. A body that does not
+// arrive in time ends its connection.
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { config } from '../../config.js'
+import { TooLarge, TooManyRequests, Unavailable } from '../../errors.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The handler passes the body on while it arrives, and limits its time by itself. */
+    readonly streams?: true
+  }
+}
+
+/** The largest body of an ordinary request, in bytes. Routes that take files have a `bodyLimit` of their own. */
+export const BODY_LIMIT = 1_048_576
+
+/** How often Node.js looks for connections whose headers or bodies are late. */
+export const CHECK_MS = 1000
+/** Headers are small: they take seconds even on a bad line. */
+export const HEADERS_MS = 20_000
+
+/** One address may use the memory for bodies divided by this, so that it cannot keep out all others. */
+const SHARE = 2
+const RETRY_S = 1
+
+interface Client {
+  requests: number
+  bytes: number
+}
+
+/** Refuses requests and bodies beyond the limits. Register it before all that costs anything. */
+export function boundRequests(app: FastifyInstance): void {
+  const { requests_per_address: most, body_memory: memory } = config().http
+  const clients = new Map<string, Client>()
+  let bytes = 0
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const address = addressOf(request)
+    const client = clients.get(address) ?? { requests: 0, bytes: 0 }
+    if (client.requests >= most) {
+      return done(new TooManyRequests(RETRY_S, `more than ${most} open requests from one address`))
+    }
+    if (client.requests++ === 0) clients.set(address, client)
+    reply.raw.once('close', () => {
+      if (--client.requests === 0) clients.delete(address)
+    })
+    if (request.routeOptions.config.streams) streaming.set(request.raw.socket, request.raw)
+    done()
+  })
+
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const size = bodySize(request)
+    if (size === 0 || request.routeOptions.config.streams) return done()
+    const { bodyLimit } = request.routeOptions
+    if (size > bodyLimit) return done(new TooLarge(tooLarge(bodyLimit)))
+    const share = mostOfBody()
+    if (size > share) return done(new TooLarge(`${tooLarge(share)} (half of http.body_memory)`))
+    const client = clients.get(addressOf(request))
+    if (client) {
+      if (client.bytes + size > share) return done(new TooManyRequests(RETRY_S, 'too many large bodies at once'))
+      if (bytes + size > memory) return done(new Unavailable('too many large bodies at once', RETRY_S))
+      hold(client, size, reply)
+    }
+    done()
+  })
+
+  function hold(client: Client, size: number, reply: FastifyReply): void {
+    client.bytes += size
+    bytes += size
+    reply.raw.once('close', () => {
+      client.bytes -= size
+      bytes -= size
+    })
+  }
+}
+
+/** The text for a body of more than `limit` bytes. */
+export const tooLarge = (limit: number) => `413 Request Entity Too Large - a body has ${limit} bytes at the most`
+
+/**
+ * Returns the client's address. Without a header of a proxy it is that of the connection, and `request.ip` would look
+ * up the trusted ranges for nothing.
+ */
+function addressOf(request: FastifyRequest): string {
+  if (request.headers['x-forwarded-for'] === undefined) return request.raw.socket.remoteAddress ?? ''
+  return request.ip
+}
+
+/** Returns how many bytes the body may have. A client that does not say may send as many as the route takes. */
+function bodySize({ headers, routeOptions }: FastifyRequest): number {
+  const length = headers['content-length']
+  if (length !== undefined) return Number(length)
+  return headers['transfer-encoding'] === undefined ? 0 : Math.min(routeOptions.bodyLimit, mostOfBody())
+}
+
+/** Returns the size of the largest body that the server reads, whatever a route says. */
+const mostOfBody = () => Math.floor(config().http.body_memory / SHARE)
+
+/** Returns how many bytes the body of this request may have. */
+export const bodyLimitOf = ({ routeOptions }: FastifyRequest) => Math.min(routeOptions.bodyLimit, mostOfBody())
+
+/** The requests whose bodies may take as long as their handlers allow, by connection. */
+const streaming = new WeakMap<Socket, IncomingMessage>()
+
+/**
+ * Answers what Node.js cannot read as a request, and ends late ones: `http.body_timeout` is for the whole body.
+ * Node.js checks each request once only, so a streaming one has to be limited by its handler.
+ */
+export function endBadConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  if (late && streaming.get(socket)?.complete === false) return
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const status = late ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
+  const text = `${status} ${STATUS_CODES[status]}`
+  const body = JSON.stringify({ message: text })
+  const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close']
+  if (socket.writable) socket.write(`HTTP/1.1 ${text}\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroySoon()
+}

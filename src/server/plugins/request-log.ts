@@ -1,0 +1,44 @@
+// Every request has an id: in the header X-Request-Id of its answer, and in all lines that it logs. By `log.requests` it
+// logs a line of its own.
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { config } from '../../config.js'
+import { log, requestScope } from '../../log.js'
+
+/** The id of a proxy or client is kept, when it cannot be taken for something else in a line. */
+const FOREIGN = /^[\w.+/=@:-]{1,64}$/
+
+// Random bytes for each request would take longer than finding its route.
+const prefix = randomBytes(6).toString('base64url')
+let last = 0
+
+/** Returns the id of a new request. */
+export function requestId({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id']
+  if (typeof given === 'string' && FOREIGN.test(given)) return given
+  return `${prefix}-${(++last).toString(36)}`
+}
+
+/** Adds the id to lines and answers, and logs requests. Register it first, so that no line is without the id. */
+export function logRequests(app: FastifyInstance): void {
+  const { requests } = config().log
+  app.addHook('onRequest', ({ id }, _reply, done) => requestScope.run({ request: id }, done))
+  app.addHook('onSend', ({ id }, reply, _payload, done) => {
+    reply.header('x-request-id', id)
+    done()
+  })
+  if (requests === 'off') return
+  app.addHook('onResponse', (request, reply, done) => {
+    if (requests === 'all' || reply.statusCode >= 500) logRequest(request, reply)
+    done()
+  })
+}
+
+function logRequest({ id, method, routeOptions, actor }: FastifyRequest, { statusCode, elapsedTime }: FastifyReply) {
+  // The URL itself may contain a token.
+  const route = routeOptions.url ?? 'unknown'
+  const ms = Math.round(elapsedTime * 10) / 10
+  const user = actor?.user?.username ?? null
+  log().info({ request: id, method, route, status: statusCode, ms, user }, 'request')
+}

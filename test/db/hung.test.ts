@@ -1,0 +1,92 @@
+// A database that stops without closing its connections, such as one on a disk that hangs or in a machine that is paused.
+import { readFileSync } from 'node:fs'
+import { createConnection } from 'mysql2/promise'
+import t from 'tap'
+import { Hook } from '../../src/db/models/index.js'
+import { execute, row } from '../../src/db/sql.js'
+import { limitStatements } from '../../src/db/statement-limit.js'
+import { transact } from '../../src/db/transact.js'
+import { Unavailable } from '../../src/errors.js'
+import { testApp } from '../helpers/app.js'
+import { testDatabase } from '../helpers/database.js'
+import { until } from '../helpers/until.js'
+
+// This file stops its database, so it needs one of its own.
+delete process.env.GITSTEAD_TEST_SERVER
+process.env.GITSTEAD_METRICS_ALLOW = '127.0.0.1'
+const { databaseUrl } = await testDatabase()
+limitStatements(0.5)
+
+t.test('a database that hangs is away', async t => {
+  const app = await testApp(t)
+  const user = await app.make.user()
+  const file = await row<{ path: string }>('select @@pid_file as path')
+  const pid = Number(readFileSync(file?.path ?? '', 'utf8'))
+  const signal = (name: NodeJS.Signals) => process.kill(pid, name)
+  t.teardown(() => signal('SIGCONT'))
+
+  signal('SIGSTOP')
+  // More than the pool has connections, so that some wait for one.
+  const asked = await Promise.all(Array.from({ length: 20 }, () => app.as(user).get('/projects')))
+  for (const answer of asked) {
+    t.equal(answer.statusCode, 503)
+    t.match(answer.json(), { message: '503 Service Unavailable - the database is not available' })
+  }
+  t.equal((await app.as(user).post('/projects', { name: 'x' })).statusCode, 503)
+  t.equal((await app.nobody.get('/-/readiness')).statusCode, 503)
+  const metrics = await app.nobody.get('/-/metrics')
+  t.match(metrics.body, /^gitstead_database_up 0$/m)
+  await t.rejects(
+    transact(() => Hook.count()),
+    Unavailable,
+    'and models know it'
+  )
+
+  signal('SIGCONT')
+  await until('the API is back', async () => (await app.as(user).get('/projects')).statusCode === 200)
+  t.equal((await app.nobody.get('/-/readiness')).statusCode, 200)
+})
+
+t.test('a transaction whose database hangs ends', async t => {
+  const file = await row<{ path: string }>('select @@pid_file as path')
+  const pid = Number(readFileSync(file?.path ?? '', 'utf8'))
+  const writing = transact(async () => {
+    await execute("insert into schema_lock (id, holder, expires_at) values (7, '', now())")
+    process.kill(pid, 'SIGSTOP')
+    await execute("update schema_lock set holder = 'x' where id = 7")
+  })
+  await t.rejects(writing, Unavailable)
+  process.kill(pid, 'SIGCONT')
+  await until('nothing is kept', async () => {
+    const found = await row('select id from schema_lock where id = 7').catch(() => 'away')
+    return found === undefined
+  })
+})
+
+t.test('a statement that takes too long is ended, on the server as well', async t => {
+  const columns = ['a', 'b', 'c', 'd'].map(name => `information_schema.columns ${name}`)
+  await t.rejects(row(`select count(*) as slow from ${columns.join(', ')}`), Unavailable)
+  await until('the server has ended it', async () => {
+    const running = await row<{ n: number }>(
+      "select count(*) as n from information_schema.processlist where info like 'select count(*) as slow%'"
+    )
+    return Number(running?.n) === 0
+  })
+})
+
+t.test('a row that another client holds is no hung database', async t => {
+  await execute("insert into schema_lock (id, holder, expires_at) values (8, '', now())")
+  const url = new URL(databaseUrl)
+  const other = await createConnection({
+    socketPath: url.searchParams.get('socket') ?? '',
+    user: 'root',
+    password: decodeURIComponent(url.password),
+    database: url.pathname.slice(1)
+  })
+  await other.query('start transaction')
+  await other.query('select * from schema_lock where id = 8 for update')
+  limitStatements(3)
+  await t.rejects(execute("update schema_lock set holder = 'x' where id = 8"), Unavailable)
+  limitStatements(0.5)
+  await other.end()
+})

@@ -1,0 +1,103 @@
+// A client that opens many requests, sends large bodies, or never finishes one. Limits are small here, so that one socket
+// is enough to reach them.
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import t from 'tap'
+import { loadConfig } from '../../src/config.js'
+import { testApp } from '../helpers/app.js'
+import { testDatabase } from '../helpers/database.js'
+import { until } from '../helpers/until.js'
+
+const LIMITS = {
+  GITSTEAD_HTTP_REQUESTS_PER_ADDRESS: '3',
+  GITSTEAD_HTTP_BODY_TIMEOUT: '1',
+  GITSTEAD_HTTP_BODY_MEMORY: '2097152'
+}
+
+async function listening(t: { teardown(fn: () => unknown): void }) {
+  await testDatabase()
+  Object.assign(process.env, LIMITS)
+  loadConfig({ port: 0 })
+  const app = await testApp(t)
+  await app.fastify.listen({ host: '127.0.0.1', port: 0 })
+  // A connection that becomes idle while the server closes would hold it for the whole keep-alive time.
+  t.teardown(() => app.fastify.server.closeAllConnections())
+  const { port } = app.fastify.server.address() as AddressInfo
+  const open = (text: string): Socket & { answer: () => string } => {
+    const socket = connect(port, '127.0.0.1')
+    let answer = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      answer += chunk
+    })
+    socket.on('error', () => undefined)
+    t.teardown(() => socket.destroy())
+    socket.write(text)
+    return Object.assign(socket, { answer: () => answer })
+  }
+  const url = `http://127.0.0.1:${port}/api/v3`
+  return { app, open, url }
+}
+
+const unfinished = (length: number, path = '/api/v3/session') =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n{"`
+
+t.test('clients', async t => {
+  const { app, open, url } = await listening(t)
+
+  t.test('a body that never ends, ends', async t => {
+    const socket = open(unfinished(100))
+    await once(socket, 'close')
+    t.match(socket.answer(), /^HTTP\/1.1 408 .*"message":"408 Request Timeout"/s)
+  })
+
+  t.test('a refused body that never ends, ends too', async t => {
+    const socket = open(unfinished(1_000_000_000))
+    await once(socket, 'close')
+    t.match(socket.answer(), /^HTTP\/1.1 413 /)
+  })
+
+  t.test('headers that never end, end', async t => {
+    const socket = open('GET /api/v3/user HTTP/1.1\r\nHost: x\r\nA: ')
+    await once(socket, 'close')
+    t.match(socket.answer(), /^HTTP\/1.1 408 /)
+  })
+
+  t.test('more open requests than one address may have', async t => {
+    const sockets = Array.from({ length: 3 }, () => open(unfinished(100)))
+    const refused = await until('429', async () => {
+      const answer = await fetch(`${url}/projects/visible`)
+      return answer.status === 429 ? answer : undefined
+    })
+    t.equal(refused.headers.get('retry-after'), '1')
+    t.match(await refused.json(), { message: /^429 Too Many Requests - more than 3 open requests from one address/ })
+    const other = await fetch(`${url}/projects/visible`, { headers: { 'x-forwarded-for': '192.0.2.7' } })
+    t.equal(other.status, 200, 'another address is served')
+    for (const socket of sockets) socket.destroy()
+    await until('the address is served again', async () => (await fetch(`${url}/projects/visible`)).status === 200)
+  })
+
+  t.test('more bytes of bodies than one address may have', async t => {
+    const user = await app.make.user()
+    const project = await app.make.project({ owner: user })
+    const path = `/api/v3/projects/${project.id}/repository/files?private_token=${user.privateToken}`
+    const json = { 'content-type': 'application/json' }
+    const write = `${url}${path.slice('/api/v3'.length)}`
+    const body = JSON.stringify({ file_path: 'x', branch_name: 'b', commit_message: 'x', content: 'x'.repeat(100_000) })
+    const post = () => fetch(write, { method: 'POST', headers: json, body })
+    const refused = await until('429', async () => {
+      // It ends after a second, on a busy machine before the other one begins.
+      const held = open(unfinished(1_000_000, path))
+      const answer = await post()
+      held.destroy()
+      return answer.status === 429 ? answer : undefined
+    })
+    t.match(await refused.json(), { message: /too many large bodies at once/ })
+    await until('one more is served', async () => (await post()).status !== 429)
+    const large = await fetch(write, {
+      method: 'POST',
+      headers: json,
+      body: `"${'x'.repeat(1_048_576)}"`
+    })
+    t.match(await large.json(), { message: /1048576 bytes at the most \(half of http.body_memory\)/ })
+  })
+})
