@@ -13,7 +13,7 @@ export const integrity: Migration = {
     )`,
     // How far doctor has looked through the files of builds.
     `create table if not exists doctor_marks (
-      name varchar(32) character set ascii not null primary key,
+      name varchar(32) not null primary key,
       value bigint unsigned not null
     )`,
     'alter table builds add column artifacts_sha256 binary(32) null'

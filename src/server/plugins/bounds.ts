@@ -80,12 +80,12 @@ export function boundRequests(app: FastifyInstance): void {
 export const tooLarge = (limit: number) => `413 Request Entity Too Large - a body has ${limit} bytes at the most`
 
 /**
- * Returns the client's address. Without a header of a proxy it is that of the connection, and `request.ip` would look
- * up the trusted ranges for nothing.
+ * Returns the client's address. Without a header of a proxy it is that of the connection, and `address` would look up
+ * the trusted ranges for nothing.
  */
 function addressOf(request: FastifyRequest): string {
   if (request.headers['x-forwarded-for'] === undefined) return request.raw.socket.remoteAddress ?? ''
-  return request.ip
+  return request.address
 }
 
 /** Returns how many bytes the body may have. A client that does not say may send as many as the route takes. */
