@@ -14,11 +14,20 @@ export interface LogLine {
 const POLL_MS = 200
 const PIECE = 65_536
 
-/** Returns the last `count` lines that fit, the oldest first. Throws the error of the file system. */
-export function lastLines(count: number, fits: (line: LogLine) => boolean): LogLine[] {
+/** How far the log reaches at a moment. */
+export interface LogEnd {
+  readonly bytes: number
+}
+
+/** The end of the log now: the lines before it are the last ones, the lines after it are new. */
+export const endOfLog = (): LogEnd => ({ bytes: existsSync(logPath()) ? statSync(logPath()).size : 0 })
+
+/** Returns the last `count` lines before `end` that fit, the oldest first. Throws the error of the file system. */
+export function lastLines(end: LogEnd, count: number, fits: (line: LogLine) => boolean): LogLine[] {
   const found: LogLine[] = []
   for (let age = 0; age <= OLD_FILES && found.length < count && existsSync(logPath(age)); age++) {
-    const lines = readFileSync(logPath(age), 'utf8').split('\n')
+    const content = readFileSync(logPath(age))
+    const lines = content.toString('utf8', 0, age === 0 ? end.bytes : content.length).split('\n')
     for (let at = lines.length - 1; at >= 0 && found.length < count; at--) {
       const text = lines[at]
       if (!text) continue
@@ -29,10 +38,10 @@ export function lastLines(count: number, fits: (line: LogLine) => boolean): LogL
   return found.reverse()
 }
 
-/** Gives each new line, also those of files that begin later. It never ends by itself. */
-export async function* newLines(fits: (line: LogLine) => boolean): AsyncGenerator<LogLine> {
-  let at = existsSync(logPath()) ? statSync(logPath()).size : 0
-  let file: number | undefined = at > 0 ? openSync(logPath(), 'r') : undefined
+/** Gives each line after `end`, also those of files that begin later. It never ends by itself. */
+export async function* newLines(end: LogEnd, fits: (line: LogLine) => boolean): AsyncGenerator<LogLine> {
+  let at = end.bytes
+  let file: number | undefined
   let rest = ''
   // A character may lie on the border of two pieces.
   const decoder = new StringDecoder('utf8')

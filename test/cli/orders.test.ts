@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t, { type Test } from 'tap'
 import { LogFile, logPath, OLD_FILES } from '../../src/cli/log-file.js'
-import { lastLines, plainLine } from '../../src/cli/read-log.js'
+import { endOfLog, lastLines, plainLine } from '../../src/cli/read-log.js'
 import { loadConfig } from '../../src/config.js'
 import { cli } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
@@ -115,7 +115,7 @@ t.test('the files of the log', async t => {
     }
     one.end('cut short')
     await until('the last line is written', () => readFileSync(logPath(), 'utf8').includes('cut short\n'))
-    const words = lastLines(10, () => true).map(({ text, fields }) => fields?.msg ?? text)
+    const words = lastLines(endOfLog(), 10, () => true).map(({ text, fields }) => fields?.msg ?? text)
     t.same(
       words.filter(word => word !== 'other'),
       ['first', 'third', 'cut short']
@@ -127,9 +127,9 @@ t.test('the files of the log', async t => {
     mkdirSync(join(home, 'run'))
     writeFileSync(logPath(1), '{"level":"info","msg":"1"}\n{"level":"warn","msg":"2"}\n')
     appendFileSync(logPath(), '{"level":"info","msg":"3"}\nno JSON\n')
-    t.same(lastLines(3, () => true).map(plainLine), ['warn  2', 'info  3', 'no JSON'])
+    t.same(lastLines(endOfLog(), 3, () => true).map(plainLine), ['warn  2', 'info  3', 'no JSON'])
     t.same(
-      lastLines(9, ({ fields }) => fields?.level === 'warn').map(({ text }) => text),
+      lastLines(endOfLog(), 9, ({ fields }) => fields?.level === 'warn').map(({ text }) => text),
       ['{"level":"warn","msg":"2"}']
     )
   })

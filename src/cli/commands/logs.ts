@@ -22,14 +22,15 @@ export default class Logs extends BaseCommand {
   async run() {
     const { flags } = await this.parse(Logs)
     this.configure(flags)
-    const { lastLines, newLines, plainLine } = await import('../read-log.js')
+    const { endOfLog, lastLines, newLines, plainLine } = await import('../read-log.js')
     type Line = Parameters<typeof plainLine>[0]
     const least = flags.level === undefined ? -1 : LEVELS.indexOf(flags.level)
     // A line without a level is the end of a process that crashed: it is as bad as an error.
     const fits = ({ fields }: Line) =>
       LEVELS.indexOf((fields?.level as (typeof LEVELS)[number] | undefined) ?? 'fatal') >= least &&
-      (flags.request === undefined || fields?.request_id === flags.request)
-    const found = lastLines(flags.lines, fits)
+      (flags.request === undefined || fields?.request === flags.request)
+    const end = endOfLog()
+    const found = lastLines(end, flags.lines, fits)
     const show = (line: Line) =>
       process.stdout.write(
         `${this.jsonEnabled() ? JSON.stringify(line.fields ?? { msg: line.text }) : plainLine(line)}\n`
@@ -40,6 +41,6 @@ export default class Logs extends BaseCommand {
     }
     process.stdout.once('error', () => process.exit(0))
     found.forEach(show)
-    for await (const line of newLines(fits)) show(line)
+    for await (const line of newLines(end, fits)) show(line)
   }
 }
