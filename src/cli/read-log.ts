@@ -47,7 +47,11 @@ export async function* newLines(end: LogEnd, fits: (line: LogLine) => boolean): 
   const decoder = new StringDecoder('utf8')
   const piece = Buffer.alloc(PIECE)
   for (;;) {
-    file ??= existsSync(logPath()) ? openSync(logPath(), 'r') : undefined
+    if (file === undefined && existsSync(logPath())) {
+      file = openSync(logPath(), 'r')
+      // A new file has begun since the end was taken.
+      if (fstatSync(file).size < at) at = 0
+    }
     const read = file === undefined ? 0 : readSync(file, piece, 0, PIECE, at)
     if (read > 0) {
       at += read
