@@ -7,12 +7,6 @@ const [first, ...rest] = process.argv.slice(2)
 
 // A reader such as `head` may close the pipe early. It takes no more output, so we do not wait until all is written.
 const readerLeft = new Promise<void>(resolve => process.stdout.once('error', () => resolve()))
-// Without this oclif throws the error of a full disk, with a stack trace. This listener has to come before that of oclif.
-process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') return
-  tell(`gitstead: the output cannot be written: ${error.message}\n`)
-  process.exit(1)
-})
 const allWritten = () => Promise.race([flush(), readerLeft])
 
 /** They run on when nobody can read them: a full disk under their log must not end the appliance. */
@@ -22,7 +16,7 @@ const SERVICES: readonly (string | undefined)[] = ['up', 'server', 'worker']
 process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return
   if (!SERVICES.includes(first)) {
-    process.stderr.write(`gitstead: the output cannot be written (${error.code})\n`)
+    tell(`gitstead: the output cannot be written: ${error.message}\n`)
     process.exit(1)
   }
   // The listener of oclif passes over this code alone.
