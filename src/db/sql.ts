@@ -77,6 +77,7 @@ export function padded<T>(list: readonly T[]): T[] {
 }
 
 async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]): Promise<T> {
+  requireStorable(values)
   const transaction = currentTransaction()
   if (transaction) return on(connectionOf(transaction as unknown as Held), sql, values)
   const started = performance.now()
@@ -106,11 +107,10 @@ function connectionOf({ connection, finished }: Held): Executor {
 }
 
 /** A date that the database cannot hold would become 0000-00-00, which no row could be read with again. */
-function storable(values: readonly Value[]): readonly Value[] {
+function requireStorable(values: readonly Value[]): void {
   for (const value of values) {
     if (value instanceof Date && !isShowable(value)) throw new RangeError('a date lies outside of the years 1 to 9999')
   }
-  return values
 }
 
 function on<T extends RowDataPacket[] | ResultSetHeader>(
@@ -119,7 +119,7 @@ function on<T extends RowDataPacket[] | ResultSetHeader>(
   values: readonly Value[]
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    executor.execute<T>(sql, storable(values) as ExecuteValues, (error: QueryError | null, result: T) =>
+    executor.execute<T>(sql, values as ExecuteValues, (error: QueryError | null, result: T) =>
       error ? reject(error) : resolve(result)
     )
   })

@@ -2,6 +2,7 @@
 // and inside, where it receives them and makes the work tree. A tree of ten small objects may describe 10^10 files, so a
 // work tree is made only where the limits of the build hold.
 import type { Duplex } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { isObjectId } from './reader.js'
 import { isRefName } from './refs.js'
 import { failure, startGit } from './run.js'
@@ -66,11 +67,16 @@ export async function sendObjects(
       ['-c', 'uploadpack.allowAnySHA1InWant=true', '-c', 'pack.threads=1', 'upload-pack', '--strict', repository],
       { repository, timeout, signal, environment: { GIT_PROTOCOL: 'version=2' } }
     )
-    socket.once('close', git.kill)
-    git.stdout.once('error', () => {})
+    const sent = finished(git.stdout).catch(() => undefined)
+    socket.once('close', () => {
+      git.kill()
+      git.stdout.destroy()
+    })
     socket.pipe(git.stdin)
     git.stdout.pipe(socket)
     const exit = await git.done
+    // The process may end before the last of what it wrote has gone to the socket.
+    await sent
     if (exit.code !== 0 && exit.ended === undefined) throw failure(['upload-pack'], exit, git.stderr())
   } finally {
     socket.end()

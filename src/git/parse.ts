@@ -63,6 +63,10 @@ function messageOf(bytes: Buffer, length: number, encoding: string | undefined):
   return `${decode(bytes.subarray(0, end), encoding)}\n\n[shortened: the whole message has ${length} bytes]\n`
 }
 
+/** Returns true when a message is only the beginning of the one that was written. */
+export const isShortened = (message: string): boolean =>
+  /\n\n\[shortened: the whole message has \d+ bytes\]\n$/.test(message.slice(-100))
+
 function decode(bytes: Buffer, encoding: string | undefined): string {
   if (encoding === undefined) return bytes.toString()
   try {

@@ -292,7 +292,9 @@ const REQUEST_MEMORY = 64 * 1024
 export async function spoolRequest(input: AsyncIterable<Buffer>, limit: number, excess: string): Promise<Spool> {
   const spool = new Spool({ memory: REQUEST_MEMORY, keep: true })
   try {
-    for await (const chunk of input) {
+    // Destroying the input would cut the connection, and the client would get no answer.
+    const chunks = input instanceof Readable ? input.iterator({ destroyOnReturn: false }) : input
+    for await (const chunk of chunks as AsyncIterable<Buffer>) {
       if (spool.size + chunk.length > limit) throw new TooLarge(excess)
       await spool.write(chunk)
     }

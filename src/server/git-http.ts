@@ -1,6 +1,7 @@
 // Git over HTTP ("Transport"): NAMESPACE/PROJECT.git/{info/refs,git-upload-pack,git-receive-pack}. A request is read to
 // its end before anything starts for it, so that a client that stalls holds nothing but its socket.
 
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
@@ -79,6 +80,7 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     const read = (input: AsyncIterable<Buffer>) => spoolRequest(input, most, excess)
     const target = { ...found, ...callerOf(request, reply, found) }
     const output = await openPush(target, bodyOf(request), { read, describe: describePipelines })
+    drain(request.raw)
     return answer(reply, 'application/x-git-receive-pack-result', output)
   })
 
@@ -141,9 +143,9 @@ function callerOf(request: FastifyRequest, reply: FastifyReply, { actor }: GitRe
 /** Git shows the message of the server only when it is plain text. */
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // Nobody reads the answer when the client has left, or was cut off.
-  if (request.raw.destroyed || reply.raw.destroyed) return reply.code(400).send()
-  // The rest of a body that nobody reads would have to be read before the next request of this connection.
-  if (!request.raw.complete) reply.header('connection', 'close')
+  const hasLeft = request.raw.destroyed && !request.raw.complete
+  if (hasLeft || reply.raw.destroyed) return reply.code(400).send()
+  drain(request.raw)
   if (error instanceof Unauthorized) return challenge(reply)
   const isBadGzip = String((error as NodeJS.ErrnoException).code).startsWith('Z_')
   const failure = isBadGzip ? new BadRequest('The body is not gzip') : error
@@ -152,6 +154,22 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   const text = failure instanceof Forbidden && failure.reason !== undefined ? failure.reason : failure.message
   return reply.code(status).type('text/plain').send(`${text}\n`)
+}
+
+/** Bytes of a refused body that are read for nothing. */
+const DRAINED = 64 * 1024 * 1024
+
+/** Reads the rest of a body that is not wanted: a client takes no answer before it has sent everything. */
+function drain(body: IncomingMessage): void {
+  if (body.complete) return
+  let left = DRAINED
+  body.unpipe()
+  body.removeAllListeners('readable')
+  body.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) body.destroy()
+  })
+  body.resume()
 }
 
 /** Credentials are a Basic header, a Bearer header or a PRIVATE-TOKEN header. */

@@ -192,7 +192,7 @@ t.test('the main job: users, hooks, pushes, clones, builds, traces, artifacts an
     t.same(Object.keys(agreed.queues).sort(), ['builds', 'default', 'hooks', 'mail', 'maintenance'])
     t.match(agreed, { processes: [{ pid: appliance.processes().worker }] })
     t.ok(agreed.jobs.processed >= 10, `${agreed.jobs.processed} jobs were done`)
-    t.equal(agreed.jobs.failed, 0)
+    t.ok(agreed.jobs.failed >= 1, 'the tries while the receiver was down count as failures')
   })
 
   t.equal(await appliance.stop(), 0)

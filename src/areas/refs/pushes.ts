@@ -1,8 +1,8 @@
 // Makes hook events and feed entries of ref changes.
 import { readTag } from '../../git/objects.js'
+import { isShortened } from '../../git/parse.js'
 import { objectInfo } from '../../git/reader.js'
 import { ZERO } from '../../git/refs.js'
-import { beginning } from '../../webhooks/body.js'
 import type { PayloadProject, PayloadUser } from '../../webhooks/payloads.js'
 import {
   type PayloadPush,
@@ -21,8 +21,6 @@ import { type ChangeRow, findSettledChange } from './ref-changes.queries.js'
 
 /** Maximum number of characters of a push in the feed. */
 const FEED_LIMIT = 65_536
-/** Maximum number of characters of an annotated tag's message. */
-const TEXT_LIMIT = 100_000
 
 /** Returns the hook event of a ref change; null when its project is gone. */
 export async function hookEventOfPush({ happening }: ToldOf<'ref.changed'>): Promise<HookEvent | null> {
@@ -85,8 +83,8 @@ async function pointsAt(change: ChangeRow) {
   const text = tag?.message ?? ''
   return {
     commit: commit?.id ?? null,
-    message: tag ? beginning(text, TEXT_LIMIT) : null,
-    messageIsCut: text.length > TEXT_LIMIT
+    message: tag ? text : null,
+    messageIsCut: isShortened(text)
   }
 }
 

@@ -110,7 +110,7 @@ t.test('GET /audit_events', async t => {
     t.same(await names({ since: '2026-01-31', until: '2026-01-31T12:00:00' }), [])
     t.notOk((await names({ since: '2026-02-01' })).includes('two'))
     t.same(await names({ actor: "' or 1=1 --" }), [])
-    t.same(await names({ action: 'é' }), [], 'no action has this name')
+    t.equal((await asker.get('/audit_events', { action: 'é' })).statusCode, 400, 'no action has such a name')
     t.same(await names({ actor: `${root.username} ` }), [])
   })
 

@@ -152,7 +152,7 @@ t.test('a restore needs the secrets, an empty folder and a backup', async t => {
 t.test('a backup of an older schema is restored, and brought up to date', async t => {
   const copy = duplicate(await create({ withSecrets: true }), join(t.testdir(), 'old'))
   const manifest = readManifest(copy.path)
-  const kept = new Set(['users', 'access_tokens', 'namespaces', 'projects', 'ref_changes', 'jobs'])
+  const kept = new Set(['users', 'access_tokens', 'namespaces', 'projects', 'ref_changes'])
   const old: Manifest = {
     ...manifest,
     database: {
