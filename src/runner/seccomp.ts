@@ -102,7 +102,7 @@ const ifEqual = (value: number, yes: number, no: number): Instruction => [0x15, 
 const ifGreater = (value: number, yes: number, no: number): Instruction => [0x25, yes, no, value]
 const ifAtLeast = (value: number, yes: number, no: number): Instruction => [0x35, yes, no, value]
 const ifAny = (bits: number, yes: number, no: number): Instruction => [0x45, yes, no, bits]
-const allow: Instruction = [0x06, 0, 0, 0x7fff0000]
+const ALLOW: Instruction = [0x06, 0, 0, 0x7fff0000]
 const refuse = (error: number): Instruction => [0x06, 0, 0, 0x00050000 | error]
 
 const notThePidOne = [argument(1), ifEqual(1, 0, 1), refuse(EPERM)]
@@ -146,9 +146,9 @@ function table(column: 0 | 1 | 2): Instruction[] {
   })
   const rules = RULES.flatMap(({ numbers, code }) => {
     const number = numbers[column]
-    return number === null ? [] : [ifEqual(number, 0, code.length + 1), ...code, allow]
+    return number === null ? [] : [ifEqual(number, 0, code.length + 1), ...code, ALLOW]
   })
-  return [load(0), ...plain, ...rules, allow]
+  return [load(0), ...plain, ...rules, ALLOW]
 }
 
 const X64 = 0xc000003e
