@@ -19,9 +19,13 @@ export abstract class BaseCommand extends Command {
     })
   }
 
+  private warned = false
+
   /** Loads the configuration; the flags of this command win over it. Throws Misconfigured. */
   protected configure(flags: { home?: string; host?: string; port?: number }): void {
     loadConfig({ home: flags.home, host: flags.host, port: flags.port })
+    if (this.warned) return
+    this.warned = true
     for (const { name, meant } of unknownVariables()) {
       const remedy = meant ? `did you mean ${meant}?` : '`gitstead config show` lists all'
       process.stderr.write(`gitstead: warning: ${name} names no setting: ${remedy}\n`)

@@ -46,9 +46,14 @@ export interface FoundServer {
 
 /** Finds the home's server. Another program at its port, also another Gitstead, is not it. */
 export async function findServer(): Promise<FoundServer> {
+  const served = await servedAddress()
+  return { url: urlOf(served ?? config()), up: served !== null }
+}
+
+/** Where the home's server answers now; null while it does not. A flag may have set another port than the configuration. */
+export async function servedAddress(): Promise<Address | null> {
   const noted = notedServer()
-  if (noted !== null && (await answers(noted))) return { url: urlOf(noted), up: true }
-  return { url: urlOf(config()), up: false }
+  return noted !== null && (await answers(noted)) ? { host: noted.host, port: noted.port } : null
 }
 
 interface Address {
@@ -58,7 +63,7 @@ interface Address {
 
 const urlOf = ({ host, port }: Address) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** What the last server of this home has noted. A flag may have set another port than the configuration has. */
+/** What the last server of this home has noted. */
 function notedServer(): (Address & { readonly instance: string }) | null {
   try {
     const noted = JSON.parse(readFileSync(join(config().home, 'run/server.json'), 'utf8')) as Address & {

@@ -41,6 +41,10 @@ t.test('an appliance takes orders and keeps its log', async t => {
   t.equal(second.code, 1)
   t.match(second.stderr, /^gitstead: another gitstead up \(process \d+\) runs on .*: stop it, or use another --home\n$/)
 
+  const who = ['--username', 'ada', '--email', 'ada@example.org', '--name', 'Ada', '--password-stdin']
+  const made = await cli(['users', 'create', '--home', home, ...who], { input: 'a long password\n' })
+  t.match(made.stdout, `sign in at ${appliance.url}/users/sign_in\n`, 'commands know where it is served')
+
   const follower = spawn(process.execPath, [program, 'logs', '--home', home, '--follow', '--json', '--lines', '1000'])
   t.teardown(() => follower.kill())
   let followed = ''

@@ -24,15 +24,22 @@ export default class UsersCreate extends BaseCommand {
   async run() {
     const { flags } = await this.parse(UsersCreate)
     this.configure(flags)
-    const { readPassword } = await import('../../password.js')
-    const password = await readPassword({ stdin: flags['password-stdin'], file: flags['password-file'] })
-    const [{ withDatabase }, { commandOrigin }, { createUser }, { requireUser }, { viewAccount }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/users/users.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/users.record.js')
+    const [{ readPassword }, { servedAddress }] = await Promise.all([
+      import('../../password.js'),
+      import('../../read-status.js')
     ])
+    // The URLs of the user are those where the appliance is served.
+    this.configure({ ...flags, ...(await servedAddress()) })
+    const password = await readPassword({ stdin: flags['password-stdin'], file: flags['password-file'] })
+    const [{ withDatabase }, { commandOrigin }, { createUser }, { requireUser }, { viewAccount }, { publicUrl }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/users/users.js'),
+        import('../../../areas/users/users.queries.js'),
+        import('../../../areas/users/users.record.js'),
+        import('../../../config.js')
+      ])
     const { username, email, name, admin } = flags
     const body = { username, email, name, admin, password, ...attributesOf(flags, Object.keys(attributeFlags)) }
     const account = await withDatabase(
@@ -42,7 +49,13 @@ export default class UsersCreate extends BaseCommand {
       },
       { makes: true }
     )
-    this.log(`created user ${account.username} (id ${account.id})\nprivate token: ${account.private_token}`)
+    this.log(
+      [
+        `created user ${account.username} (id ${account.id})`,
+        `private token: ${account.private_token}`,
+        `sign in at ${publicUrl()}/users/sign_in`
+      ].join('\n')
+    )
     return account
   }
 }
