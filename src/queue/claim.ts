@@ -76,12 +76,14 @@ export async function claimJobs(
   })
 }
 
+// The driver sends the lane as a number with a fraction, which the server compares but does not take for a constant: with
+// `lane` in its order, a claim sorted all ready jobs.
 function lockReady({ queue, lane }: { queue: Queue; lane: number }, processId: number, limit: number): Promise<Row[]> {
   return rows<Row>(
     `select id, lane, name, payload, attempts, crashes from jobs force index (jobs_lane)
      where queue = ? and state = 'ready' and lane = ? and not exists (select 1 from paused_queues where queue = ?)
        and exists (select 1 from job_processes where id = ?)
-     order by queue, state, lane, priority, run_at, id limit ${Math.trunc(limit)} for update skip locked`,
+     order by priority, run_at, id limit ${Math.trunc(limit)} for update skip locked`,
     [queue, lane, queue, processId]
   )
 }

@@ -39,7 +39,7 @@ export async function listPipelines(
   const where = `l.project_id = ?${scopeCondition(query.scope)}`
   const [total, items] = await Promise.all([
     countTotal(`select count(*) as total from pipelines l where ${where}`, [projectId]),
-    rows<PipelineRow>(`${SELECT} where ${where} order by l.project_id desc, l.id desc ${sql}`, [projectId])
+    rows<PipelineRow>(`${SELECT} where ${where} order by l.id desc ${sql}`, [projectId])
   ])
   return { items, total, page, perPage }
 }
