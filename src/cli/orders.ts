@@ -1,11 +1,12 @@
 // The socket on which `gitstead up` takes orders from `gitstead stop` and `gitstead restart`. It lies in the home's private
 // folder, so only the home's owner and root can give orders. The appliance greets with its process id, reads one order, and
 // answers when it is carried out.
-import { renameSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { config } from '../config.js'
 import { Misconfigured, Unavailable } from '../errors.js'
 import { socketPath } from '../home.js'
+import { listenUnix } from '../lib/listen-unix.js'
 
 export type Order = 'stop' | 'restart'
 /** What carries out each order. */
@@ -35,20 +36,17 @@ export async function takeOrders(orders: Orders): Promise<() => void> {
       .then(async text => {
         if (!Object.hasOwn(orders, text)) return client.end('no such order')
         client.write(await outcome(orders[text as Order]()))
-        // The end of this process closes the connection, so that after a stop nothing is left when the client goes on.
-        return text === 'stop' ? client.unref() : client.end()
+        // After a stop, the end of this process closes the connection: nothing is left when the client goes on.
+        if (text !== 'stop') client.end()
       })
       .catch(() => client.destroy())
   })
-  // A client that finds the socket's name must reach it.
-  const unnamed = socketPath(`up-${process.pid}.sock`)
-  rmSync(unnamed, { force: true })
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(unnamed, resolve))
-  renameSync(unnamed, address())
+  await listenUnix(server, address(), socketPath(`up-${process.pid}.sock`))
   return () => {
     rmSync(address(), { force: true })
     server.close()
-    server.unref()
+    // The process ends, whoever is still connected.
+    for (const client of clients) client.unref()
   }
 }
 

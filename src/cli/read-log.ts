@@ -14,20 +14,15 @@ export interface LogLine {
 const POLL_MS = 200
 const PIECE = 65_536
 
-/** How far the log reaches at a moment. */
-export interface LogEnd {
-  readonly bytes: number
-}
-
-/** The end of the log now: the lines before it are the last ones, the lines after it are new. */
-export const endOfLog = (): LogEnd => ({ bytes: existsSync(logPath()) ? statSync(logPath()).size : 0 })
+/** The bytes of the log now: the lines before this place are the last ones, the lines after it are new. */
+export const endOfLog = (): number => (existsSync(logPath()) ? statSync(logPath()).size : 0)
 
 /** Returns the last `count` lines before `end` that fit, the oldest first. Throws the error of the file system. */
-export function lastLines(end: LogEnd, count: number, fits: (line: LogLine) => boolean): LogLine[] {
+export function lastLines(end: number, count: number, fits: (line: LogLine) => boolean): LogLine[] {
   const found: LogLine[] = []
   for (let age = 0; age <= OLD_FILES && found.length < count && existsSync(logPath(age)); age++) {
     const content = readFileSync(logPath(age))
-    const lines = content.toString('utf8', 0, age === 0 ? end.bytes : content.length).split('\n')
+    const lines = content.toString('utf8', 0, age === 0 ? end : content.length).split('\n')
     for (let at = lines.length - 1; at >= 0 && found.length < count; at--) {
       const text = lines[at]
       if (!text) continue
@@ -39,8 +34,8 @@ export function lastLines(end: LogEnd, count: number, fits: (line: LogLine) => b
 }
 
 /** Gives each line after `end`, also those of files that begin later. It never ends by itself. */
-export async function* newLines(end: LogEnd, fits: (line: LogLine) => boolean): AsyncGenerator<LogLine> {
-  let at = end.bytes
+export async function* newLines(end: number, fits: (line: LogLine) => boolean): AsyncGenerator<LogLine> {
+  let at = end
   let file: number | undefined
   let rest = ''
   // A character may lie on the border of two pieces.

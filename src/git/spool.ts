@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { config } from '../config.js'
 import { TooLarge, Unavailable } from '../errors.js'
+import { isDiskFull } from '../lib/disk-full.js'
 
 export interface SpoolOptions {
   /** Bytes that stay in memory. More go to the file. */
@@ -193,7 +194,7 @@ export class Spool {
       return true
     } catch (error) {
       spooled -= bytes
-      if (['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
+      if (isDiskFull(error)) return false
       throw error
     } finally {
       this.#storing = false

@@ -72,12 +72,6 @@ export async function walkTree(
   await walk(id, folder === '' ? '' : `${folder}/`)
 }
 
-/** Returns the tree at the path of a folder, or null. Throws as findEntry does. */
-export async function findFolder(repository: string, commitId: string, folder: string): Promise<PathEntry | null> {
-  const entry = await findEntry(repository, commitId, folder)
-  return entry?.type === 'tree' ? entry : null
-}
-
 /** The error for a file that a tree names and the repository does not have. */
 export const missingBlob = (repository: string, { id, path }: PathEntry) =>
   new DamagedRepository(repository, `the blob ${id} of ${path} is missing`)

@@ -1,9 +1,10 @@
 // A byte on a unix socket tells the workers of this machine that there is work. It takes 3 ms; polling takes half its
 // interval on average. Workers still poll as a fallback, so an error here must never reach the caller.
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { socketPath } from '../home.js'
+import { listenUnix } from '../lib/listen-unix.js'
 import { QUEUES, type Queue } from './jobs.js'
 
 const PREFIX = 'wake-'
@@ -25,13 +26,11 @@ export function wake(queue: Queue): void {
 }
 
 /**
- * Listens for wake-ups of this process. Returns a function that stops listening. The socket gets its name only when it
- * listens: before that it refuses connections, and a client would delete it as the socket of a killed worker.
+ * Listens for wake-ups of this process. Returns a function that stops listening. A socket with a name that refuses
+ * connections would be deleted by a client as the socket of a killed worker.
  */
-export function listenForWake(id: number, onWake: (queue: Queue) => void): Promise<() => void> {
+export async function listenForWake(id: number, onWake: (queue: Queue) => void): Promise<() => void> {
   const path = socketPath(`${PREFIX}${id}.sock`)
-  const unnamed = socketPath(`new-${id}.sock`)
-  rmSync(unnamed, { force: true })
   const clients = new Set<Socket>()
   const server: Server = createServer(client => {
     clients.add(client)
@@ -44,17 +43,12 @@ export function listenForWake(id: number, onWake: (queue: Queue) => void): Promi
     client.on('error', () => client.destroy())
     client.on('close', () => clients.delete(client))
   })
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(unnamed, () => {
-      renameSync(unnamed, path)
-      resolve(() => {
-        server.close()
-        for (const client of clients) client.destroy()
-        rmSync(path, { force: true })
-      })
-    })
-  })
+  await listenUnix(server, path, socketPath(`new-${id}.sock`))
+  return () => {
+    server.close()
+    for (const client of clients) client.destroy()
+    rmSync(path, { force: true })
+  }
 }
 
 /** Closes the connections of this process to workers. */

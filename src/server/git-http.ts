@@ -18,6 +18,7 @@ import { config as configuration } from '../config.js'
 import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { spoolRequest } from '../git/spool.js'
 import { advertise, type Caller, type Service, uploadPack } from '../git/transport.js'
+import { headerToken } from './plugins/authenticate.js'
 import { answerTo } from './plugins/errors.js'
 import { cutStalledAnswer, cutStalledRequest } from './stalls.js'
 
@@ -174,10 +175,8 @@ function drain(body: IncomingMessage): void {
 
 /** Credentials are a Basic header, a Bearer header or a PRIVATE-TOKEN header. */
 function credentialsOf(request: FastifyRequest): GitCredentials | null {
-  const token = request.headers['private-token']
-  if (typeof token === 'string') return { token }
-  const bearer = /^bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1]
-  return bearer === undefined ? basicCredentials(request) : { token: bearer }
+  const token = headerToken(request)
+  return token === undefined ? basicCredentials(request) : { token }
 }
 
 function basicCredentials(request: FastifyRequest): { user: string; password: string } | null {

@@ -39,7 +39,6 @@ export const PROJECT_HOOK_EVENTS = {
 } as const
 
 export type ProjectHookEvent = keyof typeof PROJECT_HOOK_EVENTS
-export type ProjectHookFlag = (typeof PROJECT_HOOK_EVENTS)[ProjectHookEvent]['flag']
 
 /** The value of the event header of a delivery to a project hook. Throws for an event that such hooks never get. */
 export function projectHookHeader(event: string): string {

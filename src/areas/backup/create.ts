@@ -14,6 +14,7 @@ import { config } from '../../config.js'
 import { withSnapshot } from '../../db/snapshot.js'
 import { transact } from '../../db/transact.js'
 import { Failure } from '../../errors.js'
+import { isDiskFull } from '../../lib/disk-full.js'
 import { syncFolder } from '../../storage/files.js'
 import { syncFileSystem } from '../../storage/sync.js'
 import { version } from '../../version.js'
@@ -208,7 +209,6 @@ export function noteDeleted(backups: readonly { id: string; path: string }[], or
 function plain(error: unknown, folder: string): unknown {
   const { code, path, syscall } = error as NodeJS.ErrnoException
   if (error instanceof Failure || code === undefined || syscall === undefined) return error
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new Failure(`the disk of ${folder} is full (${code}): earlier backups are untouched`)
+  if (isDiskFull(error)) return new Failure(`the disk of ${folder} is full (${code}): earlier backups are untouched`)
   return new Failure(`the backup cannot be written: ${path ?? folder}: ${code}; earlier backups are untouched`)
 }

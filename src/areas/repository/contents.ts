@@ -53,13 +53,19 @@ export interface FoundBlob {
   readonly name: string
 }
 
-/** Finds a file of a commit, branch or tag. Throws NotFound for the commit or the file. */
-export async function findFileOf(project: ProjectRow, sha: string, path: string): Promise<FoundBlob> {
+/** Finds the entry of a file in a commit, branch or tag. Throws NotFound for the commit or the file. */
+export async function findEntryOf(project: ProjectRow, name: string, path: string) {
   const repository = repositoryPath(project)
-  const commit = await commitOf(project, repository, sha)
+  const commit = await commitOf(project, repository, name)
   if (!commit) throw new NotFound('Commit')
   const entry = await findEntry(repository, commit.id, path)
   if (entry?.type !== 'blob') throw new NotFound('File')
+  return { repository, commitId: commit.id, entry }
+}
+
+/** Finds a file of a commit, branch or tag. Throws NotFound for the commit or the file. */
+export async function findFileOf(project: ProjectRow, sha: string, path: string): Promise<FoundBlob> {
+  const { repository, entry } = await findEntryOf(project, sha, path)
   if ((await blobSize(repository, entry.id)) === null) throw missingBlob(repository, entry)
   return { repository, id: entry.id, name: path.slice(path.lastIndexOf('/') + 1) }
 }

@@ -2,15 +2,14 @@
 // because it would otherwise take four times its size in memory.
 import type { Readable } from 'node:stream'
 import { config } from '../../config.js'
-import { NotFound, TooLarge } from '../../errors.js'
+import { TooLarge } from '../../errors.js'
 import { blobSize, openBlob, readBlob } from '../../git/blob.js'
 import { lastCommitOfPath } from '../../git/commits.js'
 import { LARGE_OBJECT } from '../../git/reader.js'
-import { findEntry, missingBlob, type PathEntry } from '../../git/tree.js'
+import { missingBlob, type PathEntry } from '../../git/tree.js'
 import { pacedStream } from '../../lib/paced-stream.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
-import { repositoryPath } from '../projects/repositories.js'
-import { commitOf } from './contents.js'
+import { findEntryOf } from './contents.js'
 import { storedPath } from './files.js'
 import type { File } from './repository.view.js'
 
@@ -26,12 +25,7 @@ export interface FoundFile {
 
 /** Finds a file of a commit, branch or tag. Throws NotFound for the commit or the file. */
 export async function findFile(project: ProjectRow, path: string, ref: string): Promise<FoundFile> {
-  const repository = repositoryPath(project)
-  const commit = await commitOf(project, repository, ref)
-  if (!commit) throw new NotFound('Commit')
-  const entry = await findEntry(repository, commit.id, storedPath(path))
-  if (entry?.type !== 'blob') throw new NotFound('File')
-  return { repository, ref, commitId: commit.id, entry }
+  return { ref, ...(await findEntryOf(project, ref, storedPath(path))) }
 }
 
 /** Reads a file; of a large one it gives the whole answer as a stream of `size` bytes. Throws TooLarge. */

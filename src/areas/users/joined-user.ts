@@ -1,24 +1,10 @@
 // A user in the record of something else: who started a build, who pushed what a pipeline runs. The statement joins
 // the user from the left, selects the columns, and the view makes null of a user who is gone.
-import { publicUrl } from '../../config.js'
 import type { UserRow } from './users.queries.js'
-import { viewUserBasic } from './users.record.js'
+import { FULL, viewUser, viewUserBasic } from './users.record.js'
 import type { UserBasic } from './users.view.js'
 
 const BASIC = ['id', 'name', 'username', 'state'] as const
-const FULL = [
-  ...BASIC,
-  'created_at',
-  'admin',
-  'bio',
-  'location',
-  'messenger',
-  'professional_network',
-  'microblog',
-  'website_url',
-  'organization'
-] as const
-
 type Columns<Names extends readonly (keyof UserRow)[]> = {
   readonly [Name in Names[number] as `user_${Name}`]: UserRow[Name]
 }
@@ -42,24 +28,21 @@ export const viewJoinedUser = (row: JoinedUser): UserBasic | null =>
     ? null
     : viewUserBasic({ id: row.user_id, name: row.user_name, username: row.user_username, state: row.user_state })
 
-/** All fields are written out, because spreading another view took as long as the rest of a build. */
-export function viewJoinedFullUser(row: JoinedFullUser) {
-  if (row.user_id === null) return null
-  return {
-    name: row.user_name,
-    username: row.user_username,
-    id: row.user_id,
-    state: row.user_state,
-    avatar_url: null,
-    web_url: `${publicUrl()}/${row.user_username}`,
-    created_at: row.user_created_at,
-    is_admin: row.user_admin === 1,
-    bio: row.user_bio,
-    location: row.user_location,
-    messenger: row.user_messenger,
-    professional_network: row.user_professional_network,
-    microblog: row.user_microblog,
-    website_url: row.user_website_url,
-    organization: row.user_organization
-  }
-}
+export const viewJoinedFullUser = (row: JoinedFullUser) =>
+  row.user_id === null
+    ? null
+    : viewUser({
+        id: row.user_id,
+        name: row.user_name,
+        username: row.user_username,
+        state: row.user_state,
+        created_at: row.user_created_at,
+        admin: row.user_admin,
+        bio: row.user_bio,
+        location: row.user_location,
+        messenger: row.user_messenger,
+        professional_network: row.user_professional_network,
+        microblog: row.user_microblog,
+        website_url: row.user_website_url,
+        organization: row.user_organization
+      })

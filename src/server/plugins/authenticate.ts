@@ -89,11 +89,13 @@ export async function findActor(request: FastifyRequest): Promise<Actor> {
 }
 
 /** Headers come before the query. */
-function tokenOf({ headers, query }: FastifyRequest): string | undefined {
+const tokenOf = (request: FastifyRequest) => headerToken(request) ?? parameter(request.query as Named)
+
+/** The token of a PRIVATE-TOKEN or Bearer header. */
+export function headerToken({ headers }: FastifyRequest): string | undefined {
   const header = headers['private-token']
   if (typeof header === 'string') return header
-  const bearer = /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
-  return bearer ?? parameter(query as Named)
+  return /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
 }
 
 /** Not specified: private and personal tokens are taken as `access_token` and Bearer too, where OAuth tokens belong. */
