@@ -6,7 +6,7 @@ import type { Attack, Stand } from './support/attack.js'
 export const attack: Attack = {
   name: 'full-disk',
   about: 'the disk of the repositories is full: nothing is half done, reads go on, and all is well with room again',
-  limit: { memory: 128, seconds: 30, statuses: [200, 201, 507] },
+  limit: { memory: 192, seconds: 30, statuses: [200, 201, 507] },
   run: async stand => {
     const { id } = await stand.project()
     const folder = join(stand.home, 'repositories')

@@ -30,7 +30,7 @@ export const attack: Attack = {
   name: 'large-answers',
   about:
     'a folder of 100,000 long names and a commit with a message of 10 MB are read in every way, four times at once',
-  limit: { memory: 256, seconds: 120, statuses: [200] },
+  limit: { memory: 384, seconds: 120, statuses: [200] },
   run: async stand => {
     const id = await pushed(stand)
     const paths = ['tree?recursive=true', 'tree?path=folder-1', 'commits/master', 'tree']

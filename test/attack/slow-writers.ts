@@ -10,7 +10,7 @@ const WRITERS = 30
 export const attack: Attack = {
   name: 'slow-writers',
   about: 'thirty pushes send a byte at a time, while others push',
-  limit: { memory: 128, seconds: 20, statuses: [200] },
+  limit: { memory: 192, seconds: 20, statuses: [200] },
   run: async stand => {
     const target = await stand.project()
     const other = await stand.project()

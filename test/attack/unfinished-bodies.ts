@@ -6,7 +6,7 @@ import type { Attack } from './support/attack.js'
 export const attack: Attack = {
   name: 'unfinished-bodies',
   about: 'one address opens requests whose bodies never come, as many as it can, while another address reads',
-  limit: { memory: 128, seconds: 20, statuses: [200] },
+  limit: { memory: 192, seconds: 20, statuses: [200] },
   run: async ({ url, short, token }) => {
     const { port } = new URL(url)
     const sockets = Array.from({ length: short ? 300 : 1000 }, () => unfinished(Number(port), token))

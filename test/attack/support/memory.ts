@@ -1,5 +1,6 @@
 // Watches how much memory an appliance takes: the private and shared memory of all its processes, without files that are
-// mapped into memory, because the system takes those back when it needs the room.
+// mapped into memory, because the system takes those back when it needs the room. Pages that several processes share count
+// once: a child that was forked and has not yet begun its program shows all of its parent's memory as its own.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const SAMPLE_MS = 20
@@ -13,13 +14,14 @@ export interface Watch {
 
 /** Watches the processes below `pid`. */
 export function watchMemory(pid: number, limit: number): Watch {
-  const before = sumOf(memoryBelow(pid))
+  const before = sharedOnce(memoryBelow(pid))
   let peak = before
   const sample = () => {
     const found = memoryBelow(pid)
-    const sum = sumOf(found)
-    peak = Math.max(peak, sum)
-    if (sum - before > limit + CEILING) killGreediest(found)
+    const most = sumOf(found)
+    if (most <= peak) return
+    peak = Math.max(peak, sharedOnce(found))
+    if (most - before > limit + CEILING) killGreediest(found)
   }
   const timer = setInterval(sample, SAMPLE_MS)
   return {
@@ -32,6 +34,17 @@ export function watchMemory(pid: number, limit: number): Watch {
 }
 
 const sumOf = (found: Map<number, number>) => [...found.values()].reduce((sum, size) => sum + size, 0)
+
+/** The same sum, with shared pages counted once. It takes the system far longer, so it is only asked where it matters. */
+function sharedOnce(found: Map<number, number>): number {
+  let sum = 0
+  for (const [pid, most] of found) {
+    const rollup = read(`/proc/${pid}/smaps_rollup`)
+    // It is empty for a process that has ended, or that belongs to somebody else.
+    sum += rollup === '' ? most : (fieldOf(rollup, 'Pss_Anon') + fieldOf(rollup, 'Pss_Shmem')) / 1024
+  }
+  return sum
+}
 
 function killGreediest(found: Map<number, number>): void {
   const [greediest] = [...found].sort(([, one], [, other]) => other - one)
@@ -48,18 +61,19 @@ function memoryBelow(root: number): Map<number, number> {
   const sizes = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
-    const status = statusOf(name)
-    const field = (key: string) => Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
-    parents.set(Number(name), field('PPid'))
-    sizes.set(Number(name), (field('RssAnon') + field('RssShmem')) / 1024)
+    const status = read(`/proc/${name}/status`)
+    parents.set(Number(name), fieldOf(status, 'PPid'))
+    sizes.set(Number(name), (fieldOf(status, 'RssAnon') + fieldOf(status, 'RssShmem')) / 1024)
   }
   const isBelow = (pid: number): boolean => pid === root || (pid > 1 && isBelow(parents.get(pid) ?? 0))
   return new Map([...sizes].filter(([pid]) => isBelow(pid)))
 }
 
-function statusOf(pid: string): string {
+const fieldOf = (text: string, key: string) => Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0)
+
+function read(file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/status`, 'latin1')
+    return readFileSync(file, 'latin1')
   } catch {
     return ''
   }
