@@ -109,6 +109,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'log', 'the log of the process'],
   ['server', 'version', 'the OpenAPI document names it'],
 
+  ['worker', 'access/actor', 'the schedule is the origin of what it runs'],
   ['worker', 'db/connection', 'closed when the process stops'],
   ['worker', 'db/migrate', 'no work on a schema of another version'],
   ['worker', 'git/processes', 'closed when the process stops'],

@@ -1,5 +1,5 @@
 // The whole permission table ("Permissions"). An action that is not here cannot be done.
-import { DEVELOPER, GUEST, type Level, REPORTER } from '../lib/levels.js'
+import { DEVELOPER, GUEST, type Level, MASTER, OWNER, REPORTER } from '../lib/levels.js'
 import type { Scope } from './scopes.js'
 
 /** The switches of a project that turn a part of it off. */
@@ -89,12 +89,33 @@ export const abilities = {
   'template.read': { on: 'instance', least: 'anybody' },
   'job.read': { on: 'instance', least: 'admin' },
   'job.administer': { on: 'instance', least: 'admin' },
+  'group.list': { on: 'instance', least: 'user' },
+  // The rule asks for can_create_group too.
+  'group.create': { on: 'instance', least: 'user' },
   'group.read': { on: 'group', least: GUEST, strangers: true },
+  'group.administer': { on: 'group', least: OWNER },
+  'group_member.read': { on: 'group', least: GUEST, strangers: true },
+  'group_member.write': { on: 'group', least: OWNER },
+  // Members may leave, so the rule looks at whose membership it is.
+  'group_member.remove': { on: 'group', least: GUEST, strangers: true },
+  'group_access_request.read': { on: 'group', least: OWNER },
+  // Users who are members, or who cannot ask, are refused by the rule. The same holds for projects.
+  'group_access_request.create': { on: 'group', least: GUEST, strangers: true },
+  'group_access_request.approve': { on: 'group', least: OWNER },
+  'group_access_request.remove': { on: 'group', least: GUEST, strangers: true },
   'project.list': { on: 'instance', least: 'user' },
   'project.list_visible': { on: 'instance', least: 'anybody' },
   'project.list_all': { on: 'instance', least: 'admin' },
   'project.create': { on: 'instance', least: 'user' },
   'project.read': { on: 'project', least: GUEST, strangers: true, anonymous: true },
+  // Members need a user even on public projects ("Endpoints usable without credentials").
+  'member.read': { on: 'project', least: GUEST, strangers: true },
+  'member.write': { on: 'project', least: MASTER },
+  'member.remove': { on: 'project', least: GUEST, strangers: true },
+  'access_request.read': { on: 'project', least: MASTER },
+  'access_request.create': { on: 'project', least: GUEST, strangers: true },
+  'access_request.approve': { on: 'project', least: MASTER },
+  'access_request.remove': { on: 'project', least: GUEST, strangers: true },
   'repository.read': {
     on: 'project',
     least: REPORTER,

@@ -1,4 +1,5 @@
 // The client who makes a request, and its rights.
+import { hostname } from 'node:os'
 import { Unauthorized } from '../errors.js'
 import { EVERYTHING, type Scope } from './scopes.js'
 
@@ -66,6 +67,16 @@ export function originOf({ user, by, sudoer }: Actor, address: string | null): O
     address
   }
 }
+
+/** The origin of changes that the schedule causes. */
+export const scheduleOrigin = (): Origin => ({
+  user: null,
+  asker: null,
+  name: 'schedule',
+  actingAs: null,
+  via: 'schedule',
+  address: hostname().slice(0, 64)
+})
 
 /** The user in whose name a change is made. Throws Unauthorized for a command or the schedule, which have no user. */
 export function requireAsker({ asker }: Origin): ActorUser {

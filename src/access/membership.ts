@@ -134,3 +134,26 @@ export const groupMembership = (userId: number): Fragment => ({
   sql: `left join members m on m.source_type = 'namespace' and m.source_id = n.id and m.user_id = ? and ${lasts('m')}`,
   values: [userId]
 })
+
+/** The condition that the asker is a member of the group `n`. */
+export const groupsOfMember = ({ user }: Actor): Fragment => ({ sql: `n.id in (${GROUPS})`, values: [user?.id ?? 0] })
+
+/** The condition that the asker is an owner of the group `n`. */
+export const ownedGroups = ({ user }: Actor): Fragment => ({
+  sql: `n.id in (${GROUPS} and r.access_level = ${OWNER})`,
+  values: [user?.id ?? 0]
+})
+
+/** The condition that the asker may see the group `n`: also by one of its projects. */
+export function visibleGroups(actor: Actor): Fragment {
+  const { user } = actor
+  if (user?.admin) return { sql: '1 = 1', values: [] }
+  const open = user && !user.external ? [INTERNAL, PUBLIC] : [PUBLIC]
+  const member = groupsOfMember(actor)
+  const projects = visibleProjects(actor)
+  return {
+    sql: `(n.visibility_level in (${open.join(', ')}) or ${member.sql}
+      or exists (select 1 from projects p where p.namespace_id = n.id and ${projects.sql}))`,
+    values: [...member.values, ...projects.values]
+  }
+}

@@ -87,6 +87,13 @@ const LINES = {
       deletedWith('projects', 'source_id', ['source_type', 'project'])
     ]
   },
+  access_requests: {
+    owners: [
+      deletedWith('users', 'user_id'),
+      deletedWith('namespaces', 'source_id', ['source_type', 'namespace']),
+      deletedWith('projects', 'source_id', ['source_type', 'project'])
+    ]
+  },
 
   // A project that is shared with a group.
   project_group_links: {

@@ -5,13 +5,18 @@ import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'
 import { buildRoutes } from '../areas/builds/builds.routes.js'
 import { sessionRoutes } from '../areas/credentials/session.routes.js'
 import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
+import { groupRoutes } from '../areas/groups/groups.routes.js'
+import { namespaceRoutes } from '../areas/groups/namespaces.routes.js'
 import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
 import { hookRoutes } from '../areas/hooks/hooks.routes.js'
 import { jobMetricsRoutes } from '../areas/jobs/job-metrics.routes.js'
 import { jobRoutes } from '../areas/jobs/jobs.routes.js'
+import { accessRequestRoutes } from '../areas/members/access-requests.routes.js'
+import { memberRoutes } from '../areas/members/members.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
 import { groupProjectRoutes } from '../areas/projects/group-projects.routes.js'
 import { projectRoutes } from '../areas/projects/projects.routes.js'
+import { groupDeletionRoutes } from '../areas/removal/group-deletion.routes.js'
 import { userDeletionRoutes } from '../areas/removal/user-deletion.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
 import { settingsRoutes } from '../areas/settings/settings.routes.js'
@@ -27,6 +32,11 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(emailRoutes)
   await app.register(keyRoutes)
   await app.register(tokenRoutes)
+  await app.register(groupRoutes)
+  await app.register(groupDeletionRoutes)
+  await app.register(namespaceRoutes)
+  await app.register(memberRoutes)
+  await app.register(accessRequestRoutes)
   await app.register(projectRoutes)
   await app.register(groupProjectRoutes)
   await app.register(repositoryRoutes)

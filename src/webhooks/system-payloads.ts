@@ -32,6 +32,19 @@ export interface PayloadMember extends Dated {
   readonly project: Pick<PayloadSystemProject, 'id' | 'name' | 'path' | 'pathWithNamespace' | 'visibilityLevel'>
 }
 
+/** A membership of a group. The dates are those of the membership. */
+export interface PayloadGroupMember extends Dated {
+  readonly accessLevel: number
+  readonly user: Omit<PayloadSystemUser, keyof Dated>
+  readonly group: Omit<PayloadGroup, keyof Dated>
+}
+
+export interface PayloadGroup extends Dated {
+  readonly id: number
+  readonly name: string
+  readonly path: string
+}
+
 export interface PayloadKey extends Dated {
   readonly id: number
   /** The public key as its owner gave it. */
@@ -77,8 +90,36 @@ export function memberPayload(event: 'user_add_to_team' | 'user_remove_from_team
     user_name: user.name,
     user_email: user.email,
     user_id: user.id,
+    // Decided: both names, because receivers look for one or the other.
     access_level: levelName(member.accessLevel),
+    project_access: levelName(member.accessLevel),
     project_visibility: visibilityName(project.visibilityLevel)
+  }
+}
+
+export function groupPayload(event: 'group_create' | 'group_destroy', group: PayloadGroup) {
+  return {
+    ...dated(event, group),
+    name: group.name,
+    path: group.path,
+    group_id: group.id,
+    owner_name: null,
+    owner_email: null
+  }
+}
+
+export function groupMemberPayload(event: 'user_add_to_group' | 'user_remove_from_group', member: PayloadGroupMember) {
+  const { group, user } = member
+  return {
+    ...dated(event, member),
+    group_name: group.name,
+    group_path: group.path,
+    group_id: group.id,
+    user_username: user.username,
+    user_name: user.name,
+    user_email: user.email,
+    user_id: user.id,
+    group_access: levelName(member.accessLevel)
   }
 }
 

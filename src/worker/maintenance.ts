@@ -1,5 +1,7 @@
 // Runs maintenance tasks for the schedule.
-import { runTask, scheduleOrigin } from '../areas/maintenance/maintenance.js'
+
+import { scheduleOrigin } from '../access/actor.js'
+import { runTask } from '../areas/maintenance/maintenance.js'
 import { AlreadyRunning } from '../errors.js'
 import { log } from '../log.js'
 

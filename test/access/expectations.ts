@@ -75,6 +75,27 @@ export const write = (status: number): ProjectStatuses =>
     { archived: FORBIDDEN }
   )
 
+/** What members of a project from a level on may do, and nobody else. */
+export const administer = (least: 'master' | 'owner', status = 200): ProjectStatuses =>
+  onProjects(
+    answering(status, membersFrom(least, 401)),
+    answering(status, internally(membersOfOpen(least), 401)),
+    answering(status, membersOfOpen(least))
+  )
+
+/** What signed-in users who see a project may do. */
+export const OPEN_TO_ALL_USERS = onProjects(membersFrom('guest', 401), internally(OPEN_TO_USERS, 401), OPEN_TO_USERS)
+
+const MEMBERS_REFUSED = { guest: 403, reporter: 403, developer: 403, master: 403, owner: 403, admin: 403 }
+const asking = (expected: Statuses): Statuses => answering(201, statuses({ ...expected, ...MEMBERS_REFUSED }))
+
+/** Users who are not members ask for access. */
+export const ASK_PROJECT = onProjects(
+  asking(membersFrom('guest', 401)),
+  asking(internally(OPEN_TO_USERS, 401)),
+  asking(OPEN_TO_USERS)
+)
+
 /** git over HTTP asks clients without credentials for a password (401), where the API answers 404. */
 export const FETCH = onProjects(membersFrom('reporter', 401), internally(OPEN, 401), OPEN)
 
@@ -89,6 +110,21 @@ export const READ_GROUP: GroupStatuses = {
   internal: internally(OPEN_TO_USERS, 401),
   public: OPEN_TO_USERS,
   holding: OPEN_TO_USERS
+}
+
+/** What owners of a group may do, and nobody else. */
+export const administerGroup = (status = 200): GroupStatuses => ({
+  private: answering(status, membersFrom('owner', 401)),
+  internal: answering(status, internally(membersOfOpen('owner'), 401)),
+  public: answering(status, membersOfOpen('owner')),
+  holding: answering(status, membersOfOpen('owner'))
+})
+
+export const ASK_GROUP: GroupStatuses = {
+  private: asking(membersFrom('guest', 401)),
+  internal: asking(internally(OPEN_TO_USERS, 401)),
+  public: asking(OPEN_TO_USERS),
+  holding: asking(OPEN_TO_USERS)
 }
 
 /** A page of the browser, without credentials: it ignores tokens. */

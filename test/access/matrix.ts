@@ -92,7 +92,8 @@ async function askOne(route: string, actor: Actor, { world, specimen, project, g
   const [method = '', pattern = ''] = route.split(' ')
   const unique = `${actor.toLowerCase()}-${++count}`
   const user = world.users[actor] ?? world.admin
-  const made = (await specimen?.({ world, actor, user, unique, project: project ?? world.projects.private })) ?? {}
+  const subject = { project: project ?? world.projects.private, group: group ?? world.groups.private }
+  const made = (await specimen?.({ world, actor, user, unique, ...subject })) ?? {}
   const url = urlOf(pattern, { ...subjectParams(project, group), ...made.params })
   const { statusCode } = await world.app.fastify.inject({
     method: method as NonNullable<InjectOptions['method']>,

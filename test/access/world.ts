@@ -29,6 +29,8 @@ export interface Asking {
   readonly unique: string
   /** The project of the path; the private project for routes that are not about a project. */
   readonly project: TestProject
+  /** The group of the path; the private group for routes that are not about a group. */
+  readonly group: TestGroup
 }
 
 const VALUES: { readonly [Kind in ProjectKind]: object } = {

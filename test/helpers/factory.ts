@@ -7,7 +7,7 @@ import { writeFile } from '../../src/areas/repository/files.js'
 import { createUser } from '../../src/areas/users/users.js'
 import type { UserBody } from '../../src/areas/users/users.schema.js'
 import { execute } from '../../src/db/sql.js'
-import { MASTER } from '../../src/lib/levels.js'
+import { MASTER, OWNER } from '../../src/lib/levels.js'
 import { newToken, tokenHash } from '../../src/secrets.js'
 
 export interface TestUser {
@@ -60,33 +60,47 @@ async function user(values: Partial<UserBody> & { blocked?: boolean } = {}): Pro
 
 const admin = (values: Partial<UserBody> = {}) => user({ admin: true, ...values })
 
-async function project(values: Partial<ProjectBody> & { owner?: TestUser } = {}): Promise<TestProject> {
-  const { owner = await user(), ...body } = values
+async function project(
+  values: Partial<ProjectBody> & { owner?: TestUser; group?: TestGroup } = {}
+): Promise<TestProject> {
+  const { owner = await user(), group, ...body } = values
   const name = `project-${next()}`
-  const id = await createProject({ name, ...body }, originBy(owner))
-  return { id, path: `${owner.username}/${body.path ?? body.name ?? name}`, owner }
+  const id = await createProject({ name, ...(group && { namespace_id: group.id }), ...body }, originBy(owner))
+  return { id, path: `${group?.path ?? owner.username}/${body.path ?? body.name ?? name}`, owner }
 }
 
 /** Makes somebody a member of a project; `expiresAt` is YYYY-MM-DD. */
-async function member(of: TestProject, level = MASTER, who?: TestUser, expiresAt?: string): Promise<TestUser> {
+async function member(
+  of: Pick<TestProject, 'id'>,
+  level = MASTER,
+  who?: TestUser,
+  expiresAt?: string
+): Promise<TestUser> {
   const member = who ?? (await user())
   await addMember('project', of.id, member.id, level, expiresAt)
   return member
 }
 
-// Groups, their members and shares have no rules yet: their rows are written here.
+// The rows of groups, members and shares are written here, because tests need what the rules refuse: groups without an
+// owner, and memberships that have ended.
 
 interface GroupValues {
   readonly path?: string
   readonly visibilityLevel?: number
+  /** Becomes the owner of the group. */
+  readonly owner?: TestUser
+  readonly requestAccess?: boolean
 }
 
-async function group({ path = `group-${next()}`, visibilityLevel = 0 }: GroupValues = {}): Promise<TestGroup> {
+async function group({ path = `group-${next()}`, ...values }: GroupValues = {}): Promise<TestGroup> {
+  const { visibilityLevel = 0, owner, requestAccess = false } = values
   const now = new Date()
   const { insertId } = await execute(
-    `insert into namespaces (kind, name, path, visibility_level, created_at, updated_at) values ('group', ?, ?, ?, ?, ?)`,
-    [path, path, visibilityLevel, now, now]
+    `insert into namespaces (kind, name, path, visibility_level, request_access_enabled, created_at, updated_at)
+     values ('group', ?, ?, ?, ?, ?, ?)`,
+    [path, path, visibilityLevel, requestAccess, now, now]
   )
+  if (owner) await addMember('namespace', insertId, owner.id, OWNER)
   return { id: insertId, path }
 }
 
@@ -116,6 +130,18 @@ async function share(project: TestProject, group: TestGroup, level: number, expi
   )
 }
 
+/** Writes a request for access to a project or group. */
+async function accessRequest(type: 'project' | 'namespace', { id }: { id: number }, who?: TestUser): Promise<TestUser> {
+  const asker = who ?? (await user())
+  await execute('insert into access_requests (source_type, source_id, user_id, created_at) values (?, ?, ?, ?)', [
+    type,
+    id,
+    asker.id,
+    new Date()
+  ])
+  return asker
+}
+
 interface TokenValues {
   readonly scopes?: string
   readonly expiresAt?: Date
@@ -140,4 +166,4 @@ async function file(of: TestProject, path: string, content: string, branch = 'ma
   await writeFile(row, { ...file, action: 'create' }, originBy(of.owner))
 }
 
-export const factory = { user, admin, project, member, group, groupMember, share, token, file }
+export const factory = { user, admin, project, member, group, groupMember, accessRequest, share, token, file }

@@ -45,6 +45,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   identities: ({ user }) => insertIdentities([{ userId: user.id, provider: 'ldap', externUid: user.username }]),
   namespaces: along,
   members: ({ project, user }) => factory.member(project, 40, user),
+  access_requests: ({ project, user }) => factory.accessRequest('project', project, user),
   project_group_links: async ({ project }) => factory.share(project, await factory.group(), 20),
   projects: ({ project, user }) => execute('update projects set creator_id = ? where id = ?', [user.id, project.id]),
   repository_upkeeps: ({ project }) =>

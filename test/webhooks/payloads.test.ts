@@ -228,6 +228,7 @@ t.test('payloads of system events', async t => {
       user_email: 'john@example.com',
       user_id: 4,
       access_level: 'Master',
+      project_access: 'Master',
       project_visibility: 'internal'
     })
   }

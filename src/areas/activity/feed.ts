@@ -5,7 +5,14 @@ import type { Told } from './happenings.js'
 import { type ByKind, type Listener, listenerBy } from './listeners.js'
 
 /** The value of `action_name` in the API. */
-export type FeedAction = 'created' | 'pushed new' | 'pushed to' | 'deleted'
+export type FeedAction =
+  | 'created'
+  | 'pushed new'
+  | 'pushed to'
+  | 'deleted'
+  | 'joined'
+  | 'left'
+  | 'removed due to membership expiration from'
 
 /** The entry of the feed for a happening. */
 export interface FeedEntry {

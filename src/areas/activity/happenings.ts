@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
-import type { KeySnapshot, UserSnapshot } from './snapshots.js'
+import type { GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from './snapshots.js'
 
 /**
  * A happening contains a copy of a small record, because the row may have changed or been removed when a listener runs.
@@ -14,6 +14,12 @@ export type Happening =
   | { readonly kind: 'user.deleted'; readonly user: UserSnapshot }
   | { readonly kind: 'key.added'; readonly key: KeySnapshot }
   | { readonly kind: 'key.removed'; readonly key: KeySnapshot }
+  | { readonly kind: 'group.created'; readonly group: GroupSnapshot }
+  | { readonly kind: 'group.deleted'; readonly group: GroupSnapshot }
+  /** A user became a member, also by a request for access that was approved. */
+  | { readonly kind: 'member.added'; readonly member: MemberSnapshot }
+  /** `expired`: the day of its end has come. A membership that goes with its user, project or group is not told. */
+  | { readonly kind: 'member.removed'; readonly member: MemberSnapshot; readonly expired: boolean }
   | { readonly kind: 'project.created'; readonly project: ProjectSnapshot; readonly by: number }
   /** The project was restored from a backup. */
   | { readonly kind: 'project.restored'; readonly project: ProjectSnapshot }

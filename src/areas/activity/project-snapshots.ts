@@ -29,6 +29,11 @@ export function personalProjects(userId: number): Promise<ProjectSnapshot[]> {
   return rows<ProjectSnapshot>(`${SELECT} where n.kind = 'user' and n.owner_id = ? order by p.path`, [userId])
 }
 
+/** Returns the projects in a namespace, ordered by path. */
+export function projectsOfNamespace(namespaceId: number): Promise<ProjectSnapshot[]> {
+  return rows<ProjectSnapshot>(`${SELECT} where p.namespace_id = ? order by p.path`, [namespaceId])
+}
+
 /** Returns one project. Throws NotFound when its row is gone. */
 export async function projectSnapshot(id: number): Promise<ProjectSnapshot> {
   const [found] = await rows<ProjectSnapshot>(`${SELECT} where p.id = ?`, [id])

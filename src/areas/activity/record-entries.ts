@@ -1,12 +1,23 @@
 // Maps happenings that contain their record to entries of the feed.
-import type { FeedEntry } from './feed.js'
+import type { FeedAction, FeedEntry } from './feed.js'
+import type { Stored } from './happenings.js'
 import type { ByKind } from './listeners.js'
+import type { MemberSnapshot } from './snapshots.js'
+
+/** The feed shows members of projects only. Decided: the author of these entries is the member. */
+const memberEntry = ({ source, user }: Stored<MemberSnapshot>, action: FeedAction) =>
+  source.type === 'project' ? { projectId: source.id, authorId: user.id, action } : null
 
 export const recordEntries = {
   'user.created': null,
   'user.deleted': null,
   'key.added': null,
   'key.removed': null,
+  'group.created': null,
+  'group.deleted': null,
+  'member.added': ({ happening: { member } }) => memberEntry(member, 'joined'),
+  'member.removed': ({ happening: { member, expired } }) =>
+    memberEntry(member, expired ? 'removed due to membership expiration from' : 'left'),
   'project.created': ({ happening: { project, by } }) => ({ projectId: project.id, authorId: by, action: 'created' }),
   // The restore brings back the rows of the feed.
   'project.restored': null,

@@ -1,4 +1,4 @@
-// Copies of users and keys for happenings. They are made field by field, because the rows also contain secrets.
+// Copies of users, keys, groups and memberships for happenings. They are made field by field, because the rows also contain secrets.
 
 export interface UserSnapshot {
   readonly id: number
@@ -40,3 +40,39 @@ export const keySnapshot = (
   key: { readonly id: number; readonly public_key: string; readonly created_at: Date },
   owner: { readonly username: string }
 ): KeySnapshot => ({ id: key.id, key: key.public_key, username: owner.username, created_at: key.created_at })
+
+export interface GroupSnapshot {
+  readonly id: number
+  readonly name: string
+  readonly path: string
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** A membership with its user, and with the project or group. */
+export interface MemberSnapshot {
+  readonly access_level: number
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly user: Pick<UserSnapshot, 'id' | 'username' | 'name' | 'email'>
+  readonly source: MemberSourceSnapshot
+}
+
+export type MemberSourceSnapshot =
+  | {
+      readonly type: 'project'
+      readonly id: number
+      readonly name: string
+      readonly path: string
+      readonly path_with_namespace: string
+      readonly visibility_level: number
+    }
+  | { readonly type: 'namespace'; readonly id: number; readonly name: string; readonly path: string }
+
+export const groupSnapshot = ({ id, name, path, created_at, updated_at }: GroupSnapshot): GroupSnapshot => ({
+  id,
+  name,
+  path,
+  created_at,
+  updated_at
+})

@@ -1,9 +1,17 @@
 // Maps happenings that contain their record to the events of system hooks.
-import { keyPayload, projectMovePayload, projectPayload, userPayload } from '../../webhooks/system-payloads.js'
+import {
+  groupMemberPayload,
+  groupPayload,
+  keyPayload,
+  memberPayload,
+  projectMovePayload,
+  projectPayload,
+  userPayload
+} from '../../webhooks/system-payloads.js'
 import type { Stored } from '../activity/happenings.js'
 import type { ByKind } from '../activity/listeners.js'
 import type { ProjectSnapshot } from '../activity/project-snapshots.js'
-import type { KeySnapshot, UserSnapshot } from '../activity/snapshots.js'
+import type { GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from '../activity/snapshots.js'
 import type { HookEvent } from './hook-events.js'
 
 export const recordEvents = {
@@ -11,6 +19,10 @@ export const recordEvents = {
   'user.deleted': ({ happening: { user } }) => userEvent('user_destroy', user),
   'key.added': ({ happening: { key } }) => keyEvent('key_create', key),
   'key.removed': ({ happening: { key } }) => keyEvent('key_destroy', key),
+  'group.created': ({ happening: { group } }) => groupEvent('group_create', group),
+  'group.deleted': ({ happening: { group } }) => groupEvent('group_destroy', group),
+  'member.added': ({ happening: { member } }) => memberEvent('add_to', member),
+  'member.removed': ({ happening: { member } }) => memberEvent('remove_from', member),
   'project.created': ({ happening: { project } }) => projectEvent('project_create', project),
   // A restored project is a new project for the receiver.
   'project.restored': ({ happening: { project } }) => projectEvent('project_create', project),
@@ -28,17 +40,41 @@ const keyEvent = (event: 'key_create' | 'key_destroy', key: Stored<KeySnapshot>)
   system: { event, payload: () => keyPayload(event, keyOf(key)) }
 })
 
+const groupEvent = (event: 'group_create' | 'group_destroy', group: Stored<GroupSnapshot>) => ({
+  system: { event, payload: () => groupPayload(event, { ...group, ...datesOf(group) }) }
+})
+
+function memberEvent(verb: 'add_to' | 'remove_from', member: Stored<MemberSnapshot>): HookEvent {
+  const { source, user, access_level: accessLevel } = member
+  const common = { accessLevel, user, ...datesOf(member) }
+  if (source.type === 'namespace') {
+    const event = `user_${verb}_group` as const
+    return { system: { event, payload: () => groupMemberPayload(event, { ...common, group: source }) } }
+  }
+  const event = `user_${verb}_team` as const
+  const project = {
+    ...source,
+    pathWithNamespace: source.path_with_namespace,
+    visibilityLevel: source.visibility_level
+  }
+  return { system: { event, payload: () => memberPayload(event, { ...common, project }) } }
+}
+
 const projectEvent = (event: 'project_create' | 'project_destroy', project: Stored<ProjectSnapshot>) => ({
   system: { event, payload: () => projectPayload(event, projectOf(project)) }
 })
 
-const userOf = ({ id, username, name, email, created_at, updated_at }: Stored<UserSnapshot>) => ({
+const datesOf = ({ created_at, updated_at }: { readonly created_at: string; readonly updated_at: string }) => ({
+  createdAt: new Date(created_at),
+  updatedAt: new Date(updated_at)
+})
+
+const userOf = ({ id, username, name, email, ...dates }: Stored<UserSnapshot>) => ({
   id,
   username,
   name,
   email,
-  createdAt: new Date(created_at),
-  updatedAt: new Date(updated_at)
+  ...datesOf(dates)
 })
 
 /** A key never changes, so the time of its update is the time of its creation. */
@@ -57,6 +93,5 @@ const projectOf = (project: Stored<ProjectSnapshot>) => ({
   pathWithNamespace: project.path_with_namespace,
   visibilityLevel: project.visibility_level,
   owner: { name: project.owner_name, email: project.owner_email },
-  createdAt: new Date(project.created_at),
-  updatedAt: new Date(project.updated_at)
+  ...datesOf(project)
 })

@@ -5,6 +5,7 @@ import { expiredArtifacts } from '../builds/expired-artifacts.js'
 import { expiredSessions } from '../credentials/expired-sessions.js'
 import { expiredTokens } from '../credentials/expired-tokens.js'
 import { oldDeliveries } from '../hooks/old-deliveries.js'
+import { expiredMembers } from '../members/expired-members.js'
 import { oldRefChanges } from '../refs/old-ref-changes.js'
 import { unfinishedRemovals } from '../removal/unfinished-removals.js'
 import { repositoryUpkeep } from '../repository/upkeep.js'
@@ -15,6 +16,7 @@ import { orphanedFiles } from './orphaned-files.js'
 export const tasks: readonly Task[] = [
   abandonedBuilds,
   expiredArtifacts,
+  expiredMembers,
   expiredSessions,
   expiredTokens,
   oldAuditEvents,

@@ -24,16 +24,6 @@ export interface RunOptions {
 /** The record keeps this many notes and only counts the others, because people read it. */
 const MOST_NOTES = 1000
 
-/** The origin of runs that the schedule causes. */
-export const scheduleOrigin = (): Origin => ({
-  user: null,
-  asker: null,
-  name: 'schedule',
-  actingAs: null,
-  via: 'schedule',
-  address: hostname().slice(0, 64)
-})
-
 /** The task with this name. Throws NotFound when no task has it. */
 export function taskNamed(name: string): Task {
   const task = tasks.find(known => known.name === name)

@@ -1,19 +1,193 @@
 // Memberships of projects and of groups alike.
-import { execute } from '../../db/sql.js'
-import type { Level } from '../../lib/levels.js'
+import type { Origin } from '../../access/actor.js'
+import { execute, row } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadParameters, Conflict, Forbidden, Invalid, NotFound, Unprocessable } from '../../errors.js'
+import { GUEST, type Level, levelName, MASTER, OWNER } from '../../lib/levels.js'
+import { parseMoment } from '../../lib/moment.js'
+import { tell } from '../activity/happenings.js'
+import type { MemberSnapshot, MemberSourceSnapshot } from '../activity/snapshots.js'
+import { audit, changesBetween } from '../audit/audit.js'
+import { findMember, hasOtherOwner, type MemberRow, type MemberSource } from './members.queries.js'
+import type { MemberBody, MemberChange } from './members.schema.js'
 
-/** The project or group in which a user is a member. A group is a namespace. */
-export interface MemberSource {
-  readonly type: 'project' | 'namespace'
-  readonly id: number
+/** A project or group with what the rules about its members need. */
+export interface Source extends MemberSource {
+  /** The full path. */
+  readonly path: string
+  /** The user in whose own namespace the project lies; null for a group, and for a group's project. */
+  readonly ownerId: number | null
+  readonly snapshot: MemberSourceSnapshot
 }
 
 /** Makes a user a member, who must not be a member yet. Call it inside `transact`. */
-export async function insertMember(source: MemberSource, userId: number, level: Level): Promise<void> {
+export async function insertMember(
+  source: MemberSource,
+  userId: number,
+  level: Level | number,
+  expiresAt: string | null = null
+): Promise<void> {
   const now = new Date()
   await execute(
-    `insert into members (source_type, source_id, user_id, access_level, created_at, updated_at)
-     values (?, ?, ?, ?, ?, ?)`,
-    [source.type, source.id, userId, level, now, now]
+    `insert into members (source_type, source_id, user_id, access_level, expires_at, created_at, updated_at)
+     values (?, ?, ?, ?, ?, ?, ?)`,
+    [source.type, source.id, userId, level, expiresAt, now, now]
   )
 }
+
+/**
+ * Adds a member; a request of that user for access is accepted with the given level. Throws Unprocessable for a level
+ * that does not exist there, NotFound for the user, Invalid and BadParameters for the day of the end, and Conflict when the
+ * user is a member of the group already. A member of a project is given unchanged.
+ */
+export async function addMember(source: Source, body: MemberBody, origin: Origin): Promise<MemberRow> {
+  checkLevel(source, body.access_level)
+  const expiresAt = readEnd(body.expires_at) ?? null
+  return transact(async () => {
+    await holdSource(source)
+    await holdFutureMember(body.user_id)
+    const known = await findMember(source, body.user_id, { lock: true })
+    if (known && source.type === 'namespace') throw new Conflict('Member already exists')
+    if (known) return known
+    return becomeMember(source, { userId: body.user_id, level: body.access_level, expiresAt }, origin)
+  })
+}
+
+/** Writes a new membership with all that it brings about, and ends the request for access. Call it inside `transact`. */
+export async function becomeMember(
+  source: Source,
+  { userId, level, expiresAt }: { userId: number; level: number; expiresAt: string | null },
+  origin: Origin
+): Promise<MemberRow> {
+  await execute('delete from access_requests where source_type = ? and source_id = ? and user_id = ?', [
+    source.type,
+    source.id,
+    userId
+  ])
+  await insertMember(source, userId, level, expiresAt)
+  const member = await requireMember(source, userId)
+  await tell({ kind: 'member.added', member: snapshotOf(source, member) })
+  await auditMember(origin, 'add', source, member, changesBetween(null, termsOf(member)))
+  return member
+}
+
+/**
+ * Changes the level and the end of a member. Not specified: an absent `expires_at` leaves the end as it is. Throws
+ * NotFound when the user is not a member, Unprocessable for the level, Forbidden for the last owner of a group and for
+ * the owner of a personal project, Invalid and BadParameters.
+ */
+export async function updateMember(
+  source: Source,
+  userId: number,
+  change: MemberChange,
+  origin: Origin
+): Promise<MemberRow> {
+  checkLevel(source, change.access_level)
+  const end = readEnd(change.expires_at)
+  return transact(async () => {
+    const before = await requireMember(source, userId, { lock: true })
+    // Decided: as at the removal, a group keeps an owner.
+    if (change.access_level !== OWNER || end) await requireReplaceable(source, before)
+    await execute('update members set access_level = ?, expires_at = ?, updated_at = ? where id = ?', [
+      change.access_level,
+      end === undefined ? before.expires_at : end,
+      new Date(),
+      before.id
+    ])
+    const after = await requireMember(source, userId)
+    const changes = changesBetween(termsOf(before), termsOf(after))
+    if (Object.keys(changes).length > 0) await auditMember(origin, 'update', source, after, changes)
+    return after
+  })
+}
+
+/**
+ * Ends a membership and gives it; undefined when the user was no member. Throws Forbidden for the last owner of a group
+ * and for the owner of a personal project.
+ */
+export async function removeMember(source: Source, userId: number, origin: Origin): Promise<MemberRow | undefined> {
+  return transact(async () => {
+    const member = await findMember(source, userId, { lock: true })
+    if (!member) return undefined
+    await requireReplaceable(source, member)
+    await endMembership(source, member, origin, { expired: false })
+    return member
+  })
+}
+
+/** Deletes a membership with all that this brings about. Call it inside `transact`, with the row locked. */
+export async function endMembership(
+  source: Source,
+  member: MemberRow,
+  origin: Origin,
+  { expired }: { expired: boolean }
+): Promise<void> {
+  await execute('delete from members where id = ?', [member.id])
+  await tell({ kind: 'member.removed', member: snapshotOf(source, member), expired })
+  await auditMember(origin, expired ? 'expire' : 'remove', source, member, changesBetween(termsOf(member), null))
+}
+
+/** Throws Unprocessable for a level that does not exist in such a source: only groups have owners. */
+export function checkLevel({ type }: MemberSource, level: number): void {
+  const highest = type === 'namespace' ? OWNER : MASTER
+  if (level % 10 === 0 && level >= GUEST && level <= highest) return
+  throw new Unprocessable('Access level is not known')
+}
+
+/** The day of an end: null for none, undefined when it is not given. Throws BadParameters, Invalid. */
+export function readEnd(text: string | null | undefined): string | null | undefined {
+  if (text === undefined || text === null || text === '') return text === undefined ? undefined : null
+  const moment = parseMoment(text)
+  if (!moment) throw new BadParameters('expires_at is invalid')
+  // Not specified: a membership that has ended cannot begin.
+  if (moment.getTime() <= Date.now()) throw new Invalid('expires_at', 'must be in the future')
+  return moment.toISOString().slice(0, 10)
+}
+
+/** Throws Forbidden when nobody would own the group then, or when the member owns the project. */
+async function requireReplaceable(source: Source, member: MemberRow): Promise<void> {
+  if (source.ownerId === member.user_id) throw new Forbidden()
+  if (source.type === 'project' || member.access_level < OWNER) return
+  if (!(await hasOtherOwner(source.id, member.user_id))) throw new Forbidden()
+}
+
+async function requireMember(source: MemberSource, userId: number, lock = { lock: false }): Promise<MemberRow> {
+  const member = await findMember(source, userId, lock)
+  if (!member) throw new NotFound()
+  return member
+}
+
+/** Prevents that the source goes away before the transaction ends. Throws NotFound when it is gone. */
+export async function holdSource({ type, id }: MemberSource): Promise<void> {
+  const table = type === 'project' ? 'projects' : 'namespaces'
+  const found = await row(`select id from ${table} where id = ? lock in share mode`, [id])
+  if (!found) throw new NotFound(type === 'project' ? 'Project' : 'Group')
+}
+
+async function holdFutureMember(userId: number): Promise<void> {
+  const found = await row('select id from users where id = ? lock in share mode', [userId])
+  if (!found) throw new NotFound('User')
+}
+
+const termsOf = ({ access_level, expires_at }: MemberRow) => ({ access_level, expires_at })
+
+export const snapshotOf = (source: Source, member: MemberRow): MemberSnapshot => ({
+  access_level: member.access_level,
+  created_at: member.created_at,
+  updated_at: member.updated_at,
+  user: { id: member.user_id, username: member.username, name: member.name, email: member.email },
+  source: source.snapshot
+})
+
+const auditMember = (
+  origin: Origin,
+  verb: 'add' | 'update' | 'remove' | 'expire',
+  source: Source,
+  member: MemberRow,
+  changes: ReturnType<typeof changesBetween>
+) =>
+  audit(origin, {
+    action: `member.${verb}`,
+    target: { type: source.type === 'project' ? 'project' : 'group', id: source.id, name: source.path },
+    changes: { user: { after: member.username }, level: { after: levelName(member.access_level) }, ...changes }
+  })

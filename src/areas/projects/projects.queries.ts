@@ -13,7 +13,7 @@ import {
 } from '../../access/membership.js'
 import { contains } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
-import { row, rows, type Value } from '../../db/sql.js'
+import { marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { visibilityOf } from '../../lib/levels.js'
 import type { ProjectListQuery } from './projects.schema.js'
 
@@ -123,6 +123,49 @@ function byPath(text: string, actor: Actor): Fragment | undefined {
  */
 export const holdProject = async (id: number): Promise<boolean> =>
   (await row('select id from projects where id = ? lock in share mode', [id])) !== undefined
+
+/** How many projects the detail of a group shows of each kind. The list of its projects has pages. */
+const MOST_OF_GROUP = 500
+
+/** Ids of the projects that the asker may see: those of a group, or those that are shared with it. The newest first. */
+async function idsOfGroup(from: string, groupId: number, actor: Actor): Promise<number[]> {
+  const visible = visibleProjects(actor)
+  const found = await rows<{ id: number }>(
+    `select p.id from ${from} and ${visible.sql} order by p.created_at desc, p.id desc limit ${MOST_OF_GROUP + 1}`,
+    [groupId, ...visible.values]
+  )
+  return found.map(({ id }) => id)
+}
+
+/** The projects of a group and those that are shared with it, as far as the asker may see them. */
+export async function projectsOfGroup(groupId: number, actor: Actor) {
+  const [owned, shared] = await Promise.all([
+    idsOfGroup('projects p where p.namespace_id = ?', groupId, actor),
+    idsOfGroup(
+      `project_group_links l join projects p on p.id = l.project_id
+         where l.group_id = ? and (l.expires_at is null or l.expires_at > utc_date())`,
+      groupId,
+      actor
+    )
+  ])
+  const cut = Math.max(owned.length, shared.length) > MOST_OF_GROUP
+  const [projects, sharedProjects] = [owned, shared].map(ids => ids.slice(0, MOST_OF_GROUP)) as [number[], number[]]
+  const found = await findProjects([...projects, ...sharedProjects], actor)
+  const read = (ids: number[]) => ids.flatMap(id => found.get(id) ?? [])
+  return { projects: read(projects), shared: read(sharedProjects), cut }
+}
+
+/** Projects by their ids, with the asker's levels. */
+async function findProjects(ids: readonly number[], actor: Actor): Promise<ReadonlyMap<number, ProjectRow>> {
+  if (ids.length === 0) return new Map()
+  const membership = membershipOf(actor)
+  const listed = padded(ids)
+  const found = await rows<ProjectRow>(
+    `${select(membership, 'projects p')} where p.id in (${marks(listed)})`,
+    membership.values(idOf(actor), [], listed)
+  )
+  return new Map(found.map(project => [project.id, project]))
+}
 
 /** Which projects to list. `group` means the projects of this group that the asker may see. */
 export type ProjectScope = 'member' | 'visible' | 'owned' | 'all' | { readonly group: number }

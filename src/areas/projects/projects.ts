@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { CreationAttributes } from 'sequelize'
+import { type CreationAttributes, Transaction } from 'sequelize'
 import { type ActorUser, type Origin, requireAsker } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
 import { Namespace, Project, User } from '../../db/models/index.js'
@@ -12,8 +12,10 @@ import { encrypt, newToken, tokenHash } from '../../secrets.js'
 import { tell } from '../activity/happenings.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
 import { insertMember } from '../members/members.js'
+import { levelInNamespace } from '../members/members.queries.js'
 import { applicationSettings } from '../settings/settings.queries.js'
-import { checkVisibility, storagesInUse, visibilityOfNewProject } from './new-projects.js'
+import { checkVisibility } from '../settings/visibility.js'
+import { storagesInUse, visibilityOfNewProject } from './new-projects.js'
 import type { ProjectBody } from './projects.schema.js'
 import { prepareProject, repositoryPath } from './repositories.js'
 
@@ -54,9 +56,13 @@ async function insertProject(
 ): Promise<Project> {
   const namespace = await findNamespace(body.namespace_id, asker)
   const instance = await applicationSettings()
-  const visibilityLevel = visibilityOfNewProject(body, instance)
+  const visibilityLevel = visibilityOfNewProject(body, instance, namespace)
   checkVisibility(visibilityLevel, asker, instance)
-  const owner = await lockOwner(namespace)
+  if (namespace.kind === 'group' && visibilityLevel > namespace.visibilityLevel) {
+    throw new Invalid('visibility_level', 'cannot be higher than that of the group')
+  }
+  // The limit of projects, and the membership of the owner, are for personal projects only.
+  const owner = namespace.kind === 'user' ? await lockOwner(namespace) : null
   const runnersToken = newToken()
   const now = new Date()
   const project = await create({
@@ -71,21 +77,26 @@ async function insertProject(
     runnersTokenEncrypted: encrypt(runnersToken),
     lastActivityAt: now
   })
-  await insertMember({ type: 'project', id: project.id }, owner.id, MASTER)
+  if (owner) await insertMember({ type: 'project', id: project.id }, owner.id, MASTER)
   await tell({ kind: 'project.created', project: await projectSnapshot(project.id), by: asker.id })
   return project
 }
 
 /**
- * The namespace of the new project: the asker's own, or for administrators that of any user. Throws Invalid for any
- * other namespace, also for groups.
+ * The namespace of the new project: the asker's own, a group in which the asker is at least a Master, or for administrators
+ * any namespace. Nobody can change or remove it before the transaction ends. Throws Invalid for any other namespace.
  */
 async function findNamespace(id: number | undefined, asker: ActorUser): Promise<Namespace> {
-  const own = { kind: 'user' as const, ownerId: asker.id }
-  const where = id === undefined ? own : asker.admin ? { kind: 'user' as const, id } : { ...own, id }
-  const namespace = await Namespace.findOne({ where })
-  if (!namespace) throw new Invalid('namespace', 'is not valid')
+  const where = id === undefined ? { kind: 'user' as const, ownerId: asker.id } : { id }
+  const namespace = await Namespace.findOne({ where, lock: Transaction.LOCK.SHARE })
+  if (!namespace || !(await mayCreateIn(namespace, asker))) throw new Invalid('namespace', 'is not valid')
   return namespace
+}
+
+async function mayCreateIn({ id, kind, ownerId }: Namespace, asker: ActorUser): Promise<boolean> {
+  if (asker.admin || ownerId === asker.id) return true
+  if (kind === 'user') return false
+  return ((await levelInNamespace(id, asker.id)) ?? 0) >= MASTER
 }
 
 /**

@@ -88,7 +88,7 @@ export const settingsTable = {
     schema: Nullable(Type.Array(visibility, { uniqueItems: true, maxItems: 3 })),
     default: none,
     meaning: 'private (0), internal (1) and public (2): the levels that only administrators may use',
-    enforced: 'new projects'
+    enforced: 'new projects and groups, and changes of their level'
   }),
   max_attachment_size: setting({
     schema: whole(1, 1_048_576),
@@ -118,7 +118,7 @@ export const settingsTable = {
     schema: visibility,
     default: () => 0 as const,
     meaning: 'new groups are private (0), internal (1) or public (2)',
-    enforced: null
+    enforced: 'new groups that are created without a level'
   }),
   domain_whitelist: setting({
     schema: Nullable(domains),

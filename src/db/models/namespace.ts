@@ -19,6 +19,7 @@ export class Namespace extends Model<InferAttributes<Namespace>, InferCreationAt
   declare visibilityLevel: CreationOptional<number>
   declare shareWithGroupLock: CreationOptional<boolean>
   declare requestAccessEnabled: CreationOptional<boolean>
+  declare lfsEnabled: CreationOptional<boolean>
   declare createdAt: CreationOptional<Date>
   declare updatedAt: CreationOptional<Date>
 }
@@ -36,6 +37,7 @@ export function defineNamespace(sequelize: Sequelize): void {
       visibilityLevel: { type: DataTypes.TINYINT.UNSIGNED, defaultValue: 0 },
       shareWithGroupLock: { type: DataTypes.BOOLEAN, defaultValue: false },
       requestAccessEnabled: { type: DataTypes.BOOLEAN, defaultValue: false },
+      lfsEnabled: { type: DataTypes.BOOLEAN, defaultValue: true },
       createdAt: DataTypes.DATE(3),
       updatedAt: DataTypes.DATE(3)
     },

@@ -3,6 +3,9 @@
 export const tags = [
   { name: 'Users', description: 'People: accounts, their keys, email addresses and tokens.' },
   { name: 'Groups', description: 'Groups of people, who own projects together.' },
+  { name: 'Namespaces', description: 'The places of projects: those of users, and groups.' },
+  { name: 'Members', description: 'The users who have a level in a project or group.' },
+  { name: 'Access requests', description: 'Users who ask to become members of a project or group.' },
   { name: 'Projects', description: 'Projects: a repository with what belongs to it.' },
   { name: 'Repository', description: 'Files, folders and commits of the git repository of a project.' },
   { name: 'Pipelines', description: 'Runs of the CI file, each for one commit.' },

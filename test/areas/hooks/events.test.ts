@@ -151,6 +151,95 @@ t.test('projects, and the deletion of a user', async t => {
   t.same(dated(one(gone, 'project_destroy')), projectFields('project_destroy', 'Diaspora', id, renamed, 'internal'))
 })
 
+t.test('groups and their members', async t => {
+  const owner = await app.make.user()
+  let id = 0
+  const made = await telling('POST /groups', async () => {
+    id = (await app.as(owner).post('/groups', { name: 'The team', path: 'team' })).json().id
+  })
+  const group = { name: 'The team', path: 'team', group_id: id, owner_name: null, owner_email: null }
+  t.same(dated(one(made, 'group_create')), { event_name: 'group_create', ...group })
+  const memberFields = (event: string, user: TestUser, level: string) => ({
+    event_name: event,
+    group_name: 'The team',
+    group_path: 'team',
+    group_id: id,
+    user_username: user.username,
+    user_name: user.name,
+    user_email: user.email,
+    user_id: user.id,
+    group_access: level
+  })
+  t.same(dated(one(made, 'user_add_to_group')), memberFields('user_add_to_group', owner, 'Owner'))
+
+  const members = `/groups/${id}/members`
+  const user = await app.make.user()
+  const added = await telling('POST /groups/:id/members', () =>
+    app.as(owner).post(members, { user_id: user.id, access_level: 40 })
+  )
+  t.same(dated(one(added, 'user_add_to_group')), memberFields('user_add_to_group', user, 'Master'))
+  const removed = await telling('DELETE /groups/:id/members/:user_id', () =>
+    app.as(user).delete(`${members}/${user.id}`)
+  )
+  t.same(dated(one(removed, 'user_remove_from_group')), memberFields('user_remove_from_group', user, 'Master'))
+
+  await app.make.accessRequest('namespace', { id }, user)
+  const approved = await telling('PUT /groups/:id/access_requests/:user_id/approve', () =>
+    app.as(owner).put(`/groups/${id}/access_requests/${user.id}/approve`)
+  )
+  t.same(dated(one(approved, 'user_add_to_group')), memberFields('user_add_to_group', user, 'Developer'))
+
+  await app.make.project({ owner, group: { id, path: 'team' }, name: 'inside' })
+  const moved = await telling('PUT /groups/:id', () => app.as(owner).put(`/groups/${id}`, { path: 'other' }))
+  t.match(one(moved, 'project_rename'), {
+    path_with_namespace: 'other/inside',
+    old_path_with_namespace: 'team/inside',
+    owner_name: 'The team',
+    owner_email: ''
+  })
+  const gone = await telling('DELETE /groups/:id', () => app.as(owner).delete(`/groups/${id}`))
+  t.same(dated(one(gone, 'group_destroy')), { event_name: 'group_destroy', ...group, path: 'other' })
+  t.match(one(gone, 'project_destroy'), { path_with_namespace: 'other/inside' })
+  t.equal(gone.length, 2)
+})
+
+t.test('members of projects', async t => {
+  const project = await app.make.project({ name: 'shared', visibility_level: 10 })
+  const { owner } = project
+  const user = await app.make.user()
+  const fields = (event: string, level: string) => ({
+    event_name: event,
+    project_name: 'shared',
+    project_path: 'shared',
+    project_path_with_namespace: project.path,
+    project_id: project.id,
+    user_username: user.username,
+    user_name: user.name,
+    user_email: user.email,
+    user_id: user.id,
+    access_level: level,
+    project_access: level,
+    project_visibility: 'internal'
+  })
+  const members = `/projects/${project.id}/members`
+  const added = await telling('POST /projects/:id/members', () =>
+    app.as(owner).post(members, { user_id: user.id, access_level: 10 })
+  )
+  t.same(dated(one(added, 'user_add_to_team')), fields('user_add_to_team', 'Guest'))
+  const changed = await app.as(owner).put(`${members}/${user.id}`, { access_level: 20 })
+  t.equal(changed.statusCode, 200)
+  const removed = await telling('DELETE /projects/:id/members/:user_id', () =>
+    app.as(owner).delete(`${members}/${user.id}`)
+  )
+  t.same(dated(one(removed, 'user_remove_from_team')), fields('user_remove_from_team', 'Reporter'))
+  t.equal(removed.length, 1, 'another level is no event')
+  await app.make.accessRequest('project', project, user)
+  const approved = await telling('PUT /projects/:id/access_requests/:user_id/approve', () =>
+    app.as(owner).put(`/projects/${project.id}/access_requests/${user.id}/approve`, { access_level: 10 })
+  )
+  t.same(dated(one(approved, 'user_add_to_team')), fields('user_add_to_team', 'Guest'))
+})
+
 /** Checks all fields of a push. The caller checks the values that depend on the pushed commits. */
 function checkPush(t: Test, payload: Payload, event: 'push' | 'tag_push', { id, path, owner }: TestProject): void {
   const { before, after, ref, checkout_sha, message, project: shown, repository, ...rest } = payload

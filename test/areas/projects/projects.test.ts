@@ -72,7 +72,7 @@ t.test('lists of projects', async t => {
   const hidden = await of('alpha', 0)
   const internal = await of('beta', 10)
   const open = await of('gamma', 20, 'a needle, 100% of it')
-  await app.make.member({ id: hidden, path: '', owner }, GUEST, member)
+  await app.make.member({ id: hidden }, GUEST, member)
   const old = await of('omega', 20)
   await execute('update projects set archived = 1 where id = ?', [old])
   const ids = async (asker: ReturnType<typeof app.as>, path: string, query: Record<string, string | boolean> = {}) =>

@@ -1,0 +1,59 @@
+// What the attributes of a group must be.
+import type { ActorUser } from '../../access/actor.js'
+import { duplicateKey } from '../../db/failure.js'
+import { Invalid } from '../../errors.js'
+import { lineProblem } from '../../lib/line.js'
+import { pathProblem } from '../../lib/path.js'
+import { applicationSettings } from '../settings/settings.queries.js'
+import { checkVisibility } from '../settings/visibility.js'
+
+/** The attributes of a group that a request gives. */
+export interface GroupChange {
+  readonly name?: string
+  readonly path?: string
+  readonly description?: string
+  readonly visibility_level?: number
+  readonly lfs_enabled?: boolean
+  readonly request_access_enabled?: boolean
+  readonly share_with_group_lock?: boolean
+}
+
+/** The attributes of a new group. */
+export interface GroupBody extends GroupChange {
+  readonly name: string
+  readonly path: string
+}
+
+export const GROUP_ATTRIBUTES = [
+  'name',
+  'path',
+  'description',
+  'visibility_level',
+  'lfs_enabled',
+  'request_access_enabled',
+  'share_with_group_lock'
+] as const satisfies readonly (keyof GroupChange)[]
+
+/** Control characters except tabs and line ends. */
+const CONTROL = /[^\P{Cc}\t\r\n]/u
+
+/** Throws Invalid for the name, path or description that no group can have. */
+export function checkGroup({ name, path, description }: GroupChange): void {
+  const problems = {
+    name: name === undefined ? null : lineProblem(name),
+    path: path === undefined ? null : pathProblem(path, 'namespace'),
+    description: description === undefined || !CONTROL.test(description) ? null : 'is invalid'
+  }
+  const errors: Record<string, string[]> = {}
+  for (const [attribute, problem] of Object.entries(problems)) if (problem) errors[attribute] = [problem]
+  if (Object.keys(errors).length > 0) throw new Invalid(errors)
+}
+
+/** Throws Invalid for a visibility level that only administrators may use. A command may use all. */
+export async function checkGroupVisibility(level: number, asker: ActorUser | null): Promise<void> {
+  checkVisibility(level, asker ?? { admin: true }, await applicationSettings())
+}
+
+/** Turns the error of a group's write into Invalid when its path is taken; else gives the error. */
+export const takenPath = (error: unknown): unknown =>
+  duplicateKey(error) === 'namespaces_path' ? new Invalid('path', 'has already been taken') : error

@@ -1,0 +1,20 @@
+import { type Static, Type } from 'typebox'
+import { IdOf, OneOf, Text } from '../../lib/schema.js'
+import type { NamespaceRow } from './namespaces.queries.js'
+
+export const NamespaceItem = Type.Object(
+  {
+    id: IdOf('the namespace'),
+    name: Text('the name that people read'),
+    path: Text('the first part of the paths of its projects'),
+    kind: OneOf(['user', 'group'], 'NamespaceKind', 'whether a user or a group has it')
+  },
+  { title: 'Namespace', description: 'A place for projects: that of a user, or a group.' }
+)
+
+export const viewNamespaceItem = ({ id, name, path, kind }: NamespaceRow): Static<typeof NamespaceItem> => ({
+  id,
+  name,
+  path,
+  kind
+})

@@ -1,0 +1,99 @@
+// Users who see a project or group ask to become members, and those who administer it approve or deny.
+import { type Origin, requireAsker } from '../../access/actor.js'
+import { duplicateKey } from '../../db/failure.js'
+import { execute } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { Forbidden, NotFound } from '../../errors.js'
+import { DEVELOPER } from '../../lib/levels.js'
+import { audit } from '../audit/audit.js'
+import { type AccessRequestRow, lockAccessRequest } from './access-requests.queries.js'
+import { becomeMember, checkLevel, holdSource, type Source } from './members.js'
+import { findMember, type MemberRow } from './members.queries.js'
+
+/** Whether the source takes requests, and what the asker is in it already. */
+export interface Asked {
+  readonly enabled: boolean
+  /** The asker's effective level; 0 for none. */
+  readonly level: number
+}
+
+/** Asks for access. Throws Forbidden when the source takes no requests, and when the asker has access or has asked. */
+export async function requestAccess(
+  source: Source,
+  { enabled, level }: Asked,
+  origin: Origin
+): Promise<AccessRequestRow> {
+  const asker = requireAsker(origin)
+  if (!enabled || level > 0) throw new Forbidden()
+  return transact(async () => {
+    await holdSource(source)
+    await insert(source, asker.id)
+    await auditRequest(origin, 'create', source, asker.username)
+    return requireRequest(source, asker.id)
+  })
+}
+
+async function insert({ type, id }: Source, userId: number): Promise<void> {
+  try {
+    await execute('insert into access_requests (source_type, source_id, user_id, created_at) values (?, ?, ?, ?)', [
+      type,
+      id,
+      userId,
+      new Date()
+    ])
+  } catch (error) {
+    if (duplicateKey(error)) throw new Forbidden()
+    throw error
+  }
+}
+
+/**
+ * Makes the user who asks a member, with the level Developer unless another is given. Throws NotFound without a request,
+ * Unprocessable for the level.
+ */
+export async function approveRequest(
+  source: Source,
+  userId: number,
+  level: number = DEVELOPER,
+  origin: Origin
+): Promise<{ request: AccessRequestRow; member: MemberRow }> {
+  checkLevel(source, level)
+  return transact(async () => {
+    const request = await requireRequest(source, userId)
+    const known = await findMember(source, userId, { lock: true })
+    const member = known ?? (await becomeMember(source, { userId, level, expiresAt: null }, origin))
+    return { request, member }
+  })
+}
+
+/**
+ * Withdraws or denies a request and gives it. Throws NotFound without a request, and Forbidden when the asker neither
+ * made the request nor `administers` the source.
+ */
+export async function removeRequest(
+  source: Source,
+  userId: number,
+  administers: boolean,
+  origin: Origin
+): Promise<AccessRequestRow> {
+  return transact(async () => {
+    const request = await requireRequest(source, userId)
+    if (!administers && origin.asker?.id !== userId) throw new Forbidden()
+    await execute('delete from access_requests where id = ?', [request.id])
+    await auditRequest(origin, 'delete', source, request.username)
+    return request
+  })
+}
+
+async function requireRequest(source: Source, userId: number): Promise<AccessRequestRow> {
+  const request = await lockAccessRequest(source, userId)
+  if (!request) throw new NotFound()
+  return request
+}
+
+const auditRequest = (origin: Origin, verb: 'create' | 'delete', { type, id, path }: Source, username: string) =>
+  audit(origin, {
+    action: `access_request.${verb}`,
+    target: { type: type === 'project' ? 'project' : 'group', id, name: path },
+    changes: { user: verb === 'create' ? { after: username } : { before: username } }
+  })

@@ -1,0 +1,38 @@
+// The record "Access request", and the answer to its approval.
+import { Type } from 'typebox'
+import { IdOf, Integer, Moment, Text } from '../../lib/schema.js'
+import { UserState } from '../users/users.view.js'
+import type { AccessRequestRow } from './access-requests.queries.js'
+import type { MemberRow } from './members.queries.js'
+
+const user = {
+  id: IdOf('the user who asks'),
+  username: Text('the name in paths and for signing in'),
+  name: Text('the name that people read'),
+  state: UserState,
+  created_at: Moment('when the account was made')
+}
+
+export const AccessRequest = Type.Object(
+  { ...user, requested_at: Moment('when the user asked') },
+  { title: 'AccessRequest', description: 'A user who asks to become a member.' }
+)
+
+export const ApprovedRequest = Type.Object(
+  { ...user, access_level: Integer('the level of the new member') },
+  { title: 'ApprovedAccessRequest', description: 'A user who asked, and is a member now.' }
+)
+
+const viewRequester = ({ user_id, username, name, state, created_at }: AccessRequestRow) => ({
+  id: user_id,
+  username,
+  name,
+  state,
+  created_at
+})
+
+export const viewAccessRequest = (request: AccessRequestRow) =>
+  Object.assign(viewRequester(request), { requested_at: request.requested_at })
+
+export const viewApproved = (request: AccessRequestRow, { access_level }: MemberRow) =>
+  Object.assign(viewRequester(request), { access_level })

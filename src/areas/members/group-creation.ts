@@ -1,0 +1,72 @@
+// A group begins with its first member, the owner.
+import { type Origin, requireAsker } from '../../access/actor.js'
+import { execute, row } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadRequest, Forbidden, Invalid } from '../../errors.js'
+import { OWNER, VISIBILITIES } from '../../lib/levels.js'
+import { tell } from '../activity/happenings.js'
+import { groupSnapshot } from '../activity/snapshots.js'
+import { audit, changesBetween } from '../audit/audit.js'
+import { checkGroup, checkGroupVisibility, type GroupBody, takenPath } from '../groups/group-rules.js'
+import { lockGroup } from '../groups/groups.queries.js'
+import { applicationSettings } from '../settings/settings.queries.js'
+import { becomeMember } from './members.js'
+import { sourceOfGroup } from './sources.js'
+
+/**
+ * Creates a group, whose owner is the asker, and gives its id. Throws Forbidden for users who may not create groups, and
+ * BadRequest with all that is wrong with the group, as "Members, groups, namespaces" says.
+ */
+export async function createGroup(body: GroupBody, origin: Origin): Promise<number> {
+  const asker = requireAsker(origin)
+  try {
+    checkGroup(body)
+    return await transact(async () => {
+      await requireCreator(asker)
+      return insertGroup(body, origin)
+    })
+  } catch (error) {
+    const cause = takenPath(error)
+    if (!(cause instanceof Invalid)) throw error
+    throw new BadRequest(`Failed to save group ${JSON.stringify(cause.errors)}`)
+  }
+}
+
+/** The lock lasts until the membership exists: a user who is deleted meanwhile leaves no group without an owner. */
+async function requireCreator({ id, admin }: { id: number; admin: boolean }): Promise<void> {
+  const found = await row<{ can_create_group: number }>(
+    'select can_create_group from users where id = ? lock in share mode',
+    [id]
+  )
+  if (!found || (!admin && found.can_create_group !== 1)) throw new Forbidden()
+}
+
+async function insertGroup(body: GroupBody, origin: Origin): Promise<number> {
+  const asker = requireAsker(origin)
+  const level = body.visibility_level ?? VISIBILITIES[(await applicationSettings()).default_group_visibility].level
+  await checkGroupVisibility(level, asker)
+  const now = new Date()
+  const { insertId: id } = await execute(
+    `insert into namespaces (kind, name, path, description, visibility_level, lfs_enabled, request_access_enabled,
+       share_with_group_lock, created_at, updated_at) values ('group', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      body.name,
+      body.path,
+      body.description ?? '',
+      level,
+      body.lfs_enabled ?? true,
+      body.request_access_enabled ?? false,
+      body.share_with_group_lock ?? false,
+      now,
+      now
+    ]
+  )
+  const group = await lockGroup(id)
+  if (!group) throw new Error(`the row of the group ${id} was not found again`)
+  await tell({ kind: 'group.created', group: groupSnapshot(group) })
+  const after = { ...body, visibility_level: level }
+  const target = { type: 'group', id, name: group.path }
+  await audit(origin, { action: 'group.create', target, changes: changesBetween(null, after) })
+  await becomeMember(sourceOfGroup(group), { userId: asker.id, level: OWNER, expiresAt: null }, origin)
+  return id
+}

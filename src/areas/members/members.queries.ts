@@ -1,0 +1,89 @@
+import { contains } from '../../db/conditions.js'
+import { countTotal, type Page, window } from '../../db/paginate.js'
+import { row, rows, type Value } from '../../db/sql.js'
+import { OWNER } from '../../lib/levels.js'
+import type { MemberListQuery } from './members.schema.js'
+
+/** The project or group in which a user is a member. A group is a namespace. */
+export interface MemberSource {
+  readonly type: 'project' | 'namespace'
+  readonly id: number
+}
+
+export interface MemberRow {
+  /** The id of the membership. */
+  readonly id: number
+  readonly user_id: number
+  readonly access_level: number
+  /** YYYY-MM-DD: the day at whose beginning it ends; null for no end. */
+  readonly expires_at: string | null
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly name: string
+  readonly username: string
+  readonly state: 'active' | 'blocked'
+  readonly email: string
+}
+
+const SELECT = `select m.id, m.user_id, m.access_level, date_format(m.expires_at, '%Y-%m-%d') as expires_at, m.created_at,
+  m.updated_at, u.name, u.username, u.state, u.email from members m join users u on u.id = m.user_id`
+
+/** A page of the direct members of a project or group, in the order of their users' ids. */
+export async function listMembers(source: MemberSource, query: MemberListQuery): Promise<Page<MemberRow>> {
+  const conditions = ['m.source_type = ? and m.source_id = ?']
+  const values: Value[] = [source.type, source.id]
+  if (query.query) {
+    // Not specified: part of an address finds nobody, because users could spell out the addresses of others by it.
+    const found = contains(['u.name', 'u.username'], query.query)
+    conditions.push(`(${found.sql} or u.email_key = lower(?))`)
+    values.push(...found.values, query.query)
+  }
+  const where = conditions.join(' and ')
+  const { page, perPage, sql } = window(query)
+  const [items, total] = await Promise.all([
+    rows<MemberRow>(`${SELECT} where ${where} order by m.user_id ${sql}`, values),
+    countTotal(`select count(*) as total from members m join users u on u.id = m.user_id where ${where}`, values)
+  ])
+  return { items, total, page, perPage }
+}
+
+const ONE = `${SELECT} where m.source_type = ? and m.source_id = ? and m.user_id = ?`
+
+/** The direct membership of a user; undefined when there is none. With `lock`, nobody else can change it meanwhile. */
+export const findMember = (
+  source: MemberSource,
+  userId: number,
+  { lock = false } = {}
+): Promise<MemberRow | undefined> => row<MemberRow>(lock ? `${ONE} for update` : ONE, [source.type, source.id, userId])
+
+export interface EndedMember {
+  readonly source_type: MemberSource['type']
+  readonly source_id: number
+  readonly user_id: number
+}
+
+/** Memberships that have ended, the oldest first. */
+export const endedMembers = (limit: number): Promise<EndedMember[]> =>
+  rows<EndedMember>(
+    `select source_type, source_id, user_id from members where expires_at <= utc_date() order by expires_at limit ${limit}`
+  )
+
+/** The level of a user as a member of a group; undefined for others. */
+export async function levelInNamespace(groupId: number, userId: number): Promise<number | undefined> {
+  const found = await row<{ access_level: number }>(
+    `select access_level from members where source_type = 'namespace' and source_id = ? and user_id = ?
+       and (expires_at is null or expires_at > utc_date())`,
+    [groupId, userId]
+  )
+  return found?.access_level
+}
+
+/** Whether a group has an owner besides this user. Locks the owners' rows, so that two owners cannot both leave. */
+export async function hasOtherOwner(groupId: number, userId: number): Promise<boolean> {
+  const owners = await rows<{ user_id: number }>(
+    `select user_id from members where source_type = 'namespace' and source_id = ? and access_level = ${OWNER}
+       and (expires_at is null or expires_at > utc_date()) for update`,
+    [groupId]
+  )
+  return owners.some(owner => owner.user_id !== userId)
+}

@@ -1,0 +1,35 @@
+// The detail of a group: the group with its projects.
+import { Type } from 'typebox'
+import type { Actor } from '../../access/actor.js'
+import { NotFound } from '../../errors.js'
+import { findGroup, type GroupRecord } from '../groups/groups.queries.js'
+import { groupFields, viewGroup } from '../groups/groups.view.js'
+import { projectsOfGroup } from './projects.queries.js'
+import { Project, viewProject } from './projects.view.js'
+
+export const GroupDetail = Type.Object(
+  {
+    ...groupFields,
+    projects: Type.Array(Project, { description: 'its projects that you can see, the newest first' }),
+    shared_projects: Type.Array(Project, { description: 'the projects that are shared with it, the newest first' })
+  },
+  { title: 'Group', description: 'A group with its projects.' }
+)
+
+/** Reads the group with its projects. `cut` tells that there are more projects than the answer shows. */
+export async function groupDetail(group: GroupRecord, actor: Actor) {
+  const { projects, shared, cut } = await projectsOfGroup(group.id, actor)
+  const view = (project: (typeof projects)[number]) => viewProject(project, actor)
+  const answer = Object.assign(viewGroup(group), {
+    projects: projects.map(view),
+    shared_projects: shared.map(view)
+  })
+  return { answer, cut }
+}
+
+/** The same for a group that was just written. Throws NotFound when the asker may not see it any more. */
+export async function writtenGroup(id: number, actor: Actor) {
+  const group = await findGroup(id, actor)
+  if (!group) throw new NotFound('Group')
+  return groupDetail(group, actor)
+}
