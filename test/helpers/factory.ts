@@ -4,10 +4,12 @@ import { createProject } from '../../src/areas/projects/projects.js'
 import { findProject, type ProjectRow } from '../../src/areas/projects/projects.queries.js'
 import type { ProjectBody } from '../../src/areas/projects/projects.schema.js'
 import { writeFile } from '../../src/areas/repository/files.js'
-import { createUser } from '../../src/areas/users/users.js'
+import { checkUser } from '../../src/areas/users/user-rules.js'
+import { insertUsers } from '../../src/areas/users/users.js'
 import type { UserBody } from '../../src/areas/users/users.schema.js'
 import { execute } from '../../src/db/sql.js'
 import { MASTER, OWNER } from '../../src/lib/levels.js'
+import { hashPassword } from '../../src/lib/password-hash.js'
 import { newToken, tokenHash } from '../../src/secrets.js'
 
 export interface TestUser {
@@ -42,6 +44,14 @@ export const someOrigin: Origin = originOf(nobody, null)
 
 export const originBy = (user: TestUser): Origin => originOf(actorOf(user), null)
 
+/** Most users of the tests have the same password: its hash takes most of the time that a user costs. */
+const PASSWORD = 'the password of most'
+let known: Promise<string> | undefined
+function usualHash(): Promise<string> {
+  known ??= hashPassword(PASSWORD)
+  return known
+}
+
 async function user(values: Partial<UserBody> & { blocked?: boolean } = {}): Promise<TestUser> {
   const number = next()
   const { blocked, ...rest } = values
@@ -49,11 +59,14 @@ async function user(values: Partial<UserBody> & { blocked?: boolean } = {}): Pro
     username: `user-${number}`,
     name: `User ${number}`,
     email: `user-${number}@example.org`,
-    password: `password-${number}`,
+    password: PASSWORD,
     projects_limit: 1000,
     ...rest
   }
-  const { id, privateToken } = await createUser(body, someOrigin)
+  checkUser(body)
+  const privateToken = newToken()
+  const passwordHash = await (body.password === PASSWORD ? usualHash() : hashPassword(body.password))
+  const [id = 0] = await insertUsers([{ body, passwordHash, privateToken }], someOrigin)
   if (blocked) await execute("update users set state = 'blocked' where id = ?", [id])
   return { ...body, id, privateToken, admin: body.admin ?? false, external: body.external ?? false }
 }
