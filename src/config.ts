@@ -46,6 +46,7 @@ const SETTINGS = {
     max_waiting: integer(0),
     timeout: integer(1),
     memory_limit: integer(134_217_728),
+    memory: integer(0),
     processor_limit: integer(1),
     max_readers: integer(1),
     object_cache: integer(1_048_576),

@@ -14,9 +14,13 @@ const environment = {
 }
 
 /** Runs git and waits for its end; gives its output. Throws an error with its messages when it fails. */
-export function runGit(args: readonly string[], input: string | Buffer = ''): Promise<string> {
+export function runGit(
+  args: readonly string[],
+  input: string | Buffer = '',
+  extra: Record<string, string> = {}
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn('git', args, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn('git', args, { env: { ...environment, ...extra }, stdio: ['pipe', 'pipe', 'pipe'] })
     let output = ''
     let complaint = ''
     child.stdout.on('data', chunk => (output += chunk))

@@ -20,7 +20,7 @@ const FORMATS: Record<DiffKind, string[]> = {
   paths: ['--name-status', '--no-renames', '-z']
 }
 /** To compare paths, git reads no file. */
-const LIMITS: Record<DiffKind, GitKind> = { stats: 'diff', paths: 'helper' }
+const LIMITS: Record<DiffKind, GitKind> = { stats: 'work', paths: 'helper' }
 /** Maximum bytes of one answer. */
 const MAX_ANSWER = 16 * 1024 * 1024
 /** The process is killed when one answer takes longer than this many milliseconds. */

@@ -1,12 +1,15 @@
 // Answers questions about the changes of single commits, by long-lived processes.
 import { LRUCache } from 'lru-cache'
 import { type DiffKind, type DiffProcess, openDiffProcess } from './diff-process.js'
+import { mostAtOnce } from './limits.js'
 import { readCommit } from './objects.js'
 import { ProcessPool } from './process-pool.js'
 import { GitFailure, GitLimit } from './run.js'
 
 const poolOf = (kind: DiffKind) =>
-  new ProcessPool<DiffProcess>({ lanes: 2, limit: 8 }, (repository, gone) => openDiffProcess(repository, kind, gone))
+  new ProcessPool<DiffProcess>({ lanes: 2, limit: () => mostAtOnce(kind, 8) }, (repository, gone) =>
+    openDiffProcess(repository, kind, gone)
+  )
 const pools: Record<DiffKind, ProcessPool<DiffProcess>> = { stats: poolOf('stats'), paths: poolOf('paths') }
 
 /**

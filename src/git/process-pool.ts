@@ -32,7 +32,7 @@ export class ProcessPool<Process extends Pooled> {
   #waiting = 0
 
   constructor(
-    private readonly options: { lanes: number; limit: number },
+    private readonly options: { lanes: number; limit: () => number },
     private readonly open: (repository: string, gone: () => void) => Promise<Process>
   ) {}
 
@@ -68,7 +68,7 @@ export class ProcessPool<Process extends Pooled> {
 
   #hasRoom(): boolean {
     const entries = [...this.#entries.values()]
-    return entries.length < this.options.limit || entries.some(({ process }) => process?.pending() === 0)
+    return entries.length < this.options.limit() || entries.some(({ process }) => process?.pending() === 0)
   }
 
   async #turn(repository: string): Promise<Process> {
@@ -94,7 +94,7 @@ export class ProcessPool<Process extends Pooled> {
   }
 
   #makeRoom(): void {
-    const tooMany = Math.max(0, this.#entries.size - this.options.limit)
+    const tooMany = Math.max(0, this.#entries.size - this.options.limit())
     for (const { process } of [...this.#entries.values()].slice(0, tooMany)) {
       if (process?.pending() === 0) void process.close()
     }

@@ -5,6 +5,7 @@ import { config } from '../config.js'
 import { TooLarge, Unavailable } from '../errors.js'
 import type { Answer } from './answers.js'
 import { holdBytes } from './budget.js'
+import { mostAtOnce } from './limits.js'
 import { type Asked, openReader, type Reader } from './reader-process.js'
 import { failure, GitFailure, startGit } from './run.js'
 
@@ -136,7 +137,7 @@ function openOnce(repository: string): Promise<Reader> {
 }
 
 let starting = 0
-const hasRoom = () => readers.size + starting < config().git.max_readers
+const hasRoom = () => readers.size + starting < mostAtOnce('readers', config().git.max_readers)
 
 async function open(repository: string): Promise<Reader> {
   while (!hasRoom()) await vacancy()

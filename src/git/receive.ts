@@ -2,12 +2,13 @@
 // effects are recorded.
 import { PassThrough, Readable } from 'node:stream'
 import { TooLarge } from '../errors.js'
-import { limitReached } from './limits.js'
+import { limitReached, pushProcessorLimit } from './limits.js'
 import { BadProtocol, FLUSH, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
 import { guardPush } from './push-guard.js'
+import { type Receiver, startReceiver } from './receive-process.js'
 import { refValue, ZERO } from './refs.js'
 import { parseReport, type ReportHolder, splitReport } from './report.js'
-import { type Exit, feed, type GitProcess, startGit } from './run.js'
+import type { Exit, GitProcess } from './run.js'
 
 export interface PushCommand {
   readonly old: string
@@ -34,7 +35,6 @@ export interface PushResult {
 
 const COMMAND_LIMIT = 10_000
 const HEAD_LIMIT = 8 * 1024 * 1024
-const PATIENCE = 10_000
 
 const tooManyChanges = () =>
   new TooLarge('One push may change at most 10,000 refs, named in at most 8 MiB: push fewer at a time')
@@ -99,7 +99,11 @@ export interface Push {
   readonly commands: readonly PushCommand[]
   readonly capabilities: readonly string[]
   /** The `rest` of readPushCommands. */
-  readonly input: Readable
+  readonly input: () => Readable
+  /** Bytes of the input, when they are known: a small push gets less processor time. */
+  readonly size?: number
+  /** Git that has begun with this push already. It gets no `input`. */
+  readonly begun?: Receiver | null
   /**
    * Called once after git has ended, for any reason and even when the client has gone. It gets what has really happened
    * to each ref. The client gets the report after this promise has resolved, and no report when it rejects. The lines
@@ -123,49 +127,18 @@ export interface Receiving {
  * before `beforeReport` runs, so that `beforeReport` may use git. Throws Unavailable when too many callers wait.
  */
 export async function receivePack(repository: string, push: Push): Promise<Receiving> {
-  const args = ['receive-pack', '--stateless-rpc', repository]
-  const git = await startGit(args, { repository, long: true, client: push.client, signal: push.signal })
-  const stop = stopper(git)
-  const trouble: Trouble = {}
-  void feed(push.input, git, error => {
-    if (error instanceof TooLarge) trouble.reason = error.message
-    stop()
-  })
+  const receiver = push.begun ?? (await startReceiver(repository, push.input, push))
   const output = new PassThrough({ highWaterMark: 256 * 1024 })
-  output.once('close', stop).on('error', () => {}) // the reader gets the error, but there may be no reader any more
-  const done = settle(repository, push, { git, trouble }, output)
+  output.once('close', receiver.stop).on('error', () => {}) // the reader gets the error, but there may be no reader any more
+  const done = settle(repository, push, receiver, output)
   done.catch(error => output.destroy(error instanceof Error ? error : new Error(String(error))))
   return { output, done }
-}
-
-/**
- * Returns a function that ends a push whose client has gone. It ends the input: half a pack fails, and git then removes
- * its quarantine folder, which it would leave behind after a signal (since 2.39). It kills git only when git still runs
- * after that.
- */
-function stopper(git: GitProcess): () => void {
-  let limit: NodeJS.Timeout | undefined
-  let over = false
-  void git.done.then(() => {
-    over = true
-    clearTimeout(limit)
-  })
-  return () => {
-    if (over) return
-    git.stdin.end()
-    limit ??= setTimeout(git.kill, PATIENCE)
-  }
-}
-
-/** Why the appliance or the machine, not git, refuses a push: then the client gets this reason instead of git's words. */
-interface Trouble {
-  reason?: string
 }
 
 async function settle(
   repository: string,
   push: Push,
-  { git, trouble }: { git: GitProcess; trouble: Trouble },
+  { git, reason: ownReason }: Receiver,
   output: PassThrough
 ): Promise<PushResult[]> {
   let said = ''
@@ -175,7 +148,8 @@ async function settle(
   })
   const exit = await drain(git, holder)
   const results = await outcome(repository, push, exit, holder)
-  const reason = trouble.reason ?? limitReached(exit.signal, said + git.stderr(), 'work')
+  const processor = push.size === undefined ? undefined : pushProcessorLimit(push.size)
+  const reason = ownReason() ?? limitReached(exit.signal, said + git.stderr(), 'work', processor)
   const refused = reason !== undefined && results.every(({ ok }) => !ok)
   const told = refused ? results.map(result => ({ ...result, reason })) : results
   const lines = push.commands.length > 0 ? await push.beforeReport(told) : []

@@ -1,5 +1,6 @@
 // One `git update-ref --stdin` process for each repository whose refs change. A new process for every change would cost
 // 4 ms, and would block the event loop for 8 to 50 ms, because the fork of a large process takes so long.
+import { mostAtOnce } from './limits.js'
 import { keepAlive, type Pooled, ProcessPool } from './process-pool.js'
 import { GitFailure, spawnGit } from './run.js'
 
@@ -14,7 +15,7 @@ const IDLE_TIME = 10_000
 const PATIENCE = 60_000
 const DONE = 'start: ok\nprepare: ok\ncommit: ok\n'
 
-const writers = new ProcessPool<Writer>({ lanes: 1, limit: 8 }, openWriter)
+const writers = new ProcessPool<Writer>({ lanes: 1, limit: () => mostAtOnce('refs', 8) }, openWriter)
 
 /**
  * Applies `instructions` (in the syntax of `update-ref --stdin -z`) to a repository, all or none. Throws GitFailure.

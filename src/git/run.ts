@@ -1,13 +1,15 @@
 // The only place that starts git: with argument arrays, a clean environment, its own process group, and limits on time,
 // output and the number of processes that run at the same time.
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
+import { promisify } from 'node:util'
 import { type SimpleGit, simpleGit } from 'simple-git'
 import { config } from '../config.js'
 import { gitEnvironment } from './environment.js'
 import { type GitKind, limited, limitReached } from './limits.js'
-import { takeSlot } from './slots.js'
+import { takeEarlySlot, takeSlot } from './slots.js'
 
 export type GitInput = Buffer | string | AsyncIterable<Buffer>
 
@@ -26,6 +28,8 @@ export interface StartOptions {
   readonly long?: boolean
   /** Whom a long process works for. */
   readonly client?: string
+  /** Seconds of processor time; the default, and the most, comes from the configuration. */
+  readonly processor?: number
 }
 
 export interface RunOptions extends StartOptions {
@@ -41,6 +45,7 @@ export interface Exit {
 }
 
 export interface GitProcess {
+  readonly pid: number | undefined
   readonly stdin: Writable
   readonly stdout: Readable
   /** Returns the first 16 KiB of stderr that have arrived so far. */
@@ -49,6 +54,13 @@ export interface GitProcess {
   readonly done: Promise<Exit>
   /** Ends the process and all its children. */
   readonly kill: () => void
+  /** Gives the process and its children, which run already, so many seconds of processor time. */
+  readonly limitProcessor: (seconds: number) => Promise<void>
+}
+
+/** A process that may be ended at any time for others, until `keep` is called. */
+export interface EarlyGit extends GitProcess {
+  readonly keep: () => void
 }
 
 /** Git failed, was ended, or wrote too much. `code` is null when a signal or a limit ended it. */
@@ -74,6 +86,8 @@ const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024
 // Milliseconds after SIGTERM. Git uses them to remove its lock files and half-written objects; then SIGKILL follows.
 const PATIENCE = 3000
 
+const runProgram = promisify(execFile)
+
 export type Spawned = ChildProcessByStdio<Writable, Readable, Readable>
 
 /**
@@ -81,7 +95,7 @@ export type Spawned = ChildProcessByStdio<Writable, Readable, Readable>
  * GitFailure when git cannot be started.
  */
 export async function spawnGit(args: string[], options: StartOptions): Promise<Spawned> {
-  const [program, all] = limited(args, options.kind ?? 'work')
+  const [program, all] = limited(args, options.kind ?? 'work', options.processor)
   const child = spawn(program, all, {
     cwd: options.cwd ?? '/',
     env: gitEnvironment(options.cwd === undefined ? options.repository : undefined, options.environment),
@@ -102,7 +116,22 @@ export async function spawnGit(args: string[], options: StartOptions): Promise<S
  * started.
  */
 export async function startGit(args: string[], options: StartOptions = {}): Promise<GitProcess> {
-  const release = await takeSlot(options)
+  return await startIn(await takeSlot(options), args, options)
+}
+
+/**
+ * Starts git in a slot that is free now and that nobody waits for. Returns null when there is none. It calls `giveUp` as
+ * soon as somebody else waits for the slot: the caller then ends the process.
+ */
+export async function startEarlyGit(
+  args: string[],
+  options: StartOptions & { readonly giveUp: () => void }
+): Promise<EarlyGit | null> {
+  const slot = takeEarlySlot(options)
+  return slot && { ...(await startIn(slot.release, args, options)), keep: slot.keep }
+}
+
+async function startIn(release: () => void, args: string[], options: StartOptions): Promise<GitProcess> {
   try {
     const child = await spawnGit(args, options)
     return supervise(child, options, release)
@@ -135,7 +164,22 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
       resolve({ code, signal, ...(ended && { ended }) })
     })
   })
-  return { stdin: child.stdin, stdout: child.stdout, stderr: keepStart(child.stderr), done, kill }
+  const limitProcessor = (seconds: number) => limitRunning(child.pid, seconds)
+  const { pid, stdin, stdout } = child
+  return { pid, stdin, stdout, stderr: keepStart(child.stderr), done, kill, limitProcessor }
+}
+
+/** The process comes first: children that it starts meanwhile have the new limit already. */
+async function limitRunning(pid: number | undefined, seconds: number): Promise<void> {
+  if (pid === undefined) return
+  const limit = (process: string) => runProgram('prlimit', [`--cpu=${seconds}:`, '--pid', process])
+  try {
+    await limit(String(pid))
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    for (const child of children.split(' ').filter(Boolean)) await limit(child)
+  } catch {
+    // It has ended, or keeps the limit that it began with.
+  }
 }
 
 function signalGroup(child: Spawned, signal: NodeJS.Signals): void {

@@ -1,8 +1,9 @@
-// Limits how many git processes run at the same time, in total and for one repository. The others wait in one line. The
+// Limits how many git processes run at the same time, in total, by memory and for one repository. The others wait in one line. The
 // one whose client has the fewest processes starts first, then the one whose repository has the fewest, then the first in
 // line.
 import { config } from '../config.js'
 import { Unavailable } from '../errors.js'
+import { mostAtOnce } from './limits.js'
 
 export interface SlotRequest {
   readonly repository?: string
@@ -11,6 +12,12 @@ export interface SlotRequest {
   /** Whom a long process works for, a user or an address: the slots are shared by client and by repository. */
   readonly client?: string
   readonly signal?: AbortSignal
+}
+
+/** For a process that is only worth its slot while nobody else wants it. */
+export interface EarlySlotRequest extends SlotRequest {
+  /** Ends the process, because somebody waits for its slot. */
+  readonly giveUp: () => void
 }
 
 /** Goes up when a process takes a slot, and down when it ends. */
@@ -35,6 +42,14 @@ function fits(count: Count, limit: number, long: boolean): boolean {
   return count.all < limit && (!long || count.long < longLimit(limit))
 }
 
+/** How many long processes may run at once, by number and by memory. */
+const mostLong = () => mostAtOnce('long', longLimit(config().git.max_processes))
+
+function fitsMemory(long: boolean): boolean {
+  if (long) return total.long < mostLong()
+  return total.all - total.long < mostAtOnce('short', config().git.max_processes)
+}
+
 /**
  * Leaves as many long slots free as a client or a repository already has: alone it gets half of them, and whoever comes
  * next always finds one.
@@ -46,10 +61,10 @@ const ofClient = (client: string | undefined) => (client && perClient.get(client
 
 function mayStart({ repository, long = false, client }: SlotRequest): boolean {
   const limits = config().git
-  if (!fits(total, limits.max_processes, long)) return false
+  if (!fits(total, limits.max_processes, long) || !fitsMemory(long)) return false
   const own = repository === undefined ? undefined : perRepository.get(repository)
   if (own !== undefined && !fits(own, limits.max_processes_per_repository, long)) return false
-  const free = longLimit(limits.max_processes) - total.long
+  const free = mostLong() - total.long
   return !long || client === undefined || (hasShare(ofClient(client), free) && hasShare(longOf(repository), free))
 }
 
@@ -72,6 +87,43 @@ export async function takeSlot(request: SlotRequest): Promise<() => void> {
   return release(request)
 }
 
+/** The processes that may be ended for others; the one that came first is first. */
+const early = new Set<EarlySlotRequest>()
+
+export interface EarlySlot {
+  readonly release: () => void
+  /** From now on nobody may end the process for others. */
+  readonly keep: () => void
+}
+
+/** Takes a slot that is free now and that nobody waits for. Returns null when there is none. */
+export function takeEarlySlot(request: EarlySlotRequest): EarlySlot | null {
+  if (waiting.length > 0 || !mayStart(request)) return null
+  early.add(request)
+  const free = occupy(request)
+  const keep = () => void early.delete(request)
+  return {
+    keep,
+    release: () => {
+      keep()
+      free()
+    }
+  }
+}
+
+/** Ends one early process when that lets somebody start who has to wait. */
+function makeWay(request: SlotRequest): void {
+  for (const other of early) {
+    add(other, -1)
+    const helps = mayStart(request)
+    add(other, 1)
+    if (!helps) continue
+    early.delete(other)
+    other.giveUp()
+    return
+  }
+}
+
 function turn(request: SlotRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     const waiter: Waiter = {
@@ -88,6 +140,7 @@ function turn(request: SlotRequest): Promise<void> {
     }
     request.signal?.addEventListener('abort', leave, { once: true })
     waiting.push(waiter)
+    makeWay(request)
   })
 }
 

@@ -5,14 +5,18 @@ import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { config } from '../config.js'
-import { TooLarge, Unavailable } from '../errors.js'
+import { Unavailable } from '../errors.js'
 import { isDiskFull } from '../lib/disk-full.js'
 
 export interface SpoolOptions {
   /** Bytes that stay in memory. More go to the file. */
   readonly memory: number
+  /** Bytes that stay in memory once more than 1 MiB has come: a large spool is written in larger pieces. */
+  readonly largeMemory?: number
   /** Keeps everything from the beginning, for readers that come later. */
   readonly keep: boolean
+  /** Never gives up keeping before `release`: it fails when no room is left, and stays when its last reader leaves early. */
+  readonly whole?: boolean
   /** A spool with more bytes than these keeps nothing for later readers. */
   readonly mostKept?: number
 }
@@ -22,6 +26,8 @@ interface Reading {
 }
 
 const READ_SIZE = 256 * 1024
+/** Bytes from which on a spool is large. */
+const LARGE = 1024 * 1024
 /** Shorter pieces are joined: a client that sends single bytes must not cost a buffer for each. */
 const SMALL = 4096
 
@@ -35,7 +41,9 @@ export class Spool {
   /** Bytes written so far. */
   size = 0
   #keep: boolean
+  readonly #whole: boolean
   readonly #memory: number
+  readonly #largeMemory: number
   readonly #mostKept: number
   #window: Buffer[] = []
   /** The position of the first byte in memory; everything before it is in the file, or was read by everybody. */
@@ -52,7 +60,10 @@ export class Spool {
   #unused: () => void = () => {}
   #complete: () => void = () => {}
 
-  constructor({ memory, keep, mostKept = Number.POSITIVE_INFINITY }: SpoolOptions) {
+  constructor(options: SpoolOptions) {
+    const { memory, largeMemory = memory, keep, whole = false, mostKept = Number.POSITIVE_INFINITY } = options
+    this.#largeMemory = largeMemory
+    this.#whole = whole
     this.#memory = memory
     this.#mostKept = mostKept
     this.#keep = keep
@@ -61,6 +72,11 @@ export class Spool {
   /** Whether a new reader would get everything from the beginning. */
   isWhole(): boolean {
     return this.#keep && !this.#closed && this.#error === undefined
+  }
+
+  /** Whether everything is written. */
+  isComplete(): boolean {
+    return this.#ended
   }
 
   /** Calls `unused` when the last reader leaves a spool that keeps nothing for later ones. */
@@ -75,17 +91,19 @@ export class Spool {
 
   /**
    * Takes the next bytes; only one call at a time. Waits for the readers only when no room is left on the disk. Throws
-   * Unavailable when there are no readers to wait for either.
+   * Unavailable when there are no readers to wait for either, or when everything must be kept.
    */
   async write(chunk: Buffer): Promise<void> {
     this.#push(chunk)
     if (this.size > this.#mostKept) this.#keep = false
     this.#wake()
-    while (this.#inMemory() > this.#memory && !this.#closed) {
+    const memory = this.size > LARGE ? this.#largeMemory : this.#memory
+    while (this.#inMemory() > memory && !this.#closed) {
       const lowest = this.#lowest()
       if (!this.#keep) await this.#dropRead()
-      if (this.#inMemory() <= this.#memory || (await this.#store())) return
-      if (this.#readings.size === 0) throw new Unavailable('No room is left for what clients of git send and get')
+      if (this.#inMemory() <= memory || (await this.#store())) return
+      if (this.#whole || this.#readings.size === 0)
+        throw new Unavailable('No room is left for what clients of git send and get')
       const kept = this.#keep
       this.#keep = false
       if (!kept && this.#lowest() === lowest) await this.#change()
@@ -111,6 +129,12 @@ export class Spool {
   async begun(): Promise<void> {
     while (this.size === 0 && !this.#ended && !this.#closed && !this.#error) await this.#change()
     if (this.#error && this.size === 0) throw this.#error
+  }
+
+  /** Waits until so many bytes are written. Returns false when it ends or fails with fewer. */
+  async reaches(size: number): Promise<boolean> {
+    while (this.size < size && !this.#ended && !this.#closed && !this.#error) await this.#change()
+    return this.size >= size && !this.#error
   }
 
   /** Keeps nothing for later readers from now on. The file goes with the last reader. */
@@ -184,11 +208,7 @@ export class Spool {
     this.#storing = true
     try {
       this.#file ??= await openNameless()
-      const content = Buffer.concat(this.#window)
-      for (let at = 0; at < bytes; ) {
-        const position = this.#windowAt - this.#fileAt + at
-        at += (await this.#file.write(content, at, bytes - at, position)).bytesWritten
-      }
+      await writeAll(this.#file, this.#window, this.#windowAt - this.#fileAt)
       this.#window = []
       this.#windowAt += bytes
       return true
@@ -248,7 +268,7 @@ export class Spool {
   /** What nobody waits for is not finished for later readers. */
   #leave(reading: Reading): void {
     this.#readings.delete(reading)
-    if (this.#readings.size === 0 && !this.#ended) this.#keep = false
+    if (this.#readings.size === 0 && !this.#ended && !this.#whole) this.#keep = false
     this.#wake()
     this.#leaveIfUnused()
   }
@@ -272,6 +292,15 @@ export class Spool {
   }
 }
 
+/** Writes all parts without joining them, which would copy each byte once more. */
+async function writeAll(file: FileHandle, parts: readonly Buffer[], position: number): Promise<void> {
+  const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+  let { bytesWritten: at } = await file.writev(parts, position)
+  if (at === bytes) return
+  const content = Buffer.concat(parts)
+  while (at < bytes) at += (await file.write(content, at, bytes - at, position + at)).bytesWritten
+}
+
 /** A file whose name is removed at once: nothing of it stays when the process ends, however it ends. */
 async function openNameless(): Promise<FileHandle> {
   const folder = join(config().home, 'tmp')
@@ -280,29 +309,4 @@ async function openNameless(): Promise<FileHandle> {
   const file = await open(path, 'wx+', 0o600)
   await unlink(path)
   return file
-}
-
-/** Bytes of a request that stay in memory. */
-const REQUEST_MEMORY = 64 * 1024
-
-/**
- * Reads a request to its end, so that no git process and no slot waits for its client. The caller releases the result.
- * Throws TooLarge when the request has more than `limit` bytes, Unavailable when no room is left, and the error of the
- * input when it is cut off.
- */
-export async function spoolRequest(input: AsyncIterable<Buffer>, limit: number, excess: string): Promise<Spool> {
-  const spool = new Spool({ memory: REQUEST_MEMORY, keep: true })
-  try {
-    // Destroying the input would cut the connection, and the client would get no answer.
-    const chunks = input instanceof Readable ? input.iterator({ destroyOnReturn: false }) : input
-    for await (const chunk of chunks as AsyncIterable<Buffer>) {
-      if (spool.size + chunk.length > limit) throw new TooLarge(excess)
-      await spool.write(chunk)
-    }
-    spool.end()
-    return spool
-  } catch (error) {
-    spool.release()
-    throw error
-  }
 }

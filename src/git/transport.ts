@@ -119,6 +119,8 @@ function learn<T extends Buffer | string>(
 
 /** Bytes of an answer that stay in memory while its client is slow. */
 const ANSWER_MEMORY = 256 * 1024
+/** Bytes of one that is large. */
+const LARGE_ANSWER_MEMORY = 512 * 1024
 
 /**
  * Answers a fetch. `input` is the whole request, decompressed; the result is the body of the answer. Git works at its
@@ -166,7 +168,7 @@ async function startAnswer(repository: string, input: Spool, caller: Caller, kee
   const environment = protocolEnvironment(caller.protocol)
   const options: StartOptions = { repository, environment, long: true, client: caller.client, signal: caller.signal }
   const git = await startGit(args, options)
-  const answer = new Spool({ memory: ANSWER_MEMORY, keep, mostKept: mostShared() })
+  const answer = new Spool({ memory: ANSWER_MEMORY, largeMemory: LARGE_ANSWER_MEMORY, keep, mostKept: mostShared() })
   answer.onUnused(git.kill)
   void feed(withoutRepetitions(input.small() ?? (await buffer(input.read()))), git)
   void pump(args, git, answer)

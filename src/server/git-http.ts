@@ -16,7 +16,7 @@ import { refuseDuringMaintenance } from '../areas/settings/maintenance-mode.js'
 import { applicationSettings } from '../areas/settings/settings.queries.js'
 import { config as configuration } from '../config.js'
 import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
-import { spoolRequest } from '../git/spool.js'
+import { readArriving, spoolRequest } from '../git/arriving.js'
 import { advertise, type Caller, type Service, uploadPack } from '../git/transport.js'
 import { headerToken } from './plugins/authenticate.js'
 import { answerTo } from './plugins/errors.js'
@@ -78,7 +78,7 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     if (!found) return challenge(reply)
     const { max_push_size: most } = configuration().git
     const excess = `One push may have at most ${most} bytes (git.max_push_size)`
-    const read = (input: AsyncIterable<Buffer>) => spoolRequest(input, most, excess)
+    const read = (input: AsyncIterable<Buffer>) => readArriving(input, most, excess)
     const target = { ...found, ...callerOf(request, reply, found) }
     const output = await openPush(target, bodyOf(request), { read, describe: describePipelines })
     drain(request.raw)

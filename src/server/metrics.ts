@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { readerCount } from '../git/reader.js'
 import { slotCounts } from '../git/slots.js'
+import { spooledBytes } from '../git/spool.js'
 import { jobStats, processMetrics, queueMetrics } from '../queue/metrics.js'
 import { applianceMetrics } from './appliance-metrics.js'
 
@@ -25,6 +26,7 @@ const workers = gauge('gitstead_worker_processes', 'Worker processes that are re
 const busy = gauge('gitstead_worker_busy', 'Jobs that run now')
 const gitProcesses = gauge('gitstead_git_processes', 'git processes of this server that run or wait', ['state'])
 const gitReaders = gauge('gitstead_git_readers', 'Long-lived readers of repositories of this server')
+const gitSpooled = gauge('gitstead_git_spooled_bytes', 'Bytes of requests and answers of git in temporary files')
 const updateAppliance = applianceMetrics(gauge)
 const database = gauge('gitstead_database_up', 'Whether the database answers')
 
@@ -53,6 +55,7 @@ export async function metricsText(): Promise<{ text: string; type: string }> {
   gitProcesses.set({ state: 'running' }, running)
   gitProcesses.set({ state: 'waiting' }, waiting)
   gitReaders.set(readerCount())
+  gitSpooled.set(spooledBytes())
   try {
     const [queues, processes, jobs] = await Promise.all([
       queueMetrics(),

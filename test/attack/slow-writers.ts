@@ -1,15 +1,19 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pktLine } from '../../src/git/pkt-line.js'
+import { BLOB, packOf } from '../helpers/packs.js'
 import { git } from '../scenarios/client.js'
 import type { Attack } from './support/attack.js'
 
 const WRITERS = 30
+/** The beginning of a pack of one large object. `begin` has sent its first four bytes. */
+const HEAD_OF_PACK = packOf([{ type: BLOB, content: randomBytes(10_000_000) }]).subarray(4, 2_000_000)
 
 export const attack: Attack = {
   name: 'slow-writers',
-  about: 'thirty pushes send a byte at a time, while others push',
+  about: 'thirty pushes send a byte at a time, half of them after 2 MB at once, while others push',
   limit: { memory: 192, seconds: 20, statuses: [200] },
   run: async stand => {
     const target = await stand.project()
@@ -17,7 +21,12 @@ export const attack: Attack = {
     const sockets: Socket[] = []
     let over = false
     try {
-      for (let at = 0; at < WRITERS; at++) sockets.push(await begin(stand.url, target.path, stand.token))
+      for (let at = 0; at < WRITERS; at++) {
+        const socket = await begin(stand.url, target.path, stand.token)
+        // So much that git begins with it.
+        if (at % 2 === 0) socket.write(HEAD_OF_PACK)
+        sockets.push(socket)
+      }
       void (async () => {
         while (!over) {
           for (const socket of sockets) socket.write('x')

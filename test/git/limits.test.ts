@@ -38,7 +38,7 @@ t.test('a commit of more files than fit into memory is refused, and its neighbou
     changedPaths(repository, bomb),
     commitStats(repository, head)
   ])
-  t.match(stats, { reason: { name: 'GitLimit', message: /more than 64 MiB of memory .*git\.memory_limit/ } })
+  t.match(stats, { reason: { name: 'GitLimit', message: /more than 128 MiB of memory .*git\.memory_limit/ } })
   t.match(paths, { reason: { name: 'GitLimit' } })
   t.match(neighbour, { value: { additions: Number } })
   const again = commitStats(repository, bomb)
@@ -61,7 +61,7 @@ t.test('a process that computes for too long is ended', async t => {
 t.test('an object that needs a larger one than fits into memory is refused, and others are read', async t => {
   limit(t, { GITSTEAD_GIT_MEMORY_LIMIT: SMALLEST })
   const repository = await repositoryWith(t)
-  const base = Buffer.alloc(40 * 1024 * 1024, 'x')
+  const base = Buffer.alloc(80 * 1024 * 1024, 'x')
   const small = Buffer.alloc(100, 'x')
   const baseId = idOf('blob', base)
   const pack = packOf([{ type: BLOB, content: base }, repeatingDelta({ id: baseId, size: base.length }, 100, 1)])
@@ -75,11 +75,14 @@ t.test('an object that needs a larger one than fits into memory is refused, and 
 
 t.test('a pool starts no more processes while all of them are busy', async t => {
   const opened: { repository: string; busy: number }[] = []
-  const pool = new ProcessPool<Pooled & { repository: string }>({ lanes: 2, limit: 2 }, async (repository, gone) => {
-    const state = { repository, busy: 1 }
-    opened.push(state)
-    return { repository, isOpen: () => true, pending: () => state.busy, close: async () => gone() }
-  })
+  const pool = new ProcessPool<Pooled & { repository: string }>(
+    { lanes: 2, limit: () => 2 },
+    async (repository, gone) => {
+      const state = { repository, busy: 1 }
+      opened.push(state)
+      return { repository, isOpen: () => true, pending: () => state.busy, close: async () => gone() }
+    }
+  )
   await pool.of('/one')
   await pool.of('/two')
   const third = pool.of('/three')

@@ -31,7 +31,7 @@ async function push(t: Test, pack: Buffer, { id = 'a'.repeat(40), capabilities =
   const { rest, ...request } = await readPushCommands(Readable.from([body.subarray(0, 20), body.subarray(20)]))
   const { output, done } = await receivePack(repository, {
     ...request,
-    input: rest,
+    input: () => rest,
     beforeReport: async () => []
   })
   const answer = (await buffer(output)).toString('latin1')

@@ -64,6 +64,8 @@ t.test('time limit, output limit, abort signal and failures end git', async t =>
 })
 
 t.test('slots: each repository has a share, the rest waits, and the line has a limit', async t => {
+  loadConfig({ git: { memory: 64 * 1024 ** 3 } })
+  t.teardown(() => void loadConfig({}))
   const mine = { repository: '/a', long: true }
   const held = [await takeSlot(mine), await takeSlot(mine), await takeSlot(mine)]
   const order: string[] = []

@@ -6,10 +6,10 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { loadConfig } from '../../src/config.js'
+import { spoolRequest } from '../../src/git/arriving.js'
 import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { slotCounts, takeSlot } from '../../src/git/slots.js'
-import { spoolRequest } from '../../src/git/spool.js'
 import { uploadPack } from '../../src/git/transport.js'
 import { until } from '../helpers/until.js'
 import { git, repositoryWith } from './history.js'
@@ -21,7 +21,9 @@ t.teardown(async () => {
   rmSync(home, { recursive: true })
 })
 
-const SMALL = { max_processes: 4, max_processes_per_repository: 4, max_waiting: 8 }
+/** More than all limits of these tests together, on any machine. */
+const MEMORY = 64 * 1024 ** 3
+const SMALL = { memory: MEMORY, max_processes: 4, max_processes_per_repository: 4, max_waiting: 8 }
 const long = (client: string, repository: string) => takeSlot({ long: true, client, repository })
 const settled = async (promise: Promise<unknown>) => {
   let done = false
@@ -34,7 +36,7 @@ const settled = async (promise: Promise<unknown>) => {
 }
 
 t.test('a client never gets the last slot while it has others', async t => {
-  loadConfig({ home, git: { max_processes: 16, max_processes_per_repository: 4 } })
+  loadConfig({ home, git: { memory: MEMORY, max_processes: 16, max_processes_per_repository: 4 } })
   const greedy = Array.from({ length: 20 }, (_, at) => long('greedy', `/repository-${at}`))
   t.equal(slotCounts().running, 6, 'alone it gets half of the slots for long processes')
   const releases = [await long('second', '/repository-0'), await long('third', '/repository-0')]
@@ -75,6 +77,25 @@ t.test('a client does not fill the line', async t => {
   for (const release of held) release()
   for (const slot of [...waiting, other]) (await slot)()
   t.same(slotCounts(), { running: 0, waiting: 0 })
+})
+
+t.test('processes whose limits do not fit into the memory wait, and short ones have a share of their own', async t => {
+  const MIB = 1024 * 1024
+  loadConfig({ home, git: { memory_limit: 128 * MIB, memory: 1024 * MIB, max_processes: 16 } })
+  const first = [await long('a', '/1'), await long('b', '/2')]
+  const third = long('c', '/3')
+  t.notOk(await settled(third), 'two with a child each take half of it')
+  const short = await takeSlot({ repository: '/4' })
+  const other = takeSlot({ repository: '/4' })
+  t.notOk(await settled(other), 'one short process takes an eighth')
+  short()
+  ;(await other)()
+  for (const release of first) release()
+  ;(await third)()
+  t.same(slotCounts(), { running: 0, waiting: 0 })
+  loadConfig({ home, git: { memory: 1 } })
+  ;(await long('a', '/1'))()
+  ;(await takeSlot({}))()
 })
 
 const line = (text: string) => pktLine(`${text}\n`)

@@ -5,7 +5,8 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
-import { Spool, spooledBytes, spoolRequest } from '../../src/git/spool.js'
+import { spoolRequest } from '../../src/git/arriving.js'
+import { Spool, spooledBytes } from '../../src/git/spool.js'
 import { until } from '../helpers/until.js'
 
 function home(t: Test, git = {}): string {

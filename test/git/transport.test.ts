@@ -10,12 +10,12 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { spoolRequest } from '../../src/git/arriving.js'
 import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { type PushResult, readPushCommands, receivePack, refusePush } from '../../src/git/receive.js'
 import { refValue, ZERO } from '../../src/git/refs.js'
 import { slotCounts } from '../../src/git/slots.js'
-import { spoolRequest } from '../../src/git/spool.js'
 import { advertise, type Service, uploadPack } from '../../src/git/transport.js'
 import { until } from '../helpers/until.js'
 import { environment, git, repositoryWith } from './history.js'
@@ -86,7 +86,7 @@ async function answer(
     waiting.shift()?.(results)
     return host.lines
   }
-  const { output } = await receivePack(host.repository, { commands, capabilities, input: rest, beforeReport })
+  const { output } = await receivePack(host.repository, { commands, capabilities, input: () => rest, beforeReport })
   await pipeline(output, res)
 }
 
@@ -261,7 +261,7 @@ t.test('a push that is cut off at any place changes no ref', async t => {
   t.same(whole.commands, [{ old: ZERO, new: id, ref: 'refs/heads/cut' }])
   const { output, done } = await receivePack(host.repository, {
     ...whole,
-    input: whole.rest,
+    input: () => whole.rest,
     beforeReport: async result => {
       results.push(result)
       return []

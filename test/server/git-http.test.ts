@@ -8,11 +8,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { repositoryPath } from '../../src/areas/projects/repositories.js'
 import { config, loadConfig } from '../../src/config.js'
+import { rows } from '../../src/db/sql.js'
+import { forgetAnswers } from '../../src/git/clone-answers.js'
 import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
+import { refValue } from '../../src/git/refs.js'
 import { slotCounts } from '../../src/git/slots.js'
+import { spooledBytes } from '../../src/git/spool.js'
 import { type TestApp, testApp } from '../helpers/app.js'
 import type { TestProject } from '../helpers/factory.js'
+import { BLOB, idOf, packOf } from '../helpers/packs.js'
 import { until } from '../helpers/until.js'
 import { git, tryGit } from '../scenarios/client.js'
 
@@ -240,3 +246,103 @@ const openConnections = (app: TestApp) =>
   new Promise<number>((resolve, reject) =>
     app.fastify.server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
   )
+
+/** A folder with a commit of so many random bytes. */
+async function randomCommit(folder: string, bytes: number): Promise<string> {
+  await git(folder, ['init', '--quiet', 'work'])
+  const work = join(folder, 'work')
+  writeFileSync(join(work, 'big'), randomBytes(bytes))
+  await git(work, ['add', '.'])
+  await git(work, ['commit', '--quiet', '-m', 'big'])
+  return work
+}
+
+t.test('a push beyond a limit is refused by name, and one that needs room that is not there gets 503', async t => {
+  const app = await testApp(t)
+  const { home, database } = config()
+  const limits = (values: object) => loadConfig({ home, git: values, database: { url: database.url } })
+  t.teardown(async () => void limits({}))
+  const project = await app.make.project()
+  const { port } = await listening(app)
+  const remote = `http://x:${project.owner.privateToken}@127.0.0.1:${port}${pathOf(project)}`
+  const work = await randomCommit(t.testdir(), 3_000_000)
+  forgetAnswers()
+  const push = () => tryGit(work, ['push', remote, 'HEAD:master'])
+  limits({ max_push_size: 2_000_000 })
+  const large = await push()
+  t.notOk(large.ok)
+  t.match(large.stderr, /remote rejected.*the push has more than 2000000 bytes \(git\.max_push_size\)/)
+  limits({ max_spooled: 1_000_000 })
+  const crowded = await push()
+  t.notOk(crowded.ok)
+  t.match(crowded.stderr, /HTTP 503/)
+  const refused = await app.nobody.inject({
+    method: 'POST',
+    url: `${pathOf(project)}.git/git-upload-pack`,
+    payload: Buffer.alloc(3_000_000, '0032have '),
+    headers: { 'private-token': project.owner.privateToken }
+  })
+  t.equal(refused.statusCode, 503)
+  t.match(refused.body, /No room is left/)
+  await until('git has ended', () => slotCounts().running === 0)
+  limits({})
+  const fits = await push()
+  t.ok(fits.ok, fits.stderr)
+  await until('every file is gone', () => spooledBytes() === 0)
+})
+
+/** Sends the beginning of a push of 9 MB. */
+async function beginPush(port: number, project: TestProject, begun: Buffer): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.resume()
+  const token = `PRIVATE-TOKEN: ${project.owner.privateToken}`
+  socket.write(
+    `POST ${pathOf(project)}.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n${token}\r\n\r\n`
+  )
+  socket.write(begun)
+  return socket
+}
+
+const changesOf = async (project: TestProject) => {
+  const found = await rows<{ state: string }>('select state from ref_changes where project_id = ? and ref = ?', [
+    project.id,
+    'refs/tags/x'
+  ])
+  return found.map(({ state }) => state)
+}
+
+t.test('a push of some megabytes that stops halfway takes no slot from others, and is cut off', async t => {
+  const app = await testApp(t)
+  const { home, database } = config()
+  const limits = (values: object) => loadConfig({ home, git: values, database: { url: database.url } })
+  const project = await filled(app)
+  const { url, port } = await listening(app)
+  limits({ stall: 1, max_processes: 1 })
+  t.teardown(async () => void limits({}))
+  const content = randomBytes(3_000_000)
+  const id = idOf('blob', content)
+  const change = pktLine(`${'0'.repeat(40)} ${id} refs/tags/x\0report-status\n`)
+  const push = Buffer.concat([change, FLUSH, packOf([{ type: BLOB, content }])])
+
+  t.test('before the end of its pack', async t => {
+    const socket = await beginPush(port, project, push.subarray(0, 2_500_000))
+    const closed = once(socket, 'close')
+    await until('git has begun', () => slotCounts().running === 1)
+    const clone = await tryGit(t.testdir(), ['clone', '--quiet', `${url}${pathOf(project)}.git`])
+    t.ok(clone.ok, clone.stderr)
+    await closed
+    await until('git has ended', () => slotCounts().running === 0)
+    await until('nothing is open', async () => (await changesOf(project)).length === 0)
+  })
+
+  t.test('after the end of its pack: what git has done has its effects', async t => {
+    const socket = await beginPush(port, project, push)
+    const repository = repositoryPath({ id: project.id, storage: 'default' })
+    await until('git has made the tag', async () => (await refValue(repository, 'refs/tags/x')) === id)
+    socket.destroy()
+    await until('the change is settled', async () => (await changesOf(project))[0] === 'done')
+    t.same(await changesOf(project), ['done'])
+  })
+})

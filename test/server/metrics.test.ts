@@ -38,7 +38,8 @@ t.test('builds, jobs, deliveries, disks and backups have figures', async t => {
     'gitstead_jobs_failed 1',
     'gitstead_hook_deliveries{state="pending"} 1',
     'gitstead_hook_deliveries{state="dead"} 0',
-    'gitstead_hooks_failing 1'
+    'gitstead_hooks_failing 1',
+    'gitstead_git_spooled_bytes 0'
   ]) {
     t.ok(text.includes(`${line}\n`), line)
   }

@@ -3,9 +3,11 @@ import { Readable } from 'node:stream'
 import type { Actor } from '../../access/actor.js'
 import { row } from '../../db/sql.js'
 import { Forbidden, TooLarge } from '../../errors.js'
+import type { Arriving } from '../../git/arriving.js'
 import { type PushCommand, readPushCommands, receivePack, refusePush, showsMessages } from '../../git/receive.js'
+import { giveHeadStart, type HeadStart, type Receiver } from '../../git/receive-process.js'
 import { setHead } from '../../git/repository.js'
-import { Spool } from '../../git/spool.js'
+import type { Spool } from '../../git/spool.js'
 import { log } from '../../log.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { refusals } from './push-policy.js'
@@ -21,7 +23,7 @@ export interface PushTarget {
 
 export interface PushDoor {
   /** Reads the whole push, so that neither a slot nor a row of the database waits for a slow client. */
-  readonly read: (input: AsyncIterable<Buffer>) => Promise<Spool>
+  readonly read: (input: AsyncIterable<Buffer>) => Arriving
   /** Returns the lines about changes that were made. It never throws, and takes only a moment. */
   readonly describe: (project: ProjectRow, changes: readonly OpenChange[]) => Promise<readonly string[]>
 }
@@ -38,65 +40,94 @@ export async function openPush(target: PushTarget, input: Readable, door: PushDo
   if (reasons.size > 0) {
     return Readable.from([await refusePush({ commands, capabilities, reasons, input: rest })], { objectMode: false })
   }
-  const whole = await readWhole(rest, commands, door)
-  if (!(whole instanceof Spool)) {
-    return Readable.from([await refusePush({ commands, capabilities, reasons: whole })], { objectMode: false })
-  }
+  const { spool, whole } = door.read(rest)
+  const push = prepare(target, { commands, capabilities, spool })
   try {
-    return await receive(target, { commands, capabilities, input: whole }, door)
-  } finally {
-    whole.release()
-  }
-}
-
-/** Returns the push, or the reason for each ref when it is too large: a client shows that, but no status of HTTP. */
-async function readWhole(
-  rest: Readable,
-  commands: readonly PushCommand[],
-  door: PushDoor
-): Promise<Spool | Map<string, string>> {
-  try {
-    return await door.read(rest)
+    await whole
+    return await receive(target, push, door)
   } catch (error) {
+    void takeBack(target, push, door)
     if (!(error instanceof TooLarge)) throw error
-    return new Map(commands.map(({ ref }) => [ref, error.message]))
+    // A client shows the reasons for its refs, but no status of HTTP.
+    const tooLarge = new Map(commands.map(({ ref }) => [ref, error.message]))
+    return Readable.from([await refusePush({ commands, capabilities, reasons: tooLarge })], { objectMode: false })
+  } finally {
+    spool.release()
   }
 }
 
-interface WholePush {
+interface Sent {
   readonly commands: readonly PushCommand[]
   readonly capabilities: readonly string[]
-  readonly input: Spool
+  readonly spool: Spool
 }
 
-async function receive(target: PushTarget, push: WholePush, door: PushDoor): Promise<Readable> {
-  const { project, repository, actor, client } = target
-  const open = await openChanges(project, actor.user, 'push', push.commands)
-  const { capabilities } = push
-  try {
-    const { output, done } = await receivePack(repository, {
-      ...push,
-      client,
-      input: push.input.read(),
-      beforeReport: async results => {
-        await settleChanges(project, open, results)
-        if (project.default_branch === null) await pointHead(project.id, repository)
-        if (!showsMessages(capabilities)) return []
-        const made = new Set(results.filter(({ ok }) => ok).map(({ ref }) => ref))
-        return door.describe(
-          project,
-          open.filter(({ ref }) => made.has(ref))
-        )
-      }
-    })
-    // This rejects only when even the refs could not be read. Then it is unknown whether they moved.
-    done.catch(() => abandonChanges(open))
-    return output
-  } catch (error) {
-    // git did not start.
-    await settleChanges(project, open, [])
-    throw error
+interface PreparedPush extends Sent {
+  /** Writes the rows of the changes, once: before git gets the first byte. */
+  readonly changes: () => Promise<OpenChange[]>
+  /** Whether the rows were wanted. */
+  readonly isOpen: () => boolean
+  readonly headStart: HeadStart
+}
+
+function prepare({ project, actor, repository, client }: PushTarget, sent: Sent): PreparedPush {
+  const { commands, spool } = sent
+  let open: Promise<OpenChange[]> | undefined
+  const changes = () => {
+    open ??= openChanges(project, actor.user, 'push', commands)
+    return open
   }
+  const headStart = giveHeadStart(repository, { spool, commands, client, admit: changes })
+  return { ...sent, changes, isOpen: () => open !== undefined, headStart }
+}
+
+/** Settles a push that did not come to its end, although git had begun with it. Never throws. */
+async function takeBack(target: PushTarget, push: PreparedPush, door: PushDoor): Promise<void> {
+  push.headStart.drop()
+  const open = await (push.isOpen() ? push.changes().catch(() => []) : [])
+  try {
+    const begun = await push.headStart.take()
+    if (begun) (await handOver(target, { ...push, open, begun }, door)).resume()
+    else await settleChanges(target.project, open, [])
+  } catch {
+    await abandonChanges(open)
+  }
+}
+
+async function receive(target: PushTarget, push: PreparedPush, door: PushDoor): Promise<Readable> {
+  const open = await push.changes()
+  return await handOver(target, { ...push, open, begun: await push.headStart.take() }, door)
+}
+
+interface OpenPush extends Sent {
+  readonly open: OpenChange[]
+  readonly begun: Receiver | null
+}
+
+async function handOver(target: PushTarget, push: OpenPush, door: PushDoor): Promise<Readable> {
+  const { project, repository, client } = target
+  const { commands, capabilities, spool, open, begun } = push
+  const { output, done } = await receivePack(repository, {
+    commands,
+    capabilities,
+    client,
+    begun,
+    input: () => spool.read(),
+    size: spool.size,
+    beforeReport: async results => {
+      await settleChanges(project, open, results)
+      if (project.default_branch === null) await pointHead(project.id, repository)
+      if (!showsMessages(capabilities)) return []
+      const made = new Set(results.filter(({ ok }) => ok).map(({ ref }) => ref))
+      return door.describe(
+        project,
+        open.filter(({ ref }) => made.has(ref))
+      )
+    }
+  })
+  // This rejects only when even the refs could not be read. Then it is unknown whether they moved.
+  done.catch(() => abandonChanges(open))
+  return output
 }
 
 /** Lets a clone right after the first push find the default branch. If this fails, the job of the change does it. */
