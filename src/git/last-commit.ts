@@ -4,7 +4,7 @@ import { mustReadTree, readCommit } from './objects.js'
 
 /** This many commits that are newer than the graph are read one by one. */
 const NEWEST = 200
-/** After this many commits (about a millisecond of work) the walk lets other work run. */
+/** After this many commits (less than a millisecond of work) the walk lets other work run. */
 const STRETCH = 8192
 
 /**
@@ -58,13 +58,15 @@ function leaveToGit(error: unknown): undefined {
 
 async function walkInGraph(graph: CommitGraph, start: Position, search: Search): Promise<string | null> {
   let at = start
-  for (let steps = 1; steps <= graph.size; steps++) {
-    if (steps % STRETCH === 0) await new Promise(resolve => setImmediate(resolve))
-    const parents = graph.parentsOf(at)
-    if (parents.length > 0 && !graph.mayHaveChanged(at, search.keys)) {
-      at = parents[0] as Position
+  for (let steps = 0; steps <= graph.size; steps++) {
+    const walked = graph.passUnchanged(at, search.keys, STRETCH)
+    at = walked.at
+    steps += walked.passed
+    if (walked.passed === STRETCH) {
+      await new Promise(resolve => setImmediate(resolve))
       continue
     }
+    const parents = graph.parentsOf(at)
     const same = await sameParent(
       search,
       parents.map(parent => graph.treeOf(parent))

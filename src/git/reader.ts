@@ -5,8 +5,10 @@ import { config } from '../config.js'
 import { TooLarge, Unavailable } from '../errors.js'
 import type { Answer } from './answers.js'
 import { holdBytes } from './budget.js'
-import { type Asked, openReader, type Reader } from './reader-process.js'
-import { failure, GitFailure, startGit } from './run.js'
+import { type Asked, LARGE_OBJECT, openReader, type Reader } from './reader-process.js'
+import { failure, GitFailure, GitLimit, startGit } from './run.js'
+
+export { LARGE_OBJECT } from './reader-process.js'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 export interface ObjectInfo {
@@ -14,9 +16,6 @@ export interface ObjectInfo {
   readonly type: ObjectType
   readonly size: number
 }
-
-/** Larger objects get their own process, because they would block the questions behind them. Bytes. */
-export const LARGE_OBJECT = 1024 * 1024
 
 const READERS_PER_REPOSITORY = 2
 const PENDING_LIMIT = 20_000
@@ -41,6 +40,24 @@ export async function objectInfo(repository: string, name: string): Promise<Obje
 }
 
 /**
+ * Returns an object with its content, or null. The content of a large one (LARGE_OBJECT) is null. One question tells both; to
+ * ask for the size first would take twice the time.
+ */
+export async function readSmall(
+  repository: string,
+  id: string
+): Promise<(ObjectInfo & { content: Buffer | null }) | null> {
+  if (!isObjectId(id)) return null
+  const answer = await ask(repository, 'contents', id).catch(async error => {
+    // A large object may need more memory than a reader has.
+    const about = error instanceof GitLimit && (await objectInfo(repository, id))
+    if (about && about.size > LARGE_OBJECT) return { ...about, content: null }
+    throw error
+  })
+  return answer && { id: answer.id, type: answer.type as ObjectType, size: answer.size, content: answer.content }
+}
+
+/**
  * Returns an object with its content, or null. A large object comes from its own process. Throws TooLarge when the
  * object is larger than `maxSize` bytes.
  */
@@ -49,14 +66,12 @@ export async function readObject(
   id: string,
   maxSize = config().git.max_file_size
 ): Promise<(ObjectInfo & { content: Buffer }) | null> {
-  const about = isObjectId(id) ? await objectInfo(repository, id) : null
-  if (!about) return null
-  if (about.size > maxSize) {
-    throw new TooLarge(`413 The ${about.type} ${id} is larger than ${maxSize} bytes (git.max_file_size)`)
+  const found = await readSmall(repository, id)
+  if (!found) return null
+  if (found.size > maxSize) {
+    throw new TooLarge(`413 The ${found.type} ${id} is larger than ${maxSize} bytes (git.max_file_size)`)
   }
-  if (about.size > LARGE_OBJECT) return { ...about, content: await readLarge(repository, about, about.size) }
-  const answer = await ask(repository, 'contents', id)
-  return answer?.content ? { ...about, content: answer.content } : null
+  return { ...found, content: found.content ?? (await readLarge(repository, found, found.size)) }
 }
 
 /**
@@ -67,11 +82,8 @@ export async function readObjectStart(
   repository: string,
   id: string
 ): Promise<(ObjectInfo & { content: Buffer }) | null> {
-  const about = isObjectId(id) ? await objectInfo(repository, id) : null
-  if (!about) return null
-  if (about.size > LARGE_OBJECT) return { ...about, content: await readLarge(repository, about, LARGE_OBJECT) }
-  const answer = await ask(repository, 'contents', id)
-  return answer?.content ? { ...about, content: answer.content } : null
+  const found = await readSmall(repository, id)
+  return found && { ...found, content: found.content ?? (await readLarge(repository, found, LARGE_OBJECT)) }
 }
 
 /** Reads the first `length` bytes of an object by its own process. */
