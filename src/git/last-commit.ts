@@ -1,6 +1,7 @@
 // Finds the commit that changed a path last, in this process, with the filters of the commit-graph.
 import { type CommitGraph, commitGraphOf, type PathKey, type Position, pathKeys } from './commit-graph.js'
 import { mustReadTree, readCommit } from './objects.js'
+import { idInTree } from './reader.js'
 
 /** This many commits that are newer than the graph are read one by one. */
 const NEWEST = 200
@@ -26,7 +27,13 @@ export async function walkToLastChange(
   const entry = (treeId: string) => entryOf(repository, treeId, names)
   // The walk only goes to a parent that has the same entry at the path, so all visited commits have the entry of the
   // tip.
-  const search: Search = { own: await entry(tip.treeId), entry, keys }
+  const own = await entry(tip.treeId)
+  const hasOwn = async (treeId: string) => {
+    // Mostly the file is another one there, which one question shows. The answer has no mode, so the same id shows nothing.
+    const id = own && (await idInTree(repository, treeId, path))
+    return id && !own.endsWith(id) ? false : (await entry(treeId)) === own
+  }
+  const search: Search = { own, hasOwn, keys }
   let commit = tip
   for (let steps = 0; steps < NEWEST; steps++) {
     const at = graph.find(commit.id)
@@ -46,8 +53,8 @@ export async function walkToLastChange(
 interface Search {
   /** The entry of the tip at the path. */
   readonly own: string | null
-  /** Returns the entry of a tree at the path. */
-  readonly entry: (treeId: string) => Promise<string | null>
+  /** Returns true when a tree has the same entry at the path. */
+  readonly hasOwn: (treeId: string) => Promise<boolean>
   readonly keys: readonly PathKey[]
 }
 
@@ -83,11 +90,11 @@ async function walkInGraph(graph: CommitGraph, start: Position, search: Search):
  * path, otherwise `absent`.
  */
 async function sameParent(
-  { own, entry }: Search,
+  { own, hasOwn }: Search,
   trees: readonly (string | undefined)[]
 ): Promise<number | 'changed' | 'absent'> {
   for (const [index, tree] of trees.entries()) {
-    if (tree !== undefined && (await entry(tree)) === own) return index
+    if (tree !== undefined && (await hasOwn(tree))) return index
   }
   return trees.length === 0 && own === null ? 'absent' : 'changed'
 }

@@ -86,7 +86,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
         keepAlive(child, true)
       }
       line.push({ command, name, settle })
-      if (unsent.length === 0) queueMicrotask(send)
+      if (unsent.length === 0) setImmediate(send)
       unsent.push(`${command} ${name}\n`)
     })
   }
@@ -116,7 +116,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
     if (open) {
       open = false
       keepAlive(child, true)
-      queueMicrotask(() => stdin.end())
+      setImmediate(() => stdin.end())
     }
     return ended
   }
