@@ -2,7 +2,7 @@
 // every object is on the disk before its name appears, and before the caller gets its id. Folders are not synced, as git does not
 // sync them: file systems with a journal keep the order of names, so that no ref is there without its objects.
 import { createHash, randomBytes } from 'node:crypto'
-import { close, fsync, open, rename, unlink, utimes, write } from 'node:fs'
+import { closeSync, fsync, open, rename, unlink, write } from 'node:fs'
 import { mkdir, open as openHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -19,11 +19,9 @@ export interface LooseObject {
 
 // Handles of node:fs/promises take twice the processor time.
 const files = {
-  close: promisify(close),
   open: promisify(open),
   rename: promisify(rename),
   sync: promisify(fsync),
-  touch: promisify(utimes),
   unlink: promisify(unlink),
   write: promisify(write)
 }
@@ -53,9 +51,8 @@ export async function writeObjects(repository: string, objects: readonly LooseOb
 
 async function writeObject(folder: string, { id, raw }: LooseObject): Promise<void> {
   const path = join(folder, id.slice(0, 2), id.slice(2))
-  // Git does the same with an object that already exists: a new date, so that pruning does not delete the object before
-  // something refers to it.
-  if (await refresh(path)) return
+  // An object that already exists is replaced by itself. It has a new date then, as git gives it one, so that pruning does not
+  // delete it before something refers to it. To look whether it exists would cost each new object a turn.
   const compressed = raw.length <= SMALL ? deflateSync(raw, { level: 1 }) : await compressLarge(raw, { level: 1 })
   const temporary = join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`) // git prune removes these files
   try {
@@ -75,17 +72,7 @@ async function writeDurably(path: string, content: Buffer): Promise<void> {
     }
     await files.sync(file)
   } finally {
-    await files.close(file)
-  }
-}
-
-async function refresh(path: string): Promise<boolean> {
-  const now = new Date()
-  try {
-    await files.touch(path, now, now)
-    return true
-  } catch {
-    return false
+    closeSync(file) // nothing is left to write, so this does not block
   }
 }
 
