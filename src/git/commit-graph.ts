@@ -222,7 +222,7 @@ function filterHolds({ ends, bits, hashes }: Filters, place: number, keys: reado
   if (length <= 0) return true
   for (const { first, second } of keys) {
     for (let hash = first, left = hashes; left > 0; hash = (hash + second) >>> 0, left--) {
-      // With both as unsigned integers this is one instruction, and otherwise a call for floating point.
+      // Both are kept unsigned integers, so that the engine need not divide in floating point.
       const bit = (hash >>> 0) % (length >>> 0)
       if (((bits[from + (bit >>> 3)] ?? 0) & (1 << (bit & 7))) === 0) return false
     }

@@ -17,7 +17,7 @@ export interface LooseObject {
   readonly raw: Buffer
 }
 
-// Handles of node:fs/promises take twice the processor time.
+// Plain file numbers: a handle of node:fs/promises is an object with more work around each call.
 const files = {
   open: promisify(open),
   rename: promisify(rename),
@@ -27,7 +27,7 @@ const files = {
 }
 const compressLarge = promisify(deflate)
 const AT_ONCE = 8
-/** Bytes that are compressed at once (20 us); another thread would take longer. */
+/** Bytes that are compressed at once; larger contents go to another thread, so that they do not hold up other requests. */
 const SMALL = 16_384
 
 /** Makes an object in memory and computes its id. */

@@ -32,8 +32,8 @@ export interface Reader {
 export const LARGE_OBJECT = 1024 * 1024
 
 /**
- * The content of a large object that somebody asked for is dropped up to this size (5 ms of work). Beyond it a new process is
- * cheaper.
+ * The content of a large object that somebody asked for is dropped up to this size. Beyond it the process is given up. Not
+ * measured: where a new process becomes cheaper.
  */
 const MOST_DROPPED = 16 * 1024 * 1024
 

@@ -51,8 +51,8 @@ export async function idInTree(repository: string, treeId: string, path: string)
 }
 
 /**
- * Returns an object with its content, or null. The content of a large one (LARGE_OBJECT) is null. One question tells both; to
- * ask for the size first would take twice the time.
+ * Returns an object with its content, or null. The content of a large one (LARGE_OBJECT) is null. One question tells both,
+ * where asking for the size first would take two.
  */
 export async function readSmall(
   repository: string,
