@@ -8,6 +8,7 @@ import { report } from './lib/figure.js'
 import { runGit } from './lib/git.js'
 import { bigRepository, FILE_COUNT, FOLDERS, pathOfFile } from './lib/history.js'
 import { burst, get, rate, stopLoad } from './lib/load.js'
+import { cpuOf } from './lib/processes.js'
 import { pushTo } from './lib/pushes.js'
 import { createProject } from './lib/rest.js'
 
@@ -52,23 +53,28 @@ async function measureRead(appliance: Prepared, name: string, paths: readonly st
 
 /** Reads every path for the first time: no object is in a cache yet, except folders that earlier reads went through. */
 async function measureFirstReads(appliance: Prepared, name: string, paths: readonly string[]): Promise<void> {
-  const { port, admin } = appliance
-  const { perSecond, p50, p99, count } = await burst({
-    port,
-    requests: paths.map(path => get(path, admin.token)),
-    connections: 16,
-    milliseconds: 30_000,
-    most: paths.length
-  })
+  const { server } = appliance.parts
+  const before = cpuOf(server)
+  const { perSecond, p50, p99, count } = await readOnce(appliance, paths)
+  const server_us = Math.round(((cpuOf(server) - before) / count) * 1e6)
   report({
     name: `repository, ${name}`,
     value: perSecond,
     unit: 'requests/s',
     limit: LIMIT,
     better: 'higher',
-    detail: { p50_ms: p50, p99_ms: p99, different: count }
+    detail: { p50_ms: p50, p99_ms: p99, server_us, different: count }
   })
 }
+
+const readOnce = ({ port, admin }: Prepared, paths: readonly string[]) =>
+  burst({
+    port,
+    requests: paths.map(path => get(path, admin.token)),
+    connections: 16,
+    milliseconds: 30_000,
+    most: paths.length
+  })
 
 async function measure(appliance: Prepared): Promise<void> {
   const source = await bigRepository()
@@ -77,7 +83,9 @@ async function measure(appliance: Prepared): Promise<void> {
   const blobs = (await runGit(['-C', source, 'ls-tree', '-r', '--format=%(objectname)', 'master'])).split('\n')
   const file = (path: string) => `${base}/files?file_path=${encodeURIComponent(path)}&ref=master`
 
-  await measureFirstReads(appliance, 'files never read before', all.slice(2000, 3000).map(file))
+  // A server that has just started compiles its code while it answers its first requests.
+  await readOnce(appliance, all.slice(400, 1400).map(file))
+  await measureFirstReads(appliance, 'files never read before', all.slice(1400, 3400).map(file))
   await measureFirstReads(
     appliance,
     'commits never read before',

@@ -5,7 +5,15 @@ export interface Answer {
   readonly id: string
   readonly type: string
   readonly size: number
+  /** Null when the question did not ask for it, and when it is too large. */
   readonly content: Buffer | null
+}
+
+export interface AnswerLimits {
+  /** The bytes of the largest content that is kept. The content of a larger object is read and dropped. */
+  readonly content: number
+  /** Called with an answer before its content is dropped. */
+  readonly tooLarge: (answer: Answer) => void
 }
 
 export interface AnswerReader {
@@ -19,9 +27,21 @@ const LINE_LIMIT = 4096
  * Cuts the stream into answers and passes each one to `give`; null means that no such object exists. Throws when the
  * stream is not a valid sequence of answers.
  */
-export function readAnswers(isContent: () => boolean, give: (answer: Answer | null) => void): AnswerReader {
+export function readAnswers(
+  isContent: () => boolean,
+  give: (answer: Answer | null) => void,
+  limits: AnswerLimits
+): AnswerReader {
   let line: Buffer = Buffer.alloc(0)
   let body: { answer: Answer; bytes: Buffer; filled: number } | undefined
+  /** Bytes of a content that are dropped. */
+  let dropped = 0
+
+  function drop(chunk: Buffer, from: number): number {
+    const part = Math.min(dropped, chunk.length - from)
+    dropped -= part
+    return from + part
+  }
 
   function takeBody(chunk: Buffer, from: number): number {
     if (!body) return from
@@ -44,14 +64,21 @@ export function readAnswers(isContent: () => boolean, give: (answer: Answer | nu
     if (end === -1) return chunk.length
     const answer = parseLine(line.toString('latin1'))
     line = Buffer.alloc(0)
-    if (answer && isContent()) body = { answer, bytes: Buffer.allocUnsafe(answer.size + 1), filled: 0 }
-    else give(answer)
+    if (!answer || !isContent()) give(answer)
+    else if (answer.size <= limits.content) body = { answer, bytes: Buffer.allocUnsafe(answer.size + 1), filled: 0 }
+    else {
+      dropped = answer.size + 1
+      give(answer)
+      limits.tooLarge(answer)
+    }
     return end + 1
   }
 
   return {
     take: chunk => {
-      for (let at = 0; at < chunk.length; ) at = body ? takeBody(chunk, at) : takeLine(chunk, at)
+      for (let at = 0; at < chunk.length; ) {
+        at = dropped > 0 ? drop(chunk, at) : body ? takeBody(chunk, at) : takeLine(chunk, at)
+      }
     }
   }
 }

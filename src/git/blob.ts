@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream'
 import { TooLarge } from '../errors.js'
 import { pacedStream } from '../lib/paced-stream.js'
-import { ownMemory, remember } from './cache.js'
-import { isObjectId, LARGE_OBJECT, objectInfo, readObject } from './reader.js'
+import { keep, ownMemory, remember } from './cache.js'
+import { LARGE_OBJECT, readObject, readSmall } from './reader.js'
 import { outputOf, startGit } from './run.js'
 
 const CACHED_SIZE = 256 * 1024
@@ -26,11 +26,17 @@ export async function readBlob(repository: string, id: string, maxSize: number):
   return (await read())?.value ?? null
 }
 
-/** Returns the size of a blob in bytes, or null when no blob has this id. */
+/**
+ * Returns the size of a blob in bytes, or null when no blob has this id. The content of a small one comes with it and is kept,
+ * because most callers ask for it next.
+ */
 export function blobSize(repository: string, id: string): Promise<number | null> {
   return remember(repository, `size ${id}`, async () => {
-    const about = isObjectId(id) ? await objectInfo(repository, id) : null
-    return about?.type === 'blob' ? { value: about.size, size: 8 } : null
+    const found = await readSmall(repository, id)
+    if (found?.type !== 'blob') return null
+    const { content, size } = found
+    if (content && size <= CACHED_SIZE) keep(repository, `blob ${id}`, { value: ownMemory(content), size })
+    return { value: size, size: 8 }
   })
 }
 

@@ -35,13 +35,19 @@ export async function remember<T>(
   if (already) return (await already) as T | null
   const promise = load()
     .then(loaded => {
-      // Each entry also costs its key and about 200 bytes of administration.
-      if (loaded) store().set(full, { value: loaded.value, size: loaded.size + full.length + 200 })
+      if (loaded) keep(repository, key, loaded)
       return loaded === null ? null : loaded.value
     })
     .finally(() => underway.delete(full))
   underway.set(full, promise)
   return await promise
+}
+
+/** Keeps a fact that a caller has learnt by another way than `remember`. `size` is the bytes that it takes. */
+export function keep(repository: string, key: string, { value, size }: { value: unknown; size: number }): void {
+  const full = `${repository}\0${key}`
+  // Each entry also costs its key and about 200 bytes of administration.
+  store().set(full, { value, size: size + full.length + 200 })
 }
 
 /** Drops everything that the cache knows about a repository. */

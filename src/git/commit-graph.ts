@@ -18,10 +18,15 @@ export interface CommitGraph {
   treeOf(at: Position): string
   parentsOf(at: Position): Position[]
   /**
-   * Returns false when the commit certainly changed none of `keys` compared with its first parent. True means
-   * "perhaps".
+   * Follows first parents, at most `most` of them, past commits that certainly changed none of `keys` compared with their
+   * first parent. Returns the first commit that perhaps did or has no parent, or the one after `most`; and how many it
+   * passed.
    */
-  mayHaveChanged(at: Position, keys: readonly PathKey[]): boolean
+  passUnchanged(
+    at: Position,
+    keys: readonly PathKey[],
+    most: number
+  ): { readonly at: Position; readonly passed: number }
 }
 
 /** The two hashes of a path that the filters use. */
@@ -38,7 +43,16 @@ interface Layer {
   readonly ids: Buffer
   readonly commits: Buffer
   readonly edges: Buffer
-  readonly filters: { readonly ends: Buffer; readonly bits: Buffer; readonly hashes: number } | null
+  readonly filters: Filters | null
+  /** The first parent of each commit: a walk reads nothing else of most commits. */
+  readonly parents: Uint32Array
+}
+
+interface Filters {
+  /** Where the filter of each commit ends in `bits`. */
+  readonly ends: Uint32Array
+  readonly bits: Buffer
+  readonly hashes: number
 }
 
 const NO_PARENT = 0x70000000
@@ -89,7 +103,8 @@ function layerOf(repository: string, path: string, name: string, base: number): 
       const { size } = await file.stat()
       // The cache would not keep such a large file, so every question would read it again.
       if (size > config().git.object_cache / 8 - 4096) return null
-      return { value: parseLayer(await file.readFile(), base), size }
+      const value = parseLayer(await file.readFile(), base)
+      return { value, size: size + value.parents.byteLength + (value.filters?.ends.byteLength ?? 0) }
     } finally {
       await file.close()
     }
@@ -109,15 +124,27 @@ export function parseLayer(file: Buffer, base: number): Layer {
   const [ends, bits] = [chunk('BIDX'), chunk('BDAT')]
   // Versions 1 and 2 hash bytes above 127 differently. `pathKeys` gives no keys for paths with such bytes.
   const filtered = bits.length >= FILTER_HEADER && [1, 2].includes(bits.readUInt32BE(0))
+  const count = fanout[255] ?? 0
+  const commits = chunk('CDAT')
   return {
     base,
-    count: fanout[255] ?? 0,
+    count,
     fanout,
     ids: chunk('OIDL'),
-    commits: chunk('CDAT'),
+    commits,
     edges: chunk('EDGE'),
-    filters: filtered ? { ends, bits: bits.subarray(FILTER_HEADER), hashes: bits.readUInt32BE(4) } : null
+    filters: filtered
+      ? { ends: numbersIn(ends, 0, 4, count), bits: bits.subarray(FILTER_HEADER), hashes: bits.readUInt32BE(4) }
+      : null,
+    parents: numbersIn(commits, ID_BYTES, COMMIT_BYTES, count)
   }
+}
+
+/** Returns `count` numbers of a table. Throws RangeError when the table is too short. */
+function numbersIn(table: Buffer, from: number, step: number, count: number): Uint32Array {
+  const numbers = new Uint32Array(count)
+  for (let at = 0; at < count; at++) numbers[at] = table.readUInt32BE(from + at * step)
+  return numbers
 }
 
 function graphOf(layers: readonly Layer[]): CommitGraph {
@@ -136,9 +163,20 @@ function graphOf(layers: readonly Layer[]): CommitGraph {
     idOf: at => hexAt(layerAt(at).ids, (at - layerAt(at).base) * ID_BYTES),
     treeOf: at => hexAt(layerAt(at).commits, (at - layerAt(at).base) * COMMIT_BYTES),
     parentsOf: at => parentsIn(layerAt(at), at),
-    mayHaveChanged: (at, keys) => {
-      const layer = layerAt(at)
-      return filterHolds(layer, at - layer.base, keys)
+    passUnchanged: (start, keys, most) => {
+      let at = start
+      let passed = 0
+      while (passed < most) {
+        const { base, count, parents, filters } = layerAt(at)
+        // Without filters every commit may be one. A damaged graph points beyond its own end.
+        if (!filters || at - base >= count) break
+        for (; passed < most && at >= base && at - base < count; passed++) {
+          const parent = parents[at - base] as number
+          if (parent === NO_PARENT || filterHolds(filters, at - base, keys)) return { at, passed }
+          at = parent
+        }
+      }
+      return { at, passed }
     }
   }
 }
@@ -177,16 +215,15 @@ function parentsIn({ base, commits, edges }: Layer, at: Position): Position[] {
   }
 }
 
-function filterHolds({ filters }: Layer, place: number, keys: readonly PathKey[]): boolean {
-  if (!filters) return true
-  const { ends, bits, hashes } = filters
-  const from = place === 0 ? 0 : ends.readUInt32BE((place - 1) * 4)
-  const length = (ends.readUInt32BE(place * 4) - from) * 8
+function filterHolds({ ends, bits, hashes }: Filters, place: number, keys: readonly PathKey[]): boolean {
+  const from = place === 0 ? 0 : (ends[place - 1] as number)
+  const length = ((ends[place] as number) - from) * 8
   // The filter is empty when the commit changed too many paths or when git computed no filter for it.
-  if (length === 0) return true
+  if (length <= 0) return true
   for (const { first, second } of keys) {
     for (let hash = first, left = hashes; left > 0; hash = (hash + second) >>> 0, left--) {
-      const bit = hash % length
+      // Both are kept unsigned integers, so that the engine need not divide in floating point.
+      const bit = (hash >>> 0) % (length >>> 0)
       if (((bits[from + (bit >>> 3)] ?? 0) & (1 << (bit & 7))) === 0) return false
     }
   }

@@ -1,10 +1,11 @@
 // Finds the commit that changed a path last, in this process, with the filters of the commit-graph.
 import { type CommitGraph, commitGraphOf, type PathKey, type Position, pathKeys } from './commit-graph.js'
 import { mustReadTree, readCommit } from './objects.js'
+import { idInTree } from './reader.js'
 
 /** This many commits that are newer than the graph are read one by one. */
 const NEWEST = 200
-/** After this many commits (about a millisecond of work) the walk lets other work run. */
+/** After this many commits (less than a millisecond of work) the walk lets other work run. */
 const STRETCH = 8192
 
 /**
@@ -26,7 +27,13 @@ export async function walkToLastChange(
   const entry = (treeId: string) => entryOf(repository, treeId, names)
   // The walk only goes to a parent that has the same entry at the path, so all visited commits have the entry of the
   // tip.
-  const search: Search = { own: await entry(tip.treeId), entry, keys }
+  const own = await entry(tip.treeId)
+  const hasOwn = async (treeId: string) => {
+    // Mostly the file is another one there, which one question shows. The answer has no mode, so the same id shows nothing.
+    const id = own && (await idInTree(repository, treeId, path))
+    return id && !own.endsWith(id) ? false : (await entry(treeId)) === own
+  }
+  const search: Search = { own, hasOwn, keys }
   let commit = tip
   for (let steps = 0; steps < NEWEST; steps++) {
     const at = graph.find(commit.id)
@@ -46,8 +53,8 @@ export async function walkToLastChange(
 interface Search {
   /** The entry of the tip at the path. */
   readonly own: string | null
-  /** Returns the entry of a tree at the path. */
-  readonly entry: (treeId: string) => Promise<string | null>
+  /** Returns true when a tree has the same entry at the path. */
+  readonly hasOwn: (treeId: string) => Promise<boolean>
   readonly keys: readonly PathKey[]
 }
 
@@ -58,13 +65,15 @@ function leaveToGit(error: unknown): undefined {
 
 async function walkInGraph(graph: CommitGraph, start: Position, search: Search): Promise<string | null> {
   let at = start
-  for (let steps = 1; steps <= graph.size; steps++) {
-    if (steps % STRETCH === 0) await new Promise(resolve => setImmediate(resolve))
-    const parents = graph.parentsOf(at)
-    if (parents.length > 0 && !graph.mayHaveChanged(at, search.keys)) {
-      at = parents[0] as Position
+  for (let steps = 0; steps <= graph.size; steps++) {
+    const walked = graph.passUnchanged(at, search.keys, STRETCH)
+    at = walked.at
+    steps += walked.passed
+    if (walked.passed === STRETCH) {
+      await new Promise(resolve => setImmediate(resolve))
       continue
     }
+    const parents = graph.parentsOf(at)
     const same = await sameParent(
       search,
       parents.map(parent => graph.treeOf(parent))
@@ -81,11 +90,11 @@ async function walkInGraph(graph: CommitGraph, start: Position, search: Search):
  * path, otherwise `absent`.
  */
 async function sameParent(
-  { own, entry }: Search,
+  { own, hasOwn }: Search,
   trees: readonly (string | undefined)[]
 ): Promise<number | 'changed' | 'absent'> {
   for (const [index, tree] of trees.entries()) {
-    if (tree !== undefined && (await entry(tree)) === own) return index
+    if (tree !== undefined && (await hasOwn(tree))) return index
   }
   return trees.length === 0 && own === null ? 'absent' : 'changed'
 }

@@ -1,5 +1,6 @@
 // Reads commits, trees and tags. The cache keeps what was parsed.
-import { ownMemory, remember } from './cache.js'
+import { keep, ownMemory, remember } from './cache.js'
+import type { LooseObject } from './loose.js'
 import { type Commit, parseCommit, parseTag, type Tag } from './parse.js'
 import { type ObjectType, readObject, readObjectStart } from './reader.js'
 import { GitFailure } from './run.js'
@@ -25,10 +26,12 @@ function readParsed<T>(repository: string, id: string, type: ObjectType, parse: 
   return remember(repository, `${type} ${id}`, async () => {
     const object = await readObjectStart(repository, id)
     if (object?.type !== type) return null
-    // Strings and objects take about four times the raw bytes.
-    return { value: parse(object.content, object.size), size: object.content.length * 4 }
+    return { value: parse(object.content, object.size), size: object.content.length * PARSED }
   })
 }
+
+/** Strings and objects take about so many times the raw bytes. */
+const PARSED = 4
 
 /** Returns the commit with a full id, or null. */
 export function readCommit(repository: string, id: string): Promise<Commit | null> {
@@ -48,6 +51,17 @@ export function readTree(repository: string, id: string): Promise<Tree | null> {
     const tree = await openTree(ownMemory(object.content))
     return { value: tree, size: tree.bytes }
   })
+}
+
+/** Keeps the commits and trees that were just written: the next commit is on top of them. */
+export async function keepWritten(repository: string, objects: readonly LooseObject[]): Promise<void> {
+  for (const { id, type, content } of objects) {
+    const size = content.length * PARSED
+    if (type === 'commit') keep(repository, `commit ${id}`, { value: parseCommit(id, content), size })
+    if (type !== 'tree') continue
+    const tree = await openTree(ownMemory(content))
+    keep(repository, `tree ${id}`, { value: tree, size: tree.bytes })
+  }
 }
 
 /** Returns a tree that another object refers to. Throws DamagedRepository when it is missing. */

@@ -15,6 +15,8 @@ export interface Commit {
   readonly committedDate: Date
   /** The stored text, with its final newline if it has one; of a long one the beginning, and how long it is. */
   readonly message: string
+  /** True when `message` is only the beginning of the one that was written. */
+  readonly messageIsCut: boolean
 }
 
 export interface Tag {
@@ -26,6 +28,7 @@ export interface Tag {
   readonly taggerEmail: string
   readonly taggedDate: Date
   readonly message: string
+  readonly messageIsCut: boolean
 }
 
 /** The bytes of a message that are kept. The longest message in the history of Linux has 30 KB. */
@@ -37,6 +40,7 @@ interface Fields {
   readonly all: readonly (readonly [string, string])[]
   readonly first: (key: string) => string
   readonly message: string
+  readonly messageIsCut: boolean
 }
 
 /** `size` is the size of the whole object, of which `content` may be the beginning. */
@@ -51,8 +55,9 @@ function parseFields(content: Buffer, size: number): Fields {
     if (space > 0) all.push([line.slice(0, space), line.slice(space + 1)])
   }
   const first = (key: string) => all.find(([name]) => name === key)?.[1] ?? ''
-  const message = end === -1 ? '' : messageOf(content.subarray(end + 2), size - end - 2, encoding)
-  return { all, first, message }
+  const length = end === -1 ? 0 : size - end - 2
+  const message = end === -1 ? '' : messageOf(content.subarray(end + 2), length, encoding)
+  return { all, first, message, messageIsCut: length > MESSAGE_LIMIT }
 }
 
 function messageOf(bytes: Buffer, length: number, encoding: string | undefined): string {
@@ -62,10 +67,6 @@ function messageOf(bytes: Buffer, length: number, encoding: string | undefined):
   if (encoding === undefined) while (end > MESSAGE_LIMIT - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
   return `${decode(bytes.subarray(0, end), encoding)}\n\n[shortened: the whole message has ${length} bytes]\n`
 }
-
-/** Returns true when a message is only the beginning of the one that was written. */
-export const isShortened = (message: string): boolean =>
-  /\n\n\[shortened: the whole message has \d+ bytes\]\n$/.test(message.slice(-100))
 
 function decode(bytes: Buffer, encoding: string | undefined): string {
   if (encoding === undefined) return bytes.toString()
@@ -95,7 +96,7 @@ const short = (text: string) =>
 
 /** Parses a raw commit. `size` is the size of the whole commit, of which `content` may be the beginning. */
 export function parseCommit(id: string, content: Buffer, size = content.length): Commit {
-  const { all, first, message } = parseFields(content, size)
+  const { all, first, message, messageIsCut } = parseFields(content, size)
   const author = parsePerson(first('author'))
   const committer = parsePerson(first('committer'))
   return {
@@ -108,13 +109,14 @@ export function parseCommit(id: string, content: Buffer, size = content.length):
     committerName: committer.name,
     committerEmail: committer.email,
     committedDate: committer.date,
-    message
+    message,
+    messageIsCut
   }
 }
 
 /** Parses a raw annotated tag. Some old tags have no tagger: their tagger fields are empty and their date is 1970. */
 export function parseTag(id: string, content: Buffer, size = content.length): Tag {
-  const { first, message } = parseFields(content, size)
+  const { first, message, messageIsCut } = parseFields(content, size)
   const tagger = parsePerson(first('tagger'))
   return {
     id,
@@ -124,6 +126,7 @@ export function parseTag(id: string, content: Buffer, size = content.length): Ta
     taggerName: tagger.name,
     taggerEmail: tagger.email,
     taggedDate: tagger.date,
-    message
+    message,
+    messageIsCut
   }
 }

@@ -28,6 +28,15 @@ export interface Reader {
   readonly close: () => Promise<void>
 }
 
+/** Larger objects get their own process, because they would block the questions behind them. Bytes. */
+export const LARGE_OBJECT = 1024 * 1024
+
+/**
+ * The content of a large object that somebody asked for is dropped up to this size. Beyond it the process is given up. Not
+ * measured: where a new process becomes cheaper.
+ */
+const MOST_DROPPED = 16 * 1024 * 1024
+
 // Milliseconds. An idle process ends after this time. A process that needs longer for one answer hangs and is killed.
 const PATIENCE = 30_000
 
@@ -45,6 +54,8 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
   const line: Asked[] = []
   let unsent: string[] = []
   let open = true
+  /** Set when this code ended the process while git wrote a large object: no question is the cause. */
+  let abandoned = false
 
   const timer = setTimeout(() => {
     if (line.length === 0) return void close()
@@ -75,7 +86,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
         keepAlive(child, true)
       }
       line.push({ command, name, settle })
-      if (unsent.length === 0) queueMicrotask(send)
+      if (unsent.length === 0) setImmediate(send)
       unsent.push(`${command} ${name}\n`)
     })
   }
@@ -89,6 +100,15 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
       if (line.length > 0) return
       if (open) keepAlive(child, false)
       events.idle()
+    },
+    {
+      content: LARGE_OBJECT,
+      tooLarge: ({ size }) => {
+        if (size <= MOST_DROPPED) return
+        open = false
+        abandoned = true
+        child.kill('SIGKILL')
+      }
     }
   )
 
@@ -96,7 +116,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
     if (open) {
       open = false
       keepAlive(child, true)
-      queueMicrotask(() => stdin.end())
+      setImmediate(() => stdin.end())
     }
     return ended
   }
@@ -107,10 +127,11 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
     // The same question would reach the same limit again.
     const limit = limitReached(null, complaint, 'helper')
     if (limit !== undefined) line.shift()?.settle({ failed: new GitLimit(limit, null, complaint) })
+    const innocent = abandoned || limit !== undefined
     const hopeless = complaint.includes('not a git repository')
     line.splice(0).forEach(({ settle }, index) => {
       if (hopeless) settle({ failed: new GitFailure(`git cat-file: ${complaint.trim()}`) })
-      else settle({ lost: index === 0 && limit === undefined ? 'first' : 'later' })
+      else settle({ lost: index === 0 && !innocent ? 'first' : 'later' })
     })
     events.gone()
   }

@@ -6,8 +6,10 @@ import { TooLarge, Unavailable } from '../errors.js'
 import type { Answer } from './answers.js'
 import { holdBytes } from './budget.js'
 import { mostAtOnce } from './limits.js'
-import { type Asked, openReader, type Reader } from './reader-process.js'
-import { failure, GitFailure, startGit } from './run.js'
+import { type Asked, LARGE_OBJECT, openReader, type Reader } from './reader-process.js'
+import { failure, GitFailure, GitLimit, startGit } from './run.js'
+
+export { LARGE_OBJECT } from './reader-process.js'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 export interface ObjectInfo {
@@ -15,9 +17,6 @@ export interface ObjectInfo {
   readonly type: ObjectType
   readonly size: number
 }
-
-/** Larger objects get their own process, because they would block the questions behind them. Bytes. */
-export const LARGE_OBJECT = 1024 * 1024
 
 const READERS_PER_REPOSITORY = 2
 const PENDING_LIMIT = 20_000
@@ -41,6 +40,35 @@ export async function objectInfo(repository: string, name: string): Promise<Obje
   return answer && { id: answer.id, type: answer.type as ObjectType, size: answer.size }
 }
 
+const IN_TREE = /^[0-9a-f]{40}:[\x20-\x7e]{1,1000}$/
+
+/**
+ * Returns the id of the object at a path below a tree, with one question for all folders of the path. Null means that there is
+ * none, or that git must be asked for each folder: for a submodule, a path that is long or not ASCII, a tree that is missing.
+ */
+export async function idInTree(repository: string, treeId: string, path: string): Promise<string | null> {
+  const name = `${treeId}:${path}`
+  return IN_TREE.test(name) ? ((await askChecked(repository, 'info', name))?.id ?? null) : null
+}
+
+/**
+ * Returns an object with its content, or null. The content of a large one (LARGE_OBJECT) is null. One question tells both,
+ * where asking for the size first would take two.
+ */
+export async function readSmall(
+  repository: string,
+  id: string
+): Promise<(ObjectInfo & { content: Buffer | null }) | null> {
+  if (!isObjectId(id)) return null
+  const answer = await ask(repository, 'contents', id).catch(async error => {
+    // A large object may need more memory than a reader has.
+    const about = error instanceof GitLimit && (await objectInfo(repository, id))
+    if (about && about.size > LARGE_OBJECT) return { ...about, content: null }
+    throw error
+  })
+  return answer && { id: answer.id, type: answer.type as ObjectType, size: answer.size, content: answer.content }
+}
+
 /**
  * Returns an object with its content, or null. A large object comes from its own process. Throws TooLarge when the
  * object is larger than `maxSize` bytes.
@@ -50,14 +78,12 @@ export async function readObject(
   id: string,
   maxSize = config().git.max_file_size
 ): Promise<(ObjectInfo & { content: Buffer }) | null> {
-  const about = isObjectId(id) ? await objectInfo(repository, id) : null
-  if (!about) return null
-  if (about.size > maxSize) {
-    throw new TooLarge(`413 The ${about.type} ${id} is larger than ${maxSize} bytes (git.max_file_size)`)
+  const found = await readSmall(repository, id)
+  if (!found) return null
+  if (found.size > maxSize) {
+    throw new TooLarge(`413 The ${found.type} ${id} is larger than ${maxSize} bytes (git.max_file_size)`)
   }
-  if (about.size > LARGE_OBJECT) return { ...about, content: await readLarge(repository, about, about.size) }
-  const answer = await ask(repository, 'contents', id)
-  return answer?.content ? { ...about, content: answer.content } : null
+  return { ...found, content: found.content ?? (await readLarge(repository, found, found.size)) }
 }
 
 /**
@@ -68,11 +94,8 @@ export async function readObjectStart(
   repository: string,
   id: string
 ): Promise<(ObjectInfo & { content: Buffer }) | null> {
-  const about = isObjectId(id) ? await objectInfo(repository, id) : null
-  if (!about) return null
-  if (about.size > LARGE_OBJECT) return { ...about, content: await readLarge(repository, about, LARGE_OBJECT) }
-  const answer = await ask(repository, 'contents', id)
-  return answer?.content ? { ...about, content: answer.content } : null
+  const found = await readSmall(repository, id)
+  return found && { ...found, content: found.content ?? (await readLarge(repository, found, LARGE_OBJECT)) }
 }
 
 /** Reads the first `length` bytes of an object by its own process. */
@@ -100,6 +123,10 @@ async function readLarge(repository: string, { id, type, size }: ObjectInfo, len
 async function ask(repository: string, command: Asked['command'], name: string): Promise<Answer | null> {
   // Git would take the text after a newline for another command.
   if (!ASKABLE.test(name)) throw new TypeError(`not a name to look up: ${JSON.stringify(name)}`)
+  return askChecked(repository, command, name)
+}
+
+async function askChecked(repository: string, command: Asked['command'], name: string): Promise<Answer | null> {
   for (let losses = 0; ; ) {
     const reader = await readerOf(repository)
     const outcome = await reader.ask(command, name)

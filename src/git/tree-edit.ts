@@ -1,9 +1,7 @@
 // Edits a tree in memory. It reads a folder only when a change reaches into it; the other folders keep their ids. Names
 // are latin1 strings of their bytes, so that a name that is not UTF-8 survives and the order of strings is git's order.
 import { type LooseObject, makeObject } from './loose.js'
-import { parseTree } from './objects.js'
-import { readObject } from './reader.js'
-import { GitFailure } from './run.js'
+import { mustReadTree, parseTree } from './objects.js'
 
 interface Slot {
   readonly mode: string
@@ -20,12 +18,11 @@ export interface Folder {
 
 const toBytes = (text: string) => Buffer.from(text).toString('latin1')
 
-/** Opens the folder with a tree id, or an empty folder for null. Throws GitFailure when the tree is missing. */
+/** Opens the folder with a tree id, or an empty folder for null. Throws DamagedRepository when the tree is missing. */
 export async function openFolder(repository: string, treeId: string | null): Promise<Folder> {
   if (treeId === null) return { slots: new Map(), changed: true }
-  const object = await readObject(repository, treeId)
-  if (object?.type !== 'tree') throw new GitFailure(`tree ${treeId} is missing`)
-  const entries = parseTree(object.content, 'latin1')
+  const { raw } = await mustReadTree(repository, treeId)
+  const entries = parseTree(raw, 'latin1')
   return { slots: new Map(entries.map(({ name, mode, id }) => [name, { mode, id }])), changed: false }
 }
 

@@ -13,6 +13,8 @@ export interface TreeEntry {
 export interface Tree {
   /** The bytes that the tree takes in memory. */
   readonly bytes: number
+  /** The stored bytes. */
+  readonly raw: Buffer
   /** Returns the entry with this name, or null. */
   find(name: string): TreeEntry | null
   /** Returns entries in git's order, from the place of a byte; `next` is the place of those that follow, null at the end. */
@@ -46,6 +48,7 @@ function smallTree(raw: Buffer): Tree {
   return {
     // Strings and objects take about four times the bytes.
     bytes: raw.length * 5,
+    raw,
     find: name => scan(raw, 0, raw.length, name),
     read: () => {
       entries ??= parseTree(raw)
@@ -57,6 +60,7 @@ function smallTree(raw: Buffer): Tree {
 function largeTree(raw: Buffer, marks: Marks): Tree {
   return {
     bytes: raw.length + marks.places.byteLength,
+    raw,
     find: name => {
       if (!marks.sorted || name.includes(REPLACEMENT)) return scan(raw, 0, raw.length, name)
       // A folder sorts as if its name ended in a slash, so the same name has two places.

@@ -4,11 +4,10 @@ import { config } from '../config.js'
 import { TooLarge } from '../errors.js'
 import { checkContent, checkLink } from './dangerous-files.js'
 import { type LooseObject, makeObject, writeObjects } from './loose.js'
-import { readCommit } from './objects.js'
+import { DamagedRepository, keepWritten, readCommit } from './objects.js'
 import { checkNewPath, checkPath } from './path.js'
 import { isObjectId, type ObjectType } from './reader.js'
 import { isRefName } from './refs.js'
-import { GitFailure } from './run.js'
 import { build, type Folder, find, openFolder, place } from './tree-edit.js'
 
 export interface Person {
@@ -62,14 +61,23 @@ export class NothingChanged extends Error {
   override name = 'NothingChanged'
 }
 
+/** A commit that exists in memory only. */
+export interface PreparedCommit {
+  readonly id: string
+  readonly treeId: string
+  /** Writes its objects. They are durable when the promise resolves. */
+  write(): Promise<void>
+}
+
 /**
- * Writes a commit that applies the changes, in their order, to the tree of its parent (null: to an empty tree).
- * Everything is durable when the promise resolves. Throws PathExists, PathMissing, PathBlocked, NothingChanged,
- * InvalidPath, RefusedContent, TooLarge.
+ * Prepares a commit that applies the changes, in their order, to the tree of its parent (null: to an empty tree). Throws
+ * PathExists, PathMissing, PathBlocked, NothingChanged, InvalidPath, RefusedContent, TooLarge.
  */
-export async function writeCommit(repository: string, commit: NewCommit): Promise<{ id: string; treeId: string }> {
+export async function prepareCommit(repository: string, commit: NewCommit): Promise<PreparedCommit> {
   const parent = commit.parent === null ? null : await readCommit(repository, commit.parent)
-  if (commit.parent !== null && !parent) throw new GitFailure(`commit ${commit.parent} is missing`)
+  if (commit.parent !== null && !parent) {
+    throw new DamagedRepository(repository, `the commit ${commit.parent} is missing`)
+  }
   const root = await openFolder(repository, parent?.treeId ?? null)
   const objects: LooseObject[] = []
   for (const change of commit.changes) await apply(repository, root, change, objects)
@@ -77,8 +85,12 @@ export async function writeCommit(repository: string, commit: NewCommit): Promis
   const treeId = build(root, unchanged, objects)
   if (treeId === unchanged) throw new NothingChanged('The commit would change nothing')
   const object = makeObject('commit', commitContent(treeId, commit))
-  await writeObjects(repository, [...objects, object])
-  return { id: object.id, treeId }
+  const all = [...objects, object]
+  const write = async () => {
+    await writeObjects(repository, all)
+    await keepWritten(repository, all)
+  }
+  return { id: object.id, treeId, write }
 }
 
 const EMPTY_TREE = makeObject('tree', Buffer.alloc(0)).id

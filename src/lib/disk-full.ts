@@ -8,13 +8,15 @@ interface AnyError {
   readonly code?: unknown
   readonly errno?: unknown
   readonly message?: unknown
+  /** What git wrote. */
+  readonly stderr?: unknown
   readonly parent?: unknown
 }
 
 /** Returns true when the error says that there is no room on the disk, or no more within the quota. */
 export function isDiskFull(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
-  const { code, errno, message, parent } = error as AnyError
+  const { code, errno, message, stderr, parent } = error as AnyError
   if (code === 'ENOSPC' || code === 'EDQUOT' || DATABASE.has(Number(errno))) return true
-  return TEXT.test(String(message)) || isDiskFull(parent)
+  return TEXT.test(String(message)) || TEXT.test(String(stderr)) || isDiskFull(parent)
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { config } from '../config.js'
 import { Failure } from '../errors.js'
+import { isDiskFull } from '../lib/disk-full.js'
 import { archiveName, packArtifacts } from './artifacts.js'
 import type { ArtifactsWish, RunnerResult } from './job.js'
 import { placesInside } from './sandbox.js'
@@ -23,7 +24,7 @@ export async function uploadArtifacts(run: Run, outcome: RunnerResult, before?: 
     else trace.line('WARNING: no files match the artifacts; nothing is stored')
   } catch (error) {
     if (port.signal.aborted) return { status: 'canceled' }
-    const text = `the artifacts are not stored: ${error instanceof Failure ? error.message : 'the runner failed'}`
+    const text = `the artifacts are not stored: ${reasonOf(error)}`
     if (outcome.status === 'success') {
       const reason = error instanceof Failure ? 'script_failure' : 'runner_system_failure'
       throw new StageFailure(reason, text, undefined, { cause: error })
@@ -31,6 +32,11 @@ export async function uploadArtifacts(run: Run, outcome: RunnerResult, before?: 
     trace.line(`ERROR: ${text}`)
   }
   return outcome
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Failure) return error.message
+  return isDiskFull(error) ? 'the disk is full' : 'the runner failed'
 }
 
 async function packFor({ folders, trace, port, lookup }: Run, wish: ArtifactsWish, before: Set<string> | undefined) {

@@ -1,72 +1,207 @@
 import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gitWith } from '../helpers/trees.js'
+import { until } from '../helpers/until.js'
 import { git, tryGit } from '../scenarios/client.js'
 import type { Attack, Stand } from './support/attack.js'
 
 export const attack: Attack = {
   name: 'full-disk',
-  about:
-    'the disk of the repositories, or of what clients send, is full: nothing is half done, and all is well with room again',
-  limit: { memory: 192, seconds: 30, statuses: [200, 201, 503, 507] },
+  about: 'the disk of repositories, pushes or artifacts is full: nothing is half done, reads go on, and room heals all',
+  limit: { memory: 192, seconds: 60, statuses: [200, 201, 503, 507] },
   run: async stand => {
-    const { id } = await stand.project()
-    const folder = join(stand.home, 'repositories')
-    const statuses = [await commit(stand, id, 'before')]
-    if (!cover(folder)) {
+    const probe = stand.folder()
+    if (!cover(probe)) {
       process.stdout.write('  full-disk: this machine allows no mount, so nothing was tried\n')
-      return statuses
+      return [201]
     }
-    try {
-      const filler = join(folder, 'filler')
-      mkdirSync(folder, { recursive: true })
-      writeFileSync(filler, Buffer.alloc(statfsSync(folder).bavail * statfsSync(folder).bsize))
-      const refused = await stand.ask('POST', '/projects', { name: 'never-made' })
-      if (refused.status !== 507) throw new Error(`a project on a full disk: ${refused.status}`)
-      const listed = await stand.ask<{ name: string }[]>('GET', '/projects?search=never-made')
-      if (listed.json.length > 0) throw new Error('the project was kept')
-      statuses.push(refused.status, listed.status)
-      rmSync(filler)
-      statuses.push((await stand.ask('POST', '/projects', { name: 'never-made' })).status)
-    } finally {
-      spawnSync('umount', ['--lazy', folder])
-    }
-    statuses.push(await commit(stand, id, 'after'), ...(await pushWithoutRoom(stand)))
-    return statuses
+    uncover(probe)
+    const { id, remote } = await stand.project()
+    await commit(stand, 'POST', id, 'before')
+    const target = { id, remote, clone: join(stand.folder(), 'clone') }
+    await git(stand.home, ['clone', '--quiet', remote, target.clone])
+    return [
+      ...(await newProjects(stand)),
+      ...(await oneRepository(stand, target)),
+      ...(await largePush(stand, target)),
+      ...(await artifacts(stand, target)),
+      await commit(stand, 'POST', id, 'after')
+    ]
   }
 }
 
-/** A push that is too large for the memory of the server, which has no room for it on the disk either. */
-async function pushWithoutRoom(stand: Stand): Promise<number[]> {
-  const { id, path, remote } = await stand.project()
-  const work = stand.folder()
-  await git(work, ['init', '--quiet', '--initial-branch=master'])
-  writeFileSync(join(work, 'big'), randomBytes(3_000_000))
-  await git(work, ['add', '.'])
-  await git(work, ['commit', '--quiet', '-m', 'big'])
-  const folder = join(stand.home, 'tmp')
-  if (!cover(folder)) throw new Error('a second mount is not allowed')
-  try {
-    const { ok, stderr } = await tryGit(work, ['push', '--quiet', remote, 'master'])
-    if (ok || !/HTTP 503/.test(stderr)) throw new Error(`a push without room: ${stderr}`)
-    const refs = await fetch(`${stand.url}/${path}.git/info/refs?service=git-upload-pack`, {
-      headers: { 'private-token': stand.token }
-    })
-    if (refs.status !== 200 || /refs\/heads/.test(await refs.text())) throw new Error('the push has left a branch')
-  } finally {
-    spawnSync('umount', ['--lazy', folder])
+interface Target {
+  readonly id: number
+  readonly remote: string
+  readonly clone: string
+}
+
+/** No new project is kept while the disk of the repositories is full. */
+async function newProjects(stand: Stand): Promise<number[]> {
+  return await covered(join(stand.home, 'repositories'), async ({ empty }) => {
+    const refused = await stand.ask('POST', '/projects', { name: 'never-made' })
+    check(refused.status === 507, `a project on a full disk: ${refused.status}`)
+    const listed = await stand.ask<unknown[]>('GET', '/projects?search=never-made')
+    check(listed.json.length === 0, 'the project was kept')
+    empty()
+    return [refused.status, listed.status, (await stand.ask('POST', '/projects', { name: 'never-made' })).status]
+  })
+}
+
+/** The repository lies on a full disk: writes and pushes change nothing, and reads and clones go on. */
+async function oneRepository(stand: Stand, { id, remote, clone }: Target): Promise<number[]> {
+  const repository = repositoryOf(stand, id)
+  const copy = join(stand.folder(), 'repository')
+  cpSync(repository, copy, { recursive: true })
+  const statuses = await covered(repository, async ({ fill, empty }) => {
+    empty()
+    cpSync(copy, repository, { recursive: true })
+    fill()
+    const head = await headOf(stand, id)
+    const files = readdirSync(join(repository, 'objects'), { recursive: true }).length
+    const writes = [
+      await commit(stand, 'POST', id, 'new'),
+      await commit(stand, 'PUT', id, 'before'),
+      await commit(stand, 'DELETE', id, 'before')
+    ]
+    check(
+      writes.every(status => status === 507),
+      `writes of files on a full disk: ${writes}`
+    )
+    const refused = await push(clone, remote, 100_000)
+    check(!refused.ok && /No space left on device|disk is full/.test(refused.stderr), `the push: ${refused.stderr}`)
+    check((await headOf(stand, id)) === head, 'the branch has moved')
+    const left = readdirSync(join(repository, 'objects'), { recursive: true })
+    check(left.length <= files && !left.some(name => /tmp_/.test(String(name))), `left behind: ${left}`)
+    const reads = await readAll(stand, id)
+    await git(stand.home, ['clone', '--quiet', remote, join(stand.folder(), 'again')])
+    empty()
+    const healed = [await commit(stand, 'PUT', id, 'before'), await commit(stand, 'DELETE', id, 'before')]
+    healed.push(await commit(stand, 'POST', id, 'before'))
+    gitWith(repository, ['fsck', '--full', '--strict'])
+    rmSync(copy, { recursive: true })
+    cpSync(repository, copy, { recursive: true })
+    return [...writes, ...reads, ...healed]
+  })
+  // What was written with room again goes on.
+  rmSync(repository, { recursive: true })
+  cpSync(copy, repository, { recursive: true })
+  return statuses
+}
+
+/** A push that is too large for memory waits in HOME/tmp. */
+async function largePush(stand: Stand, { id, remote, clone }: Target): Promise<number[]> {
+  const follow = async () => {
+    await git(clone, ['fetch', '--quiet', remote, 'master'])
+    await git(clone, ['reset', '--quiet', '--hard', 'FETCH_HEAD'])
   }
-  await git(work, ['push', '--quiet', remote, 'master'])
-  return [503, (await stand.ask('GET', `/projects/${id}/repository/commits/master`)).status]
+  await follow()
+  const head = await headOf(stand, id)
+  await covered(join(stand.home, 'tmp'), async () => {
+    const refused = await push(clone, remote, 400_000)
+    check(!refused.ok && /50[37]/.test(refused.stderr), `the push without room to wait: ${refused.stderr}`)
+  })
+  check((await headOf(stand, id)) === head, 'the branch has moved')
+  await follow()
+  const accepted = await push(clone, remote, 400_000)
+  check(accepted.ok, `the push with room again: ${accepted.stderr}`)
+  return []
+}
+
+/** A build whose artifacts find no room fails and says why. Archives are written in HOME/tmp first. */
+async function artifacts(stand: Stand, { id }: Target): Promise<number[]> {
+  const build = { script: 'head -c 200000 /dev/urandom >result', artifacts: { paths: ['result'] } }
+  const last = (than: number) =>
+    until('a build has ended', async () => {
+      await sleep(100)
+      const { json } = await stand.ask<{ id: number; status: string }[]>('GET', `/projects/${id}/builds`)
+      const [newest] = json
+      return newest && newest.id > than && ['success', 'failed'].includes(newest.status) ? newest : undefined
+    })
+  const failed = await covered(join(stand.home, 'tmp'), async () => {
+    await commit(stand, 'POST', id, '.gitstead-ci.yml', JSON.stringify({ build }))
+    return await last(0)
+  })
+  const trace = (await stand.ask('GET', `/projects/${id}/builds/${failed.id}/trace`)).bytes.toString()
+  check(failed.status === 'failed' && /the disk is full/.test(trace), `${failed.status}, with the trace ${trace}`)
+  await commit(stand, 'POST', id, 'next')
+  const next = await last(failed.id)
+  check(next.status === 'success', `the build with room again: ${next.status}`)
+  return [(await stand.ask('GET', `/projects/${id}/builds/${next.id}/artifacts`)).status]
+}
+
+const repositoryOf = (stand: Stand, id: number) => {
+  const hash = createHash('sha256').update(String(id)).digest('hex')
+  return join(stand.home, 'repositories/default', hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`)
+}
+
+async function headOf(stand: Stand, id: number): Promise<string> {
+  return (await stand.ask<{ id: string }>('GET', `/projects/${id}/repository/commits/master`)).json.id
+}
+
+async function readAll(stand: Stand, id: number): Promise<number[]> {
+  const paths = ['tree', 'files?file_path=before&ref=master', 'blobs/master?filepath=before', 'commits/master']
+  const answers = await Promise.all(paths.map(path => stand.ask('GET', `/projects/${id}/repository/${path}`)))
+  check(
+    answers.every(({ status }) => status === 200),
+    `reads on a full disk: ${answers.map(({ status }) => status)}`
+  )
+  return answers.map(({ status }) => status)
+}
+
+async function commit(stand: Stand, method: string, id: number, name: string, text?: string): Promise<number> {
+  const content = text ?? randomBytes(5000).toString('hex')
+  const body = { file_path: name, branch_name: 'master', commit_message: name, content }
+  const query = method === 'DELETE' ? `?${new URLSearchParams(body)}` : ''
+  const path = `/projects/${id}/repository/files${query}`
+  return (await stand.ask(method, path, method === 'DELETE' ? undefined : body)).status
+}
+
+/** Commits that many random bytes in a clone, and pushes them. */
+async function push(clone: string, remote: string, bytes: number) {
+  writeFileSync(join(clone, 'large'), randomBytes(bytes))
+  gitWith(clone, ['add', '.'])
+  gitWith(clone, ['commit', '--quiet', '-m', 'large'])
+  return await tryGit(clone, ['push', '--quiet', remote, 'HEAD:refs/heads/master'])
+}
+
+interface Disk {
+  fill(): void
+  /** Makes room again. */
+  empty(): void
+}
+
+/** Puts a small and full disk in the place of a folder while `work` runs. */
+async function covered<T>(folder: string, work: (disk: Disk) => Promise<T>): Promise<T> {
+  mkdirSync(folder, { recursive: true })
+  check(cover(folder), `${folder} cannot be covered`)
+  const filler = join(folder, 'filler')
+  const disk = {
+    fill: () => {
+      const { bavail, bsize } = statfsSync(folder)
+      writeFileSync(filler, Buffer.alloc(bavail * bsize))
+    },
+    empty: () => rmSync(filler)
+  }
+  try {
+    disk.fill()
+    return await work(disk)
+  } finally {
+    uncover(folder)
+    check(!existsSync(filler), `${folder} is still covered`)
+  }
 }
 
 /** Puts a small file system over a folder. Returns false where that is not allowed. */
 function cover(folder: string): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', folder]).status === 0
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'none', folder]).status === 0
 }
 
-async function commit(stand: Stand, id: number, name: string): Promise<number> {
-  const body = { file_path: name, branch_name: 'master', commit_message: name, content: name }
-  return (await stand.ask('POST', `/projects/${id}/repository/files`, body)).status
+const uncover = (folder: string) => spawnSync('umount', ['--lazy', folder])
+
+function check(right: boolean, text: string): void {
+  if (!right) throw new Error(text)
 }

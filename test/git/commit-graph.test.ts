@@ -54,6 +54,10 @@ t.test('the graph gives the same commit as git for every path that ever existed'
   await writeCommitGraph(repository)
   git(repository, ['fast-import', '--quiet', '--force'], octopus(git(repository, ['rev-parse', 'master'])))
   git(repository, ['fast-import', '--quiet', '--force'], commit('master', 1, 'from refs/heads/master^0', 'D odd/own'))
+  // A commit that changes nothing of a file but its mode.
+  const script = git(repository, ['rev-parse', 'master:bin/run'])
+  const mode = commit('master', 1, 'from refs/heads/master^0', `M 100644 ${script} bin/run`)
+  git(repository, ['fast-import', '--quiet', '--force'], mode)
   await writeCommitGraph(repository)
   const layers = readdirSync(join(repository, 'objects/info/commit-graphs'))
   t.ok(layers.length >= 2, 'the graph has layers')

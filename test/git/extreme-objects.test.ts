@@ -21,7 +21,8 @@ const head = (author = 'A <a@example.com> 1 +0000') => `tree ${tree}\nauthor ${a
 t.test('a message of megabytes is kept as its beginning, which tells how long it is', async t => {
   for (const size of [MESSAGE_LIMIT + 2, 3_000_000]) {
     const id = write('commit', `${head()}\n${'é'.repeat(size / 2)}`)
-    const { message = '' } = (await readCommit(repository, id)) ?? {}
+    const { message = '', messageIsCut } = (await readCommit(repository, id)) ?? {}
+    t.equal(messageIsCut, true)
     t.ok(Buffer.byteLength(message) < MESSAGE_LIMIT + 100, `${Buffer.byteLength(message)} bytes`)
     t.match(message, /^é+\n\n\[shortened: the whole message has \d+ bytes\]\n$/, 'no character is cut in half')
     t.match(message, `has ${size} bytes`)
@@ -29,7 +30,15 @@ t.test('a message of megabytes is kept as its beginning, which tells how long it
   const exact = 'x'.repeat(MESSAGE_LIMIT)
   t.equal((await readCommit(repository, write('commit', `${head()}\n${exact}`)))?.message, exact)
   const tag = write('tag', `object ${tree}\ntype tree\ntag big\ntagger T <t@example.com> 1 +0000\n\n${'y'.repeat(2e6)}`)
-  t.ok(Number((await readTag(repository, tag))?.message.length) < MESSAGE_LIMIT + 100)
+  const read = await readTag(repository, tag)
+  t.ok(Number(read?.message.length) < MESSAGE_LIMIT + 100)
+  t.equal(read?.messageIsCut, true)
+})
+
+t.test('a message that ends like a cut one is not cut', async t => {
+  const text = 'Words\n\n[shortened: the whole message has 99999 bytes]\n'
+  const { message, messageIsCut } = parseCommit('', Buffer.from(`${head()}\n${text}`))
+  t.same({ message, messageIsCut }, { message: text, messageIsCut: false })
 })
 
 t.test('names and dates are within limits', async t => {

@@ -6,7 +6,15 @@ import { openBlob, readBlob } from '../../src/git/blob.js'
 import { changedPaths, commitStats, commitsBetween, isAncestor, lastCommitOfPath } from '../../src/git/commits.js'
 import { readCommit, readTag, readTree } from '../../src/git/objects.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
-import { closeReaders, objectInfo, readerCount, readObject } from '../../src/git/reader.js'
+import {
+  closeReaders,
+  LARGE_OBJECT,
+  objectInfo,
+  readerCount,
+  readObject,
+  readObjectStart,
+  readSmall
+} from '../../src/git/reader.js'
 import { listRefs, refValue, resolveCommit, ZERO } from '../../src/git/refs.js'
 import { createRepository } from '../../src/git/repository.js'
 import { findEntry, type PathEntry, walkTree } from '../../src/git/tree.js'
@@ -237,13 +245,34 @@ t.test('a thousand reads at the same time succeed although the readers are kille
   const children = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)])
     .toString()
     .split('\n')
-  for (const line of children.filter(line => line.includes('cat-file')))
+  for (const line of children.filter(line => line.includes('--batch-command')))
     process.kill(Number.parseInt(line, 10), 'SIGKILL')
   const objects = await Promise.all(reads)
   for (const [index, object] of objects.entries())
     if (object?.id !== ids[index]) t.fail(`wrong answer for ${ids[index]}`)
   t.equal(objects.length, ids.length)
   t.equal(readerCount() <= 2, true)
+})
+
+t.test('large objects do not stop the questions behind them', async t => {
+  const path = `${t.testdir()}/large.git`
+  await createRepository(path)
+  const sizes = [1024 * 1024, 1024 * 1024 + 1, 20 * 1024 * 1024]
+  const large = sizes.map(size => git(path, ['hash-object', '-w', '--stdin'], Buffer.alloc(size, 'large ')))
+  const small = git(path, ['hash-object', '-w', '--stdin'], 'small')
+  const asked = [...large, small, ...large, small]
+  const found = await Promise.all(asked.map(id => readSmall(path, id)))
+  const kept = ([...sizes, 5] as const).map(size => ({ size, content: size <= LARGE_OBJECT ? size : undefined }))
+  t.same(
+    found.map(object => ({ size: object?.size, content: object?.content?.length })),
+    [...kept, ...kept]
+  )
+  t.same(
+    (await Promise.all(large.map(id => readObject(path, id)))).map(object => object?.content.length),
+    sizes
+  )
+  t.equal((await readObjectStart(path, large[2] ?? ''))?.content.length, LARGE_OBJECT)
+  await closeReaders(path)
 })
 
 t.test('a reader sees new objects, and refs that were moved or deleted', async t => {

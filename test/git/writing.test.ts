@@ -7,7 +7,7 @@ import { closeGitProcesses } from '../../src/git/processes.js'
 import { isRefName, refValue, updateRef, ZERO } from '../../src/git/refs.js'
 import { createRepository, removeRepository, repositorySize, setHead } from '../../src/git/repository.js'
 import { findEntry } from '../../src/git/tree.js'
-import { type FileChange, writeCommit, writeTag } from '../../src/git/write.js'
+import { type FileChange, type NewCommit, prepareCommit, writeTag } from '../../src/git/write.js'
 import { git, repositoryWith, stream } from './history.js'
 
 t.teardown(() => closeGitProcesses())
@@ -16,7 +16,13 @@ const ann = { name: 'Ann', email: 'ann@example.com', date: new Date(1_700_000_00
 const file = (path: string, content = path): FileChange => ({ action: 'create', path, content: Buffer.from(content) })
 
 async function commit(repository: string, parent: string | null, changes: FileChange[], message = 'a change') {
-  return await writeCommit(repository, { parent, changes, message, author: ann, committer: ann })
+  return await write(repository, { parent, changes, message, author: ann, committer: ann })
+}
+
+async function write(repository: string, made: NewCommit) {
+  const prepared = await prepareCommit(repository, made)
+  await prepared.write()
+  return prepared
 }
 
 const isClean = (repository: string) =>
@@ -168,14 +174,14 @@ t.test('content that git must not get is refused or cleaned', async t => {
   for (const [changes, name] of wrong)
     await t.rejects(commit(repository, id, changes), { name }, `${name} ${changes[0]?.path}`)
   await t.rejects(commit(repository, null, []), { name: 'NothingChanged' })
-  await t.rejects(commit(repository, 'f'.repeat(40), [file('x')]), { name: 'GitFailure' })
+  await t.rejects(commit(repository, 'f'.repeat(40), [file('x')]), { name: 'DamagedRepository' })
   const evil = { name: ' Eve <x>\nparent 1\0 ', email: 'e@x>\n', date: new Date(Number.NaN) }
   const change = {
     parent: id,
     changes: [file('z'), file('.gitmodules', '[submodule "x"]\n\tpath = x\n\turl = https://example.com/x\n')],
     message: 'a\0b'
   }
-  const cleaned = await writeCommit(repository, { ...change, author: evil, committer: { ...evil, name: '<>' } })
+  const cleaned = await write(repository, { ...change, author: evil, committer: { ...evil, name: '<>' } })
   await updateRef(repository, [{ ref: 'refs/heads/master', old: ZERO, new: cleaned.id }])
   t.equal(git(repository, ['log', '-1', '--format=%an|%ae|%at|%cn|%B', 'master']), 'Eve xparent 1|e@x|0|e@x|ab')
   t.ok(isClean(repository))

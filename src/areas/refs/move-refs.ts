@@ -11,14 +11,26 @@ interface MovableProject extends StoredProject {
 }
 
 /**
- * Moves all refs or none. Throws RefMoved when a ref no longer has its old value, RefBlocked when another ref is in the
- * way of its name, BadRequest for a change that the policy refuses.
+ * Moves all refs or none. `write` writes the new objects, if they do not exist yet, while the rows of the changes are written.
+ * Throws RefMoved when a ref no longer has its old value, RefBlocked when another ref is in the way of its name, BadRequest for
+ * a change that the policy refuses, and what `write` throws; then no ref has moved.
  */
-export async function moveRefs(project: MovableProject, moves: readonly RefMove[], origin: Origin): Promise<void> {
+export async function moveRefs(
+  project: MovableProject,
+  moves: readonly RefMove[],
+  origin: Origin,
+  write: () => Promise<void> = async () => undefined
+): Promise<void> {
   const repository = repositoryPath(project)
   const [refused] = refusals(project, moves).values()
   if (refused) throw new BadRequest(refused)
-  const open = await openChanges(project, origin.asker, 'api', moves)
+  const [opened, written] = await Promise.allSettled([openChanges(project, origin.asker, 'api', moves), write()])
+  if (opened.status === 'rejected') throw opened.reason
+  const open = opened.value
+  if (written.status === 'rejected') {
+    await settleChanges(project, open, [])
+    throw written.reason
+  }
   try {
     await updateRef(repository, [...moves])
   } catch (error) {

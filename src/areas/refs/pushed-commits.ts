@@ -1,6 +1,5 @@
 // Reads the commits of a push for payloads: the newest 20, with the paths that they change.
 import { type ChangedPaths, changedPaths, commitsBetween, MOST_PATHS, readCommit } from '../../git/commits.js'
-import { isShortened } from '../../git/parse.js'
 import { objectInfo } from '../../git/reader.js'
 import { refValue, ZERO } from '../../git/refs.js'
 import { GitFailure } from '../../git/run.js'
@@ -59,7 +58,7 @@ async function pushedCommit({ repository, webUrl }: PushedRef, id: string): Prom
   const paths = await pathsOf(repository, id)
   const kept = bounded(paths ?? NO_PATHS)
   const isCut = paths === null || KINDS.reduce((sum, kind) => sum + paths[kind].length, 0) >= MOST_PATHS
-  const messageIsCut = isShortened(commit.message) || commit.message.length > MESSAGE_LIMIT
+  const messageIsCut = commit.messageIsCut || commit.message.length > MESSAGE_LIMIT
   const cut = [
     ...(messageIsCut ? (['message'] as const) : []),
     ...KINDS.filter(kind => isCut || kept[kind].length < (paths?.[kind].length ?? 0))

@@ -1,6 +1,5 @@
 // Makes hook events and feed entries of ref changes.
 import { readTag } from '../../git/objects.js'
-import { isShortened } from '../../git/parse.js'
 import { objectInfo } from '../../git/reader.js'
 import { ZERO } from '../../git/refs.js'
 import type { PayloadProject, PayloadUser } from '../../webhooks/payloads.js'
@@ -80,11 +79,10 @@ async function pointsAt(change: ChangeRow) {
   const found = await objectInfo(repository, new_id)
   if (found?.type !== 'tag') return { commit: new_id, message: null, messageIsCut: false }
   const [tag, commit] = await Promise.all([readTag(repository, new_id), objectInfo(repository, `${new_id}^{commit}`)])
-  const text = tag?.message ?? ''
   return {
     commit: commit?.id ?? null,
-    message: tag ? text : null,
-    messageIsCut: isShortened(text)
+    message: tag?.message ?? null,
+    messageIsCut: tag?.messageIsCut ?? false
   }
 }
 

@@ -29,9 +29,18 @@ const SELECT = `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.user_id,
   from ref_changes c join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id
   left join users u on u.id = c.user_id where c.id = ? and c.state = 'done'`
 
-/** Returns a settled change; undefined when it does not exist or its project is gone. */
+const underway = new Map<number, Promise<ChangeRow | undefined>>()
+
+/**
+ * Returns a settled change; undefined when it does not exist or its project is gone. All listeners of a change ask for it at the
+ * same time, and share one statement. Call it outside of transactions.
+ */
 export function findSettledChange(id: number): Promise<ChangeRow | undefined> {
-  return row<ChangeRow>(SELECT, [id])
+  const asked = underway.get(id)
+  if (asked) return asked
+  const found = row<ChangeRow>(SELECT, [id]).finally(() => underway.delete(id))
+  underway.set(id, found)
+  return found
 }
 
 /**

@@ -39,17 +39,23 @@ export async function openChanges(
   const now = new Date()
   // Unique to this call, so that its rows can be found even when the answer to the commit was lost.
   const owner = `${processName()}#${randomBytes(4).toString('hex')}`
+  const insert = async (part: readonly RefMove[]) => {
+    const { insertId } = await execute(
+      `insert into ref_changes (project_id, ref, old_id, new_id, user_id, source, process, created_at)
+       values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      part.flatMap(move => [project.id, move.ref, move.old, move.new, user?.id ?? null, source, owner, now])
+    )
+    return insertId
+  }
   try {
+    // Most changes are alone: one statement is a transaction, and tells the id of its row.
+    const [only] = moves
+    if (only && moves.length === 1) return [{ ...only, id: await insert([only]) }]
     return await transact(async () => {
       const open: OpenChange[] = []
       for (let at = 0; at < moves.length; at += 500) {
         const part = moves.slice(at, at + 500)
-        const { insertId } = await execute(
-          `insert into ref_changes (project_id, ref, old_id, new_id, user_id, source, process, created_at)
-           values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-          part.flatMap(move => [project.id, move.ref, move.old, move.new, user?.id ?? null, source, owner, now])
-        )
-        open.push(...(await idsFrom(insertId, part, project.id, owner)))
+        open.push(...(await idsFrom(await insert(part), part, project.id, owner)))
       }
       return open
     })
@@ -133,8 +139,15 @@ export async function settle(
 }
 
 /** Marks changes as done. Returns those that were still open. */
-async function closeOpen(changes: readonly OpenChange[], now: Date): Promise<OpenChange[]> {
+async function closeOpen(changes: readonly OpenChange[], now: Date): Promise<readonly OpenChange[]> {
   const ids = changes.map(({ id }) => id)
+  if (changes.length === 1) {
+    const { affectedRows } = await execute(
+      "update ref_changes set state = 'done', settled_at = ? where id = ? and state = 'open'",
+      [now, ...ids]
+    )
+    return affectedRows === 1 ? changes : []
+  }
   const found = await rows<{ id: number }>(
     `select id from ref_changes where state = 'open' and id in (${marks(ids)}) order by id for update`,
     ids

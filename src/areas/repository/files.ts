@@ -1,8 +1,18 @@
-// Writes a file as a commit ("Repository"). Every failure of a write has the status 400.
+// Writes a file as a commit ("Repository"). Every failure of a write has the status 400, except for a full disk and a damaged
+// repository, which no other request would change.
 import { type Origin, requireAsker } from '../../access/actor.js'
 import { BadRequest, Failure } from '../../errors.js'
+import { DamagedRepository } from '../../git/objects.js'
 import { isMisleading, isRefName, RefMoved, refValue, ZERO } from '../../git/refs.js'
-import { type FileChange, NothingChanged, PathBlocked, PathExists, PathMissing, writeCommit } from '../../git/write.js'
+import {
+  type FileChange,
+  NothingChanged,
+  PathBlocked,
+  PathExists,
+  PathMissing,
+  prepareCommit
+} from '../../git/write.js'
+import { isDiskFull } from '../../lib/disk-full.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { ensureRepository } from '../projects/repositories.js'
 import { moveRefs } from '../refs/move-refs.js'
@@ -52,14 +62,14 @@ async function commitChange(
   const committer = { name: user.name, email: user.email, date }
   const author = { name: body.author_name ?? user.name, email: body.author_email ?? user.email, date }
   try {
-    const { id } = await writeCommit(repository, {
+    const { id, write } = await prepareCommit(repository, {
       parent,
       changes: [change],
       message: body.commit_message,
       author,
       committer
     })
-    await moveRefs(project, [{ ref, old: parent ?? ZERO, new: id }], origin)
+    await moveRefs(project, [{ ref, old: parent ?? ZERO, new: id }], origin, write)
   } catch (error) {
     throw asBadRequest(error)
   }
@@ -68,9 +78,9 @@ async function commitChange(
 function asBadRequest(error: unknown): unknown {
   const why = reason(error)
   if (why) return new BadRequest(`Your changes could not be committed: ${why}`)
-  return error instanceof Failure || !(error instanceof Error)
-    ? error
-    : Object.assign(new BadRequest('Your changes could not be committed'), { cause: error })
+  const isOfMachine = isDiskFull(error) || error instanceof DamagedRepository
+  if (isOfMachine || error instanceof Failure || !(error instanceof Error)) return error
+  return Object.assign(new BadRequest('Your changes could not be committed'), { cause: error })
 }
 
 function reason(error: unknown): string | null {

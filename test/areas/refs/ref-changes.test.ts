@@ -183,6 +183,18 @@ t.test('moveRefs', async t => {
     t.same(await runJobs(), [])
   })
 
+  t.test('moves nothing when the objects cannot be written', async t => {
+    const full = Object.assign(new Error('write'), { code: 'ENOSPC' })
+    const write = () => Promise.reject(full)
+    const before = { changes: await changes(project), told: await told(project) }
+    await t.rejects(
+      moveRefs(stored, [{ ref: 'refs/heads/full', old: ZERO, new: tip }], originBy(project.owner), write),
+      full
+    )
+    t.same({ changes: await changes(project), told: await told(project) }, before)
+    t.equal(await refValue(repository, 'refs/heads/full'), null)
+  })
+
   t.test('does not call git when the policy refuses', async t => {
     for (const ref of ['refs/internal/x', 'refs/heads/-x', 'refs/heads/a..b']) {
       await t.rejects(moveRefs(stored, [{ ref, old: ZERO, new: tip }], originBy(project.owner)), {

@@ -150,4 +150,13 @@ t.test('a damaged repository answers an error, and never reads as empty or absen
   await without(join(repository, 'objects'), reads)
   await without(repository, [...reads, `/${project.path}.git/info/refs?service=git-upload-pack`])
   for (const url of reads) t.equal((await user.inject({ url })).statusCode, 200, 'and it reads again')
+
+  const change = { branch_name: 'master', commit_message: 'A change', file_path: 'new', content: 'x' }
+  const write = async () => (await user.post(`${below(project)}/files`, change)).statusCode
+  await closeGitProcesses()
+  forget(repository)
+  renameSync(file(tree), `${file(tree)}.away`)
+  t.equal(await write(), 500, 'a write is no mistake of the client')
+  renameSync(`${file(tree)}.away`, file(tree))
+  t.equal(await write(), 201)
 })
