@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { repositoryPath } from '../src/areas/projects/repositories.js'
 import { execute, row } from '../src/db/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
+import { countCost } from './lib/cost.js'
 import { report } from './lib/figure.js'
 import { runGit } from './lib/git.js'
 import { bigRepository, FILE_COUNT, FOLDERS, pathOfFile } from './lib/history.js'
@@ -37,8 +38,7 @@ async function measureRead(appliance: Prepared, name: string, paths: readonly st
     requests: paths.map(path => get(path, admin.token)),
     connections: 16,
     rounds: 3,
-    server: parts.server,
-    database: parts.database
+    parts
   })
   report({
     name: `repository, ${name}`,
@@ -52,7 +52,8 @@ async function measureRead(appliance: Prepared, name: string, paths: readonly st
 
 /** Reads every path for the first time: no object is in a cache yet, except folders that earlier reads went through. */
 async function measureFirstReads(appliance: Prepared, name: string, paths: readonly string[]): Promise<void> {
-  const { port, admin } = appliance
+  const { port, admin, parts } = appliance
+  const cost = countCost(parts)
   const { perSecond, p50, p99, count } = await burst({
     port,
     requests: paths.map(path => get(path, admin.token)),
@@ -66,7 +67,7 @@ async function measureFirstReads(appliance: Prepared, name: string, paths: reado
     unit: 'requests/s',
     limit: LIMIT,
     better: 'higher',
-    detail: { p50_ms: p50, p99_ms: p99, different: count }
+    detail: { p50_ms: p50, p99_ms: p99, different: count, ...cost(count) }
   })
 }
 
