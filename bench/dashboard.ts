@@ -112,6 +112,7 @@ async function measureFrames(): Promise<void> {
     detail: {
       p50_ms: percentile(times, 0.5),
       cpu_ms: (user + system) / 1000 / FRAMES,
+      processor_s_per_1000: (user + system) / 1000 / FRAMES,
       frames: FRAMES,
       worst_of_first_30_ms: Math.max(...warm)
     }

@@ -1,5 +1,6 @@
 // Measures commits by the files API, one after the other on one branch, while the worker handles their effects.
 import { type Prepared, withAppliance } from './lib/appliance.js'
+import { countCost } from './lib/cost.js'
 import { percentile, report } from './lib/figure.js'
 import { cpuOf } from './lib/processes.js'
 import { commitFile, createProject } from './lib/rest.js'
@@ -13,6 +14,7 @@ async function measure(appliance: Prepared): Promise<void> {
   const cpu = () => [server, worker, database].map(cpuOf)
   const took: number[] = []
   const before = cpu()
+  const cost = countCost(appliance.parts)
   const started = performance.now()
   for (let number = 0; number < COMMITS; number++) {
     const asked = performance.now()
@@ -27,6 +29,7 @@ async function measure(appliance: Prepared): Promise<void> {
     server_us,
     worker_us,
     database_us,
+    ...cost(COMMITS),
     commits: COMMITS
   }
   report({ name: 'commit by files API', value: perSecond, unit: 'commits/s', limit: 100, better: 'higher', detail })

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { row } from '../src/db/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { temporaryFolder } from './lib/clean-up.js'
+import { countCost } from './lib/cost.js'
 import { median, percentile, report } from './lib/figure.js'
 import { authorization, runGit } from './lib/git.js'
 import { createProject } from './lib/rest.js'
@@ -61,6 +62,7 @@ async function measure(appliance: Prepared): Promise<void> {
   writeFileSync(join(clone, '.gitstead-ci.yml'), CI_FILE)
   const url = `${appliance.url}/${project.path_with_namespace}.git`
   const all: Moments[] = []
+  const cost = countCost(appliance.parts)
   for (let build = 1; build <= PUSHES; build++) all.push(await pushOnce(appliance, clone, url, build))
   // The first push warms everything up.
   const warm = all.slice(1)
@@ -72,7 +74,7 @@ async function measure(appliance: Prepared): Promise<void> {
     unit: 'ms p50',
     limit: 300,
     better: 'lower',
-    detail: { worst_ms: percentile(first, 1), script_line_p50_ms: median(script), pushes: warm.length }
+    detail: { worst_ms: percentile(first, 1), script_line_p50_ms: median(script), pushes: warm.length, ...cost(PUSHES) }
   })
 }
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { row } from '../src/db/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
+import { countCost } from './lib/cost.js'
 import { percentile, report } from './lib/figure.js'
 import { ask, commitFile, createProject } from './lib/rest.js'
 
@@ -30,6 +31,7 @@ async function measure(appliance: Prepared): Promise<void> {
   let arrivedAt = 0
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   await ask(appliance, 'POST', '/hooks', { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` })
+  const cost = countCost(appliance.parts)
   const [fromRequest, fromAnswer]: [number[], number[]] = [[], []]
   for (let number = 0; number < COMMITS; number++) {
     const there = new Promise<void>(resolve => (arrived = resolve))
@@ -53,7 +55,8 @@ async function measure(appliance: Prepared): Promise<void> {
       p50_ms: tenths(fromRequest, 0.5),
       after_answer_p50_ms: tenths(fromAnswer, 0.5),
       after_answer_p99_ms: tenths(fromAnswer, 0.99),
-      commits: COMMITS
+      commits: COMMITS,
+      ...cost(COMMITS)
     }
   })
 }

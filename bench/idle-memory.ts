@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startAppliance } from './lib/appliance.js'
 import { report, round } from './lib/figure.js'
-import { memoryOf } from './lib/processes.js'
+import { cpuOf, memoryOf } from './lib/processes.js'
 
 const QUIET_MS = 60_000
 
@@ -21,7 +21,9 @@ const sum = (parts: ReturnType<typeof sample>, kind: 'rss' | 'pss', names: reado
   names.reduce((total, name) => total + (parts[name]?.[kind] ?? 0), 0)
 
 const atStart = sample()
+const before = cpuOf(appliance.parts.supervisor)
 await sleep(QUIET_MS)
+const spent = cpuOf(appliance.parts.supervisor) - before
 const quiet = sample()
 await appliance.stop()
 const counted = ['server', 'worker', 'database']
@@ -35,6 +37,7 @@ report({
     at_start: sum(atStart, 'rss', counted),
     shared_once: sum(quiet, 'pss', counted),
     with_supervisor: sum(quiet, 'rss', [...counted, 'supervisor']),
+    processor_s_in_a_quiet_minute: spent,
     parts: quiet
   }
 })

@@ -28,8 +28,7 @@ async function measureList(appliance: Prepared, name: string, request: string): 
     port,
     requests: [request],
     connections: 16,
-    server: parts.server,
-    database: parts.database
+    parts
   })
   const { perSecond, ...detail } = found
   report({
@@ -71,6 +70,8 @@ async function measure(appliance: Prepared): Promise<void> {
   const { token } = appliance.admin
   await measureList(appliance, 'all projects, by an administrator', get('/api/v3/projects/all', token))
   await measureList(appliance, 'the 50 projects of a member', get('/api/v3/projects', member.privateToken))
+  await measureList(appliance, 'users, by an administrator', get('/api/v3/users', token))
+  await measureList(appliance, 'users, by a user', get('/api/v3/users', member.privateToken))
   await measureList(appliance, 'builds of a project', get(`/api/v3/projects/${built}/builds`, token))
 }
 

@@ -5,6 +5,7 @@ import { row, rows } from '../src/db/sql.js'
 import { pauseQueue, resumeQueue } from '../src/queue/administer.js'
 import { enqueue, enqueueAll } from '../src/queue/enqueue.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
+import { countCost } from './lib/cost.js'
 import { median, percentile, report } from './lib/figure.js'
 import { cpuOf } from './lib/processes.js'
 import { ask } from './lib/rest.js'
@@ -33,6 +34,7 @@ async function drained(): Promise<void> {
 async function measureThroughput({ parts }: Prepared): Promise<void> {
   const rates: number[] = []
   const cpu: number[] = []
+  const costs: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     await drained()
     await pauseQueue('default')
@@ -42,11 +44,12 @@ async function measureThroughput({ parts }: Prepared): Promise<void> {
       happening: HAPPENING
     }))
     await enqueueAll('happening.told', payloads)
-    const [started, before] = [performance.now(), cpuOf(parts.worker)]
+    const [started, before, cost] = [performance.now(), cpuOf(parts.worker), countCost(parts)]
     await resumeQueue('default')
     await drained()
     rates.push(JOBS / ((performance.now() - started) / 1000))
     cpu.push(((cpuOf(parts.worker) - before) / JOBS) * 1e6)
+    costs.push(cost(JOBS).processor_s_per_1000)
   }
   report({
     name: 'queue',
@@ -54,7 +57,7 @@ async function measureThroughput({ parts }: Prepared): Promise<void> {
     unit: 'jobs/s',
     limit: 5000,
     better: 'higher',
-    detail: { jobs: JOBS, worker_us: Math.round(median(cpu)) }
+    detail: { jobs: JOBS, worker_us: Math.round(median(cpu)), processor_s_per_1000: median(costs) }
   })
 }
 
@@ -66,6 +69,7 @@ async function measureLatency(appliance: Prepared): Promise<void> {
   await pauseQueue('hooks')
   await ask(appliance, 'POST', '/hooks', { url: 'http://127.0.0.1:9/' })
   await drained()
+  const cost = countCost(appliance.parts)
   const enqueuedAt = new Map<string, number>()
   for (let number = 0; number < SINGLE; number++) {
     const key = `single:${number}`
@@ -85,7 +89,7 @@ async function measureLatency(appliance: Prepared): Promise<void> {
     unit: 'ms p99',
     limit: 50,
     better: 'lower',
-    detail: { p50_ms: percentile(waits, 0.5), jobs: SINGLE }
+    detail: { p50_ms: percentile(waits, 0.5), jobs: SINGLE, ...cost(SINGLE) }
   })
 }
 

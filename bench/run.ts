@@ -18,11 +18,16 @@ const PROGRAMS = [
   'hook',
   'import',
   'dashboard',
-  'backup'
+  'backup',
+  'mixed'
 ]
 
-const named = process.argv.slice(2).filter(word => !word.startsWith('--'))
-const markdown = process.argv.includes('--markdown')
+const words = process.argv.slice(2)
+const markdown = words.includes('--markdown')
+// What comes after the first other option is for the program: `mixed --rate 500`.
+const firstOption = words.findIndex(word => word.startsWith('--') && word !== '--markdown')
+const forProgram = firstOption === -1 ? [] : words.slice(firstOption).filter(word => word !== '--markdown')
+const named = (firstOption === -1 ? words : words.slice(0, firstOption)).filter(word => word !== '--markdown')
 const unknown = named.find(name => !PROGRAMS.includes(name))
 if (unknown !== undefined) {
   process.stderr.write(`bench: ${unknown} does not exist: choose from ${PROGRAMS.join(', ')}\n`)
@@ -40,7 +45,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 async function runProgram(name: string): Promise<Line[]> {
   const path = fileURLToPath(new URL(`./${name}.js`, import.meta.url))
-  const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [path, ...forProgram], { stdio: ['ignore', 'pipe', 'inherit'] })
   running = child
   let text = ''
   child.stdout.on('data', chunk => {

@@ -36,6 +36,7 @@ const SETTINGS = {
   database: {
     url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')),
     pool: integer(1),
+    cache: nullOr(integer(8_388_608)),
     timeout: number(0.5),
     long_timeout: number(1)
   },

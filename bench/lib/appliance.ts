@@ -33,6 +33,19 @@ export interface ApplianceOptions {
   readonly environment?: { readonly [name: string]: string }
 }
 
+export interface Administrator {
+  readonly id: number
+  readonly username: string
+  readonly token: string
+}
+
+export interface PreparedOptions extends ApplianceOptions {
+  /** The administrator of a home that is not empty. */
+  readonly admin?: Administrator
+  /** The home stays when the work is done. */
+  readonly keep?: boolean
+}
+
 const program = join(root, 'bin/gitstead')
 
 /** The environment, without the GITSTEAD_ variables of the user who runs the benchmark. */
@@ -68,34 +81,38 @@ export async function startAppliance(options: ApplianceOptions = {}): Promise<Ap
 
 /** An appliance with an administrator. This process may use its database with the product's own modules. */
 export interface Prepared extends Appliance {
-  readonly admin: { readonly id: number; readonly username: string; readonly token: string }
+  readonly admin: Administrator
 }
 
 /** Starts an appliance, runs `work` with it, and always stops it and removes its home. */
-export async function withAppliance(options: ApplianceOptions, work: (appliance: Prepared) => Promise<void>) {
+export async function withAppliance(options: PreparedOptions, work: (appliance: Prepared) => Promise<void>) {
   const appliance = await startAppliance(options)
   for (const name of Object.keys(process.env)) if (name.startsWith('GITSTEAD_')) delete process.env[name]
   loadConfig({ home: appliance.home, port: appliance.port, log: { level: 'error' } })
   try {
-    const username = 'bench'
-    const { id, privateToken } = await createUser(
-      {
-        username,
-        name: 'Bench',
-        email: 'bench@example.org',
-        password: 'a long password',
-        admin: true,
-        projects_limit: 100_000
-      },
-      originOf(nobody, null)
-    )
-    await work({ ...appliance, admin: { id, username, token: privateToken } })
+    await work({ ...appliance, admin: options.admin ?? (await makeAdministrator()) })
   } finally {
     closeWake()
     await closeDatabase()
     await appliance.stop()
-    rmSync(appliance.home, { recursive: true, force: true, maxRetries: 5 })
+    if (!options.keep) rmSync(appliance.home, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+async function makeAdministrator(): Promise<Administrator> {
+  const username = 'bench'
+  const { id, privateToken } = await createUser(
+    {
+      username,
+      name: 'Bench',
+      email: 'bench@example.org',
+      password: 'a long password',
+      admin: true,
+      projects_limit: 100_000
+    },
+    originOf(nobody, null)
+  )
+  return { id, username, token: privateToken }
 }
 
 function readyLine(child: ChildProcess): Promise<string> {

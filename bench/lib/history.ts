@@ -3,9 +3,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { atExit } from './clean-up.js'
+import { atExit, CACHE } from './clean-up.js'
 import { runGit } from './git.js'
 
 const COMMITS = 80_000
@@ -27,11 +26,10 @@ export const FILE_COUNT = FILES
 
 /** The folder of the repository. The first call on a machine makes the repository, which takes about half a minute. */
 export async function bigRepository(): Promise<string> {
-  const cache = join(tmpdir(), 'gitstead-bench-cache')
-  const path = join(cache, 'history-1.git')
+  const path = join(CACHE, 'history-1.git')
   if (existsSync(path)) return path
   process.stderr.write('bench: making the repository of 80,000 commits\n')
-  mkdirSync(cache, { recursive: true })
+  mkdirSync(CACHE, { recursive: true })
   const draft = `${path}.${process.pid}`
   const forget = atExit(() => rmSync(draft, { recursive: true, force: true }))
   await runGit(['init', '--quiet', '--bare', '--initial-branch=master', draft])

@@ -3,7 +3,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import type { Parts } from './appliance.js'
 import { atExit } from './clean-up.js'
+import { countCost } from './cost.js'
 import { median } from './figure.js'
 import { cpuOf } from './processes.js'
 
@@ -60,14 +62,14 @@ export interface RateOptions extends Omit<Burst, 'milliseconds'> {
   readonly rounds?: number
   readonly milliseconds?: number
   /** The processes whose processor time per request is reported. */
-  readonly server: number
-  readonly database: number
+  readonly parts: Parts
 }
 
 /** The median rate of several bursts, after a first one that does not count, and the processor time per request. */
-export async function rate({ rounds = 5, milliseconds = 1500, server, database, ...rest }: RateOptions) {
+export async function rate({ rounds = 5, milliseconds = 1500, parts, ...rest }: RateOptions) {
   await burst({ ...rest, milliseconds })
-  const before = [cpuOf(server), cpuOf(database)] as const
+  const before = [cpuOf(parts.server), cpuOf(parts.database)] as const
+  const cost = countCost(parts)
   const results: BurstResult[] = []
   for (let round = 0; round < rounds; round++) results.push(await burst({ ...rest, milliseconds }))
   const count = results.reduce((sum, result) => sum + result.count, 0)
@@ -76,7 +78,8 @@ export async function rate({ rounds = 5, milliseconds = 1500, server, database, 
     perSecond: median(results.map(result => result.perSecond)),
     p50_ms: median(results.map(result => result.p50)),
     p99_ms: median(results.map(result => result.p99)),
-    server_us: microseconds(server, before[0]),
-    database_us: microseconds(database, before[1])
+    server_us: microseconds(parts.server, before[0]),
+    database_us: microseconds(parts.database, before[1]),
+    ...cost(count)
   }
 }

@@ -74,7 +74,8 @@ export async function seedBuilds(project: number, user: number, pipelines: numbe
 }
 
 async function highest(table: 'users' | 'namespaces' | 'projects' | 'pipelines'): Promise<number> {
-  return (await row<{ id: number }>(`select coalesce(max(id), 0) as id from ${table}`))?.id ?? 0
+  // The driver gives the result of coalesce as a text.
+  return Number((await row<{ id: string }>(`select coalesce(max(id), 0) as id from ${table}`))?.id ?? 0)
 }
 
 /** How many prepared statements the database has executed. This includes background work of the appliance. */

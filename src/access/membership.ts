@@ -111,13 +111,16 @@ export const OF_PAGE: Membership = {
   values: (_, before, after) => [...before, ...after]
 }
 
+/** The visibility levels that open a project to this user without a membership. */
+export const openLevels = ({ external }: { readonly external: boolean }): readonly number[] =>
+  external ? [PUBLIC] : [INTERNAL, PUBLIC]
+
 /** The condition that the asker may see the project `p`. */
 export function visibleProjects({ user }: Actor): Fragment {
   if (user?.admin) return { sql: '1 = 1', values: [] }
   if (!user) return { sql: `p.visibility_level = ${PUBLIC}`, values: [] }
-  const open = user.external ? [PUBLIC] : [INTERNAL, PUBLIC]
   return {
-    sql: `(p.visibility_level in (${open.join(', ')}) or p.id in (${DIRECTLY}) or p.namespace_id in (${GROUPS})
+    sql: `(p.visibility_level in (${openLevels(user).join(', ')}) or p.id in (${DIRECTLY}) or p.namespace_id in (${GROUPS})
       or p.id in (${SHARED}) or p.namespace_id in (${OWN_NAMESPACE}))`,
     values: [user.id, user.id, user.id, user.id]
   }

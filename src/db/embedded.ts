@@ -3,6 +3,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { closeSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../config.js'
@@ -145,6 +146,28 @@ function requireServer(): void {
   }
 }
 
+const MIB = 2 ** 20
+const LEAST_CACHE = 64 * MIB
+const MOST_CACHE = 512 * MIB
+/** The part of the machine's memory. */
+const CACHE_PART = 1 / 32
+
+/**
+ * Returns the memory for tables, in bytes. The database takes it as it reads tables, so a small appliance stays small. With a
+ * million builds and 64 MiB, most lists waited for the disk.
+ */
+export function cacheSize(memory = memoryOfMachine()): number {
+  const wanted = Math.min(Math.max(memory * CACHE_PART, LEAST_CACHE), MOST_CACHE)
+  return config().database.cache ?? Math.floor(wanted / MIB) * MIB
+}
+
+/** Returns the memory of this machine, or of the container that this process runs in. */
+function memoryOfMachine(): number {
+  // Without a container this is 0, or more than any machine has.
+  const limit = process.constrainedMemory()
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+}
+
 /** Returns the command line of the server. It has the size for an appliance: 57 MB resident when idle. */
 const server = () => [
   'mariadbd',
@@ -158,7 +181,7 @@ const server = () => [
   '--collation-server=utf8mb4_unicode_ci',
   '--sql-mode=STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY',
   '--transaction-isolation=READ-COMMITTED',
-  '--innodb-buffer-pool-size=64M',
+  `--innodb-buffer-pool-size=${cacheSize()}`,
   '--innodb-log-file-size=32M',
   '--innodb-log-buffer-size=4M',
   '--innodb-flush-log-at-trx-commit=1',

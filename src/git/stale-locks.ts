@@ -1,5 +1,6 @@
 // Finds and removes lock files whose process is gone: after a loss of power or kill -9 git leaves them behind, and refuses
 // for ever to change the ref, or any ref, until somebody removes them.
+import { existsSync } from 'node:fs'
 import { link, readdir, readFile, readlink, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -51,6 +52,8 @@ async function findStale(repository: string, before: number): Promise<Lock[]> {
 
 async function findLocks(repository: string): Promise<Lock[]> {
   const paths: string[] = []
+  // An empty project may have no repository yet.
+  if (!existsSync(repository)) return []
   for (const folder of FOLDERS) {
     const names = await readdir(join(repository, folder)).catch(() => [])
     paths.push(...names.filter(name => LOCK.test(name)).map(name => join(repository, folder, name)))

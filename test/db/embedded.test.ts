@@ -7,7 +7,13 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { closeDatabase } from '../../src/db/connection.js'
-import { databaseSocket, type EmbeddedDatabase, embeddedState, startEmbedded } from '../../src/db/embedded.js'
+import {
+  cacheSize,
+  databaseSocket,
+  type EmbeddedDatabase,
+  embeddedState,
+  startEmbedded
+} from '../../src/db/embedded.js'
 import { migrateUp } from '../../src/db/migrate.js'
 import { execute, row, rows } from '../../src/db/sql.js'
 import { transact } from '../../src/db/transact.js'
@@ -134,4 +140,17 @@ t.test('the database ends with the process that started it, even when that is ki
   await once(child, 'exit')
   await until('the database has ended', () => !existsSync(`/proc/${pid}`))
   t.match(await embeddedState(), { up: false })
+})
+
+t.test('the memory for tables follows that of the machine, unless the configuration says a size', async t => {
+  const { start } = newHome(t)
+  const [mebibyte, gibibyte] = [2 ** 20, 2 ** 30]
+  t.equal(cacheSize(gibibyte), 64 * mebibyte)
+  t.equal(cacheSize(8 * gibibyte), 256 * mebibyte)
+  t.equal(cacheSize(64 * gibibyte), 512 * mebibyte)
+  loadConfig({ database: { cache: 96 * mebibyte } })
+  t.equal(cacheSize(gibibyte), 96 * mebibyte)
+  await start()
+  const found = await row<{ size: number }>('select @@innodb_buffer_pool_size as size')
+  t.equal(Number(found?.size), 96 * mebibyte)
 })

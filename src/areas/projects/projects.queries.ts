@@ -7,6 +7,7 @@ import {
   type Membership,
   membershipOf,
   OF_PAGE,
+  openLevels,
   ownProjects,
   projectsOfMember,
   visibleProjects
@@ -180,31 +181,67 @@ export async function listProjects(
   const { page, perPage, sql } = window(query)
   const order = query.order_by === 'path' ? 'path_key' : (query.order_by ?? 'created_at')
   const direction = query.sort ?? 'desc'
-  // The page sorts all projects of a member, so the same statement counts them; a separate count took as long again.
+  const { column, counted, rest } = countOf(scope, query, actor)
   const mine = scope === 'member'
-  const more = mine ? `, ${HIGHEST}, count(*) over () as total` : ''
   // An index gives the ids of the page first; only their rows are joined. The order uses the columns of the page: with
   // those of the joined rows, all 20 went through a temporary table on the disk.
-  const ids = `select p.id, p.${order} as place${more} from ${from} where ${condition}
-    ${mine ? `group by p.id, p.${order}` : ''} order by p.${order} ${direction}, p.id ${direction} ${sql}`
+  const ids = `select p.id, p.${order} as place${mine ? `, ${HIGHEST}` : ''}${column ? `, ${column.sql} as counted` : ''}
+    from ${from} where ${condition} ${mine ? `group by p.id, p.${order}` : ''}
+    order by p.${order} ${direction}, p.id ${direction} ${sql}`
   const membership = mine ? OF_PAGE : membershipOf(actor)
-  const statement = select(membership, `(${ids}) page join projects p on p.id = page.id`, mine ? ', page.total' : '')
-  const find = rows<ProjectRow & { total?: number }>(
-    `${statement} order by page.place ${direction}, page.id ${direction}`,
-    membership.values(idOf(actor), values, [])
+  const parts = `(${ids}) page join projects p on p.id = page.id`
+  const find = rows<ProjectRow & { counted?: number }>(
+    `${select(membership, parts, column ? ', page.counted' : '')} order by page.place ${direction}, page.id ${direction}`,
+    membership.values(idOf(actor), [...(column?.values ?? []), ...values], [])
   )
-  const counted = mine ? 'distinct p.id' : '*'
-  const count = () => countTotal(`select count(${counted}) as total from ${from} where ${condition}`, values)
-  const [items, total] = await Promise.all([find, mine ? undefined : count()])
-  // A page beyond the end has no row with the total.
-  return { items, total: total ?? items[0]?.total ?? (page === 1 ? 0 : await count()), page, perPage }
+  const [items, others] = await Promise.all([find, rest ? countTotal(rest.sql, rest.values) : 0])
+  if (!column) return { items, total: others, page, perPage }
+  // A page beyond the end has no row with the column.
+  const own = items[0]?.counted ?? (page === 1 ? 0 : await countTotal(counted.sql, counted.values))
+  return { items, total: others + own, page, perPage }
+}
+
+/**
+ * How the projects of a list are counted: by a column of its statement, by a statement of their own (`rest`), or in two
+ * parts by both. `counted` is a statement that counts the same as the column.
+ */
+function countOf(scope: ProjectScope, query: ProjectListQuery, actor: Actor) {
+  const { user } = actor
+  const count = (what: string, { sql, values }: Fragment, among?: string, more: readonly Value[] = []): Fragment => {
+    const found = filter(query, among)
+    return {
+      sql: `select count(${what}) as total from ${sql} where ${found.condition}`,
+      values: [...values, ...more, ...found.values]
+    }
+  }
+  if (scope === 'member') {
+    // The page sorts all projects of a member, so its statement counts them; a separate count took as long again.
+    const column: Fragment = { sql: 'count(*) over ()', values: [] }
+    return { column, counted: count('distinct p.id', membersProjects(idOf(actor))) }
+  }
+  if (scope === 'visible' && user && !user.admin) {
+    // One count of all that a user may see looked at 100,000 projects for each user. The open ones are the same for all
+    // users, so that their count is cached for all; the others start from the memberships.
+    const open = `p.visibility_level in (${openLevels(user).join(', ')})`
+    const counted = count('distinct p.id', membersProjects(user.id), `not ${open}`)
+    return { column: { ...counted, sql: `(${counted.sql})` }, counted, rest: count('*', ALL, open) }
+  }
+  const { from = ALL, among } = restrictTo(scope, actor)
+  const rest = count('*', from, among?.sql, among?.values)
+  return { counted: rest, rest }
 }
 
 /** The parts of a statement; `values` begins with the values of `from`. */
 function restrict(scope: ProjectScope, query: ProjectListQuery, actor: Actor) {
-  const { from = { sql: 'projects p', values: [] }, among } = restrictTo(scope, actor)
-  const conditions = ['p.archived = ?', ...(among ? [among.sql] : [])]
-  const values: Value[] = [...from.values, query.archived ?? false, ...(among?.values ?? [])]
+  const { from = ALL, among } = restrictTo(scope, actor)
+  const { condition, values } = filter(query, among?.sql)
+  return { from: from.sql, condition, values: [...from.values, ...(among?.values ?? []), ...values] }
+}
+
+/** The condition of a list. The values of `among` come before its own. */
+function filter(query: ProjectListQuery, among?: string) {
+  const conditions = [...(among ? [among] : []), 'p.archived = ?']
+  const values: Value[] = [query.archived ?? false]
   if (query.visibility) {
     conditions.push('p.visibility_level = ?')
     values.push(visibilityOf(query.visibility))
@@ -214,7 +251,14 @@ function restrict(scope: ProjectScope, query: ProjectListQuery, actor: Actor) {
     conditions.push(found.sql)
     values.push(...found.values)
   }
-  return { from: from.sql, condition: conditions.join(' and '), values }
+  return { condition: conditions.join(' and '), values }
+}
+
+const ALL: Fragment = { sql: 'projects p', values: [] }
+
+function membersProjects(userId: number): Fragment {
+  const { sql, values } = projectsOfMember(userId)
+  return { sql: `(${sql}) mine join projects p on p.id = mine.id`, values }
 }
 
 /** The tables in which a scope looks for projects, and its condition. */
@@ -222,10 +266,7 @@ function restrictTo(scope: ProjectScope, actor: Actor): { from?: Fragment; among
   if (scope === 'all') return {}
   if (scope === 'visible') return { among: visibleProjects(actor) }
   if (scope === 'owned') return { among: ownProjects(idOf(actor)) }
-  if (scope === 'member') {
-    const { sql, values } = projectsOfMember(idOf(actor))
-    return { from: { sql: `(${sql}) mine join projects p on p.id = mine.id`, values } }
-  }
+  if (scope === 'member') return { from: membersProjects(idOf(actor)) }
   const visible = visibleProjects(actor)
   return { among: { sql: `p.namespace_id = ? and ${visible.sql}`, values: [scope.group, ...visible.values] } }
 }

@@ -34,8 +34,10 @@ export interface UserRow {
 const COLUMNS = `u.id, u.username, u.name, u.email, u.state, u.admin, u.external, u.bio, u.location, u.messenger,
   u.professional_network, u.microblog, u.website_url, u.organization, u.projects_limit, u.can_create_group, u.theme_id,
   u.color_scheme_id, u.confirmed_at, u.last_sign_in_at, u.current_sign_in_at, u.created_at`
-const IDENTITIES = `(select concat('[', group_concat(json_object('provider', i.provider, 'extern_uid', i.extern_uid)
-  order by i.id separator ','), ']') from identities i where i.user_id = u.id) as identities`
+// Few users have identities. An aggregate takes 15 us for a user without any, the look for one 2 us.
+const IDENTITIES = `if(exists (select 1 from identities e where e.user_id = u.id),
+  (select concat('[', group_concat(json_object('provider', i.provider, 'extern_uid', i.extern_uid)
+    order by i.id separator ','), ']') from identities i where i.user_id = u.id), null) as identities`
 
 export function findUser(id: number): Promise<UserRow | undefined> {
   return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.id = ?`, [id])
@@ -100,15 +102,30 @@ export interface UserFilter extends UserListQuery {
   readonly admins?: boolean
 }
 
+/** The columns that everybody may read. */
+export type ShortUserRow = Pick<UserRow, 'id' | 'username' | 'name' | 'state'>
+
 /**
  * A page of users, newest first. Not specified: the order. Only administrators can filter by `external` and `admins`.
  */
-export async function listUsers(query: UserFilter, asker: { admin: boolean }): Promise<Page<UserRow>> {
-  const { where, values } = filter(query, asker.admin)
+export function listUsers(query: UserFilter, asker: { admin: boolean }): Promise<Page<UserRow>> {
+  return pageOfUsers<UserRow>(`${COLUMNS}, ${IDENTITIES}`, query, asker.admin)
+}
+
+/**
+ * The same page for askers who are no administrators, and see no more of it. The 22 columns of the full record and its
+ * identities took three times as long.
+ */
+export function listUsersInShort(query: UserFilter): Promise<Page<ShortUserRow>> {
+  return pageOfUsers<ShortUserRow>('u.id, u.username, u.name, u.state', query, false)
+}
+
+async function pageOfUsers<T>(columns: string, query: UserFilter, admin: boolean): Promise<Page<T>> {
+  const { where, values } = filter(query, admin)
   const { page, perPage, sql } = window(query)
   const [total, items] = await Promise.all([
     countTotal(`select count(*) as total from users u where ${where}`, values),
-    rows<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where ${where} order by u.id desc ${sql}`, values)
+    rows<T>(`select ${columns} from users u where ${where} order by u.id desc ${sql}`, values)
   ])
   return { items, total, page, perPage }
 }

@@ -5,7 +5,7 @@ import { Flag, NumberedUserParams } from '../../lib/schema.js'
 import { blockUser, unblockUser } from './user-state.js'
 import { updateUser } from './user-update.js'
 import { createUser, revealPrivateToken } from './users.js'
-import { findUser, listUsers, requireNumberedUser, userNumber } from './users.queries.js'
+import { findUser, listUsers, listUsersInShort, requireNumberedUser, userNumber } from './users.queries.js'
 import { viewAccount, viewUser, viewUserBasic, viewUserForAdmin } from './users.record.js'
 import { UserBody, UserChange, UserListQuery } from './users.schema.js'
 import { Account, User, UserInList } from './users.view.js'
@@ -36,8 +36,8 @@ export const userRoutes: FastifyPluginAsyncTypebox = async app => {
       }
     },
     async ({ query, actor }, reply) => {
-      const admin = actor.user?.admin ?? false
-      return reply.page(await listUsers(query, { admin }), admin ? viewUserForAdmin : viewUserBasic)
+      if (!actor.user?.admin) return reply.page(await listUsersInShort(query), viewUserBasic)
+      return reply.page(await listUsers(query, { admin: true }), viewUserForAdmin)
     }
   )
 

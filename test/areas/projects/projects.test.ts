@@ -98,6 +98,23 @@ t.test('lists of projects', async t => {
     t.same(await ids(app.as(admin), '/projects/visible'), [open, internal, hidden])
   })
 
+  t.test('/projects/visible counts what it shows, also on a page beyond the end', async t => {
+    const totals = async (client: typeof app.nobody, query: object = {}) =>
+      Promise.all(
+        [1, 2, 9].map(async page =>
+          Number((await client.get('/projects/visible', { per_page: 1, page, ...query })).headers['x-total'])
+        )
+      )
+    t.same(await totals(app.as(member)), [3, 3, 3], 'a hidden project of the asker counts once')
+    t.same(await totals(app.as(owner)), [3, 3, 3], 'an open project of the asker counts once')
+    t.same(await totals(app.as(await app.make.user())), [2, 2, 2])
+    t.same(await totals(app.as(external)), [1, 1, 1])
+    t.same(await totals(app.nobody), [1, 1, 1])
+    t.same(await totals(app.as(owner), { visibility: 'private' }), [1, 1, 1])
+    t.same(await totals(app.as(owner), { visibility: 'public' }), [1, 1, 1])
+    t.same(await totals(app.as(owner), { search: 'alph' }), [1, 1, 1])
+  })
+
   t.test('/projects/all: all, for administrators', async t => {
     t.same(await ids(app.as(admin), '/projects/all'), [open, internal, hidden])
     t.equal((await app.as(owner).get('/projects/all')).statusCode, 403)

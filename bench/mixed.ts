@@ -1,0 +1,150 @@
+// Measures the mixed load of design 10 on 100,000 projects and a million builds: the highest rate of arrivals with a p90
+// under 200 ms and no error, what each kind of operation takes, and what all of it costs. `--long` runs ten minutes of
+// that load and reports the memory. `--rate N` takes this rate instead of looking for the highest one, `--minutes N` says
+// how long the load lasts.
+import { parseArgs } from 'node:util'
+import { type Prepared, withAppliance } from './lib/appliance.js'
+import { descendantsOf, perThousand, spentBy, sumOf } from './lib/cost.js'
+import { report } from './lib/figure.js'
+import { BUILDS, type Dataset, homeWithData } from './lib/mixed/dataset.js'
+import { type OpenResult, runOpenLoad } from './lib/mixed/open-load.js'
+import { residentOf } from './lib/processes.js'
+
+const LIMIT_MS = 200
+const GOAL = 1000
+const FIRST = 150
+const GROWTH = 1.4
+/** The search ends when the next step would be less than this. */
+const FINE = 1.08
+const STEP_MS = 6000
+const WARM_MS = 6000
+const LONG_MINUTES = 10
+const SHORT_MINUTES = 0.25
+const LOOK_MS = 1000
+
+const { values: options } = parseArgs({
+  options: { long: { type: 'boolean', default: false }, rate: { type: 'string' }, minutes: { type: 'string' } }
+})
+
+interface Load {
+  readonly appliance: Prepared
+  readonly dataset: Dataset
+}
+
+// Writes stay in the data, so each run needs names of its own.
+let seed = 0
+const run = ({ appliance, dataset }: Load, perSecond: number, milliseconds: number) =>
+  runOpenLoad({ port: appliance.port, dataset, seed: ++seed, perSecond, milliseconds })
+
+const isGood = ({ p90, errorCount, overrun }: OpenResult) => p90 < LIMIT_MS && errorCount === 0 && !overrun
+
+/** Raises the rate until a step fails, and then halves the distance to the last good one. */
+async function highestRate(load: Load): Promise<number> {
+  let good = 0
+  let bad = Number.POSITIVE_INFINITY
+  for (let rate = FIRST; bad / Math.max(good, 1) > FINE; ) {
+    const result = await run(load, rate, STEP_MS)
+    tell(rate, result)
+    if (isGood(result)) good = rate
+    else bad = rate
+    if (good === 0 && rate < 20) break
+    rate = Math.round(bad === Number.POSITIVE_INFINITY ? good * GROWTH : good === 0 ? rate / 2 : Math.sqrt(good * bad))
+    if (rate === good || rate === bad) break
+  }
+  return good
+}
+
+function tell(rate: number, { p50, p90, p99, errors, errorCount, overrun, connections }: OpenResult): void {
+  const ms = (value: number) => `${Math.round(value)} ms`
+  const ended = overrun ? ', ended early: too many operations waited' : ''
+  process.stderr.write(
+    `bench: ${rate}/s: p50 ${ms(p50)}, p90 ${ms(p90)}, p99 ${ms(p99)}, ${errorCount} errors, ${connections} connections${ended}\n`
+  )
+  for (const [text, count] of Object.entries(errors).slice(0, 5)) process.stderr.write(`bench:   ${count} x ${text}\n`)
+}
+
+interface Resident {
+  server: number
+  worker: number
+  database: number
+  git: number
+}
+
+function residentNow({ server, worker, database }: Prepared['parts']): Resident {
+  const git = [...descendantsOf(server), ...descendantsOf(worker)].reduce((sum, pid) => sum + residentOf(pid).now, 0)
+  return { server: residentOf(server).now, worker: residentOf(worker).now, database: residentOf(database).now, git }
+}
+
+/** Watches the memory during `work`: the kernel knows the peak of each process, git's we have to sum up. */
+async function watchMemory<T>({ parts }: Prepared, work: () => Promise<T>) {
+  const start = residentNow(parts)
+  let git = 0
+  const timer = setInterval(() => (git = Math.max(git, residentNow(parts).git)), LOOK_MS)
+  const result = await work()
+  clearInterval(timer)
+  const peakOf = (name: 'server' | 'worker' | 'database') => residentOf(parts[name]).peak
+  const peak = { server: peakOf('server'), worker: peakOf('worker'), database: peakOf('database'), git }
+  return { result, memory: { start, peak, end: residentNow(parts) } }
+}
+
+async function measure(load: Load): Promise<void> {
+  const { appliance } = load
+  // The first second of a new server is spent with compiling, and the tables are not in memory yet.
+  await run(load, Math.min(Number(options.rate ?? FIRST), FIRST), WARM_MS)
+  const highest = options.rate === undefined ? await highestRate(load) : Number(options.rate)
+  if (highest === 0) throw new Error('no rate keeps the limit')
+  const minutes = Number(options.minutes ?? (options.long ? LONG_MINUTES : SHORT_MINUTES))
+  const before = spentBy(appliance.parts)
+  const { result, memory } = await watchMemory(appliance, () => run(load, highest, minutes * 60_000))
+  tell(highest, result)
+  const spent = perThousand(before, spentBy(appliance.parts), result.count)
+  const { p50, p90, p99, worst, count, errorCount } = result
+  report({
+    name: 'mixed load, highest rate',
+    value: highest,
+    unit: 'operations/s',
+    limit: GOAL,
+    better: 'higher',
+    detail: {
+      p50_ms: p50,
+      p90_ms: p90,
+      p99_ms: p99,
+      worst_ms: worst,
+      errors: errorCount,
+      operations: count,
+      minutes,
+      builds: BUILDS
+    }
+  })
+  report({
+    name: 'mixed load, cost',
+    value: sumOf(spent),
+    unit: 'processor s per 1,000 operations',
+    limit: null,
+    better: 'lower',
+    detail: { ...spent }
+  })
+  for (const { kind, ...times } of [...result.kinds].sort((a, b) => b.count - a.count)) {
+    const detail = {
+      p50_ms: times.p50,
+      p99_ms: times.p99,
+      percent: (times.count / count) * 100,
+      operations: times.count
+    }
+    report({ name: `mixed load, ${kind}`, value: times.p90, unit: 'ms p90', limit: null, better: 'lower', detail })
+  }
+  for (const name of ['server', 'worker', 'database', 'git'] as const) {
+    const detail = { at_start: memory.start[name], after: memory.end[name], minutes }
+    report({
+      name: `mixed load, memory of ${name}`,
+      value: memory.peak[name],
+      unit: 'MB resident at its peak',
+      limit: null,
+      better: 'lower',
+      detail
+    })
+  }
+}
+
+const { home, dataset } = await homeWithData()
+await withAppliance({ home, admin: dataset.admin }, appliance => measure({ appliance, dataset }))
