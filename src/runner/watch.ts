@@ -1,6 +1,6 @@
 // Watches a running script: its memory, its first process, and that the kernel would end it before anything else.
 import { readFile, writeFile } from 'node:fs/promises'
-import { getPriority, setPriority } from 'node:os'
+import { availableParallelism, getPriority, setPriority } from 'node:os'
 import { ifThere } from '../lib/if-there.js'
 import { delegatedGroup, enterGroup, type Group } from './cgroup.js'
 import { isStopped, type Members } from './members.js'
@@ -24,15 +24,15 @@ export interface WatchOptions {
 /** The first process of the sandbox, and room for the moment in which one follows another. */
 const PROCESSES_OF_RUNNER = 8
 const LONGEST_PAUSE = 250
-const SHORTEST_PAUSE = 20
+const SHORTEST_PAUSE = 10
 /** The pause, in milliseconds, when a build would reach its limit within SOON if it grew as it did since the last look. */
 const URGENT_PAUSE = 2
 const SOON = 150
 /** A pause is so many times as long as the look before it: usually, and when the limit is near, which does not last. */
 const SHARE = 10
 const URGENT_SHARE = 1
-/** A machine fills at most about this many bytes in a millisecond. */
-const FILLED_IN_MS = 4_000_000
+/** All processors of a machine together fill at most about this many bytes in a millisecond. */
+const FILLED_IN_MS = 4_000_000 * availableParallelism()
 /** The kernel ends processes with this number before all others when memory runs out. */
 const FIRST_TO_END = 1000
 /** Builds get the processor after everything else on the machine, as with nice 5: their share is a third then. */
