@@ -10,11 +10,16 @@ import { execute, row, rows } from './sql.js'
 
 export interface MigrationState {
   readonly name: string
+  /** Null also for one that a killed rollback has half undone: it is made again, or undone to its end. */
   readonly applied_at: Date | null
+  readonly half_undone: boolean
 }
 
 /** A restore makes this table first and drops it last. */
 export const UNFINISHED_RESTORE = 'unfinished_restore'
+
+/** Stands behind the name of a migration while it is undone: MySQL commits each change of a table by itself. */
+const UNDOING = ' undoing'
 
 /** Seconds. After this time a process that died while it migrated no longer blocks others. */
 const LEASE = 15
@@ -27,7 +32,7 @@ export async function migrateUp(last?: string): Promise<string[]> {
   await prepare()
   if ((await pending()).length === 0) return []
   return underLock(async () => {
-    const done = await (await umzug()).up(last === undefined ? {} : { to: last })
+    const done = await (await umzug('up')).up(last === undefined ? {} : { to: last })
     return done.map(({ name }) => name)
   })
 }
@@ -40,7 +45,7 @@ export async function migrateDown(steps = 1): Promise<string[]> {
   await prepare()
   await migrationStates()
   return underLock(async () => {
-    const done = await (await umzug()).down({ step: steps })
+    const done = await (await umzug('down')).down({ step: steps })
     return done.map(({ name }) => name)
   })
 }
@@ -50,8 +55,11 @@ export async function migrateDown(steps = 1): Promise<string[]> {
  * a schema. Throws Misconfigured when a newer version made the schema.
  */
 export async function migrationStates(): Promise<MigrationState[]> {
-  const applied = new Map((await knownRows()).map(({ name, applied_at }) => [name, applied_at]))
-  return migrations.map(({ name }) => ({ name, applied_at: applied.get(name) ?? null }))
+  const applied = new Map((await knownRows()).map(row => [row.name, row]))
+  return migrations.map(({ name }) => {
+    const { applied_at = null, undoing = false } = applied.get(name) ?? {}
+    return { name, applied_at: undoing ? null : applied_at, half_undone: undoing }
+  })
 }
 
 const pending = async () => (await migrationStates()).filter(({ applied_at }) => applied_at === null)
@@ -60,11 +68,17 @@ const pending = async () => (await migrationStates()).filter(({ applied_at }) =>
 export const schemaIsCurrent = async () => (await pending()).length === 0
 
 /** Returns true when the database has no schema yet. */
-export const schemaIsNew = async () => (await migrationStates()).every(({ applied_at }) => applied_at === null)
+export const schemaIsNew = async () =>
+  (await migrationStates()).every(state => state.applied_at === null && !state.half_undone)
 
 /** Throws Misconfigured unless this version can work with the schema. It changes nothing. */
 export async function requireSchema(): Promise<void> {
   const missing = await pending()
+  const half = missing.find(state => state.half_undone)
+  if (half)
+    throw new Misconfigured(
+      `a rollback of ${half.name} has not ended: run gitstead db rollback again, or gitstead db migrate to keep it`
+    )
   if (missing.length > 0)
     throw new Misconfigured('the database schema is older than the program: run gitstead db migrate')
   if (await exists(UNFINISHED_RESTORE))
@@ -77,22 +91,28 @@ export async function requireDatabase(): Promise<void> {
 }
 
 /** Imports umzug only when there is something to do: it takes 70 ms, and most starts do not need it. */
-async function umzug() {
+async function umzug(direction: 'up' | 'down') {
   const { Umzug } = await import('umzug')
   return new Umzug({
     migrations: migrations.map(({ name, up, down }) => ({
       name,
       up: () => onFreshConnection(up),
-      down: () => onFreshConnection(down)
+      down: async () => {
+        await execute('update schema_migrations set name = ? where name = ?', [name + UNDOING, name])
+        await onFreshConnection(down)
+      }
     })),
     storage: {
       logMigration: async ({ name }) => {
         await execute('insert into schema_migrations (name, applied_at) values (?, ?)', [name, new Date()])
+        await execute('delete from schema_migrations where name = ?', [name + UNDOING])
       },
       unlogMigration: async ({ name }) => {
-        await execute('delete from schema_migrations where name = ?', [name])
+        await execute('delete from schema_migrations where name = ?', [name + UNDOING])
       },
-      executed: async () => (await appliedRows()).map(({ name }) => name)
+      // One that is half undone is still to be undone, and to be made again.
+      executed: async () =>
+        (await appliedRows()).filter(({ undoing }) => direction === 'down' || !undoing).map(({ name }) => name)
     },
     logger: undefined
   })
@@ -155,8 +175,18 @@ async function knownRows() {
 const exists = (table: string) =>
   row('select 1 from information_schema.tables where table_schema = database() and table_name = ?', [table])
 
-const appliedRows = () =>
-  rows<{ name: string; applied_at: Date }>('select name, applied_at from schema_migrations order by name')
+async function appliedRows() {
+  const found = await rows<{ name: string; applied_at: Date }>(
+    'select name, applied_at from schema_migrations order by name'
+  )
+  const whole = new Set(found.map(({ name }) => name))
+  return found.flatMap(({ name, applied_at }) => {
+    const undoing = name.endsWith(UNDOING)
+    const plain = undoing ? name.slice(0, -UNDOING.length) : name
+    // One that was made again may be there twice for a moment.
+    return undoing && whole.has(plain) ? [] : { name: plain, applied_at, undoing }
+  })
+}
 
 async function underLock<T>(fn: () => Promise<T>): Promise<T> {
   const holder = randomUUID()

@@ -78,6 +78,7 @@ const LINES = {
   access_tokens: { owners: [deletedWith('users', 'user_id')], encrypted: ['encrypted'] },
   // A restored copy must not accept browsers that signed in to the original.
   sessions: { owners: [deletedWith('users', 'user_id')], backup: false },
+  password_attempts: { backup: false },
   identities: { owners: [deletedWith('users', 'user_id')] },
   namespaces: { owners: [deletedWith('users', 'owner_id', ['kind', 'user'])] },
   members: {

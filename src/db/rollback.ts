@@ -21,7 +21,9 @@ export interface RollbackStep {
 
 /** Gives the newest `steps` migrations that are applied, newest first, with what each of them destroys. */
 export async function planRollback(steps: number): Promise<RollbackStep[]> {
-  const applied = new Set((await migrationStates()).filter(state => state.applied_at).map(({ name }) => name))
+  const applied = new Set(
+    (await migrationStates()).filter(state => state.applied_at || state.half_undone).map(({ name }) => name)
+  )
   const undone = migrations
     .filter(({ name }) => applied.has(name))
     .reverse()

@@ -1,6 +1,9 @@
 // A control group (cgroup v2) for each build, where the service manager has delegated a group to the appliance. Then the
 // kernel itself bounds the memory of the whole build, and nothing that grows fast gets past a limit between two looks. The
 // watch (watch.ts) goes on beside it, because most machines have no delegated group.
+//
+// Not specified: groups of cgroup v1 are left alone. A service manager cannot delegate them safely, so the group that this
+// process finds itself in belongs to whoever started it.
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 

@@ -1,5 +1,7 @@
 // Finds the processes of a running script, wherever they have gone.
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { ifThere } from '../lib/if-there.js'
 
 /** The processes of one script. */
 export interface Members {
@@ -7,38 +9,110 @@ export interface Members {
   list(): Promise<string[]>
   /** Returns the folder that is / for the script, or undefined without a sandbox, and before and after the script. */
   root(): Promise<string | undefined>
+  /**
+   * Stops the processes, but for the first one of a sandbox: they run no further and start no others, so that they can be
+   * counted in peace. Returns the function that lets them go on. Those that the script had stopped itself stay stopped.
+   */
+  freeze(): Promise<() => void>
   /** The number of the first process of a sandbox. */
   readonly first?: number
 }
 
-const numbered = async (folder: string) =>
-  (await readdir(folder).catch(() => [])).filter(name => /^\d+$/.test(name)).map(name => `${folder}/${name}`)
+const isNumber = (name: string) => /^\d+$/.test(name)
 
-/** A sandbox has a /proc of its own, which shows exactly its processes. */
+/**
+ * A sandbox has a /proc of its own, which shows exactly its processes. All this reads without waiting for other work of
+ * this process: a look that takes long finds a build far above its limit.
+ */
 export function confinedMembers(first: number): Members {
-  const root = async () => {
+  const rootNow = () => {
     const folder = `/proc/${first}/root`
     // While bubblewrap still builds the sandbox, and when the number has gone to another process, this is the root of
     // the machine, with all its processes.
-    const [inside, outside] = await Promise.all([stat(`${folder}/proc`).catch(() => undefined), stat('/proc')])
-    return inside && inside.dev !== outside.dev ? folder : undefined
+    const inside = ifThere(() => statSync(`${folder}/proc`))
+    return inside && inside.dev !== statSync('/proc').dev ? folder : undefined
   }
-  const list = async () => {
-    const folder = await root()
-    return folder === undefined ? [] : numbered(`${folder}/proc`)
+  return {
+    first,
+    root: async () => rootNow(),
+    list: async () => {
+      const folder = rootNow()
+      const names = folder === undefined ? [] : (ifThere(() => readdirSync(`${folder}/proc`)) ?? [])
+      return names.filter(isNumber).map(name => `${folder}/proc/${name}`)
+    },
+    freeze: () => freezeAll(async () => descendants(first))
   }
-  return { first, root, list }
+}
+
+/**
+ * Returns the numbers that the processes below the first one have outside of their sandbox. A process whose parent has
+ * ended is a child of the first one, so that none is missed.
+ */
+function descendants(first: number): number[] {
+  const space = spaceOf(first)
+  if (space === undefined || space === spaceOf('self')) return []
+  const found: number[] = []
+  for (let at = -1; at < found.length; at++) {
+    const parent = found[at] ?? first
+    for (const task of ifThere(() => readdirSync(`/proc/${parent}/task`)) ?? []) {
+      const children = ifThere(() => readFileSync(`/proc/${parent}/task/${task}/children`, 'latin1')) ?? ''
+      // The parent may have ended, and its number may be that of a process elsewhere by now.
+      for (const child of children.split(' ')) if (spaceOf(child) === space) found.push(Number(child))
+    }
+  }
+  return found
+}
+
+const spaceOf = (process: number | string) => ifThere(() => readlinkSync(`/proc/${process}/ns/pid`))
+
+/** A process may start others until it is stopped, so this looks again until it finds no more. */
+async function freezeAll(find: () => Promise<number[]>): Promise<() => void> {
+  const seen = new Set<number>()
+  const stopped: number[] = []
+  for (let round = 0; round < FREEZING_ROUNDS; round++) {
+    const more = (await find()).filter(pid => !seen.has(pid))
+    if (more.length === 0) break
+    for (const pid of more) {
+      seen.add(pid)
+      if (!isStopped(pid) && signalProcess(pid, 'SIGSTOP')) stopped.push(pid)
+    }
+  }
+  return () => {
+    for (const pid of stopped) signalProcess(pid, 'SIGCONT')
+  }
+}
+
+const FREEZING_ROUNDS = 8
+
+/** Returns true when a signal has stopped the process. */
+export function isStopped(pid: number): boolean {
+  const line = ifThere(() => readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? ''
+  // The name stands in brackets and may contain any character.
+  return /^[Tt]$/.test(line.charAt(line.lastIndexOf(')') + 2))
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    // It has just ended.
+    return false
+  }
 }
 
 /** Without a sandbox, the processes whose environment contains `entry`. One that clears its environment is not found. */
-export const markedMembers = (entry: string): Members => ({
-  root: async () => undefined,
-  list: async () => {
-    const found: string[] = []
-    for (const folder of await numbered('/proc')) {
-      const environment = await readFile(`${folder}/environ`, 'latin1').catch(() => '')
-      if (environment.split('\0').includes(entry)) found.push(folder)
+export function markedMembers(entry: string): Members {
+  const find = async () => {
+    const found: number[] = []
+    for (const name of (await readdir('/proc')).filter(isNumber)) {
+      const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '')
+      if (environment.split('\0').includes(entry)) found.push(Number(name))
     }
     return found
   }
-})
+  return {
+    root: async () => undefined,
+    list: async () => (await find()).map(pid => `/proc/${pid}`),
+    freeze: () => freezeAll(find)
+  }
+}

@@ -1,6 +1,8 @@
 // Counts the memory of a build: of all its processes together, with what they share, and with the files that it keeps in
 // memory. No limit of a process can bound that sum. A cgroup can; where there is none, this file watches.
-import { readdir, readFile, stat, statfs } from 'node:fs/promises'
+import { readFileSync, statfsSync } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { ifThere } from '../lib/if-there.js'
 import type { Members } from './members.js'
 
 /** The folders of a sandbox whose files are in memory. */
@@ -13,17 +15,24 @@ interface Resident {
 }
 
 /**
- * Returns the bytes of memory that the processes use now. Pages that processes share count once when the simple sum is
- * above `enough`; below, they may count several times, as that is cheaper to find out. `hidden` are the bytes of
- * `hiddenMemory`. Programs and libraries do not count: they are on the disk, and the kernel drops them when it must.
+ * Returns the bytes of memory that the processes use at the most: pages that processes share count several times here, as
+ * that is cheaper to find out. `hidden` are the bytes of `hiddenFiles`. Programs and libraries do not count: they are on
+ * the disk, and the kernel drops them when it must. This reads at once and waits for nothing, because it is repeated until
+ * the limit is near.
  */
-export async function usedMemory(members: Members, hidden: number, enough: number): Promise<number> {
-  const folders = await members.list()
-  const found = (await Promise.all(folders.map(resident))).flatMap(one => one ?? [])
-  const held = hidden + (await filesInMemory(members))
-  const simple = total(found, held)
-  if (simple <= enough) return simple
-  return total(await Promise.all(found.map(shareOf)), held)
+export async function memoryAtMost(members: Members, hidden: number): Promise<number> {
+  return total(resident(await members.list()), hidden + (await filesInMemory(members)))
+}
+
+/** Returns the bytes of memory that the processes use. Pages that they share count once, which takes the kernel long. */
+export async function usedMemory(members: Members, hidden: number): Promise<number> {
+  const found = resident(await members.list())
+  return total(await Promise.all(found.map(shareOf)), hidden + (await filesInMemory(members)))
+}
+
+/** Returns the bytes of memory that all programs of the machine share, and that files in memory take. */
+export function sharedOnMachine(): number {
+  return bytesIn(ifThere(() => readFileSync('/proc/meminfo', 'latin1')) ?? '', 'Shmem')
 }
 
 /** Mapped memory may be part of `held`, so that only the larger of the two counts. */
@@ -32,11 +41,12 @@ function total(found: readonly Resident[], held: number): number {
   return sum('own') + Math.max(sum('shared'), held)
 }
 
-async function resident(folder: string): Promise<Resident | undefined> {
-  const text = await readFile(`${folder}/status`, 'latin1').catch(() => undefined)
-  return text === undefined
-    ? undefined
-    : { folder, own: bytesIn(text, 'RssAnon') + bytesIn(text, 'VmSwap'), shared: bytesIn(text, 'RssShmem') }
+function resident(folders: readonly string[]): Resident[] {
+  return folders.flatMap(folder => {
+    const text = ifThere(() => readFileSync(`${folder}/status`, 'latin1'))
+    if (text === undefined) return []
+    return { folder, own: bytesIn(text, 'RssAnon') + bytesIn(text, 'VmSwap'), shared: bytesIn(text, 'RssShmem') }
+  })
 }
 
 /** The same for a process whose memory is divided among all that have it. */
@@ -56,7 +66,7 @@ async function filesInMemory(members: Members): Promise<number> {
   if (root === undefined) return 0
   let bytes = 0
   for (const folder of IN_MEMORY) {
-    const { blocks, bfree, bsize } = await statfs(root + folder).catch(() => NO_SPACE)
+    const { blocks, bfree, bsize } = ifThere(() => statfsSync(root + folder)) ?? NO_SPACE
     bytes += (blocks - bfree) * bsize
   }
   return bytes

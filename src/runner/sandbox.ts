@@ -97,7 +97,8 @@ function ownFiles(folders: Folders): string[] {
  * Returns the command of the shell with its limits. Inside the sandbox the kernel counts only the processes of this
  * build (kernel 5.14 and later count by user namespace). Outside it counts the processes of the user. When that is also
  * the user of this process, the limit would count the appliance itself, so it is omitted. CPU time has no limit,
- * because the clock ends every build.
+ * because the clock ends every build. Addresses have none (--as): Node.js, Go and the JVM reserve far more of them than
+ * they use, and do not start with a limit of 300 MB. So each process may fill what the whole build may (--data).
  */
 function limited(step: string, { processes } = { processes: true }): string[] {
   const { memory_limit, process_limit, file_limit } = config().runner

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type BuildKey, isMissing, pathOf } from './files.js'
+import { traceSize } from './traces.js'
 
 const ENDINGS = { artifacts: 'zip', traces: 'log' } as const
 
@@ -16,10 +17,23 @@ export async function sizeOf(kind: keyof typeof ENDINGS, key: BuildKey): Promise
   }
 }
 
-/** Returns the hash of an archive. Throws when there is none. */
-export async function hashOfArtifact(key: BuildKey): Promise<Buffer> {
+export interface Measured {
+  readonly size: number
+  /** Null where nothing was written. */
+  readonly sha256: Buffer | null
+}
+
+/** Measures a trace as it is now. */
+export async function measureTrace(key: BuildKey): Promise<Measured> {
+  const size = await traceSize(key)
+  return { size, sha256: size === 0 ? null : await hashOf('traces', key, size) }
+}
+
+/** Returns the hash of a file, or of its first `length` bytes. Throws when there is none. */
+export async function hashOf(kind: keyof typeof ENDINGS, key: BuildKey, length?: number): Promise<Buffer> {
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(pathOf('artifacts', key, 'zip')) as AsyncIterable<Buffer>)
+  const range = length === undefined ? {} : { end: length - 1 }
+  for await (const chunk of createReadStream(pathOf(kind, key, ENDINGS[kind]), range) as AsyncIterable<Buffer>)
     hash.update(chunk)
   return hash.digest()
 }

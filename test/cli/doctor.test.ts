@@ -303,8 +303,14 @@ t.test('doctor looks inside', async t => {
         ]
       })
     }
+    writeFileSync(file('artifacts', 'zip'), 'archive')
+    writeFileSync(file('traces', 'log'), 'dead')
+    await t.rejects(async () => buildFilesCheck.examine(context), {
+      message: /damaged/,
+      details: [`build ${two.id}: the trace has other bytes than were stored`]
+    })
     writeFileSync(file('artifacts', 'zip'), 'cut')
-    writeFileSync(file('traces', 'log'), 'done')
+    writeFileSync(file('traces', 'log'), 'done, and the last lines of a late runner')
     await t.rejects(async () => buildFilesCheck.examine(context), {
       message: /damaged/,
       details: [`build ${two.id}: the archive has 3 bytes, and not 7`]

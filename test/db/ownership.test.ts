@@ -187,6 +187,7 @@ t.test('backups leave out only the tables of current work and sessions', async t
     'doctor_marks',
     'job_processes',
     'maintenance_locks',
+    'password_attempts',
     'repository_checks',
     'schedule_ticks',
     'sessions'

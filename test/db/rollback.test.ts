@@ -1,7 +1,7 @@
 // What a rollback says about the data that goes.
 import t from 'tap'
 import { closeDatabase, openConnection } from '../../src/db/connection.js'
-import { migrateDown, migrateUp } from '../../src/db/migrate.js'
+import { migrateDown, migrateUp, migrationStates, requireSchema } from '../../src/db/migrate.js'
 import { migrations } from '../../src/db/migrations/list.js'
 import { othersAtWork, planRollback } from '../../src/db/rollback.js'
 import { execute, rows } from '../../src/db/sql.js'
@@ -50,6 +50,40 @@ t.test('each step names every table and column that goes', async t => {
   }
   await migrateUp()
 })
+
+t.test(
+  'a rollback that is killed after any of its statements is neither taken for done nor for never begun',
+  async t => {
+    const killed = async (name: string, statements: readonly string[]) => {
+      const updated = 'update schema_migrations set name = ? where name = ?'
+      await execute(updated, [`${name} undoing`, name])
+      const connection = await openConnection()
+      for (const sql of statements) await connection.promise().query(sql)
+      connection.destroy()
+    }
+    for (const { name, down } of migrations.slice(-4).reverse()) {
+      const whole = await shape()
+      for (let done = 0; done <= down.length; done++) {
+        await killed(name, down.slice(0, done))
+        await t.rejects(requireSchema(), { message: new RegExp(`^a rollback of ${name} has not ended: run`) })
+        t.match(
+          (await migrationStates()).find(state => state.name === name),
+          { applied_at: null, half_undone: true }
+        )
+        t.same(await migrateUp(name), [name])
+        t.same(await shape(), whole, `${name} is made again after ${done} statements`)
+      }
+      await killed(name, down.slice(0, 1))
+      t.match(await planRollback(1), [{ migration: name }], 'the next rollback begins with it')
+      t.same(await migrateDown(), [name])
+      await migrateUp(name)
+      t.same(await shape(), whole)
+      await migrateDown()
+    }
+    await migrateUp()
+    await requireSchema()
+  }
+)
 
 t.test('connections of others and living workers are at work', async t => {
   // The question is the first statement of its process.

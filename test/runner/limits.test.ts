@@ -6,12 +6,14 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { loadConfig } from '../../src/config.js'
+import { ifThere } from '../../src/lib/if-there.js'
 import { executeBuild, type RunnerPort, type RunnerResult } from '../../src/runner/execute.js'
 import { makeWorkFolder } from '../../src/runner/folders.js'
-import { markedMembers } from '../../src/runner/members.js'
-import { hiddenFiles, usedMemory } from '../../src/runner/memory.js'
+import { confinedMembers, isStopped, markedMembers } from '../../src/runner/members.js'
+import { hiddenFiles, memoryAtMost, usedMemory } from '../../src/runner/memory.js'
 import { seccompFilter } from '../../src/runner/seccomp.js'
 import { nap, processesWith, sleeperOf } from '../helpers/naps.js'
+import { until } from '../helpers/until.js'
 
 const home = t.testdir({ tmp: {} })
 const MIB = 1_048_576
@@ -114,8 +116,38 @@ t.test('memory', async t => {
 
   t.test('processes that have gone use nothing', async t => {
     const members = markedMembers('GITSTEAD_BUILD_MARK=of nobody')
-    t.equal(await usedMemory(members, 0, 0), 0)
+    t.equal(await usedMemory(members, 0), 0)
+    t.equal(await memoryAtMost(members, 0), 0)
     t.strictSame(await hiddenFiles(members, 0), { memory: 0, disk: 0 })
+  })
+
+  t.test('a build gets the processor after the appliance', async t => {
+    const { trace } = await build(['echo "it has $(nice)"'])
+    t.match(trace, '\nit has 5\n')
+  })
+
+  t.test('processes that are counted neither run nor fork meanwhile, and go on afterwards', async t => {
+    const cancel = new AbortController()
+    // One process below another, one whose parent has ended, and one that the script stops itself.
+    const script = [
+      `bash -c 'sleep ${nap(5)} & wait' & (setsid bash -c 'while true; do sleep 0.01; done' &)`,
+      `bash -c 'kill -STOP $$' & wait`
+    ]
+    const ended = build(script, { signal: cancel.signal })
+    const sleeper = await sleeperOf(5)
+    const first = firstOf(sleeper)
+    const members = confinedMembers(first)
+    await until('all of them run', () => processesBelow(first).length >= 6 && stoppedOf(first).length === 1)
+    const own = stoppedOf(first)
+    const thaw = await members.freeze()
+    const all = processesBelow(first)
+    await until('none of them runs', () => all.every(pid => isStopped(pid) || isZombie(pid)))
+    t.strictSame(processesBelow(first), all, 'no further one began')
+    t.equal(isStopped(first), false, 'the first process goes on')
+    thaw()
+    await until('those of the script go on', () => JSON.stringify(stoppedOf(first)) === JSON.stringify(own))
+    cancel.abort()
+    await ended
   })
 
   t.test('the kernel ends a build first, also when the build does not want that', async t => {
@@ -285,6 +317,21 @@ t.test('a build whose first process is stopped ends, and its slot is free', asyn
   t.match(trace, 'ERROR: the first process of the sandbox was stopped; the build stops\n')
   t.strictSame(processesWith(nap(4)), [])
 })
+
+/** The processes below another one, from the outside. */
+function processesBelow(pid: number): number[] {
+  const text = ifThere(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')) ?? ''
+  return text
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .flatMap(child => [Number(child), ...processesBelow(Number(child))])
+    .sort((a, b) => a - b)
+}
+
+const isZombie = (pid: number) =>
+  /^State:\tZ/m.test(ifThere(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? 'State:\tZ')
+const stoppedOf = (first: number) => processesBelow(first).filter(isStopped)
 
 function firstOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1')

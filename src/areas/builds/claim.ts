@@ -9,6 +9,7 @@ import { NotFound } from '../../errors.js'
 import { wake } from '../../queue/wake.js'
 import type { RunnerResult } from '../../runner/job.js'
 import { tokenHash } from '../../secrets.js'
+import type { Measured } from '../../storage/measure.js'
 import { type ChangingBuild, changePipeline, moveBuild } from '../pipelines/build-changes.js'
 import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
 
@@ -128,11 +129,11 @@ export async function renewBuild({ buildId, token }: BuildClaim): Promise<boolea
 }
 
 /** Ends a build and updates its pipeline. Returns false when the claim no longer holds the build. */
-export async function finishBuild(claim: BuildClaim, result: RunnerResult, traceSize: number): Promise<boolean> {
+export async function finishBuild(claim: BuildClaim, result: RunnerResult, trace: Measured): Promise<boolean> {
   const finished = await changePipeline(claim.pipelineId, async pipeline => {
     const build = await readBuild(pipeline, claim.buildId)
     if (build?.status !== 'running' || !build.token_hash?.equals(tokenHash(claim.token))) return false
-    await end(pipeline, build, result, traceSize)
+    await end(pipeline, build, result, trace)
     return true
   })
   return finished ?? false
@@ -161,12 +162,13 @@ async function end(
   pipeline: LockedPipeline,
   build: ChangingBuild,
   { status, reason, exitCode }: RunnerResult,
-  traceSize = 0
+  trace: Measured = { size: 0, sha256: null }
 ): Promise<void> {
   await moveBuild(pipeline, build, status, {
     failure_reason: reason ?? null,
     exit_code: exitCode ?? null,
-    trace_size: traceSize,
+    trace_size: trace.size,
+    trace_sha256: trace.sha256,
     token_hash: null,
     process_id: null,
     lease_until: null,

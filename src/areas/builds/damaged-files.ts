@@ -1,12 +1,13 @@
 // Compares archives and traces with the rows of their builds: whether they are there, with the size and hash of the row.
 import { execute, row, rows } from '../../db/sql.js'
 import { daysAgo } from '../../queue/task.js'
-import { hashOfArtifact, sizeOf } from '../../storage/measure.js'
+import { hashOf, sizeOf } from '../../storage/measure.js'
 
 interface FilesRow {
   readonly id: number
   readonly attempt: number
   readonly trace_size: number
+  readonly trace_sha256: Buffer | null
   readonly artifacts_attempt: number | null
   readonly artifacts_size: number | null
   readonly artifacts_sha256: Buffer | null
@@ -56,15 +57,19 @@ export async function lookAtBuildFiles({ most, all, progress }: LookOptions): Pr
 async function faultsOf(build: FilesRow): Promise<string[]> {
   const faults: string[] = []
   if (build.trace_size > 0) {
-    const size = await sizeOf('traces', { build: build.id, attempt: build.attempt })
+    const key = { build: build.id, attempt: build.attempt }
+    const size = await sizeOf('traces', key)
     // The last lines of a runner that was late may come after the end.
     if (size === null || size < build.trace_size) faults.push(faultText(build.id, 'trace', size, build.trace_size))
+    else if (build.trace_sha256 && !build.trace_sha256.equals(await hashOf('traces', key, build.trace_size))) {
+      faults.push(`build ${build.id}: the trace has other bytes than were stored`)
+    }
   }
   if (build.artifacts_size !== null && build.artifacts_attempt !== null) {
     const key = { build: build.id, attempt: build.artifacts_attempt }
     const size = await sizeOf('artifacts', key)
     if (size !== build.artifacts_size) faults.push(faultText(build.id, 'archive', size, build.artifacts_size))
-    else if (build.artifacts_sha256 && !build.artifacts_sha256.equals(await hashOfArtifact(key))) {
+    else if (build.artifacts_sha256 && !build.artifacts_sha256.equals(await hashOf('artifacts', key))) {
       faults.push(`build ${build.id}: the archive has other bytes than were stored`)
     }
   }
@@ -76,12 +81,13 @@ const faultText = (id: number, what: string, size: number | null, stored: number
   `build ${id}: the ${what} ${size === null ? 'is missing' : `has ${size} bytes, and not ${stored}`}`
 
 const FINISHED = "status in ('success', 'failed', 'canceled', 'skipped')"
-const COLUMNS = 'id, attempt, trace_size, artifacts_attempt, artifacts_size, artifacts_sha256'
+const COLUMNS = 'id, attempt, trace_size, trace_sha256, artifacts_attempt, artifacts_size, artifacts_sha256'
 const LIVE = 'artifacts_expire_at is null or artifacts_expire_at > ?'
 
 function finishedBuilds(after: number, until: number): Promise<FilesRow[]> {
   return rows<FilesRow>(
-    `select id, attempt, if(erased_at is null, trace_size, 0) as trace_size, artifacts_attempt, artifacts_sha256,
+    `select id, attempt, if(erased_at is null, trace_size, 0) as trace_size, trace_sha256, artifacts_attempt,
+       artifacts_sha256,
        if(artifacts_filename is not null and (${LIVE}), artifacts_size, null) as artifacts_size
      from builds where id > ? and id <= ? and ${FINISHED} and (trace_size > 0 or artifacts_filename is not null)`,
     [new Date(), after, until]

@@ -1,9 +1,14 @@
 // Slows down clients that guess passwords and tokens, and so limits the cost of hashing their guesses. All doors count
-// together: the API, the sign-in page and git. Only wrong guesses count. Each process counts for itself, in memory.
+// together: the API, the sign-in page and git, in all server processes. Only wrong guesses count.
+//
+// Each process counts in memory, tells the others of wrong passwords by the database, and learns from them before it compares
+// a password. It does not see what the others are comparing at that moment, so that each of N processes may answer as many
+// guesses as are left, once in a window. Wrong tokens count in each process alone.
 import { LRUCache } from 'lru-cache'
 import { TooManyRequests, Unauthorized } from '../../errors.js'
 import { networkOf } from '../../lib/address.js'
 import { log } from '../../log.js'
+import { type Known, noteRight, noteWrong, readAttempts } from './attempts.queries.js'
 
 /** Wrong guesses within WINDOW_S seconds, after which further ones are refused (docs/keys-and-tokens.md). */
 export const WINDOW_S = 60
@@ -20,11 +25,14 @@ export const TOKENS_PER_ADDRESS = 600
 const KEPT = 50_000
 
 interface Counter {
+  readonly what: string
   /** The seconds until a further guess is answered; 0 when it is answered now. */
   refusedFor(key: string): number
   /** False while so many guesses are being checked that the limit is reached if all of them are wrong. */
   hasPlace(key: string): boolean
   begin(key: string): void
+  /** Takes over what all processes together have counted. */
+  learn(key: string, known: Known): void
   end(key: string, wrong: boolean): void
 }
 
@@ -34,6 +42,9 @@ const byAccountAndAddress = counter(PER_ACCOUNT_AND_ADDRESS, 'wrong passwords fo
 const byAccount = counter(PER_ACCOUNT, 'wrong passwords for an account')
 const byAddress = counter(PER_ADDRESS, 'wrong passwords from an address')
 const tokensByAddress = counter(TOKENS_PER_ADDRESS, 'wrong tokens from an address')
+
+/** Seconds for which the appliance remembers that a password was right at an address. */
+const PROVEN_S = 30 * 86_400
 
 /** Pairs of an account and an address from which its password was right. */
 const proven = new LRUCache<string, true>({ max: KEPT })
@@ -51,19 +62,41 @@ export async function attempt<T>(account: string, address: string, check: () => 
   const network = networkOf(address)
   const pair = `${network} ${account}`
   const both: Place = [byAccountAndAddress, pair]
-  const places: readonly Place[] = proven.has(pair) ? [both] : [both, [byAccount, account], [byAddress, network]]
+  const apart: readonly Place[] = [
+    [byAccount, account],
+    [byAddress, network]
+  ]
+  // A flood of guesses ends here without a statement.
+  if (both[0].refusedFor(pair) === 0) await learnFromOthers(pair, [both, ...apart])
+  const places: readonly Place[] = proven.has(pair) ? [both] : [both, ...apart]
   await takePlaces(places)
   let wrong = false
   try {
     const found = await check()
     wrong = found === null
-    if (!wrong) proven.set(pair, true)
+    if (wrong) await noteWrong(places.map(nameOf), secondsFromNow(WINDOW_S))
+    else if (!proven.has(pair)) await prove(pair)
     return found
   } finally {
     for (const [counter, key] of places) counter.end(key, wrong)
     for (const wake of waiting) wake()
     waiting.clear()
   }
+}
+
+const nameOf = ([counter, key]: Place) => `${counter.what}: ${key}`
+const provenName = (pair: string) => `proven: ${pair}`
+const secondsFromNow = (seconds: number) => new Date(Date.now() + seconds * 1000)
+
+async function learnFromOthers(pair: string, places: readonly Place[]): Promise<void> {
+  const [right, ...wrong] = await readAttempts([provenName(pair), ...places.map(nameOf)])
+  if (right) proven.set(pair, true)
+  for (const [at, known] of wrong.entries()) if (known) places[at]?.[0].learn(places[at][1], known)
+}
+
+async function prove(pair: string): Promise<void> {
+  await noteRight(provenName(pair), secondsFromNow(PROVEN_S))
+  proven.set(pair, true)
 }
 
 async function takePlaces(places: readonly Place[]): Promise<void> {
@@ -99,6 +132,11 @@ function counter(limit: number, what: string): Counter {
   const wrongOf = (key: string) => wrong.get(key) ?? 0
   const runningOf = (key: string) => running.get(key) ?? 0
   return {
+    what,
+    learn: (key, known) => {
+      if (known.wrong <= wrongOf(key)) return
+      wrong.set(key, known.wrong, { ttl: Math.max(1, known.until.getTime() - Date.now()), noUpdateTTL: false })
+    },
     refusedFor: key => (wrongOf(key) < limit ? 0 : Math.max(1, Math.ceil(wrong.getRemainingTTL(key) / 1000))),
     hasPlace: key => wrongOf(key) + runningOf(key) < limit,
     begin: key => running.set(key, runningOf(key) + 1),

@@ -10,7 +10,7 @@ import { oldRefChanges } from '../refs/old-ref-changes.js'
 import { unfinishedRemovals } from '../removal/unfinished-removals.js'
 import { repositoryUpkeep } from '../repository/upkeep.js'
 import { abandonedBuilds } from '../runners/abandoned-builds.js'
-import { oldAuditEvents, oldJobs, oldQueueMinutes, oldRuns, oldTicks } from './old-records.js'
+import { oldAuditEvents, oldJobs, oldPasswordAttempts, oldQueueMinutes, oldRuns, oldTicks } from './old-records.js'
 import { orphanedFiles } from './orphaned-files.js'
 
 export const tasks: readonly Task[] = [
@@ -22,6 +22,7 @@ export const tasks: readonly Task[] = [
   oldAuditEvents,
   oldDeliveries,
   oldJobs,
+  oldPasswordAttempts,
   oldQueueMinutes,
   oldRefChanges,
   oldRuns,

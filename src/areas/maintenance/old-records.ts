@@ -36,6 +36,13 @@ export const oldTicks: Task = {
   run: context => removeRows(context, 'schedule_ticks', 'due_at < ?', [daysAgo(TICK_DAYS)])
 }
 
+export const oldPasswordAttempts: Task = {
+  name: 'old_password_attempts',
+  schedule: '48 3 * * *',
+  about: 'removes counts of wrong passwords that no longer count',
+  run: context => removeRows(context, 'password_attempts', 'until_at < ?', [new Date()])
+}
+
 export const oldQueueMinutes: Task = {
   name: 'old_queue_minutes',
   schedule: '49 3 * * *',

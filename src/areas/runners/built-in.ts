@@ -6,7 +6,8 @@ import { log } from '../../log.js'
 import { executeBuild } from '../../runner/execute.js'
 import { makeWorkFolder } from '../../runner/folders.js'
 import type { RunnerJob, RunnerPort, SourcesPlace } from '../../runner/job.js'
-import { appendTrace, resetTrace, traceSize } from '../../storage/traces.js'
+import { measureTrace } from '../../storage/measure.js'
+import { appendTrace, resetTrace } from '../../storage/traces.js'
 import { version } from '../../version.js'
 import { type ArtifactsRow, openArtifactsOf, storeArtifacts } from '../builds/artifacts.js'
 import { type BuildClaim, finishBuild, newBuildToken, releaseBuild, renewBuild } from '../builds/claim.js'
@@ -59,8 +60,8 @@ async function runClaimed(claim: BuildClaim, runner: RunnerRow, stop: AbortSigna
     // When the worker stops, the build stays running. The error returns its wake-up to the queue, and the next worker
     // starts the build again.
     if (stop.aborted && !lost.signal.aborted) throw new Error('the worker stopped while the build ran')
-    const size = await traceSize(key)
-    await whenAvailable(() => finishBuild(claim, result, size), stop)
+    const trace = await measureTrace(key)
+    await whenAvailable(() => finishBuild(claim, result, trace), stop)
   } catch (error) {
     // If this fails as well, the lease ends by itself.
     await releaseBuild(claim, stop.aborted).catch(() => undefined)

@@ -14,6 +14,7 @@ import { storedDates } from './0013-stored-dates.js'
 import { lanes } from './0016-lanes.js'
 import { integrity } from './0017-integrity.js'
 import { maintenanceMode } from './0020-maintenance-mode.js'
+import { trust } from './0022-trust.js'
 import { groups } from './0025-groups.js'
 
 export const migrations: readonly Migration[] = [
@@ -31,5 +32,6 @@ export const migrations: readonly Migration[] = [
   lanes,
   integrity,
   maintenanceMode,
+  trust,
   groups
 ]

@@ -78,10 +78,10 @@ t.test('takeBuild', async t => {
     t.match(claim, { attempt: 2 })
     t.not(claim?.token, old.token)
     t.equal(await renewBuild(old), false)
-    t.equal(await finishBuild(old, { status: 'failed', reason: 'script_failure' }, 10), false)
+    t.equal(await finishBuild(old, { status: 'failed', reason: 'script_failure' }, { size: 10, sha256: null }), false)
     await releaseBuild(old, true)
     t.match(await stateOf(build.id), { status: 'running', attempt: 2 })
-    t.equal(claim && (await finishBuild(claim, { status: 'success' }, 3)), true)
+    t.equal(claim && (await finishBuild(claim, { status: 'success' }, { size: 3, sha256: null })), true)
     t.match(await stateOf(build.id), { status: 'success', pipeline: 'success' })
   })
 
@@ -130,14 +130,14 @@ t.test('cancelBuild', async t => {
     t.equal(await renewBuild(claim), true)
     await cancelBuild(build.id)
     t.equal(await renewBuild(claim), false)
-    t.equal(await finishBuild(claim, { status: 'success' }, 1), false)
+    t.equal(await finishBuild(claim, { status: 'success' }, { size: 1, sha256: null }), false)
     t.match(await stateOf(build.id), { status: 'canceled', pipeline: 'canceled' })
   })
 
   t.test('does not change a build that has ended', async t => {
     const build = await one()
     const claim = await takeByWorker(build, await register())
-    if (claim) await finishBuild(claim, { status: 'success' }, 1)
+    if (claim) await finishBuild(claim, { status: 'success' }, { size: 1, sha256: null })
     await cancelBuild(build.id)
     t.match(await stateOf(build.id), { status: 'success' })
     await t.rejects(cancelBuild(999_999), { name: 'NotFound' })
@@ -149,7 +149,10 @@ t.test('cancelBuild', async t => {
       const build = await one()
       const claim = await beginBuild(build, await register())
       count += await countTransactions(async () => {
-        const [finished] = await Promise.all([finishBuild(claim, { status: 'success' }, 1), cancelBuild(build.id)])
+        const [finished] = await Promise.all([
+          finishBuild(claim, { status: 'success' }, { size: 1, sha256: null }),
+          cancelBuild(build.id)
+        ])
         const status = finished ? 'success' : 'canceled'
         t.match(await stateOf(build.id), { status, pipeline: status })
       })

@@ -8,6 +8,7 @@ import { applyRefChange } from '../../../src/areas/refs/ref-effects.js'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { config } from '../../../src/config.js'
 import { row, rows } from '../../../src/db/sql.js'
+import { measureTrace } from '../../../src/storage/measure.js'
 import { appendTrace, resetTrace } from '../../../src/storage/traces.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
 
@@ -74,7 +75,7 @@ export async function endBuild(build: TestBuild, outcome: Outcome = {}): Promise
     writeFileSync(path, outcome.artifacts)
     await storeArtifacts(claim, { path, filename: 'artifacts.zip' }, outcome.expireIn ?? null)
   }
-  await finishBuild(claim, { status: outcome.status ?? 'success' }, outcome.trace?.length ?? 0)
+  await finishBuild(claim, { status: outcome.status ?? 'success' }, await measureTrace(key))
 }
 
 /** Makes a commit, a pipeline, and a build that has everything a client can read, such as a trace and artifacts. */

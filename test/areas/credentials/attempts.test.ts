@@ -2,6 +2,7 @@
 // by the text of the login, and each door counted its own. Git answered 504 of 600 guesses.
 import t from 'tap'
 import {
+  attempt,
   PER_ACCOUNT,
   PER_ACCOUNT_AND_ADDRESS,
   PER_ADDRESS,
@@ -171,4 +172,33 @@ t.test('a token without the right for git is no wrong password', async t => {
   const token = await app.make.token(user, { scopes: 'read_user' })
   for (const _ of count(PER_ACCOUNT_AND_ADDRESS + 1)) t.equal(await doors.git(user.username, token, address), 401)
   t.equal(await doors.git(user.username, user.password, address), 404)
+})
+
+t.test('wrong passwords count in all server processes together', async t => {
+  // The counts in memory are of the module, so that a second one of it is as another process.
+  const file = '../../../src/areas/credentials/attempts.js?of=another-process'
+  const other = (await import(file)) as typeof import('../../../src/areas/credentials/attempts.js')
+  const user = await app.make.user()
+  const account = `user ${user.id}`
+  const wrong = async () => null
+  const right = async () => 'the user'
+
+  t.test('up to the limit of one of them', async t => {
+    const address = fresh()
+    for (const at of count(PER_ACCOUNT_AND_ADDRESS)) {
+      t.equal(await (at % 2 === 0 ? other.attempt : attempt)(account, address, wrong), null)
+    }
+    await t.rejects(other.attempt(account, address, right), { name: 'TooManyRequests' })
+    await t.rejects(attempt(account, address, right), { name: 'TooManyRequests' })
+    t.equal(await other.attempt('user of another account', address, right), 'the user')
+  })
+
+  t.test('and an address from which one was right is known to all', async t => {
+    const address = fresh()
+    t.equal(await attempt(account, address, right), 'the user')
+    const guesses = await Promise.allSettled(count(PER_ACCOUNT).map(() => attempt(account, fresh(), wrong)))
+    t.ok(guesses.some(({ status }) => status === 'rejected'))
+    await t.rejects(other.attempt(account, fresh(), right), { name: 'TooManyRequests' })
+    t.equal(await other.attempt(account, address, right), 'the user')
+  })
 })

@@ -55,7 +55,7 @@ async function act(build: TestBuild): Promise<void> {
   if (next(4) === 0) return void (await cancelBuild(build.id))
   const claim = await takeByWorker(build, worker)
   if (!claim) return
-  const end = () => finishBuild(claim, { status: next(2) === 0 ? 'success' : 'failed' }, 0)
+  const end = () => finishBuild(claim, { status: next(2) === 0 ? 'success' : 'failed' }, { size: 0, sha256: null })
   // Some builds are also canceled while they end.
   await (next(3) === 0 ? Promise.all([end(), cancelBuild(build.id)]) : end())
 }
@@ -79,7 +79,7 @@ t.test('a build that was retried no longer counts', async t => {
   const [build] = await makePipeline(await factory.project(), 'one: { script: x }\n')
   if (!build) return t.fail('no build')
   const claim = await takeByWorker(build, worker)
-  if (claim) await finishBuild(claim, { status: 'failed' }, 0)
+  if (claim) await finishBuild(claim, { status: 'failed' }, { size: 0, sha256: null })
   await execute(
     `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
        allow_failure, tag_list, tag_list_hash, plan, queued_at, created_at, updated_at)

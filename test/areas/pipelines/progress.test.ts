@@ -37,7 +37,10 @@ async function pipeline(text: string) {
     begin: (name: string) => beginBuild(named(name), worker),
     end: async (name: string, status: 'success' | 'failed' = 'success') => {
       const claim = await beginBuild(named(name), worker)
-      await finishBuild(claim, status === 'failed' ? { status, reason: 'script_failure' } : { status }, 0)
+      await finishBuild(claim, status === 'failed' ? { status, reason: 'script_failure' } : { status }, {
+        size: 0,
+        sha256: null
+      })
     },
     status: async () => (await row<{ status: string }>('select status from pipelines where id = ?', [id]))?.status,
     builds: async () =>

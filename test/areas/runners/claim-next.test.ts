@@ -172,7 +172,11 @@ t.test('the built-in runner', async t => {
     t.match(await claimNext(runner, { processId: worker }), { buildId: first?.buildId, attempt: 2 })
     t.match(await claimNext(runner, { processId: worker }), { buildId: second?.buildId, attempt: 2 })
     t.equal(await nameOf(await claimNext(runner, { processId: worker })), 'three')
-    t.equal(first && (await finishBuild(first, { status: 'success' }, 0)), false, 'the killed one has lost it')
+    t.equal(
+      first && (await finishBuild(first, { status: 'success' }, { size: 0, sha256: null })),
+      false,
+      'the killed one has lost it'
+    )
   })
 
   t.test('does not take over builds of an outside runner', async t => {

@@ -10,7 +10,9 @@ export default class DbStatus extends BaseCommand {
     const { withDatabase } = await import('../../with-database.js')
     const { migrationStates } = await import('../../../db/migrate.js')
     const migrations = await withDatabase(migrationStates, { anySchema: true })
-    for (const { name, applied_at } of migrations) this.log(`${name}  ${applied_at?.toISOString() ?? 'pending'}`)
+    for (const { name, applied_at, half_undone } of migrations) {
+      this.log(`${name}  ${applied_at?.toISOString() ?? (half_undone ? 'half undone' : 'pending')}`)
+    }
     return { migrations }
   }
 }
