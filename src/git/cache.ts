@@ -44,6 +44,9 @@ export async function remember<T>(
   return await promise
 }
 
+/** Tells whether `remember` would give the fact at once. */
+export const isKept = (repository: string, key: string): boolean => store().has(`${repository}\0${key}`)
+
 /** Drops everything that the cache knows about a repository. */
 export function forget(repository: string): void {
   const prefix = `${repository}\0`
