@@ -37,7 +37,7 @@ t.test('defaults are those of the file that documents them', async t => {
 
 t.test('each source goes before the one below', async t => {
   const file = 'port: 1001\nlog: {level: warn}\ngit:\n  timeout: 7\n'
-  t.match(load(t, { file }), { port: 1001, log: { level: 'warn' }, git: { timeout: 7, max_readers: 16 } })
+  t.match(load(t, { file }), { port: 1001, log: { level: 'warn' }, git: { timeout: 7, max_readers: 32 } })
   const variables = { GITSTEAD_PORT: '1002', GITSTEAD_GIT_TIMEOUT: '8' }
   t.match(load(t, { file, variables }), { port: 1002, log: { level: 'warn' }, git: { timeout: 8 } })
   t.match(load(t, { file, variables, flags: { port: 1003, host: undefined } }), { port: 1003, host: '127.0.0.1' })

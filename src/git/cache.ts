@@ -43,6 +43,9 @@ export async function remember<T>(
   return await promise
 }
 
+/** Tells whether `remember` would give the fact at once. */
+export const isKept = (repository: string, key: string): boolean => store().has(`${repository}\0${key}`)
+
 /** Keeps a fact that a caller has learnt by another way than `remember`. `size` is the bytes that it takes. */
 export function keep(repository: string, key: string, { value, size }: { value: unknown; size: number }): void {
   const full = `${repository}\0${key}`

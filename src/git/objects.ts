@@ -1,5 +1,5 @@
 // Reads commits, trees and tags. The cache keeps what was parsed.
-import { keep, ownMemory, remember } from './cache.js'
+import { isKept, keep, ownMemory, remember } from './cache.js'
 import type { LooseObject } from './loose.js'
 import { type Commit, parseCommit, parseTag, type Tag } from './parse.js'
 import { type ObjectType, readObject, readObjectStart } from './reader.js'
@@ -37,6 +37,9 @@ const PARSED = 4
 export function readCommit(repository: string, id: string): Promise<Commit | null> {
   return readParsed(repository, id, 'commit', (start, size) => parseCommit(id, start, size))
 }
+
+/** Tells whether the cache has the commit with a full id. */
+export const isCommitKnown = (repository: string, id: string): boolean => isKept(repository, `commit ${id}`)
 
 /** Returns the annotated tag with a full id, or null. */
 export function readTag(repository: string, id: string): Promise<Tag | null> {

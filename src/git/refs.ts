@@ -1,8 +1,9 @@
 // Names of branches and tags, the objects that they point at, and changes of refs.
 
-import { DamagedRepository } from './objects.js'
+import { DamagedRepository, isCommitKnown } from './objects.js'
 import { isObjectId, objectInfo } from './reader.js'
 import { hasRefFile } from './ref-files.js'
+import { lookUpRef } from './ref-lookup.js'
 import { writeRefs } from './ref-writer.js'
 import { GitFailure, runGit } from './run.js'
 
@@ -73,6 +74,8 @@ export async function resolveCommit(
   )
   const isId = /^[0-9a-f]{4,40}$/i.test(name)
   const id = name.toLowerCase()
+  const known = await resolveKnown(repository, refs, isId ? id : null)
+  if (known) return known
   const found = await Promise.all(
     [...refs, ...(isId ? [id] : [])].map(candidate => objectInfo(repository, `${candidate}^{commit}`))
   )
@@ -89,6 +92,16 @@ export async function resolveCommit(
   // with that name.
   const direct = commit.id.startsWith(id) || id.length === 40
   return direct ? { id: commit.id, ref: null } : null
+}
+
+/** Does the same without git for a commit that is in the cache. Returns undefined when git must be asked. */
+async function resolveKnown(repository: string, refs: readonly string[], id: string | null) {
+  for (const ref of refs) {
+    const value = await lookUpRef(repository, ref)
+    if (value === null) continue
+    return value !== undefined && isCommitKnown(repository, value) ? { id: value, ref } : undefined
+  }
+  return id !== null && isCommitKnown(repository, id) ? { id, ref: null } : undefined
 }
 
 export interface Ref {

@@ -24,7 +24,7 @@ t.test('config show prints each value with its origin, and no password', async t
   t.same(found.get('host'), ['127.0.0.1', 'default'])
   t.same(found.get('port'), [81, 'file'])
   t.same(found.get('git.timeout'), [7, 'file'])
-  t.same(found.get('git.max_readers'), [16, 'default'])
+  t.same(found.get('git.max_readers'), [32, 'default'])
   t.same(found.get('log.level'), ['error', 'environment'])
   t.same(found.get('hooks.allow'), [[], 'default'])
   t.same(found.get('database.url'), ['mysql://ada:redacted@db/gitstead', 'environment'])

@@ -1,5 +1,5 @@
 // The data of the mixed load: 100,000 projects and a million builds, in the order in which time would have brought them,
-// and 200 repositories. Making them takes some minutes, so a home with them stays in the cache (about 1.5 GB).
+// and 200 repositories. Making them takes some minutes, so a home with them stays in the cache (1.2 GB).
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
