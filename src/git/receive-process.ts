@@ -67,13 +67,14 @@ function stopper(git: GitProcess): () => void {
 }
 
 /** Bytes after which git starts. A smaller push is there before git could have done much. */
-const EARLY_FROM = 1024 * 1024
+const EARLY_FROM = 512 * 1024
 /**
  * Bytes that a client sends in each second, or git ends. Below this pace git is so much faster than the client that it
  * gains less than a tenth by an early start.
  */
 const PACE = 4 * 1024 * 1024
-const SECOND = 1000
+/** Milliseconds between two looks at the pace. */
+const LOOK = 1000
 
 export interface EarlyPush {
   readonly spool: Spool
@@ -82,6 +83,8 @@ export interface EarlyPush {
   readonly client?: string
   /** Called before git gets anything: a pack may end before the request does, and then git changes the refs. */
   readonly admit: () => Promise<unknown>
+  /** Milliseconds between two looks at the pace of the client; the default is a second. */
+  readonly look?: number
 }
 
 export interface HeadStart {
@@ -105,13 +108,13 @@ export function giveHeadStart(repository: string, push: EarlyPush): HeadStart {
   const begun = begin().catch(drop)
 
   async function begin(): Promise<void> {
-    const { spool, commands, client, admit } = push
+    const { spool, commands, client, admit, look = LOOK } = push
     // There is a pack only when a ref gets a value.
     if (commands.every(command => command.new === ZERO)) return
     if (!(await spool.reaches(EARLY_FROM)) || spool.isComplete() || dropped) return
     const git = await startEarlyGit([...ARGS, repository], { repository, long: true, client, giveUp: drop })
     if (!git) return
-    early = feedEarly(git, { spool, giveUp: drop, admitted: admit() })
+    early = feedEarly(git, { spool, look, giveUp: drop, admitted: admit() })
     if (dropped) early.stop()
     await early.admitted
   }
@@ -122,7 +125,7 @@ export function giveHeadStart(repository: string, push: EarlyPush): HeadStart {
       await begun
       if (!early) return null
       if (!dropped) {
-        await early.finish(pushProcessorLimit(push.spool.size))
+        early.finish(pushProcessorLimit(push.spool.size))
         return early
       }
       await early.git.done
@@ -141,23 +144,24 @@ async function hasMoved(repository: string, { commands }: EarlyPush): Promise<bo
 interface EarlyReceiver extends Receiver {
   readonly admitted: Promise<unknown>
   /** Says that everything has come: from now on nobody ends git for others, and its limit follows from the size. */
-  readonly finish: (seconds: number) => Promise<void>
+  readonly finish: (seconds: number) => void
 }
 
 interface Feeding {
   readonly spool: Spool
+  readonly look: number
   readonly giveUp: () => void
   readonly admitted: Promise<unknown>
 }
 
-function feedEarly(git: EarlyGit, { spool, giveUp, admitted }: Feeding): EarlyReceiver {
+function feedEarly(git: EarlyGit, { spool, look, giveUp, admitted }: Feeding): EarlyReceiver {
   const end = stopper(git)
   const input = spool.read()
   let before = spool.size
   const clock = setInterval(() => {
-    if (spool.size - before < PACE) giveUp()
+    if (spool.size - before < (PACE * look) / 1000) giveUp()
     before = spool.size
-  }, SECOND).unref()
+  }, look).unref()
   void git.done.then(() => clearInterval(clock))
   const stop = () => {
     clearInterval(clock)
@@ -170,10 +174,10 @@ function feedEarly(git: EarlyGit, { spool, giveUp, admitted }: Feeding): EarlyRe
     stop,
     admitted,
     reason: () => undefined,
-    finish: async seconds => {
+    finish: seconds => {
       clearInterval(clock)
       git.keep()
-      await git.limitProcessor(seconds)
+      void git.limitProcessor(seconds)
     }
   }
 }

@@ -2,7 +2,6 @@
 // output and the number of processes that run at the same time.
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { type SimpleGit, simpleGit } from 'simple-git'
@@ -169,17 +168,15 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
   return { pid, stdin, stdout, stderr: keepStart(child.stderr), done, kill, limitProcessor }
 }
 
-/** The process comes first: children that it starts meanwhile have the new limit already. */
+// The process comes first: children that it starts meanwhile have the new limit already. One shell for all of them, because
+// each start of a program blocks this one for some milliseconds.
+const LIMIT_RUNNING = `prlimit --cpu="$1": --pid "$2"
+for child in $(cat "/proc/$2/task/$2/children"); do prlimit --cpu="$1": --pid "$child"; done`
+
 async function limitRunning(pid: number | undefined, seconds: number): Promise<void> {
   if (pid === undefined) return
-  const limit = (process: string) => runProgram('prlimit', [`--cpu=${seconds}:`, '--pid', process])
-  try {
-    await limit(String(pid))
-    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'latin1')
-    for (const child of children.split(' ').filter(Boolean)) await limit(child)
-  } catch {
-    // It has ended, or keeps the limit that it began with.
-  }
+  // It fails when they have ended meanwhile.
+  await runProgram('/bin/sh', ['-c', LIMIT_RUNNING, 'sh', String(seconds), String(pid)]).catch(() => {})
 }
 
 function signalGroup(child: Spawned, signal: NodeJS.Signals): void {
