@@ -12,6 +12,12 @@ export const operations = {
   'POST /users/:id/keys': ['key_create'],
   'DELETE /users/:id/keys/:key_id': ['key_destroy'],
   'POST /projects': ['project_create'],
+  'POST /projects/user/:user_id': ['project_create'],
+  'POST /projects/fork/:id': ['project_create'],
+  // Only another path.
+  'PUT /projects/:id': ['project_rename'],
+  'DELETE /projects/:id': ['project_destroy'],
+  'POST /groups/:id/projects/:project_id': ['project_transfer'],
   'POST /projects/:id/repository/files': ['push'],
   'PUT /projects/:id/repository/files': ['push'],
   'DELETE /projects/:id/repository/files': ['push'],

@@ -75,6 +75,29 @@ export const write = (status: number): ProjectStatuses =>
     { archived: FORBIDDEN }
   )
 
+/** Settings and rights of a project, which its members from this level have; archived projects too. */
+export const ofProject = (least: 'master' | 'owner', status = 200): ProjectStatuses =>
+  onProjects(
+    answering(status, membersFrom(least, 401)),
+    answering(status, internally(membersOfOpen(least), 401)),
+    answering(status, membersOfOpen(least))
+  )
+
+/** Everybody who is signed in and sees the project. */
+export const SEE_PROJECT = (status = 200): ProjectStatuses =>
+  onProjects(
+    answering(status, membersFrom('guest', 401)),
+    answering(status, internally(OPEN_TO_USERS, 401)),
+    answering(status, OPEN_TO_USERS)
+  )
+
+/** Administrators alone. */
+export const ADMINISTER_PROJECT = (status = 200): ProjectStatuses => {
+  const hidden = statuses({ ...membersFrom('owner', 401), owner: 403, admin: status })
+  const open = statuses({ ...FORBIDDEN, admin: status })
+  return onProjects(hidden, internally(open, 401), open)
+}
+
 /** git over HTTP asks clients without credentials for a password (401), where the API answers 404. */
 export const FETCH = onProjects(membersFrom('reporter', 401), internally(OPEN, 401), OPEN)
 
@@ -89,6 +112,17 @@ export const READ_GROUP: GroupStatuses = {
   internal: internally(OPEN_TO_USERS, 401),
   public: OPEN_TO_USERS,
   holding: OPEN_TO_USERS
+}
+
+/** Administrators alone; others learn that the group exists if they may see it. */
+export function ADMINISTER_GROUP(status: number): GroupStatuses {
+  const open = statuses({ ...FORBIDDEN, admin: status })
+  return {
+    private: statuses({ ...membersFrom('owner', 401), owner: 403, admin: status }),
+    internal: internally(open, 401),
+    public: open,
+    holding: open
+  }
 }
 
 /** A page of the browser, without credentials: it ignores tokens. */

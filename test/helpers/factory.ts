@@ -114,6 +114,7 @@ async function share(project: TestProject, group: TestGroup, level: number, expi
      values (?, ?, ?, ?, ?, ?)`,
     [project.id, group.id, level, expiresAt ?? null, now, now]
   )
+  await execute('update projects set has_shares = true where id = ?', [project.id])
 }
 
 interface TokenValues {

@@ -14,9 +14,10 @@ export const recordEvents = {
   'project.created': ({ happening: { project } }) => projectEvent('project_create', project),
   // A restored project is a new project for the receiver.
   'project.restored': ({ happening: { project } }) => projectEvent('project_create', project),
-  'project.renamed': ({ happening: { project, old_path_with_namespace: old } }) => ({
-    system: { event: 'project_rename', payload: () => projectMovePayload('project_rename', projectOf(project), old) }
-  }),
+  'project.renamed': ({ happening: { project, old_path_with_namespace: old } }) =>
+    moveEvent('project_rename', project, old),
+  'project.transferred': ({ happening: { project, old_path_with_namespace: old } }) =>
+    moveEvent('project_transfer', project, old),
   'project.deleted': ({ happening: { project } }) => projectEvent('project_destroy', project)
 } as const satisfies Partial<ByKind<HookEvent>>
 
@@ -30,6 +31,10 @@ const keyEvent = (event: 'key_create' | 'key_destroy', key: Stored<KeySnapshot>)
 
 const projectEvent = (event: 'project_create' | 'project_destroy', project: Stored<ProjectSnapshot>) => ({
   system: { event, payload: () => projectPayload(event, projectOf(project)) }
+})
+
+const moveEvent = (event: 'project_rename' | 'project_transfer', project: Stored<ProjectSnapshot>, old: string) => ({
+  system: { event, payload: () => projectMovePayload(event, projectOf(project), old) }
 })
 
 const userOf = ({ id, username, name, email, created_at, updated_at }: Stored<UserSnapshot>) => ({

@@ -68,6 +68,7 @@ t.test('DELETE /users/:id', async t => {
         sessions: 1,
         identities: 1,
         memberships: 1,
+        stars: 0,
         activities: 0
       },
       stays: { projects: 0, pipelines: 1, builds: 1, pushes: 1, audit_events: 0 }
