@@ -65,7 +65,8 @@ const SETTINGS = {
       hooks: integer(0),
       builds: integer(0),
       mail: integer(0),
-      maintenance: integer(0)
+      maintenance: integer(0),
+      imports: integer(0)
     },
     poll_interval: number(0.05),
     lease: integer(3)
@@ -84,6 +85,7 @@ const SETTINGS = {
   },
   artifacts: { max_size: integer(1) },
   hooks: { allow: listOf(text()), timeout: integer(1), response_limit: integer(0) },
+  imports: { max_size: integer(1), timeout: integer(1) },
   session: { expire: integer(60) }
 }
 

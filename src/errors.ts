@@ -87,6 +87,13 @@ export class ProjectLimit extends Failure {
 /** A duplicate, or a record that has changed in the meantime. */
 export class Conflict extends Failure {}
 
+/** A conflict that is told by attribute, as Invalid is. */
+export class ConflictingValues extends Conflict {
+  constructor(readonly errors: Record<string, string[]>) {
+    super(new Invalid(errors).message)
+  }
+}
+
 /** A conflict during the update of a user. The requirement answers it with 404 ("Errors"). */
 export class UpdateConflict extends Conflict {}
 

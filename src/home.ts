@@ -7,7 +7,7 @@ import { config } from './config.js'
 import { Misconfigured, NoHome } from './errors.js'
 
 /** The folders of every home. */
-export const HOME_FOLDERS = ['repositories', 'artifacts', 'traces', 'tmp', 'backups', 'run'] as const
+export const HOME_FOLDERS = ['repositories', 'artifacts', 'traces', 'uploads', 'tmp', 'backups', 'run'] as const
 
 /** A home has this file from its first start to its end. A restore writes it last. */
 const MARK = 'secrets.json'

@@ -41,6 +41,7 @@ const AREAS = [
   'settings',
   'activity',
   'hooks',
+  'paths',
   // People, and what they are a member of.
   'users',
   'credentials',
@@ -48,6 +49,9 @@ const AREAS = [
   'members',
   // Code.
   'projects',
+  'project-groups',
+  'uploads',
+  'imports',
   'refs',
   'repository',
   // CI.
@@ -60,6 +64,7 @@ const AREAS = [
   'issues',
   'merge-requests',
   'discussion',
+  'events',
   'inbox',
   // Administration.
   'templates',

@@ -24,6 +24,8 @@ interface Levelled extends Common {
   readonly strangers?: true
   /** Clients without credentials may do it too, if the project or group is public. */
   readonly anonymous?: true
+  /** Only administrators may do it, whatever the level of others. */
+  readonly admins?: true
 }
 
 export interface ProjectAbility extends Levelled {
@@ -84,6 +86,7 @@ export const abilities = {
   'token.revoke': { on: 'record', by: ['owner'], refusal: 'missing' },
   'hook.administer': { on: 'instance', least: 'admin' },
   'settings.administer': { on: 'instance', least: 'admin' },
+  'version.read': { on: 'instance', least: 'user' },
   'broadcast.administer': { on: 'instance', least: 'admin' },
   'audit.read': { on: 'instance', least: 'admin' },
   'template.read': { on: 'instance', least: 'anybody' },
@@ -107,6 +110,7 @@ export const abilities = {
   'project.list_visible': { on: 'instance', least: 'anybody' },
   'project.list_all': { on: 'instance', least: 'admin' },
   'project.create': { on: 'instance', least: 'user' },
+  'project.create_for_user': { on: 'instance', least: 'admin' },
   'project.read': { on: 'project', least: GUEST, strangers: true, anonymous: true },
   // Members need a user even on public projects ("Endpoints usable without credentials").
   'member.read': { on: 'project', least: GUEST, strangers: true },
@@ -116,6 +120,17 @@ export const abilities = {
   'access_request.create': { on: 'project', least: GUEST, strangers: true },
   'access_request.approve': { on: 'project', least: MASTER },
   'access_request.remove': { on: 'project', least: GUEST, strangers: true },
+  'project.star': { on: 'project', least: GUEST, strangers: true },
+  // The rule answers those who may not read the repository.
+  'project.fork': { on: 'project', least: GUEST, strangers: true },
+  'project.update': { on: 'project', least: MASTER },
+  'project.share': { on: 'project', least: MASTER },
+  // The name, the visibility, archiving, the removal, and the end of a fork relation.
+  'project.administer': { on: 'project', least: OWNER },
+  'project.relate': { on: 'project', least: OWNER, admins: true },
+  'project.transfer': { on: 'group', least: OWNER, admins: true },
+  'upload.create': { on: 'project', least: GUEST, strangers: true },
+  'upload.read': { on: 'project', least: GUEST, strangers: true, anonymous: true },
   'repository.read': {
     on: 'project',
     least: REPORTER,

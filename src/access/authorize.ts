@@ -110,6 +110,7 @@ export function authorizeGroup(actor: Actor, action: ActionOn<'group'>, group: G
   requireUser(actor, action)
   const ability = abilityOf(action) as GroupAbility
   if (!group || !canSeeGroup(group, actor)) throw new NotFound('Group')
+  if (ability.admins && !actor.user?.admin) throw new Forbidden()
   if (levelInGroup(group, actor) < ability.least && !ability.strangers) throw new Forbidden()
 }
 
@@ -117,6 +118,7 @@ const isOff = ({ feature }: ProjectAbility, project: ProjectAccess) => feature !
 
 function allows(ability: ProjectAbility, actor: Actor, project: ProjectAccess): boolean {
   if (ability.writes && project.archived) return false
+  if (ability.admins && !actor.user?.admin) return false
   if (levelIn(project, actor) >= ability.least) return true
   const publicBuilds = ability.publicBuilds !== undefined && Boolean(project.public_builds)
   // A guest of a private project is not a stranger, and may do less there than strangers may on an open project.
@@ -126,7 +128,8 @@ function allows(ability: ProjectAbility, actor: Actor, project: ProjectAccess): 
   return publicBuilds || ability.publicBuilds !== 'everybody'
 }
 
-function isOpenTo({ visibility_level: level }: Visible, { user }: Actor): boolean {
+/** Whether the asker may see a project or group of this level without being a member. */
+export function isOpenTo({ visibility_level: level }: Pick<Visible, 'visibility_level'>, { user }: Actor): boolean {
   if (level === PUBLIC) return true
   return level === INTERNAL && user !== null && !user.external
 }

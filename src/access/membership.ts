@@ -7,7 +7,7 @@
 // project (90 us with the direct membership alone) and 380 us for 20 (270 us). Where the level is known without them,
 // they are left out: administrators have every level, and the list of a member's projects begins with the levels.
 import type { Value } from '../db/sql.js'
-import { INTERNAL, OWNER, PUBLIC } from '../lib/levels.js'
+import { GUEST, INTERNAL, type Level, OWNER, PUBLIC } from '../lib/levels.js'
 import type { Actor } from './actor.js'
 
 /** A part of a statement with the values of its placeholders. */
@@ -115,13 +115,15 @@ export const OF_PAGE: Membership = {
 export const openLevels = ({ external }: { readonly external: boolean }): readonly number[] =>
   external ? [PUBLIC] : [INTERNAL, PUBLIC]
 
-/** The condition that the asker may see the project `p`. */
-export function visibleProjects({ user }: Actor): Fragment {
+/** The condition that the asker may see the project `p`; with `least`, as a stranger may or with this level. */
+export function visibleProjects({ user }: Actor, least: Level = GUEST): Fragment {
   if (user?.admin) return { sql: '1 = 1', values: [] }
   if (!user) return { sql: `p.visibility_level = ${PUBLIC}`, values: [] }
+  const from = (level: string) => (least === GUEST ? '' : ` and ${level} >= ${least}`)
   return {
-    sql: `(p.visibility_level in (${openLevels(user).join(', ')}) or p.id in (${DIRECTLY}) or p.namespace_id in (${GROUPS})
-      or p.id in (${SHARED}) or p.namespace_id in (${OWN_NAMESPACE}))`,
+    sql: `(p.visibility_level in (${openLevels(user).join(', ')}) or p.id in (${DIRECTLY}${from('d.access_level')})
+      or p.namespace_id in (${GROUPS}${from('r.access_level')})
+      or p.id in (${SHARED}${from('least(l.group_access, s.access_level)')}) or p.namespace_id in (${OWN_NAMESPACE}))`,
     values: [user.id, user.id, user.id, user.id]
   }
 }

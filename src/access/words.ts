@@ -7,6 +7,7 @@ interface Described {
   readonly least?: number | 'anybody' | 'user' | 'admin'
   readonly strangers?: true
   readonly anonymous?: true
+  readonly admins?: true
   readonly publicBuilds?: 'guests' | 'everybody'
   readonly writes?: true
   readonly feature?: string
@@ -32,10 +33,10 @@ export function whoMay(ability: Described): string {
   return sentences.filter(Boolean).join(' ')
 }
 
-function membersOf({ on, least, by }: Described): string {
+function membersOf({ on, least, by, admins }: Described): string {
   if (least === 'anybody') return 'For everybody, with or without credentials.'
   if (least === 'user') return 'For signed-in users.'
-  if (least === 'admin') return 'For administrators.'
+  if (least === 'admin' || admins) return 'For administrators.'
   const level = typeof least !== 'number' || least === GUEST ? '' : ` with the level ${levelName(least)} or higher`
   if (on !== 'record') return `For members of the ${on}${level}.`
   const members = least === undefined ? '' : `, members of its project${level}`

@@ -101,11 +101,33 @@ const LINES = {
     owners: [deletedWith('projects', 'project_id'), deletedWith('namespaces', 'group_id')]
   },
 
+  // Old paths. Those of a removed project may have other uses when it comes back.
+  namespace_redirects: { owners: [deletedWith('namespaces', 'namespace_id')] },
+  project_redirects: {
+    owners: [deletedWith('projects', 'project_id'), deletedWith('namespaces', 'namespace_id')],
+    restore: false
+  },
+
   // Projects.
   projects: {
     owners: [removedBefore('namespaces', 'namespace_id'), nulledWith('users', 'creator_id')],
     encrypted: ['runners_token_encrypted'],
-    restore: { empty: ['optimise_at'] }
+    // Nothing fills the repository of a restored project.
+    restore: { empty: ['optimise_at', 'import_state', 'import_error'] }
+  },
+  project_stars: { owners: [deletedWith('users', 'user_id'), erasedAfter('projects', 'project_id')] },
+  // The next look at the repository counts again.
+  project_statistics: { owners: [deletedWith('projects', 'project_id')], restore: false },
+  // Not specified: a restored project is no fork any more, because its source may have another one by now.
+  forked_project_links: {
+    owners: [deletedWith('projects', 'forked_to_project_id'), deletedWith('projects', 'forked_from_project_id')],
+    restore: false
+  },
+  project_imports: {
+    owners: [deletedWith('projects', 'project_id')],
+    others: ['from_project_id'],
+    encrypted: ['url_encrypted'],
+    restore: false
   },
   // The row is written when the project is removed, and deleted at the end of that removal.
   project_removals: { owners: [keptAfter('projects', 'project_id')] },

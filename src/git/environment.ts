@@ -46,10 +46,16 @@ export function gitEnvironment(repository?: string, extra: Record<string, string
   }
 }
 
-const CONFIGURATION = Object.fromEntries([
-  ['GIT_CONFIG_COUNT', String(SETTINGS.length)],
-  ...SETTINGS.flatMap(([key, value], index) => [
-    [`GIT_CONFIG_KEY_${index}`, key],
-    [`GIT_CONFIG_VALUE_${index}`, value]
-  ])
-]) as Record<string, string>
+/** Returns the variables for the settings of every process and `more`. Other users cannot read them, as they can arguments. */
+export const settingsWith = (more: readonly (readonly [key: string, value: string])[]): Record<string, string> => {
+  const all = [...SETTINGS, ...more]
+  return Object.fromEntries([
+    ['GIT_CONFIG_COUNT', String(all.length)],
+    ...all.flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value]
+    ])
+  ]) as Record<string, string>
+}
+
+const CONFIGURATION = settingsWith([])

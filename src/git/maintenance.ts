@@ -3,6 +3,7 @@ import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../config.js'
+import { refValue } from './refs.js'
 import { failure, runGit, startGit } from './run.js'
 
 // Nobody can still need an object of this age that no ref reaches: every push or commit in progress is younger.
@@ -119,4 +120,13 @@ export async function checkRepository(
   for (let times = 0; times < 100 && `${report}${git.stderr()}` === ''; times++) await sleep(10)
   const lines = `${git.stderr()}\n${report}`.split('\n').filter(line => line !== '' && !line.startsWith('notice: '))
   return { ok: false, problems: lines.slice(0, MOST_PROBLEMS) }
+}
+
+/** Counts the commits of a branch; 0 for one that does not exist. */
+export async function countCommits(repository: string, branch: string, signal?: AbortSignal): Promise<number> {
+  const id = await refValue(repository, `refs/heads/${branch}`)
+  if (id === null) return 0
+  return Number(
+    (await runGit(['rev-list', '--count', '--end-of-options', id], { repository, long: true, signal })).toString()
+  )
 }

@@ -48,26 +48,29 @@ export async function createRepository(path: string): Promise<void> {
 
 /** An empty repository that has no place yet. */
 export interface PreparedRepository {
+  /** Where it lies until then. */
+  readonly path: string
   /** Moves it to its place. It does not change a repository that is already there. */
   place(path: string): Promise<void>
   /** Removes it. */
   drop(): Promise<void>
 }
 
-/** Makes an empty repository beside `path`. What needs room on the disk happens here. */
-export async function prepareRepository(path: string): Promise<PreparedRepository> {
+/** Makes an empty repository beside `path`, with HEAD on `branch`. What needs room on the disk happens here. */
+export async function prepareRepository(path: string, branch = 'master'): Promise<PreparedRepository> {
   const temporary = `${path}.new-${randomBytes(6).toString('hex')}`
   const drop = () => rm(temporary, { recursive: true, force: true })
   try {
     await mkdir(temporary, { recursive: true })
-    await withSimpleGit(temporary, git => git.init(true, ['--template=', '--initial-branch=master']))
+    if (!isRefName(`refs/heads/${branch}`)) throw new TypeError(`not a branch name: ${branch}`)
+    await withSimpleGit(temporary, git => git.init(true, ['--template=', `--initial-branch=${branch}`]))
     await appendFile(join(temporary, 'config'), settings(config().git.max_push_size))
     await Promise.all(['HEAD', 'config', '.'].map(name => syncPath(join(temporary, name))))
   } catch (error) {
     await drop()
     throw error
   }
-  return { drop, place: to => place(temporary, to) }
+  return { path: temporary, drop, place: to => place(temporary, to) }
 }
 
 async function place(temporary: string, path: string): Promise<void> {

@@ -1,13 +1,13 @@
 // The list of background jobs: each has a payload (ids, not records), a queue and a number of tries.
 
-export const QUEUES = ['default', 'builds', 'hooks', 'mail', 'maintenance'] as const
+export const QUEUES = ['default', 'builds', 'hooks', 'mail', 'maintenance', 'imports'] as const
 export type Queue = (typeof QUEUES)[number]
 
 /**
  * Queues whose jobs have lanes: one lane never takes all slots, whatever waits in it. The lane of a delivery is the
- * receiver. Jobs of all other queues are in lane 0.
+ * receiver; imports from URLs have another lane than forks. Jobs of all other queues are in lane 0.
  */
-export const LANED_QUEUES: ReadonlySet<Queue> = new Set(['hooks'])
+export const LANED_QUEUES: ReadonlySet<Queue> = new Set(['hooks', 'imports'])
 
 /** Maps the name of a job to its payload. */
 export interface Jobs {
@@ -20,6 +20,8 @@ export interface Jobs {
    */
   readonly 'build.run': { readonly buildId?: number }
   readonly 'repository.optimise': { readonly projectId: number }
+  /** Fills the repository of a fork, or of a project that is imported from a URL. */
+  readonly 'project.fill': { readonly projectId: number }
   /** Removes what a removed project leaves behind: builds and files. */
   readonly 'project.remove': { readonly projectId: number }
   /** Clears the number of a deleted user in rows that stay. */
@@ -65,6 +67,8 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   // the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
+  // The limits of the configuration end it before (imports.timeout, git.timeout).
+  'project.fill': kind('imports', { attempts: 3, timeout: 7200 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
   'user.forget': kind('maintenance', { timeout: 3600 }),
   'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 }),

@@ -21,7 +21,7 @@ import { documentApi } from './plugins/openapi.js'
 import { answerPages } from './plugins/paging.js'
 import { logRequests, requestId } from './plugins/request-log.js'
 import { answerVersions } from './plugins/versions.js'
-import { apiRoutes } from './routes.js'
+import { apiRoutes, fileRoutes } from './routes.js'
 import { signInRoutes } from './web/sign-in.js'
 
 export const API_PREFIX = '/api/v3'
@@ -75,6 +75,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     await readInput(api)
     authenticateByBody(api)
     await api.register(apiRoutes, { prefix: API_PREFIX })
+    await api.register(fileRoutes)
     await api.register(signInRoutes)
   })
   await app.register(healthRoutes)

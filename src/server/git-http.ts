@@ -1,7 +1,6 @@
 // Git over HTTP ("Transport"): NAMESPACE/PROJECT.git/{info/refs,git-upload-pack,git-receive-pack}. A request is read to
 // its end before anything starts for it, so that a client that stalls holds nothing but its socket.
 
-import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
@@ -9,15 +8,17 @@ import type { Actor } from '../access/actor.js'
 import { authorizeProject, may } from '../access/authorize.js'
 import { actorOfGitRequest, type GitCredentials } from '../areas/credentials/git-credentials.js'
 import { describePipelines } from '../areas/pipelines/push-answers.js'
-import { findProject, type ProjectRow } from '../areas/projects/projects.queries.js'
+import { projectUrls } from '../areas/projects/project-urls.js'
+import { findProject, isOldPath, type ProjectRow } from '../areas/projects/projects.queries.js'
 import { ensureRepository } from '../areas/projects/repositories.js'
-import { openPush } from '../areas/refs/push.js'
+import { openPush, type PushDoor } from '../areas/refs/push.js'
 import { refuseDuringMaintenance } from '../areas/settings/maintenance-mode.js'
 import { applicationSettings } from '../areas/settings/settings.queries.js'
 import { config as configuration } from '../config.js'
 import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { readArriving, spoolRequest } from '../git/arriving.js'
 import { advertise, type Caller, type Service, uploadPack } from '../git/transport.js'
+import { drain } from './drain.js'
 import { headerToken } from './plugins/authenticate.js'
 import { answerTo } from './plugins/errors.js'
 import { cutStalledAnswer, cutStalledRequest } from './stalls.js'
@@ -80,7 +81,12 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     const excess = `One push may have at most ${most} bytes (git.max_push_size)`
     const read = (input: AsyncIterable<Buffer>) => readArriving(input, most, excess)
     const target = { ...found, ...callerOf(request, reply, found) }
-    const output = await openPush(target, bodyOf(request), { read, describe: describePipelines })
+    const notes = movedNotes(pathOf(request.params), found.project)
+    const describe: PushDoor['describe'] = async (project, changes) => [
+      ...notes,
+      ...(await describePipelines(project, changes))
+    ]
+    const output = await openPush(target, bodyOf(request), { read, describe })
     drain(request.raw)
     return answer(reply, 'application/x-git-receive-pack-result', output)
   })
@@ -110,9 +116,7 @@ const refuseLfs = (_request: FastifyRequest, reply: FastifyReply) =>
  * NotFound, Forbidden, TooManyRequests.
  */
 async function open(request: FastifyRequest<{ Params: Path }>, service: Service): Promise<GitRequest | null> {
-  const { namespace, project: name } = request.params
-  // Many people and some clients leave `.git` out.
-  const path = `${namespace}/${name.replace(/\.git$/, '')}`
+  const path = pathOf(request.params)
   const credentials = credentialsOf(request)
   const actor = await actorOfGitRequest(credentials, request.address)
   const [project, { enabled_git_access_protocol: protocol }] = await Promise.all([
@@ -126,6 +130,16 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   authorizeProject(actor, action, project)
   if (!project) throw new NotFound('Project')
   return { actor, project, repository: await ensureRepository(project) }
+}
+
+/** Many people and some clients leave `.git` out. */
+const pathOf = ({ namespace, project }: Path) => `${namespace}/${project.replace(/\.git$/, '')}`
+
+/** Not specified: how git is told that a project has moved. The old path goes on to work, and a push says where it is now. */
+function movedNotes(path: string, project: ProjectRow): string[] {
+  if (!isOldPath(path, project)) return []
+  const { http, ssh } = projectUrls(`${project.namespace_path}/${project.path}`)
+  return ['This project has moved. Its new addresses are:', `  ${http}`, `  ${ssh}`]
 }
 
 /** What git needs to know of the client. A client that leaves ends the work for it. */
@@ -155,22 +169,6 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   const text = failure instanceof Forbidden && failure.reason !== undefined ? failure.reason : failure.message
   return reply.code(status).type('text/plain').send(`${text}\n`)
-}
-
-/** Bytes of a refused body that are read for nothing. */
-const DRAINED = 64 * 1024 * 1024
-
-/** Reads the rest of a body that is not wanted: a client takes no answer before it has sent everything. */
-function drain(body: IncomingMessage): void {
-  if (body.complete) return
-  let left = DRAINED
-  body.unpipe()
-  body.removeAllListeners('readable')
-  body.on('data', (chunk: Buffer) => {
-    left -= chunk.length
-    if (left < 0) body.destroy()
-  })
-  body.resume()
 }
 
 /** Credentials are a Basic header, a Bearer header or a PRIVATE-TOKEN header. */

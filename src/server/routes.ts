@@ -5,22 +5,29 @@ import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'
 import { buildRoutes } from '../areas/builds/builds.routes.js'
 import { sessionRoutes } from '../areas/credentials/session.routes.js'
 import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
+import { eventRoutes } from '../areas/events/events.routes.js'
 import { groupRoutes } from '../areas/groups/groups.routes.js'
 import { namespaceRoutes } from '../areas/groups/namespaces.routes.js'
 import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
 import { hookRoutes } from '../areas/hooks/hooks.routes.js'
+import { forkRoutes } from '../areas/imports/forks.routes.js'
 import { jobMetricsRoutes } from '../areas/jobs/job-metrics.routes.js'
 import { jobRoutes } from '../areas/jobs/jobs.routes.js'
 import { accessRequestRoutes } from '../areas/members/access-requests.routes.js'
 import { memberRoutes } from '../areas/members/members.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
+import { shareRoutes } from '../areas/project-groups/shares.routes.js'
+import { transferRoutes } from '../areas/project-groups/transfer.routes.js'
 import { groupProjectRoutes } from '../areas/projects/group-projects.routes.js'
 import { projectRoutes } from '../areas/projects/projects.routes.js'
 import { groupDeletionRoutes } from '../areas/removal/group-deletion.routes.js'
+import { projectRemovalRoutes } from '../areas/removal/project-removal.routes.js'
 import { userDeletionRoutes } from '../areas/removal/user-deletion.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
 import { settingsRoutes } from '../areas/settings/settings.routes.js'
+import { versionRoutes } from '../areas/settings/version.routes.js'
 import { templateRoutes } from '../areas/templates/templates.routes.js'
+import { uploadedFileRoutes, uploadRoutes } from '../areas/uploads/uploads.routes.js'
 import { emailRoutes } from '../areas/users/emails.routes.js'
 import { keyRoutes } from '../areas/users/keys.routes.js'
 import { userRoutes } from '../areas/users/users.routes.js'
@@ -38,6 +45,13 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(memberRoutes)
   await app.register(accessRequestRoutes)
   await app.register(projectRoutes)
+  await app.register(shareRoutes)
+  await app.register(transferRoutes)
+  await app.register(forkRoutes)
+  await app.register(projectRemovalRoutes)
+  await app.register(uploadRoutes)
+  await app.register(eventRoutes)
+  await app.register(versionRoutes)
   await app.register(groupProjectRoutes)
   await app.register(repositoryRoutes)
   await app.register(pipelineRoutes)
@@ -50,4 +64,9 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(settingsRoutes)
   await app.register(jobRoutes)
   await app.register(broadcastRoutes)
+}
+
+/** What browsers ask for outside of the API, by the paths of projects. */
+export const fileRoutes: FastifyPluginAsync = async app => {
+  await app.register(uploadedFileRoutes)
 }

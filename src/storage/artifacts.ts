@@ -1,19 +1,23 @@
 // Stores the archives of builds. An archive is either complete or absent. Paths do not leave this file, so that another
 // store can replace it.
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Readable, Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import type { Readable } from 'node:stream'
 import { config } from '../config.js'
-import { TooLarge } from '../errors.js'
-import { type BuildKey, isMissing, makeFolderOf, pathOf, removeFile, syncFolder } from './files.js'
+import {
+  type BuildKey,
+  type CopiedStream,
+  copyStream,
+  isMissing,
+  makeFolderOf,
+  pathOf,
+  removeFile,
+  syncFolder
+} from './files.js'
 
-export interface StoredArtifact {
-  readonly size: number
-  readonly sha256: string
-}
+export type StoredArtifact = CopiedStream
 
 /**
  * Stores an archive and replaces an existing one; the archive is on the disk when the promise resolves. `source` is a
@@ -30,7 +34,7 @@ export async function putArtifact(
   await makeFolderOf(draft)
   const handle = await open(draft, 'wx', 0o600)
   try {
-    const stored = await copy(typeof source === 'string' ? createReadStream(source) : source, handle, limit)
+    const stored = await copyStream(typeof source === 'string' ? createReadStream(source) : source, handle, limit)
     await handle.sync()
     await makeFolderOf(path)
     await rename(draft, path)
@@ -60,18 +64,3 @@ export async function openArtifact(key: BuildKey): Promise<{ size: number; strea
 
 /** Removes the archive, if there is one. */
 export const removeArtifact = (key: BuildKey): Promise<void> => removeFile(pathOf('artifacts', key, 'zip'))
-
-async function copy(source: Readable, handle: FileHandle, limit: number): Promise<StoredArtifact> {
-  const hash = createHash('sha256')
-  let size = 0
-  const write = async (chunk: Buffer) => {
-    size += chunk.length
-    if (size > limit) throw new TooLarge()
-    hash.update(chunk)
-    // writeFile on a handle continues where the last call ended, and writes the whole chunk.
-    await handle.writeFile(chunk)
-  }
-  const sink = new Writable({ write: (chunk, _, done) => void write(chunk).then(() => done(), done) })
-  await pipeline(source, sink)
-  return { size, sha256: hash.digest('hex') }
-}

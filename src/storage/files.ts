@@ -1,8 +1,12 @@
 // The paths of the files of builds, and the functions that write names to the disk, so that a power cut cannot undo
 // what was acknowledged.
-import { mkdir, open, rm } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { type Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { config } from '../config.js'
+import { TooLarge } from '../errors.js'
 
 /** One run of a build. A later claim has a higher attempt and its own files, so a stale runner cannot reach them. */
 export interface BuildKey {
@@ -40,3 +44,29 @@ export const removeFile = (path: string): Promise<void> => rm(path, { force: tru
 
 /** Returns true when an error means that the file does not exist. */
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
+
+export interface CopiedStream {
+  readonly size: number
+  readonly sha256: string
+}
+
+/** Writes a stream into a file. Throws `excess` when it has more than `limit` bytes. */
+export async function copyStream(
+  source: Readable,
+  handle: FileHandle,
+  limit: number,
+  excess = new TooLarge()
+): Promise<CopiedStream> {
+  const hash = createHash('sha256')
+  let size = 0
+  const write = async (chunk: Buffer) => {
+    size += chunk.length
+    if (size > limit) throw excess
+    hash.update(chunk)
+    // writeFile on a handle continues where the last call ended, and writes the whole chunk.
+    await handle.writeFile(chunk)
+  }
+  const sink = new Writable({ write: (chunk, _, done) => void write(chunk).then(() => done(), done) })
+  await pipeline(source, sink)
+  return { size, sha256: hash.digest('hex') }
+}

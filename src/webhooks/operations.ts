@@ -19,6 +19,12 @@ export const operations = {
   'DELETE /groups/:id/members/:user_id': ['user_remove_from_group'],
   'PUT /groups/:id/access_requests/:user_id/approve': ['user_add_to_group'],
   'POST /projects': ['project_create'],
+  'POST /projects/user/:user_id': ['project_create'],
+  'POST /projects/fork/:id': ['project_create'],
+  // Only another path.
+  'PUT /projects/:id': ['project_rename'],
+  'DELETE /projects/:id': ['project_destroy'],
+  'POST /groups/:id/projects/:project_id': ['project_transfer'],
   'POST /projects/:id/members': ['user_add_to_team'],
   'DELETE /projects/:id/members/:user_id': ['user_remove_from_team'],
   'PUT /projects/:id/access_requests/:user_id/approve': ['user_add_to_team'],

@@ -1,5 +1,6 @@
 // One worker process: it runs loops over the queues, renews its lease, finds dead processes and runs the schedule.
 import { hookLanes } from '../areas/hooks/targets.js'
+import { importLanes } from '../areas/imports/fill.js'
 import { settleOpenChanges } from '../areas/refs/recovery.js'
 import { clearStaleLocks } from '../areas/repository/stale-locks.js'
 import { lookAfterBuilds } from '../areas/runners/built-in.js'
@@ -59,6 +60,7 @@ export async function startWorker(): Promise<Worker> {
         concurrency: config().queue.concurrency[queue],
         pollInterval: config().queue.poll_interval * 1000,
         ...(queue === 'hooks' && { lanes: hookLanes(config().queue.concurrency.hooks) }),
+        ...(queue === 'imports' && { lanes: importLanes(config().queue.concurrency.imports) }),
         run: (job, signal) => perform(job, { signal, processId }),
         ended: (count, failed) => tally.add(queue, count, failed)
       })

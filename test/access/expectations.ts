@@ -83,9 +83,6 @@ export const administer = (least: 'master' | 'owner', status = 200): ProjectStat
     answering(status, membersOfOpen(least))
   )
 
-/** What signed-in users who see a project may do. */
-export const OPEN_TO_ALL_USERS = onProjects(membersFrom('guest', 401), internally(OPEN_TO_USERS, 401), OPEN_TO_USERS)
-
 const MEMBERS_REFUSED = { guest: 403, reporter: 403, developer: 403, master: 403, owner: 403, admin: 403 }
 const asking = (expected: Statuses): Statuses => answering(201, statuses({ ...expected, ...MEMBERS_REFUSED }))
 
@@ -95,6 +92,21 @@ export const ASK_PROJECT = onProjects(
   asking(internally(OPEN_TO_USERS, 401)),
   asking(OPEN_TO_USERS)
 )
+
+/** Everybody who is signed in and sees the project. */
+export const SEE_PROJECT = (status = 200): ProjectStatuses =>
+  onProjects(
+    answering(status, membersFrom('guest', 401)),
+    answering(status, internally(OPEN_TO_USERS, 401)),
+    answering(status, OPEN_TO_USERS)
+  )
+
+/** Administrators alone. */
+export const ADMINISTER_PROJECT = (status = 200): ProjectStatuses => {
+  const hidden = statuses({ ...membersFrom('owner', 401), owner: 403, admin: status })
+  const open = statuses({ ...FORBIDDEN, admin: status })
+  return onProjects(hidden, internally(open, 401), open)
+}
 
 /** git over HTTP asks clients without credentials for a password (401), where the API answers 404. */
 export const FETCH = onProjects(membersFrom('reporter', 401), internally(OPEN, 401), OPEN)
@@ -125,6 +137,17 @@ export const ASK_GROUP: GroupStatuses = {
   internal: asking(internally(OPEN_TO_USERS, 401)),
   public: asking(OPEN_TO_USERS),
   holding: asking(OPEN_TO_USERS)
+}
+
+/** Administrators alone; others learn that the group exists if they may see it. */
+export function ADMINISTER_GROUP(status: number): GroupStatuses {
+  const open = statuses({ ...FORBIDDEN, admin: status })
+  return {
+    private: statuses({ ...membersFrom('owner', 401), owner: 403, admin: status }),
+    internal: internally(open, 401),
+    public: open,
+    holding: open
+  }
 }
 
 /** A page of the browser, without credentials: it ignores tokens. */

@@ -12,15 +12,21 @@ import type { BuildRow } from '../../src/areas/builds/builds.queries.js'
 import * as builds from '../../src/areas/builds/builds.view.js'
 import type { TokenRow } from '../../src/areas/credentials/tokens.queries.js'
 import * as tokens from '../../src/areas/credentials/tokens.view.js'
+import type { EventRow } from '../../src/areas/events/events.queries.js'
+import * as events from '../../src/areas/events/events.view.js'
 import type { AttemptRow, DeliveryDetailsRow } from '../../src/areas/hooks/deliveries.queries.js'
 import * as deliveries from '../../src/areas/hooks/deliveries.view.js'
 import * as hooks from '../../src/areas/hooks/hooks.view.js'
+import * as forks from '../../src/areas/imports/forks.view.js'
 import * as overview from '../../src/areas/jobs/job-overview.view.js'
 import * as jobs from '../../src/areas/jobs/jobs.view.js'
 import type { RunRow } from '../../src/areas/maintenance/maintenance.queries.js'
 import * as maintenance from '../../src/areas/maintenance/maintenance.view.js'
 import type { PipelineRow } from '../../src/areas/pipelines/pipelines.queries.js'
 import * as pipelines from '../../src/areas/pipelines/pipelines.view.js'
+import type { ShareLink } from '../../src/areas/project-groups/shares.js'
+import * as shares from '../../src/areas/project-groups/shares.view.js'
+import type { ForkLink } from '../../src/areas/projects/fork-links.js'
 import type { ProjectRow } from '../../src/areas/projects/projects.queries.js'
 import * as projects from '../../src/areas/projects/projects.view.js'
 import * as repository from '../../src/areas/repository/repository.view.js'
@@ -28,6 +34,7 @@ import { defaultSettings } from '../../src/areas/settings/settings.table.js'
 import * as settings from '../../src/areas/settings/settings.view.js'
 import * as templateFiles from '../../src/areas/templates/files.view.js'
 import * as licenses from '../../src/areas/templates/licenses.view.js'
+import * as uploads from '../../src/areas/uploads/uploads.view.js'
 import * as emails from '../../src/areas/users/emails.view.js'
 import type { OwnedKeyRow } from '../../src/areas/users/keys.queries.js'
 import * as keys from '../../src/areas/users/keys.view.js'
@@ -193,6 +200,10 @@ const project: Columns<ProjectRow> = {
   creator_id: or(ID),
   // Bytes of another key, and no bytes at all.
   runners_token_encrypted: [Buffer.alloc(0), Buffer.alloc(48, 7)],
+  import_state: or(['waiting', 'failed'] as const),
+  import_error: or(TEXT),
+  is_fork: FLAG,
+  has_shares: FLAG,
   last_activity_at: DATE,
   created_at: DATE,
   namespace_id: ID,
@@ -399,6 +410,41 @@ const of = <Row>(schema: TSchema, columns: Columns<Row>, view: (row: Row) => unk
   views: () => mapped(rowsOf(columns), view)
 })
 
+const SHARE = { group_id: 1, group_name: '\ud800', group_access: 30, visibility_level: 0 }
+const SOURCE = { id: 1, name: '\ud800', path: 'a', namespace_name: '"', namespace_path: 'b' }
+const COUNTED = { commit_count: 2 ** 53 - 1, repository_size: 0, build_artifacts_size: 2 ** 53 - 1 }
+
+const share: Columns<ShareLink> = {
+  id: ID,
+  project_id: ID,
+  group_id: ID,
+  group_access: COUNT,
+  expires_at: or(TEXT)
+}
+
+const forkLink: Columns<ForkLink> = {
+  id: ID,
+  forked_to_project_id: ID,
+  forked_from_project_id: ID,
+  created_at: DATE,
+  updated_at: DATE
+}
+
+const event: Columns<EventRow> = {
+  id: ID,
+  project_id: ID,
+  author_id: ID,
+  action: TEXT,
+  target_type: or(TEXT),
+  target_id: or(ID),
+  target_title: or(TEXT),
+  data: or(JSON_OBJECT),
+  created_at: DATE,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked']
+}
+
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
   viewBroadcast: of(
@@ -441,7 +487,17 @@ const specimens: { readonly [view: string]: Specimen } = {
     }
   },
   viewProjectSimple: of(projects.Project, project, projects.viewProjectSimple),
-  viewProject: of(projects.Project, project, row => projects.viewProject(row, master)),
+  viewProject: of(projects.Project, project, row =>
+    projects.viewProject(row, master, {
+      shares: new Map([[row.id, [{ ...SHARE, project_id: row.id }]]]),
+      sources: new Map([[row.id, { ...SOURCE, fork_id: row.id }]]),
+      statistics: new Map([[row.id, { ...COUNTED, project_id: row.id }]])
+    })
+  ),
+  viewShareLink: of(shares.ProjectGroupLink, share, shares.viewShareLink),
+  viewForkLink: of(forks.ForkRelation, forkLink, forks.viewForkLink),
+  viewUpload: of(uploads.Upload, { secret: TEXT, name: [...TEXT, 'a.png'] }, uploads.viewUpload),
+  viewEvent: of(events.Event, event, events.viewEvent),
   viewFor: of(projects.Project, project, row => projects.viewFor(nobody)(row)),
   viewTreeEntry: { schema: repository.TreeEntry, views: () => entries.map(repository.viewTreeEntry) },
   titleOf: { schema: Type.String(), views: () => mapped(commits(), ({ message }) => repository.titleOf(message)) },

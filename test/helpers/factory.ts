@@ -141,6 +141,7 @@ async function share(project: TestProject, group: TestGroup, level: number, expi
      values (?, ?, ?, ?, ?, ?)`,
     [project.id, group.id, level, expiresAt ?? null, now, now]
   )
+  await execute('update projects set has_shares = true where id = ?', [project.id])
 }
 
 /** Writes a request for access to a project or group. */

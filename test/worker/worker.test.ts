@@ -64,7 +64,9 @@ t.beforeEach(async () => {
 
 t.test('a worker registers itself, runs the jobs, and unregisters at the end', async t => {
   const child = await worker(t)
-  t.match(await processMetrics(), [{ pid: child.pid, queues: ['default', 'hooks', 'mail', 'maintenance'], busy: 0 }])
+  t.match(await processMetrics(), [
+    { pid: child.pid, queues: ['default', 'hooks', 'mail', 'maintenance', 'imports'], busy: 0 }
+  ])
   await enqueueAll('happening.told', events(300))
   await enqueueAll('maintenance.run', tasks(5))
   await emptied()

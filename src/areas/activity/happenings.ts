@@ -28,6 +28,11 @@ export type Happening =
       readonly project: ProjectSnapshot
       readonly old_path_with_namespace: string
     }
+  | {
+      readonly kind: 'project.transferred'
+      readonly project: ProjectSnapshot
+      readonly old_path_with_namespace: string
+    }
   | { readonly kind: 'project.deleted'; readonly project: ProjectSnapshot }
   /** A branch, a tag or another ref was moved, created or deleted. */
   | { readonly kind: 'ref.changed'; readonly refChangeId: number }

@@ -22,5 +22,6 @@ export const recordEntries = {
   // The restore brings back the rows of the feed.
   'project.restored': null,
   'project.renamed': null,
+  'project.transferred': null,
   'project.deleted': null
 } as const satisfies Partial<ByKind<FeedEntry>>

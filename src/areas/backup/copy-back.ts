@@ -24,21 +24,27 @@ const AT_ONCE = 3
 export const isRepository = (unit: Unit): boolean => unit.path.startsWith('repositories/')
 const isBuildFiles = (unit: Unit): boolean => /^(traces|artifacts)\//.test(unit.path)
 
+const isUploads = (unit: Unit): boolean => unit.path.startsWith('uploads/')
+
 export interface CopyBackOptions {
   readonly onDamage: OnDamage
   readonly progress?: (done: number, total: number) => void
   readonly signal?: AbortSignal
 }
 
-/** Copies repositories, and the files of those builds that have rows. The database must answer already. */
+/** Copies repositories, uploads, and the files of those builds that have rows. The database must answer already. */
 export async function copyBack(backup: Backup, options: CopyBackOptions): Promise<{ files: number }> {
   const { onDamage, progress, signal } = options
-  const units = backup.manifest.units.filter(unit => isRepository(unit) || isBuildFiles(unit))
+  const units = backup.manifest.units.filter(unit => isRepository(unit) || isBuildFiles(unit) || isUploads(unit))
   const queue = units.values()
   let [done, files] = [0, 0]
   const work = async () => {
     for (const unit of queue) {
       signal?.throwIfAborted()
+      if (isUploads(unit) && !(await hasProject(unit))) {
+        progress?.(++done, units.length)
+        continue
+      }
       const wanted = isBuildFiles(unit) ? await spokenOf(unit) : () => true
       files += await copyUnitBack(backup, unit, join(config().home, unit.path), { onDamage, wanted })
       if (isRepository(unit)) makeRepositoryFolders(join(config().home, unit.path))
@@ -49,6 +55,10 @@ export async function copyBack(backup: Backup, options: CopyBackOptions): Promis
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   return { files }
 }
+
+/** A project that was made after the snapshot gets the same number again, and must not find files of the earlier one. */
+const hasProject = async ({ path }: Unit): Promise<boolean> =>
+  (await rows('select 1 from projects where id = ?', [path.slice(path.indexOf('/') + 1)])).length > 0
 
 /**
  * Tells whether a file belongs to a build of the rows and to an attempt that the rows count. A build that was created

@@ -28,7 +28,8 @@ async function copyFolder(draft: Draft, path: string): Promise<Unit> {
   return unit.finish()
 }
 
-function names(folder: string): string[] {
+/** The sorted names in a folder; none for a folder that is not there. */
+export function names(folder: string): string[] {
   try {
     return readdirSync(folder).sort()
   } catch (error) {

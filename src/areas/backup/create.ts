@@ -21,6 +21,7 @@ import { version } from '../../version.js'
 import { audit, auditAll } from '../audit/audit.js'
 import { copyBuildFiles } from './copy-build-files.js'
 import { copyRepositories, listProjectsToCopy } from './copy-repositories.js'
+import { copyUploads } from './copy-uploads.js'
 import { DATABASE_UNIT, dumpDatabase } from './dump.js'
 import { asOnlyBackup } from './lock.js'
 import { FORMAT, type Manifest, writeManifest } from './manifest.js'
@@ -126,7 +127,8 @@ async function writeDraft({ id, path, folder, signal, options }: DraftPlan) {
   const done = () => show('repositories', ++count, rows.projects.length)
   const repositories = await copyRepositories(draft, rows.projects, rows.known, { signal, done })
   show('builds', 0, 0)
-  const units = [rows.unit, ...repositories.units, ...(await copyBuildFiles(draft, signal))]
+  const files = [...(await copyBuildFiles(draft, signal)), ...(await copyUploads(draft, signal))]
+  const units = [rows.unit, ...repositories.units, ...files]
   if (options.withSecrets) units.push(copySecrets(draft, secrets))
   if (options.secretsTo !== undefined) writeSecretsFile(resolve(options.secretsTo), secrets)
   const where = options.withSecrets ? 'included' : options.secretsTo === undefined ? 'left_out' : 'apart'

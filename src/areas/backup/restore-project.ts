@@ -173,6 +173,8 @@ async function recreate(
     makeRepositoryFolders(path)
   }
   await copyBuildFilesBack(backup, found)
+  const uploads = backup.manifest.units.find(each => each.path === `uploads/${id}`)
+  if (uploads) await copyUnitBack(backup, uploads, join(config().home, uploads.path), { onDamage: refuseDamage })
   await syncFileSystem(config().home)
   try {
     const owner = into === undefined ? null : place.owner_id

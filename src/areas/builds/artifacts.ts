@@ -17,7 +17,7 @@ export async function storeArtifacts(
   expireIn: number | null
 ): Promise<void> {
   const { size, sha256 } = await putArtifact({ build: claim.buildId, attempt: claim.attempt }, archive.path)
-  await execute(
+  const { affectedRows } = await execute(
     `update builds set artifacts_filename = ?, artifacts_size = ?, artifacts_sha256 = ?, artifacts_attempt = ?,
        artifacts_expire_at = ?
      where id = ? and token_hash = ?`,
@@ -30,6 +30,19 @@ export async function storeArtifacts(
       claim.buildId,
       tokenHash(claim.token)
     ]
+  )
+  if (affectedRows === 1) await countArtifacts(claim.buildId, size)
+}
+
+/**
+ * Adds bytes to the statistics of the build's project, or takes them off. The next look at the repository counts them again,
+ * so a crash before this call does no lasting harm.
+ */
+export async function countArtifacts(buildId: number, bytes: number): Promise<void> {
+  await execute(
+    `update project_statistics s join builds b on b.project_id = s.project_id
+     set s.build_artifacts_size = greatest(cast(s.build_artifacts_size as signed) + ?, 0) where b.id = ?`,
+    [bytes, buildId]
   )
 }
 

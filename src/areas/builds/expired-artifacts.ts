@@ -1,6 +1,7 @@
 import { execute, rows } from '../../db/sql.js'
 import type { Task, TaskContext } from '../../queue/task.js'
 import { removeArtifact } from '../../storage/artifacts.js'
+import { countArtifacts } from './artifacts.js'
 
 const BATCH = 500
 
@@ -43,11 +44,12 @@ async function removeExpired({ dryRun, signal, count, note }: TaskContext) {
  * Removes the file first, so the next run still finds the row if this run stops in between. No request can keep
  * artifacts that have expired, so none conflicts with the removal.
  */
-async function removeOne({ id, attempt }: ExpiredRow): Promise<void> {
+async function removeOne({ id, attempt, size }: ExpiredRow): Promise<void> {
   await removeArtifact({ build: id, attempt })
-  await execute(
+  const { affectedRows } = await execute(
     `update builds set artifacts_filename = null, artifacts_size = null, artifacts_attempt = null,
        artifacts_expire_at = null where id = ? and artifacts_attempt = ?`,
     [id, attempt]
   )
+  if (affectedRows === 1) await countArtifacts(id, -Number(size))
 }

@@ -9,6 +9,7 @@ import {
 import { contains } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { marks, row, rows, type Value } from '../../db/sql.js'
+import { namespaceOfOldPath } from '../paths/redirects.js'
 import type { GroupListQuery } from './groups.schema.js'
 
 /** A group, as the record shows it. */
@@ -37,8 +38,15 @@ export interface GroupRow extends GroupRecord {
 const COLUMNS = `n.id, n.name, n.path, n.description, n.avatar, n.visibility_level, n.share_with_group_lock,
   n.request_access_enabled, n.lfs_enabled, n.created_at, n.updated_at`
 
-/** A group by its id or path, with the asker's level; undefined when the group does not exist. */
-export function findGroup(id: string | number, actor: Actor): Promise<GroupRow | undefined> {
+/** A group by its id or path, also an old path, with the asker's level; undefined when the group does not exist. */
+export async function findGroup(id: string | number, actor: Actor): Promise<GroupRow | undefined> {
+  const found = await readGroup(id, actor)
+  if (found || /^\d{1,10}$/.test(String(id))) return found
+  const moved = await namespaceOfOldPath(String(id))
+  return moved === undefined ? undefined : readGroup(moved, actor)
+}
+
+function readGroup(id: string | number, actor: Actor): Promise<GroupRow | undefined> {
   const visible = visibleProjects(actor)
   const member = groupMembership(actor.user?.id ?? 0)
   const byNumber = /^\d{1,10}$/.test(String(id))

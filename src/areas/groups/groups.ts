@@ -6,6 +6,7 @@ import { visibilityName } from '../../lib/levels.js'
 import { tellAll } from '../activity/happenings.js'
 import { projectsOfNamespace } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
+import { endNamespaceRedirects, redirectNamespace } from '../paths/redirects.js'
 import { checkGroup, checkGroupVisibility, GROUP_ATTRIBUTES, type GroupChange, takenPath } from './group-rules.js'
 import { type GroupRecord, lockGroup } from './groups.queries.js'
 
@@ -26,6 +27,7 @@ export async function updateGroup(id: number, change: GroupChange, origin: Origi
     if (level !== undefined && level !== group.visibility_level) await checkLevel(group, level, origin)
     const moved = path !== undefined && path !== group.path ? await projectsOfNamespace(id) : []
     await write(id, change, given)
+    if (path !== undefined) await leadFrom(group, path)
     await tellAll(
       moved.map(project => ({
         kind: 'project.renamed',
@@ -37,6 +39,12 @@ export async function updateGroup(id: number, change: GroupChange, origin: Origi
     if (Object.keys(changes).length === 0) return
     await audit(origin, { action: 'group.update', target: { type: 'group', id, name: group.path }, changes })
   })
+}
+
+/** The old path leads to the group until something new takes it. */
+async function leadFrom({ id, path: old }: GroupRecord, path: string): Promise<void> {
+  await endNamespaceRedirects([path])
+  if (old.toLowerCase() !== path.toLowerCase()) await redirectNamespace(old, id)
 }
 
 /** Not specified: a group cannot be less visible than one of its projects, because they would stay visible. */

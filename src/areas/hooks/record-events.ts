@@ -26,9 +26,10 @@ export const recordEvents = {
   'project.created': ({ happening: { project } }) => projectEvent('project_create', project),
   // A restored project is a new project for the receiver.
   'project.restored': ({ happening: { project } }) => projectEvent('project_create', project),
-  'project.renamed': ({ happening: { project, old_path_with_namespace: old } }) => ({
-    system: { event: 'project_rename', payload: () => projectMovePayload('project_rename', projectOf(project), old) }
-  }),
+  'project.renamed': ({ happening: { project, old_path_with_namespace: old } }) =>
+    moveEvent('project_rename', project, old),
+  'project.transferred': ({ happening: { project, old_path_with_namespace: old } }) =>
+    moveEvent('project_transfer', project, old),
   'project.deleted': ({ happening: { project } }) => projectEvent('project_destroy', project)
 } as const satisfies Partial<ByKind<HookEvent>>
 
@@ -67,6 +68,10 @@ const projectEvent = (event: 'project_create' | 'project_destroy', project: Stor
 const datesOf = ({ created_at, updated_at }: { readonly created_at: string; readonly updated_at: string }) => ({
   createdAt: new Date(created_at),
   updatedAt: new Date(updated_at)
+})
+
+const moveEvent = (event: 'project_rename' | 'project_transfer', project: Stored<ProjectSnapshot>, old: string) => ({
+  system: { event, payload: () => projectMovePayload(event, projectOf(project), old) }
 })
 
 const userOf = ({ id, username, name, email, ...dates }: Stored<UserSnapshot>) => ({

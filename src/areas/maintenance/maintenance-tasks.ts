@@ -5,6 +5,7 @@ import { expiredArtifacts } from '../builds/expired-artifacts.js'
 import { expiredSessions } from '../credentials/expired-sessions.js'
 import { expiredTokens } from '../credentials/expired-tokens.js'
 import { oldDeliveries } from '../hooks/old-deliveries.js'
+import { unfinishedImports } from '../imports/unfinished-imports.js'
 import { expiredMembers } from '../members/expired-members.js'
 import { oldRefChanges } from '../refs/old-ref-changes.js'
 import { unfinishedRemovals } from '../removal/unfinished-removals.js'
@@ -29,5 +30,6 @@ export const tasks: readonly Task[] = [
   oldTicks,
   orphanedFiles,
   repositoryUpkeep,
+  unfinishedImports,
   unfinishedRemovals
 ]

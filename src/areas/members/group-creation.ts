@@ -9,6 +9,7 @@ import { groupSnapshot } from '../activity/snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
 import { checkGroup, checkGroupVisibility, type GroupBody, takenPath } from '../groups/group-rules.js'
 import { lockGroup } from '../groups/groups.queries.js'
+import { endNamespaceRedirects } from '../paths/redirects.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { becomeMember } from './members.js'
 import { sourceOfGroup } from './sources.js'
@@ -61,6 +62,7 @@ async function insertGroup(body: GroupBody, origin: Origin): Promise<number> {
       now
     ]
   )
+  await endNamespaceRedirects([body.path])
   const group = await lockGroup(id)
   if (!group) throw new Error(`the row of the group ${id} was not found again`)
   await tell({ kind: 'group.created', group: groupSnapshot(group) })

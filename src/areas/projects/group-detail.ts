@@ -4,7 +4,8 @@ import type { Actor } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
 import { findGroup, type GroupRecord } from '../groups/groups.queries.js'
 import { groupFields, viewGroup } from '../groups/groups.view.js'
-import { projectsOfGroup } from './projects.queries.js'
+import { readProjects } from './project-readings.js'
+import { type ProjectRow, projectsOfGroup } from './projects.queries.js'
 import { Project, viewProject } from './projects.view.js'
 
 export const GroupDetail = Type.Object(
@@ -19,7 +20,8 @@ export const GroupDetail = Type.Object(
 /** Reads the group with its projects. `cut` tells that there are more projects than the answer shows. */
 export async function groupDetail(group: GroupRecord, actor: Actor) {
   const { projects, shared, cut } = await projectsOfGroup(group.id, actor)
-  const view = (project: (typeof projects)[number]) => viewProject(project, actor)
+  const reading = await readProjects([...projects, ...shared], actor)
+  const view = (project: ProjectRow) => viewProject(project, actor, reading)
   const answer = Object.assign(viewGroup(group), {
     projects: projects.map(view),
     shared_projects: shared.map(view)

@@ -16,6 +16,7 @@ import { contains } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { visibilityOf } from '../../lib/levels.js'
+import { projectOfOldPath } from '../paths/redirects.js'
 import type { ProjectListQuery } from './projects.schema.js'
 
 export interface ProjectRow {
@@ -45,6 +46,12 @@ export interface ProjectRow {
   readonly open_issues_count: number
   readonly creator_id: number | null
   readonly runners_token_encrypted: Buffer
+  /** `waiting` until a job has filled the repository of a fork or an import, `failed` when it could not; else null. */
+  readonly import_state: 'waiting' | 'failed' | null
+  readonly import_error: string | null
+  /** Whether it may be a fork, and shared with groups: false for most projects, whose records need no more statements. */
+  readonly is_fork: number
+  readonly has_shares: number
   readonly last_activity_at: Date
   readonly created_at: Date
   readonly namespace_id: number
@@ -75,7 +82,7 @@ const COLUMNS = `p.id, p.name, p.path, p.description, p.default_branch, p.storag
   p.container_registry_enabled, p.lfs_enabled, p.shared_runners_enabled, p.public_builds, p.request_access_enabled,
   p.only_allow_merge_if_build_succeeds, p.only_allow_merge_if_all_discussions_are_resolved, p.tag_list, p.star_count,
   p.forks_count, p.open_issues_count, p.creator_id, p.runners_token_encrypted, p.last_activity_at, p.created_at,
-  p.namespace_id, n.kind as namespace_kind, n.name as namespace_name, n.path as namespace_path,
+  p.import_state, p.import_error, p.is_fork, p.has_shares, p.namespace_id, n.kind as namespace_kind, n.name as namespace_name, n.path as namespace_path,
   n.owner_id as namespace_owner_id, n.description as namespace_description, n.avatar as namespace_avatar,
   n.share_with_group_lock as namespace_share_with_group_lock, n.visibility_level as namespace_visibility_level,
   n.created_at as namespace_created_at, n.updated_at as namespace_updated_at,
@@ -107,16 +114,29 @@ function statementOf(statements: ReadonlyMap<Membership, string>, actor: Actor, 
 /** The statement with which `findProject` reads a project by its id. */
 export const projectById = (id: number, actor: Actor): Fragment => statementOf(BY_ID, actor, [id])
 
-/** A project by its id or NAMESPACE/PROJECT, with the asker's levels; undefined when the project does not exist. */
-export async function findProject(id: string | number, actor: Actor): Promise<ProjectRow | undefined> {
-  const statement = /^\d{1,10}$/.test(String(id)) ? projectById(Number(id), actor) : byPath(String(id), actor)
-  return statement && row<ProjectRow>(statement.sql, statement.values)
+const read = ({ sql, values }: Fragment) => row<ProjectRow>(sql, values)
+
+/**
+ * A project by its id or NAMESPACE/PROJECT, with the asker's levels; undefined when the project does not exist.
+ * Not specified: how an old path is answered. It stands for the project, whose own rules then decide who may see it.
+ */
+export function findProject(id: string | number, actor: Actor): Promise<ProjectRow | undefined> {
+  const text = String(id)
+  return /^\d{1,10}$/.test(text) ? read(projectById(Number(text), actor)) : byPath(text, actor)
 }
 
-function byPath(text: string, actor: Actor): Fragment | undefined {
+async function byPath(text: string, actor: Actor): Promise<ProjectRow | undefined> {
   const [namespace, path, more] = text.split('/')
-  return namespace && path && more === undefined ? statementOf(BY_PATH, actor, [namespace, path]) : undefined
+  if (!namespace || !path || more !== undefined) return undefined
+  const found = await read(statementOf(BY_PATH, actor, [namespace, path]))
+  if (found) return found
+  const moved = await projectOfOldPath(namespace, path)
+  return moved === undefined ? undefined : read(projectById(moved, actor))
 }
+
+/** Tells whether a path of a request (NAMESPACE/PROJECT) is an old path of the project that was found by it. */
+export const isOldPath = (path: string, { namespace_path: namespace, path: name }: ProjectRow): boolean =>
+  path.toLowerCase() !== `${namespace}/${name}`.toLowerCase()
 
 /**
  * Prevents the removal of a project until the current transaction ends, so that rows of the project that the
@@ -169,7 +189,7 @@ async function findProjects(ids: readonly number[], actor: Actor): Promise<Reado
 }
 
 /** Which projects to list. `group` means the projects of this group that the asker may see. */
-export type ProjectScope = 'member' | 'visible' | 'owned' | 'all' | { readonly group: number }
+export type ProjectScope = 'member' | 'visible' | 'owned' | 'starred' | 'all' | { readonly group: number }
 
 /** A page of projects. Takes two statements for any length, and only one for the scope `member`. */
 export async function listProjects(
@@ -267,6 +287,16 @@ function restrictTo(scope: ProjectScope, actor: Actor): { from?: Fragment; among
   if (scope === 'visible') return { among: visibleProjects(actor) }
   if (scope === 'owned') return { among: ownProjects(idOf(actor)) }
   if (scope === 'member') return { from: membersProjects(idOf(actor)) }
+  if (scope === 'starred') {
+    const visible = visibleProjects(actor)
+    return {
+      from: {
+        sql: '(select project_id from project_stars where user_id = ?) s join projects p on p.id = s.project_id',
+        values: [idOf(actor)]
+      },
+      among: visible
+    }
+  }
   const visible = visibleProjects(actor)
   return { among: { sql: `p.namespace_id = ? and ${visible.sql}`, values: [scope.group, ...visible.values] } }
 }

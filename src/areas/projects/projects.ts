@@ -5,6 +5,7 @@ import { duplicateKey } from '../../db/failure.js'
 import { Namespace, Project, User } from '../../db/models/index.js'
 import { transact } from '../../db/transact.js'
 import { Invalid, ProjectLimit } from '../../errors.js'
+import { isRefName } from '../../git/refs.js'
 import { MASTER } from '../../lib/levels.js'
 import { nameProblem, pathOfName, pathProblem } from '../../lib/path.js'
 import { log } from '../../log.js'
@@ -13,10 +14,12 @@ import { tell } from '../activity/happenings.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
 import { insertMember } from '../members/members.js'
 import { levelInNamespace } from '../members/members.queries.js'
+import { endProjectRedirect } from '../paths/redirects.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { checkVisibility } from '../settings/visibility.js'
+import { checkedImportUrl, type Filling, scheduleFilling } from './fillings.js'
 import { storagesInUse, visibilityOfNewProject } from './new-projects.js'
-import type { ProjectBody } from './projects.schema.js'
+import type { ProjectBody, UserProjectBody } from './projects.schema.js'
 import { prepareProject, repositoryPath } from './repositories.js'
 
 /**
@@ -24,13 +27,17 @@ import { prepareProject, repositoryPath } from './repositories.js'
  * many projects as allowed. The repository is made before the row, because a full disk must leave neither. A crash
  * before it is in its place leaves a project without a repository, which `ensureRepository` makes when needed.
  */
-export async function createProject(body: ProjectBody, origin: Origin): Promise<number> {
-  const asker = requireAsker(origin)
+export async function createProject(body: ProjectBody, origin: Origin, options: CreateOptions = {}): Promise<number> {
+  const asker = options.owner ?? requireAsker(origin)
   const path = body.path || pathOfName(body.name)
   checkNames(body.name, path)
   const storage = oneOf(storagesInUse(await applicationSettings()))
-  const repository = await prepareProject(storage)
-  const { id } = await transact(() => insertProject({ ...body, path, storage }, asker)).catch(async error => {
+  const filling = fillingOf(body, options)
+  const insert = () => transact(() => insertProject({ ...body, path, storage }, asker, { filling, origin }))
+  // The job that fills the repository makes it too.
+  if (filling) return (await insert()).id
+  const repository = await prepareProject(storage, options.branch)
+  const { id } = await insert().catch(async error => {
     await repository.drop()
     throw error
   })
@@ -39,6 +46,38 @@ export async function createProject(body: ProjectBody, origin: Origin): Promise<
     log().warn({ error, project: id }, 'the repository of a new project is not in its place yet')
   })
   return id
+}
+
+export interface CreateOptions {
+  /** The user whose project it becomes, when somebody else creates it. */
+  readonly owner?: ActorUser
+  /** The project that the new one is a fork of. */
+  readonly forkOf?: number
+  /** The branch that a clone of the empty project is on. */
+  readonly branch?: string
+}
+
+/** Creates a project in the name of another user. Throws as `createProject` does, and Invalid for its limit. */
+export async function createProjectFor(owner: NewOwner, body: UserProjectBody, origin: Origin): Promise<number> {
+  const { default_branch: branch, ...rest } = body
+  if (branch !== undefined && !isRefName(`refs/heads/${branch}`)) throw new Invalid('default_branch')
+  const user = { ...owner, admin: owner.admin === 1, external: owner.external === 1 }
+  try {
+    return await createProject(rest, origin, { owner: user, ...(branch === undefined ? {} : { branch }) })
+  } catch (error) {
+    if (error instanceof ProjectLimit) throw new Invalid('limit_reached', error.message)
+    throw error
+  }
+}
+
+type NewOwner = Pick<ActorUser, 'id' | 'username' | 'name' | 'email'> & {
+  readonly admin: number
+  readonly external: number
+}
+
+function fillingOf({ import_url: url }: ProjectBody, { forkOf }: CreateOptions): Filling | undefined {
+  if (forkOf !== undefined) return { fromProjectId: forkOf }
+  return url ? { url: checkedImportUrl(url) } : undefined
 }
 
 function checkNames(name: string, path: string): void {
@@ -52,12 +91,13 @@ function checkNames(name: string, path: string): void {
 
 async function insertProject(
   body: ProjectBody & { path: string; storage: string },
-  asker: ActorUser
+  asker: ActorUser,
+  { filling, origin }: { filling: Filling | undefined; origin: Origin }
 ): Promise<Project> {
   const namespace = await findNamespace(body.namespace_id, asker)
   const instance = await applicationSettings()
   const visibilityLevel = visibilityOfNewProject(body, instance, namespace)
-  checkVisibility(visibilityLevel, asker, instance)
+  checkVisibility(visibilityLevel, origin.asker ?? asker, instance)
   if (namespace.kind === 'group' && visibilityLevel > namespace.visibilityLevel) {
     throw new Invalid('visibility_level', 'cannot be higher than that of the group')
   }
@@ -77,6 +117,8 @@ async function insertProject(
     runnersTokenEncrypted: encrypt(runnersToken),
     lastActivityAt: now
   })
+  await endProjectRedirect({ namespaceId: namespace.id, path: body.path })
+  if (filling) await scheduleFilling(project.id, filling)
   if (owner) await insertMember({ type: 'project', id: project.id }, owner.id, MASTER)
   await tell({ kind: 'project.created', project: await projectSnapshot(project.id), by: asker.id })
   return project

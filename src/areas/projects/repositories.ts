@@ -2,8 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
+import { Unavailable } from '../../errors.js'
 import { DamagedRepository } from '../../git/objects.js'
 import { createRepository, type PreparedRepository, prepareRepository } from '../../git/repository.js'
+
+/** Seconds after which it is worth asking again for a repository that a job fills. */
+const FILLING_S = 5
 
 export interface StoredProject {
   readonly id: number
@@ -23,17 +27,19 @@ function pathOf(hash: string, storage: string): string {
  * Makes the repository of a project that has no id yet, beside a place that no project has: what is left of it by a
  * crash looks as any other unfinished repository.
  */
-export const prepareProject = (storage: string): Promise<PreparedRepository> =>
-  prepareRepository(pathOf(randomBytes(32).toString('hex'), storage))
+export const prepareProject = (storage: string, branch?: string): Promise<PreparedRepository> =>
+  prepareRepository(pathOf(randomBytes(32).toString('hex'), storage), branch)
 
 /**
  * Gives the path of a project's repository, and makes the repository if it is missing: a crash between the row and the
  * repository leaves a project without one, which works as an empty project. Throws DamagedRepository when the project has a
- * default branch: its repository is lost, and an empty one in its place would hide that.
+ * default branch: its repository is lost, and an empty one in its place would hide that. Throws Unavailable while a job
+ * fills the repository of a fork or an import.
  */
 export async function ensureRepository(
-  project: StoredProject & { readonly default_branch?: string | null }
+  project: StoredProject & { readonly default_branch?: string | null; readonly import_state?: string | null }
 ): Promise<string> {
+  if (project.import_state === 'waiting') throw new Unavailable('the repository is still being copied', FILLING_S)
   const path = repositoryPath(project)
   if (existsSync(path)) return path
   if (project.default_branch) throw new DamagedRepository(path, 'it does not exist')

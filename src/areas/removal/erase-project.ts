@@ -7,6 +7,7 @@ import { removeRepository } from '../../git/repository.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { removeArtifact } from '../../storage/artifacts.js'
 import { removeTrace } from '../../storage/traces.js'
+import { removeUploads } from '../../storage/uploads.js'
 import { repositoryPath } from '../projects/repositories.js'
 
 /** A canceled build may still write for this long, until its runner notices and ends it. */
@@ -26,6 +27,7 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
   }
   // The files of a build go before its row: without the row, nothing names them.
   await eraseOwned('projects', projectId, { signal, before: { builds: removeFiles } })
+  await removeUploads(projectId)
   await removeRepository(repositoryPath({ id: projectId, storage: removal.storage }))
   await execute('delete from project_removals where project_id = ?', [projectId])
 }

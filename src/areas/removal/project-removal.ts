@@ -2,14 +2,16 @@
 // removes them afterwards (erase-project.ts).
 import type { Origin } from '../../access/actor.js'
 import { deleteRows } from '../../db/owned-rows.js'
-import { execute } from '../../db/sql.js'
+import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
+import { NotFound } from '../../errors.js'
 import { batches } from '../../lib/batches.js'
 import { enqueueAll } from '../../queue/enqueue.js'
 import { tellAll } from '../activity/happenings.js'
-import type { ProjectSnapshot } from '../activity/project-snapshots.js'
+import { type ProjectSnapshot, projectSnapshot } from '../activity/project-snapshots.js'
 import { auditAll } from '../audit/audit.js'
 import { cancelDeliveriesOfProjects } from '../hooks/deliveries.js'
+import { recountForks, sourcesOf } from '../projects/fork-links.js'
 
 const AT_ONCE = 500
 
@@ -23,6 +25,14 @@ export async function removeProjects(projects: readonly ProjectSnapshot[], origi
   })
 }
 
+/** Removes one project. Throws NotFound when somebody else has removed it. */
+export async function removeProject({ id }: { readonly id: number }, origin: Origin): Promise<void> {
+  await transact(async () => {
+    if (!(await row('select id from projects where id = ? for update', [id]))) throw new NotFound('Project')
+    await removeSome([await projectSnapshot(id)], origin)
+  })
+}
+
 async function removeSome(projects: readonly ProjectSnapshot[], origin: Origin): Promise<void> {
   const ids = projects.map(({ id }) => id)
   const now = new Date()
@@ -32,7 +42,9 @@ async function removeSome(projects: readonly ProjectSnapshot[], origin: Origin):
     projects.flatMap(project => [project.id, project.storage, project.path_with_namespace, now])
   )
   await cancelDeliveriesOfProjects(ids)
+  const sources = await sourcesOf(ids)
   await deleteRows('projects', ids)
+  await recountForks(sources)
   await tellAll(projects.map(project => ({ kind: 'project.deleted', project })))
   await auditAll(
     origin,

@@ -12,6 +12,7 @@ const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly
   members: { as: 'memberships' },
   ref_changes: { as: 'pushes' },
   activity_events: { as: 'activities' },
+  project_stars: { as: 'stars' },
   // Every user has one; its projects are listed.
   namespaces: false
 }

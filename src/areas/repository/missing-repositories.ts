@@ -22,13 +22,20 @@ const EMPTY = `p.default_branch is null and p.last_activity_at <= p.created_at +
   and not exists (select 1 from ref_changes c where c.project_id = p.id)
   and not exists (select 1 from pipelines l where l.project_id = p.id)`
 
+// A job makes the repositories of forks and imports.
+const THERE = "coalesce(p.import_state, '') <> 'waiting'"
+
 /** Looks for the repositories of all projects, or of `sample` random ones. */
 export async function findMissing(
   sample?: number
 ): Promise<{ missing: MissingRepository[]; looked: number; of: number }> {
-  const total = Number((await row<{ total: number }>('select count(*) as total from projects'))?.total ?? 0)
+  const total = Number(
+    (await row<{ total: number }>(`select count(*) as total from projects p where ${THERE}`))?.total ?? 0
+  )
   const some = sample === undefined || total <= sample ? '' : `order by rand() limit ${Math.trunc(sample)}`
-  const projects = await rows<ProjectRow>(`select p.id, p.storage, (${EMPTY}) as empty from projects p ${some}`)
+  const projects = await rows<ProjectRow>(
+    `select p.id, p.storage, (${EMPTY}) as empty from projects p where ${THERE} ${some}`
+  )
   const missing = projects.flatMap(project => {
     const path = repositoryPath(project)
     return existsSync(path) ? [] : [{ id: project.id, path, empty: project.empty === 1 }]

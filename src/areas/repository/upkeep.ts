@@ -11,6 +11,7 @@ import {
 } from '../../git/maintenance.js'
 import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
 import { repositoryPath } from '../projects/repositories.js'
+import { measureRepository } from './measure.js'
 
 /** Commits by the API and small pushes leave loose objects. Below these limits, reading is as fast as from one pack. */
 const LOOSE_OBJECTS = 2000
@@ -60,7 +61,10 @@ async function keepUpOne({ id, storage, default_branch }: DueRow, context: TaskC
   const path = repositoryPath({ id, storage })
   let [done, repacked]: [boolean, boolean] = [true, false]
   try {
-    if (existsSync(path)) repacked = await tidy(id, path, default_branch !== null, context)
+    if (existsSync(path)) {
+      repacked = await tidy(id, path, default_branch !== null, context)
+      if (!context.dryRun) await measureRepository({ id, storage, default_branch }, context.signal)
+    }
   } catch (error) {
     if (context.signal.aborted) throw error
     context.note(`project ${id}: ${error instanceof Error ? error.message : error}`)

@@ -94,7 +94,7 @@ export const settingsTable = {
     schema: whole(1, 1_048_576),
     default: () => 10,
     meaning: 'the largest size of an attachment, in MB',
-    enforced: null
+    enforced: 'files that are uploaded to a project'
   }),
   session_expire_delay: setting({
     schema: whole(1, 10 * YEAR_MINUTES),

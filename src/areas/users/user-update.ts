@@ -8,6 +8,7 @@ import { hashPassword } from '../../lib/password-hash.js'
 import { tellAll } from '../activity/happenings.js'
 import { personalProjects } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
+import { endNamespaceRedirects, redirectNamespace } from '../paths/redirects.js'
 import { checkAddressFree } from './emails.js'
 import { setIdentity } from './identities.js'
 import { requireOtherAdmin } from './last-admin.js'
@@ -100,7 +101,13 @@ const columnsOf = (values: Values) =>
  */
 async function moveNamespace(user: User, username: string): Promise<void> {
   const old = await personalProjects(user.id)
-  await Namespace.update({ path: username, name: username }, { where: { kind: 'user', ownerId: user.id } })
+  const namespace = await Namespace.findOne({ where: { kind: 'user', ownerId: user.id } })
+  if (namespace) {
+    await endNamespaceRedirects([username])
+    const before = namespace.path
+    await namespace.update({ path: username, name: username })
+    if (before.toLowerCase() !== username.toLowerCase()) await redirectNamespace(before, namespace.id)
+  }
   await tellAll(
     old.map(project => ({
       kind: 'project.renamed',

@@ -9,6 +9,7 @@ import { decrypt, encrypt, newToken, tokenHash } from '../../secrets.js'
 import { tellAll } from '../activity/happenings.js'
 import { userSnapshot } from '../activity/snapshots.js'
 import { auditAll, changesBetween } from '../audit/audit.js'
+import { endNamespaceRedirects } from '../paths/redirects.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { ADDRESS_TAKEN, checkAddressesFree } from './emails.js'
 import { insertIdentities } from './identities.js'
@@ -125,6 +126,7 @@ const columnsOf = ({ body, passwordHash }: UserDraft, projectsLimit: number) => 
 })
 
 async function insertNamespaces(users: readonly User[]): Promise<void> {
+  await endNamespaceRedirects(users.map(({ username }) => username))
   try {
     await Namespace.bulkCreate(
       users.map(({ id, username }) => ({ kind: 'user', ownerId: id, name: username, path: username }))

@@ -16,6 +16,7 @@ import { integrity } from './0017-integrity.js'
 import { maintenanceMode } from './0020-maintenance-mode.js'
 import { trust } from './0022-trust.js'
 import { groups } from './0025-groups.js'
+import { projectRelations } from './0026-project-relations.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -33,5 +34,6 @@ export const migrations: readonly Migration[] = [
   integrity,
   maintenanceMode,
   trust,
-  groups
+  groups,
+  projectRelations
 ]

@@ -53,7 +53,7 @@ export const errorResponses = {
   NotFound: answer('There is no such record, or the client may not see it.', 'Error'),
   NotAllowed: answer('The state of the record does not allow this.', 'Error'),
   NotAcceptable: answer('The record is closed already.', 'Error'),
-  Conflict: answer('Another record has this value, or the record has changed meanwhile.', 'Error'),
+  Conflict: answer('Another record has this value, or the record has changed meanwhile.', 'Error', 'ValidationError'),
   TooLarge: answer('The request or the file has too many bytes.', 'Error'),
   UnreadableType: answer('The body has a type that nothing reads.', 'Error'),
   Unprocessable: answer('The request is well-formed, and still not possible.', 'ParameterError'),

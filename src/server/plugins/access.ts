@@ -81,7 +81,11 @@ async function openSubject(request: FastifyRequest, reply: FastifyReply): Promis
   return reply.send(reply.page({ items: [], total: 0, page, perPage }, item => item))
 }
 
-const idOf = ({ params }: FastifyRequest) => (params as { id: string }).id
+/** The API names a project by `:id`, and the path of a file by the path of its project. */
+function idOf({ params }: FastifyRequest): string {
+  const { id, namespace, project } = params as { id?: string; namespace?: string; project?: string }
+  return id ?? `${namespace}/${project}`
+}
 
 async function loadProject(request: FastifyRequest, action: ActionOn<'project'>): Promise<void> {
   const project = await findProject(idOf(request), request.actor)

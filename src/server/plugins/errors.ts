@@ -81,6 +81,7 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.NothingThere) return { status: 404, body: { message } }
   if (error instanceof errors.NotAllowed) return { status: 405, body: { message } }
   if (error instanceof errors.UpdateConflict) return { status: 404, body: { message } }
+  if (error instanceof errors.ConflictingValues) return { status: 409, body: { message: error.errors } }
   if (error instanceof errors.Conflict) return { status: 409, body: { message } }
   if (error instanceof errors.TooLarge) return { status: 413, body: { message } }
   if (error instanceof errors.UnreadableType) return { status: 415, body: { message } }

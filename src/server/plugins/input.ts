@@ -1,4 +1,5 @@
 // Collects the parameters of a request into one typed object. Clients may write them as query, form, multipart or JSON.
+import type { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { BadParameters, BadRequest, TooLarge, UnreadableType } from '../../errors.js'
@@ -6,6 +7,8 @@ import type { InputSchema } from '../../lib/coerce.js'
 import { addPair, type Form, parseForm } from '../../lib/form.js'
 import { hasMoreValues } from '../../lib/json.js'
 import { validator, type Wrong } from '../../lib/validate.js'
+import { drain } from '../drain.js'
+import { cutStalledRequest } from '../stalls.js'
 import { bodyLimitOf, tooLarge } from './bounds.js'
 
 /** A form has at most this many fields, and no file. Their bytes count against the limit of the body. */
@@ -21,8 +24,24 @@ export interface BodyCredentials {
   readonly sudo?: unknown
 }
 
+/** A file in a multipart form. */
+export interface ReceivedFile {
+  /** As the client wrote it: it may contain anything. */
+  readonly name: string
+  readonly stream: Readable
+}
+
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body is a form with a file, which the handler takes with `receiveFile`. */
+    readonly takesFile?: true
+  }
   interface FastifyRequest {
+    /**
+     * Passes the file `file` of the form to `use`, which reads it to its end or throws. Throws BadParameters when there is
+     * none.
+     */
+    receiveFile<T>(use: (file: ReceivedFile) => Promise<T>): Promise<T>
     /** Null when the body has no credentials. */
     bodyCredentials: BodyCredentials | null
   }
@@ -41,6 +60,9 @@ export async function readInput(app: FastifyInstance): Promise<void> {
   await app.register(multipart, { limits: FIELDS })
   app.addContentTypeParser('*', (request, _payload, done) => done(null, refuseType(request)))
   app.decorateRequest('bodyCredentials', null)
+  app.decorateRequest('receiveFile', function <T>(this: FastifyRequest, use: (file: ReceivedFile) => Promise<T>) {
+    return receiveFile(this, use)
+  })
   app.addHook('preValidation', gatherInput)
 }
 
@@ -65,6 +87,11 @@ function refuseType({ headers }: FastifyRequest): undefined {
 
 /** This is not an async function, because it runs for every request and most requests have nothing to wait for. */
 function gatherInput(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  // Not specified: whether the fields beside a file may have the credentials. They may not, because they may come after it.
+  if (request.routeOptions.config.takesFile) {
+    done()
+    return
+  }
   if (!request.isMultipart()) {
     takeCredentials(request)
     mergeInput(request)
@@ -100,6 +127,38 @@ async function readFields(request: FastifyRequest): Promise<Form> {
   }
   return form
 }
+
+/** What comes beside a file in a form is read for nothing. */
+const BESIDE_FILE = { files: 1, fields: 20, parts: 21, fieldSize: 65_536 }
+
+async function receiveFile<T>(request: FastifyRequest, use: (file: ReceivedFile) => Promise<T>): Promise<T> {
+  if (!request.isMultipart()) throw BadParameters.missing('file')
+  cutStalledRequest(request.raw)
+  let reading = true
+  try {
+    for await (const part of request.parts({ limits: { ...BESIDE_FILE, fileSize: Number.POSITIVE_INFINITY } })) {
+      if (part.type !== 'file') continue
+      if (part.fieldname !== 'file') {
+        part.file.resume()
+        continue
+      }
+      reading = false
+      return await use({ name: part.filename ?? '', stream: part.file })
+    }
+  } catch (error) {
+    if (error instanceof Error && 'statusCode' in error) throw error
+    if (reading || isCutOff(error)) throw new BadRequest('400 (Bad request) the body is not valid multipart')
+    throw error
+  } finally {
+    drain(request.raw)
+  }
+  throw BadParameters.missing('file')
+}
+
+/** The body ended in the middle of the file. */
+const isCutOff = (error: unknown) =>
+  error instanceof Error &&
+  ('code' in error ? error.code === 'ERR_STREAM_PREMATURE_CLOSE' : /unexpected end/i.test(error.message))
 
 /** Takes the credentials out of the body, so that no route and no log sees them. */
 function takeCredentials(request: FastifyRequest): void {

@@ -175,6 +175,9 @@ t.test('PUT /groups/:id', async t => {
     changes: /"request_access_enabled":\{"before":false,"after":true\}/
   })
 
+  t.equal((await asker.get(`/groups/${group.path}`)).json().id, group.id, 'the old path leads to it')
+  t.equal((await asker.get(`/projects/${encodeURIComponent(old)}`)).json().id, project.id)
+
   const bad = async (body: object) => {
     const answer = await asker.put(`/groups/${group.id}`, body)
     return [answer.statusCode, answer.json().message]

@@ -240,6 +240,48 @@ t.test('members of projects', async t => {
   t.same(dated(one(approved, 'user_add_to_team')), fields('user_add_to_team', 'Guest'))
 })
 
+t.test('changes of a project', async t => {
+  const owner = await app.make.user()
+  const asker = app.as(owner)
+  let id = 0
+  const given = await telling('POST /projects/user/:user_id', async () => {
+    id = (await admin.post(`/projects/user/${owner.id}`, { name: 'Gift', visibility_level: 20 })).json().id
+  })
+  t.same(dated(one(given, 'project_create')), projectFields('project_create', 'Gift', id, owner, 'public'))
+
+  const moved = await telling('PUT /projects/:id', async () => {
+    await asker.put(`/projects/${id}`, { description: 'no event' })
+    await asker.put(`/projects/${id}`, { name: 'Other', path: 'other' })
+  })
+  t.equal(moved.length, 1)
+  t.same(dated(one(moved, 'project_rename')), {
+    ...projectFields('project_rename', 'Other', id, owner, 'public'),
+    old_path_with_namespace: `${owner.username}/gift`
+  })
+
+  const forker = await app.make.user()
+  let fork = 0
+  const forked = await telling('POST /projects/fork/:id', async () => {
+    fork = (await app.as(forker).post(`/projects/fork/${id}`)).json().id
+  })
+  t.same(dated(one(forked, 'project_create')), projectFields('project_create', 'Other', fork, forker, 'public'))
+
+  const group = await app.make.group({ visibilityLevel: 10 })
+  const transferred = await telling('POST /groups/:id/projects/:project_id', () =>
+    admin.post(`/groups/${group.path}/projects/${encodeURIComponent(`${owner.username}/other`)}`)
+  )
+  t.same(dated(one(transferred, 'project_transfer')), {
+    ...projectFields('project_transfer', 'Other', id, owner, 'internal'),
+    path_with_namespace: `${group.path}/other`,
+    owner_name: group.path,
+    owner_email: '',
+    old_path_with_namespace: `${owner.username}/other`
+  })
+
+  const removed = await telling('DELETE /projects/:id', () => app.as(forker).delete(`/projects/${fork}`))
+  t.same(dated(one(removed, 'project_destroy')), projectFields('project_destroy', 'Other', fork, forker, 'public'))
+})
+
 /** Checks all fields of a push. The caller checks the values that depend on the pushed commits. */
 function checkPush(t: Test, payload: Payload, event: 'push' | 'tag_push', { id, path, owner }: TestProject): void {
   const { before, after, ref, checkout_sha, message, project: shown, repository, ...rest } = payload

@@ -1,4 +1,4 @@
-import { administer, administerGroup, OPEN_TO_ALL_USERS, READ_GROUP } from '../../access/expectations.js'
+import { administer, administerGroup, READ_GROUP, SEE_PROJECT } from '../../access/expectations.js'
 import type { ResourceAccess } from '../../access/resource.js'
 import type { Asking } from '../../access/world.js'
 import { factory } from '../../helpers/factory.js'
@@ -10,9 +10,9 @@ const newMember = async () => ({ payload: { user_id: (await factory.user()).id, 
 
 export const access: ResourceAccess = {
   project: {
-    'GET /api/v3/projects/:id/members': { expected: OPEN_TO_ALL_USERS },
+    'GET /api/v3/projects/:id/members': { expected: SEE_PROJECT() },
     'GET /api/v3/projects/:id/members/:user_id': {
-      expected: OPEN_TO_ALL_USERS,
+      expected: SEE_PROJECT(),
       specimen: async asking => ({ params: await ofProject(asking) })
     },
     'POST /api/v3/projects/:id/members': { expected: administer('master', 201), specimen: newMember },

@@ -69,6 +69,7 @@ t.test('DELETE /users/:id', async t => {
         identities: 1,
         memberships: 1,
         access_requests: 0,
+        stars: 0,
         activities: 0
       },
       stays: { projects: 0, pipelines: 1, builds: 1, pushes: 1, audit_events: 0 }

@@ -1,0 +1,131 @@
+// Fills the repository of a fork or an import. It is made beside its place and moved there when it is complete, so a killed
+// job leaves nothing half done: the next try begins again.
+import { existsSync } from 'node:fs'
+import { config } from '../../config.js'
+import { row } from '../../db/sql.js'
+import { Failure } from '../../errors.js'
+import { copyRefs, fetchRemote } from '../../git/fetch.js'
+import { refValue } from '../../git/refs.js'
+import { removeRepository, setHead } from '../../git/repository.js'
+import { GitFailure } from '../../git/run.js'
+import { isDiskFull } from '../../lib/disk-full.js'
+import { decrypt } from '../../secrets.js'
+import { syncFileSystem } from '../../storage/sync.js'
+import { RefusedTarget } from '../../webhooks/target.js'
+import { finishFilling } from '../projects/fillings.js'
+import { prepareProject, repositoryPath, type StoredProject } from '../projects/repositories.js'
+import { ImportTooLarge, openGateway } from './gateway.js'
+
+interface ImportRow extends StoredProject {
+  readonly from_project_id: number | null
+  readonly url_encrypted: Buffer | null
+}
+
+/** The repository cannot be filled, and another try would not help. The text is for the users of the project. */
+class CannotFill extends Failure {}
+
+/** How the worker shares its slots for imports: those from URLs leave one to forks. */
+export const importLanes = (slots: number) => ({
+  share: Math.max(1, slots - 1),
+  slowAfter: Number.POSITIVE_INFINITY,
+  mostSlow: 0,
+  isFailing: () => false
+})
+
+/** Fills the repository of a project, and opens the project. It does nothing when that was done already. */
+export async function fillRepository(projectId: number, signal: AbortSignal): Promise<void> {
+  const wanted = await row<ImportRow>(
+    `select p.id, p.storage, i.from_project_id, i.url_encrypted from project_imports i
+     join projects p on p.id = i.project_id where i.project_id = ? and p.import_state = 'waiting'`,
+    [projectId]
+  )
+  if (!wanted) return
+  try {
+    const branch = await fill(wanted, signal)
+    if (await finishFilling(projectId, { branch })) return
+    // Somebody has removed the project meanwhile.
+    const known = await row('select 1 from projects where id = ?', [projectId])
+    if (!known) await removeRepository(repositoryPath(wanted))
+  } catch (error) {
+    if (!(error instanceof CannotFill)) throw error
+    await finishFilling(projectId, { error: error.message })
+  }
+}
+
+async function fill(project: ImportRow, signal: AbortSignal): Promise<string | null> {
+  const draft = await prepareProject(project.storage)
+  try {
+    const branch = await fetchInto(draft.path, project, signal)
+    if (branch !== null) await setHead(draft.path, branch)
+    await syncFileSystem(draft.path)
+    // What an earlier try left in the place: nobody has used it yet.
+    await removeRepository(repositoryPath(project))
+    await draft.place(repositoryPath(project))
+    return branch
+  } catch (error) {
+    await draft.drop()
+    throw error
+  }
+}
+
+function fetchInto(path: string, project: ImportRow, signal: AbortSignal): Promise<string | null> {
+  if (project.url_encrypted !== null) return importUrl(decrypt(project.url_encrypted), path, signal)
+  return copySource(project.from_project_id ?? 0, path, signal)
+}
+
+async function copySource(id: number, path: string, signal: AbortSignal): Promise<string | null> {
+  const source = await row<StoredProject & { default_branch: string | null }>(
+    'select id, storage, default_branch from projects where id = ?',
+    [id]
+  )
+  if (!source) throw new CannotFill('the project that it is a fork of was deleted before its repository was copied')
+  const { default_branch: branch } = source
+  const from = repositoryPath(source)
+  if (!existsSync(from)) {
+    if (branch !== null) throw new CannotFill('the repository of the project that it is a fork of is lost')
+    return null
+  }
+  await copyRefs(from, path, signal)
+  const value = branch === null ? null : await refValue(path, `refs/heads/${branch}`)
+  return value === null ? null : branch
+}
+
+async function importUrl(text: string, path: string, signal: AbortSignal): Promise<string | null> {
+  const { max_size: maxBytes, timeout } = config().imports
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
+  const gateway = await openGateway({ maxBytes, signal: ending })
+  const url = new URL(text)
+  const { host, hostname, port } = url
+  const [username, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  url.username = url.password = ''
+  try {
+    if (url.protocol === 'git:') url.host = `127.0.0.1:${await gateway.forward(hostname, Number(port || 9418))}`
+    const remote = { url: url.href, username, password, proxy: gateway.proxy, host, timeout, signal: ending }
+    return await fetchRemote(remote, path)
+  } catch (error) {
+    if (signal.aborted || isDiskFull(error)) throw error
+    if (ending.aborted) throw new CannotFill(`it took longer than ${timeout} s (imports.timeout)`)
+    const problem = gateway.problem()
+    if (problem) throw new CannotFill(textOf(problem))
+    if (error instanceof GitFailure) throw new CannotFill(textOfGit(error, [password, gateway.proxy, username]))
+    throw error
+  } finally {
+    await gateway.close()
+  }
+}
+
+function textOf(problem: Error): string {
+  if (problem instanceof RefusedTarget) {
+    return `imports may not reach the address ${problem.address}: an administrator can list it in hooks.allow`
+  }
+  if (problem instanceof ImportTooLarge) return problem.message
+  return `the server cannot be reached: ${problem.message.slice(0, 300)}`
+}
+
+/** What git said, without what it was told in confidence. */
+function textOfGit({ stderr, message }: GitFailure, secrets: readonly string[]): string {
+  const lines = stderr.split('\n').filter(line => /^(fatal|error|remote): /.test(line))
+  let text = (lines.length > 0 ? lines.join('; ') : message).replace(/\p{Cc}+/gu, ' ')
+  for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '[hidden]')
+  return `git could not fetch it: ${text.slice(0, 500)}`
+}

@@ -1,0 +1,17 @@
+import { type Static, Type } from 'typebox'
+import { projectParam, Text } from '../../lib/schema.js'
+
+export const ForkBody = Type.Object(
+  {
+    namespace: Type.Optional(
+      Text('the id, path or name of the namespace that gets the fork; your own without it', { maxLength: 255 })
+    )
+  },
+  { title: 'ForkBody', description: 'Where a fork goes.' }
+)
+export type ForkBody = Static<typeof ForkBody>
+
+export const ForkParams = Type.Object({
+  ...projectParam,
+  forked_from_id: Text('the id of the project that it is a fork of, or its path', { minLength: 1, maxLength: 1024 })
+})

@@ -1,0 +1,130 @@
+// Forks: a new project with the branches and tags of another one, and the relation of the two.
+import type { Actor, Origin } from '../../access/actor.js'
+import { canSee, may } from '../../access/authorize.js'
+import { row, rows } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { Conflict, ConflictingValues, Invalid, NotFound, NotModified } from '../../errors.js'
+import { projectSnapshot } from '../activity/project-snapshots.js'
+import { audit } from '../audit/audit.js'
+import { deleteForkLink, type ForkLink, findForkLink, insertForkLink } from '../projects/fork-links.js'
+import { createProject } from '../projects/projects.js'
+import { findProject, holdProject, type ProjectRow } from '../projects/projects.queries.js'
+
+interface Target {
+  readonly id: number
+  readonly kind: string
+  readonly visibility_level: number
+}
+
+const TAKEN = 'has already been taken'
+
+/**
+ * Makes a fork of a project, and gives its id. A job copies the repository. `namespace` is the id, path or name of the
+ * target; the actor's own without it. Throws NotFound for a target in which the actor may not create projects, and
+ * ConflictingValues when the target has the name or path, or when the actor may not read the repository.
+ */
+export async function forkProject(
+  source: ProjectRow,
+  namespace: string | undefined,
+  actor: Actor,
+  origin: Origin
+): Promise<number> {
+  if (!may(actor, 'repository.read', source)) {
+    throw new ConflictingValues({ forked_from_project_id: ['is forbidden'] })
+  }
+  const target = await findTarget(namespace, actor)
+  if (!target) throw new NotFound('Target Namespace')
+  // Not specified: the level in a group that is less visible than the source. A project cannot be above its group.
+  const most = target.kind === 'group' ? target.visibility_level : source.visibility_level
+  const level = Math.min(source.visibility_level, most) as 0 | 10 | 20
+  const body = {
+    name: source.name,
+    path: source.path,
+    namespace_id: target.id,
+    visibility_level: level,
+    ...(source.description !== null && { description: source.description }),
+    shared_runners_enabled: source.shared_runners_enabled === 1,
+    builds_enabled: source.builds_enabled === 1
+  }
+  try {
+    return await createProject(body, origin, { forkOf: source.id })
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    if (error.errors.namespace) throw new NotFound('Target Namespace')
+    if (error.errors.name || error.errors.path) throw await conflictIn(target, source)
+    throw error
+  }
+}
+
+/** The namespace with this id, path or name, in this order; the actor's own without one. */
+function findTarget(namespace: string | undefined, { user }: Actor): Promise<Target | undefined> {
+  const select = 'select id, kind, visibility_level from namespaces'
+  if (namespace === undefined || namespace === '') {
+    return row<Target>(`${select} where kind = 'user' and owner_id = ?`, [user?.id ?? 0])
+  }
+  const id = /^\d{1,10}$/.test(namespace) ? Number(namespace) : 0
+  return row<Target>(
+    `${select} where id = ? or path_key = lower(?) or name = ?
+     order by id = ? desc, path_key = lower(?) desc, id limit 1`,
+    [id, namespace, namespace, id, namespace]
+  )
+}
+
+async function conflictIn(target: Target, { name, path }: ProjectRow): Promise<ConflictingValues> {
+  const found = await rows<{ by_name: number; by_path: number }>(
+    `select name_key = lower(?) as by_name, path_key = lower(?) as by_path from projects
+     where namespace_id = ? and (name_key = lower(?) or path_key = lower(?))`,
+    [name, path, target.id, name, path]
+  )
+  return new ConflictingValues({
+    ...(found.some(each => each.by_name === 1) && { name: [TAKEN] }),
+    ...(found.some(each => each.by_path === 1) && { path: [TAKEN] })
+  })
+}
+
+/** Makes a project a fork of another one, without a copy. Throws NotFound, and Conflict when it is a fork already. */
+export async function relateFork(
+  project: ProjectRow,
+  sourceId: string,
+  actor: Actor,
+  origin: Origin
+): Promise<ForkLink> {
+  const source = await findProject(sourceId, actor)
+  if (!source || !canSee(source, actor)) throw new NotFound('Project')
+  // Not specified: a project as the fork of itself.
+  if (source.id === project.id) throw new Conflict('A project cannot be a fork of itself')
+  return transact(async () => {
+    // In the order of the ids, so that two relations at once do not wait for each other.
+    for (const id of [project.id, source.id].sort((a, b) => a - b)) {
+      if (!(await holdProject(id))) throw new NotFound('Project')
+    }
+    if (await findForkLink(project.id)) throw new Conflict('Project already forked')
+    await insertForkLink(project.id, source.id)
+    await note(project.id, origin, 'project.relate_fork', { forked_from: { after: pathOf(source) } })
+    const link = await findForkLink(project.id)
+    if (!link) throw new NotFound('Project')
+    return link
+  })
+}
+
+/** Ends the relation of a fork to its source. Returns the link. Throws NotModified when the project is no fork. */
+export async function unrelateFork(project: ProjectRow, origin: Origin): Promise<ForkLink> {
+  return transact(async () => {
+    const link = await findForkLink(project.id)
+    if (!link || !(await deleteForkLink(project.id))) throw new NotModified()
+    await note(project.id, origin, 'project.unrelate_fork', { forked_from: { before: link.forked_from_project_id } })
+    return link
+  })
+}
+
+const pathOf = ({ namespace_path, path }: ProjectRow) => `${namespace_path}/${path}`
+
+async function note(
+  id: number,
+  origin: Origin,
+  action: 'project.relate_fork' | 'project.unrelate_fork',
+  changes: { readonly forked_from: { readonly before?: unknown; readonly after?: unknown } }
+): Promise<void> {
+  const { path_with_namespace: name } = await projectSnapshot(id)
+  await audit(origin, { action, target: { type: 'project', id, name }, changes })
+}

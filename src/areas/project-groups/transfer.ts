@@ -1,0 +1,70 @@
+// Moves a project into a group. No file moves: the place of a repository depends on the id of its project alone.
+import type { Origin } from '../../access/actor.js'
+import { Project } from '../../db/models/index.js'
+import { execute, row } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadRequest, Invalid, NotFound } from '../../errors.js'
+import { tell } from '../activity/happenings.js'
+import { projectSnapshot } from '../activity/project-snapshots.js'
+import { audit, changesBetween } from '../audit/audit.js'
+import { endProjectRedirect, redirectProject } from '../paths/redirects.js'
+import { takenBy } from '../projects/project-update.js'
+
+interface Group {
+  readonly id: number
+  readonly path: string
+  readonly visibility_level: number
+}
+
+/**
+ * Moves a project into a group. A project that is more visible than the group gets the group's level. The old path goes on
+ * to lead to the project. Throws NotFound, and BadRequest when the project is in the group or the group has one of this name.
+ */
+export async function transferProject(projectId: number, groupId: number, origin: Origin): Promise<void> {
+  await transact(async () => {
+    const project = await Project.findByPk(projectId, { lock: true })
+    if (!project) throw new NotFound('Project')
+    const group = await row<Group>(
+      "select id, path, visibility_level from namespaces where id = ? and kind = 'group' lock in share mode",
+      [groupId]
+    )
+    if (!group) throw new NotFound('Group')
+    await move(project, group, origin)
+  })
+}
+
+async function move(project: Project, group: Group, origin: Origin): Promise<void> {
+  if (project.namespaceId === group.id) throw refused({ namespace: ['already has the project'] })
+  const before = await projectSnapshot(project.id)
+  const old = { namespaceId: project.namespaceId, path: project.path }
+  const visibilityLevel = Math.min(project.visibilityLevel, group.visibility_level)
+  try {
+    await project.update({ namespaceId: group.id, visibilityLevel })
+  } catch (error) {
+    const taken = takenBy(error)
+    throw taken instanceof Invalid ? refused(taken.errors) : error
+  }
+  await endProjectRedirect({ namespaceId: group.id, path: project.path })
+  await redirectProject(old, project.id)
+  // A project is not shared with the group that it lies in.
+  await execute('delete from project_group_links where project_id = ? and group_id = ?', [project.id, group.id])
+  const after = await projectSnapshot(project.id)
+  await tell({
+    kind: 'project.transferred',
+    project: after,
+    old_path_with_namespace: before.path_with_namespace
+  })
+  await audit(origin, {
+    action: 'project.transfer',
+    target: { type: 'project', id: project.id, name: before.path_with_namespace },
+    changes: changesBetween(factsOf(before), factsOf(after))
+  })
+}
+
+const factsOf = ({ path_with_namespace, visibility_level }: Awaited<ReturnType<typeof projectSnapshot>>) => ({
+  path_with_namespace,
+  visibility_level
+})
+
+const refused = (errors: Record<string, string[]>) =>
+  new BadRequest(`Failed to transfer project ${JSON.stringify(errors)}`)

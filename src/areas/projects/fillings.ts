@@ -1,0 +1,83 @@
+// The repository of a fork or of an imported project is filled by a job. Until then the project exists, and nobody reads or
+// pushes: `import_state` of its row is `waiting`. Then it is null, or `failed` with the reason in `import_error`.
+import { isIPv6 } from 'node:net'
+import { execute } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { Invalid, NotFound } from '../../errors.js'
+import { enqueue } from '../../queue/enqueue.js'
+import { encrypt } from '../../secrets.js'
+import { allowedRanges, checkLiteral, RefusedTarget } from '../../webhooks/target.js'
+import { insertForkLink } from './fork-links.js'
+import { holdProject } from './projects.queries.js'
+
+/** What a repository is filled with: branches and tags of another project, or of a URL. */
+export type Filling = { readonly fromProjectId: number } | { readonly url: string }
+
+/** The lane of imports from URLs in their queue: slow servers must not hold up forks. */
+const URL_LANE = 1
+
+/** Writes down what the repository of a new project is filled with, and enqueues the job. Call it inside `transact`. */
+export async function scheduleFilling(projectId: number, filling: Filling): Promise<void> {
+  const [from, url] = 'url' in filling ? [null, encrypt(filling.url)] : [filling.fromProjectId, null]
+  await execute("update projects set import_state = 'waiting' where id = ?", [projectId])
+  await execute(
+    'insert into project_imports (project_id, from_project_id, url_encrypted, created_at) values (?, ?, ?, ?)',
+    [projectId, from, url, new Date()]
+  )
+  if (from !== null) {
+    if (!(await holdProject(from))) throw new NotFound('Project')
+    await insertForkLink(projectId, from)
+  }
+  await enqueue('project.fill', { projectId }, { lane: url === null ? 0 : URL_LANE })
+}
+
+/** The end of a filling: the default branch of what came, null for an empty repository, or why nothing came. */
+export type Filled = { readonly branch: string | null } | { readonly error: string }
+
+const LONGEST_ERROR = 1000
+
+/** Opens the project for reads and pushes. Returns false when the project is gone, or that was done already. */
+export async function finishFilling(projectId: number, filled: Filled): Promise<boolean> {
+  const error = 'error' in filled ? filled.error.slice(0, LONGEST_ERROR) : null
+  return transact(async () => {
+    const { affectedRows } = await execute(
+      `update projects set import_state = ?, import_error = ?, default_branch = coalesce(?, default_branch),
+         last_activity_at = ? where id = ? and import_state = 'waiting'`,
+      [error === null ? null : 'failed', error, 'branch' in filled ? filled.branch : null, new Date(), projectId]
+    )
+    // The URL may contain a password, so nothing keeps it any longer.
+    await execute('delete from project_imports where project_id = ?', [projectId])
+    if (affectedRows === 1 && error === null) await enqueue('repository.optimise', { projectId })
+    return affectedRows === 1
+  })
+}
+
+/**
+ * Gives the URL of an import. Throws Invalid for one that git could not use or may not reach. Names are looked up for the
+ * connection itself.
+ */
+export function checkedImportUrl(text: string): string {
+  const problem = urlProblem(text)
+  if (problem !== null) throw new Invalid('import_url', problem)
+  return new URL(text).href
+}
+
+function urlProblem(text: string): string | null {
+  if (!/^(https?|git):\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return 'must be an http, https or git URL'
+  // Git reads its lines and arguments; the URL parser would drop or encode these characters silently.
+  if (/[\p{Cc}\s\\]/u.test(text)) return 'has spaces, backslashes or control characters'
+  const { protocol, username, password, hostname, search, hash } = new URL(text)
+  if (protocol === 'git:' && (username !== '' || password !== '')) return 'has a password, which git:// cannot send'
+  if (search !== '' || hash !== '') return 'must not have a query or a fragment'
+  if (/%0a|%0d|%00/i.test(username + password)) return 'has a line end in its password'
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  if (host === '' || host.startsWith('-')) return 'has no valid host'
+  try {
+    checkLiteral(isIPv6(host) ? host : hostname, allowedRanges())
+  } catch (error) {
+    if (error instanceof RefusedTarget)
+      return `leads to the private address ${error.address} (hooks.allow can allow it)`
+    throw error
+  }
+  return null
+}

@@ -1,0 +1,74 @@
+// Stores the files that users attach to a project: HOME/uploads/PROJECT/SECRET/NAME. A file is complete or absent, and
+// never changes.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { config } from '../config.js'
+import type { TooLarge } from '../errors.js'
+import { copyStream, isMissing, makeFolderOf, removeFile, syncFolder } from './files.js'
+
+/** A file by its place. Nobody guesses the secret. */
+export interface UploadKey {
+  readonly project: number
+  /** 32 hex digits. */
+  readonly secret: string
+  readonly name: string
+}
+
+/** The names that a stored file may have. */
+export const UPLOAD_NAME = /^[A-Za-z0-9_+-][A-Za-z0-9_.+-]{0,199}$/
+const SECRET = /^[0-9a-f]{32}$/
+
+const folderOf = (project: number) => join(config().home, 'uploads', String(Math.trunc(project)))
+
+function pathOf({ project, secret, name }: UploadKey): string | null {
+  return SECRET.test(secret) && UPLOAD_NAME.test(name) ? join(folderOf(project), secret, name) : null
+}
+
+/** Stores a file under a new secret. It is on the disk when the promise resolves. Throws `excess` above `limit` bytes. */
+export async function putUpload(
+  { project, name }: Omit<UploadKey, 'secret'>,
+  source: Readable,
+  { limit, excess }: { readonly limit: number; readonly excess: TooLarge }
+): Promise<UploadKey> {
+  const key = { project, secret: randomBytes(16).toString('hex'), name }
+  const path = pathOf(key)
+  if (path === null) throw new TypeError(`not a name of an upload: ${name}`)
+  const draft = join(config().home, 'tmp', `upload-${randomUUID()}`)
+  await makeFolderOf(draft)
+  const handle = await open(draft, 'wx', 0o600)
+  try {
+    await copyStream(source, handle, limit, excess)
+    await handle.sync()
+    await makeFolderOf(path)
+    await rename(draft, path)
+    await syncFolder(dirname(path))
+    return key
+  } catch (error) {
+    await removeFile(draft)
+    throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Returns a file, or undefined when there is none. A caller that does not read the stream to its end must destroy it. */
+export async function openUpload(key: UploadKey): Promise<{ size: number; stream: Readable } | undefined> {
+  const path = pathOf(key)
+  if (path === null) return undefined
+  try {
+    const handle = await open(path, 'r')
+    return { size: (await handle.stat()).size, stream: handle.createReadStream() }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Removes one file, if it is there. */
+export const removeUpload = (key: UploadKey): Promise<void> =>
+  rm(join(folderOf(key.project), key.secret), { recursive: true, force: true })
+
+/** Removes all files of a project. */
+export const removeUploads = (project: number): Promise<void> => rm(folderOf(project), { recursive: true, force: true })
