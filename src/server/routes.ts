@@ -9,6 +9,7 @@ import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
 import { hookRoutes } from '../areas/hooks/hooks.routes.js'
 import { jobMetricsRoutes } from '../areas/jobs/job-metrics.routes.js'
 import { jobRoutes } from '../areas/jobs/jobs.routes.js'
+import { watchedBuildRoutes } from '../areas/jobs/watched-builds.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
 import { groupProjectRoutes } from '../areas/projects/group-projects.routes.js'
 import { projectRoutes } from '../areas/projects/projects.routes.js'
@@ -39,5 +40,6 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(templateRoutes)
   await app.register(settingsRoutes)
   await app.register(jobRoutes)
+  await app.register(watchedBuildRoutes)
   await app.register(broadcastRoutes)
 }

@@ -77,7 +77,7 @@ t.test('every route of the API is an operation', async t => {
 })
 
 /** Paths whose last word says all: nothing is sent with them. */
-const ACTIONS = /\/(block|unblock|redeliver|retry|pause|resume)$/
+const ACTIONS = /\/(block|unblock|redeliver|retry|cancel|pause|resume)$/
 
 t.test('every operation has the parameters of its path, and a body where it needs one', async t => {
   for (const { name, method, path, parameters = [], requestBody } of operations) {
