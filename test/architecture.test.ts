@@ -139,6 +139,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'db/server', '`doctor` asks the database for its version and its time'],
   ['cli', 'git/processes', 'closed when the command ends'],
   ['cli', 'queue/administer', '`jobs list` and `show` read the queue'],
+  ['cli', 'queue/search', 'the dashboard searches among all jobs'],
   ['cli', 'queue/inspect', '`doctor` looks for jobs that nobody does'],
   ['cli', 'queue/processes', '`doctor --fix` gives the jobs of the dead back, as a worker does'],
   ['cli', 'queue/metrics', '`jobs stats` and `status` read what the API reads'],

@@ -49,20 +49,44 @@ function widthOf(character: string): number {
   return wide ? 2 : 1
 }
 
-/** Returns the text cut to `width` columns; `…` at the end shows that something is missing. */
+/**
+ * Returns the text cut to `width` columns; `…` at the end shows that something is missing. It cuts between two words. Only
+ * a word that is longer than the width is cut itself.
+ */
 export function cutTo(text: string, width: number): string {
   if (width <= 0) return ''
   if (displayWidth(text) <= width) return text
-  let cut = ''
+  let fits = ''
   let used = 0
   for (const character of text) {
     const more = widthOf(character)
     if (used + more > width - 1) break
-    cut += character
+    fits += character
     used += more
   }
-  return `${cut}…`
+  return `${fits.slice(0, wordEnd(text, fits.length))}…`
 }
+
+/** A cut after a space must leave this part of the width. Otherwise it may also come after another sign. */
+const LEAST_LEFT = 1 / 3
+
+/** Returns where to cut, at most at `end`: at a space, else before or after a sign, else at `end` itself. */
+function wordEnd(text: string, end: number): number {
+  if (!inWord(text, end)) return trimmed(text, end)
+  const space = text.lastIndexOf(' ', end)
+  if (space >= end * LEAST_LEFT) return trimmed(text, space)
+  let at = end
+  while (at > 0 && inWord(text, at)) at -= 1
+  return at === 0 ? end : trimmed(text, at)
+}
+
+function trimmed(text: string, end: number): number {
+  return text.slice(0, end).trimEnd().length
+}
+
+/** Whether a cut before this index would leave letters or digits on both sides. */
+const inWord = (text: string, at: number) => isLetter(text[at - 1]) && isLetter(text[at])
+const isLetter = (unit = ' ') => unit > '\u007f' || /[A-Za-z0-9]/.test(unit)
 
 /** Returns the text in exactly `width` columns, aligned to the left, or to the right when `right` is set. */
 export function fitTo(text: string, width: number, right = false): string {
@@ -71,20 +95,30 @@ export function fitTo(text: string, width: number, right = false): string {
   return right ? space + cut : cut + space
 }
 
-/** Returns the text in lines of at most `width` columns. A line may break at any character. */
+/** Returns the text in lines of at most `width` columns. A line breaks at a space; only a longer word is broken itself. */
 export function breakLines(text: string, width: number): string[] {
   const lines: string[] = []
-  let line = ''
+  let rest = text
+  for (;;) {
+    const end = endOfLine(rest, width)
+    lines.push(rest.slice(0, end))
+    if (end === rest.length) return lines
+    rest = rest.slice(end).replace(/^ /, '')
+  }
+}
+
+/** Returns how much of the text is on its first line. */
+function endOfLine(text: string, width: number): number {
+  let end = 0
   let used = 0
   for (const character of text) {
-    const more = widthOf(character)
-    if (used + more > width) {
-      lines.push(line)
-      line = ''
-      used = 0
+    used += widthOf(character)
+    if (used > width) {
+      const space = text.lastIndexOf(' ', end)
+      // The spaces that indent a line are not between two words.
+      return text.slice(0, Math.max(0, space)).trim() === '' ? Math.max(end, 1) : space
     }
-    line += character
-    used += more
+    end += character.length
   }
-  return [...lines, line]
+  return end
 }

@@ -170,7 +170,8 @@ export async function pausedQueues(): Promise<string[]> {
   return (await rows<{ queue: string }>('select queue from paused_queues order by queue')).map(({ queue }) => queue)
 }
 
-function asQueue(name: string): Queue {
+/** Returns the queue with this name. Throws Invalid when it does not exist. */
+export function asQueue(name: string): Queue {
   const queue = QUEUES.find(known => known === name)
   if (!queue) throw new Invalid('queue', `is not one of ${QUEUES.join(', ')}`)
   return queue

@@ -13,6 +13,7 @@ import { hookRoutes } from '../areas/hooks/hooks.routes.js'
 import { forkRoutes } from '../areas/imports/forks.routes.js'
 import { jobMetricsRoutes } from '../areas/jobs/job-metrics.routes.js'
 import { jobRoutes } from '../areas/jobs/jobs.routes.js'
+import { watchedBuildRoutes } from '../areas/jobs/watched-builds.routes.js'
 import { accessRequestRoutes } from '../areas/members/access-requests.routes.js'
 import { memberRoutes } from '../areas/members/members.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
@@ -63,6 +64,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(templateRoutes)
   await app.register(settingsRoutes)
   await app.register(jobRoutes)
+  await app.register(watchedBuildRoutes)
   await app.register(broadcastRoutes)
 }
 

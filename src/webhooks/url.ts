@@ -25,3 +25,12 @@ export function withoutPassword(url: string): string {
   else parsed.password = 'redacted'
   return parsed.href
 }
+
+/**
+ * The receiver of a hook for a dashboard: the URL without user, password and query. Many receivers take their token there.
+ */
+export function receiverOf(url: string): string {
+  if (!URL.canParse(url)) return '(not a URL)'
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
+}

@@ -10,16 +10,19 @@ import * as audit from '../../src/areas/audit/audit.view.js'
 import * as broadcasts from '../../src/areas/broadcasts/broadcasts.view.js'
 import type { BuildRow } from '../../src/areas/builds/builds.queries.js'
 import * as builds from '../../src/areas/builds/builds.view.js'
+import type { WatchedBuildDetails } from '../../src/areas/builds/watched.queries.js'
 import type { TokenRow } from '../../src/areas/credentials/tokens.queries.js'
 import * as tokens from '../../src/areas/credentials/tokens.view.js'
 import type { EventRow } from '../../src/areas/events/events.queries.js'
 import * as events from '../../src/areas/events/events.view.js'
 import type { AttemptRow, DeliveryDetailsRow } from '../../src/areas/hooks/deliveries.queries.js'
 import * as deliveries from '../../src/areas/hooks/deliveries.view.js'
+import type { FailingHook } from '../../src/areas/hooks/failing.queries.js'
 import * as hooks from '../../src/areas/hooks/hooks.view.js'
 import * as forks from '../../src/areas/imports/forks.view.js'
 import * as overview from '../../src/areas/jobs/job-overview.view.js'
 import * as jobs from '../../src/areas/jobs/jobs.view.js'
+import * as watched from '../../src/areas/jobs/watched-builds.view.js'
 import type { RunRow } from '../../src/areas/maintenance/maintenance.queries.js'
 import * as maintenance from '../../src/areas/maintenance/maintenance.view.js'
 import type { PipelineRow } from '../../src/areas/pipelines/pipelines.queries.js'
@@ -73,6 +76,9 @@ function* rowsOf<Row>(columns: Columns<Row>): Generator<Row> {
     for (let turn = 0; turn < columns[name].length; turn++) yield at(other => (other === name ? turn : 1))
   }
 }
+
+/** The rows in which all columns are extreme, for lists inside of other records. */
+const someRows = <Row>(columns: Columns<Row>): Row[] => [...rowsOf(columns)].slice(0, 6)
 
 function* mapped<A, B>(values: Iterable<A>, change: (value: A) => B): Generator<B> {
   for (const value of values) yield change(value)
@@ -337,6 +343,39 @@ const run: Columns<RunRow> = {
   error: or(TEXT)
 }
 
+const failingHook: Columns<FailingHook> = {
+  id: ID,
+  url: TEXT,
+  project: or(TEXT),
+  failures: COUNT,
+  since: or(DATE),
+  next_try_at: or(DATE),
+  pending: COUNT,
+  dead: COUNT,
+  event: or(TEXT),
+  status: or([100, 599, 99_999]),
+  error: or(TEXT)
+}
+
+const watchedBuild: Columns<WatchedBuildDetails> = {
+  id: ID,
+  project_id: ID,
+  project: or(TEXT),
+  name: TEXT,
+  stage: TEXT,
+  ref: TEXT,
+  status: TEXT,
+  created_at: DATE,
+  started_at: or(DATE),
+  finished_at: or(DATE),
+  hostname: or(TEXT),
+  pid: or(ID),
+  attempt: COUNT,
+  failure_reason: or(TEXT),
+  exit_code: or(COUNT),
+  erased_at: or(DATE)
+}
+
 const queues: Columns<Parameters<typeof overview.viewJobOverview>[0]> = {
   at: DATE,
   queues: [
@@ -371,7 +410,8 @@ const queues: Columns<Parameters<typeof overview.viewJobOverview>[0]> = {
     }
   ]) as QueuesOverview['failures'][],
   totals: [{ processed: 2 ** 53 - 1, failed: 0, ready: 0, delayed: 0, running: 0, dead: 0 }],
-  builds: [[]]
+  builds: [[]],
+  hooks: [[], someRows(failingHook)]
 }
 
 /** Commits as anybody may push them. */
@@ -471,6 +511,13 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewHookWithHealth: of(Anything, hook, row => hooks.viewHookWithHealth(row, undefined)),
   viewJobOverview: of(overview.JobOverview, queues, overview.viewJobOverview),
   viewJob: of(jobs.Job, job, jobs.viewJob),
+  viewFoundJobs: of(jobs.FoundJobs, { jobs: [[], someRows(job)], next: or(ID) }, jobs.viewFoundJobs),
+  viewWatchedBuild: of(watched.WatchedBuild, watchedBuild, watched.viewWatchedBuild),
+  viewWatchedBuildDetails: of(
+    watched.WatchedBuildDetails,
+    { build: someRows(watchedBuild), trace: TEXT.map(tail => ({ size: tail.length, tail })) },
+    watched.viewWatchedBuildDetails
+  ),
   viewRun: of(Anything, run, maintenance.viewRun),
   viewTask: of(Anything, run, row =>
     maintenance.viewTask(

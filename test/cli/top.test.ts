@@ -5,6 +5,7 @@ import { mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { createHook } from '../../src/areas/hooks/hooks.js'
 import { loadConfig, root } from '../../src/config.js'
 import { closeDatabase } from '../../src/db/connection.js'
 import { startEmbedded } from '../../src/db/embedded.js'
@@ -14,7 +15,10 @@ import { displayWidth } from '../../src/lib/display-width.js'
 import { pausedQueues } from '../../src/queue/administer.js'
 import { enqueue } from '../../src/queue/enqueue.js'
 import { closeWake } from '../../src/queue/wake.js'
+import { appendTrace } from '../../src/storage/traces.js'
+import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
 import { cli } from '../helpers/cli.js'
+import { factory, someOrigin } from '../helpers/factory.js'
 import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../scenarios/appliance.js'
@@ -133,7 +137,7 @@ t.test('a session: panes, an open job, retry, discard, pause, another size, quit
   t.ok(top.output().includes('\u001B[?1049h'), 'it uses the alternate screen')
 
   top.type('?')
-  await top.sees('discard the job; asks first')
+  await top.sees('discard the job, or all marked ones; asks first')
   top.type('x3')
   await top.sees('[3 Failures]')
   await top.sees(new RegExp(`> +${two} dead .*second`))
@@ -166,7 +170,7 @@ t.test('a session: panes, an open job, retry, discard, pause, another size, quit
   await top.sees(/default +active/)
 
   top.resize(200, 60)
-  await top.sees('LABELS')
+  await top.sees('FAILED IN THE LAST HOUR')
   await until('the frame is whole', () => top.lines().length === 60)
   t.same(
     top.lines().filter(line => displayWidth(line) > 200),
@@ -182,6 +186,87 @@ t.test('a session: panes, an open job, retry, discard, pause, another size, quit
   top.type('q')
   t.equal(await top.ended(), 0)
   t.ok(top.output().endsWith(LEFT), 'the terminal is restored')
+})
+
+t.test('a search finds an old job among thousands; marked jobs are changed together', async t => {
+  const ids = [await deadJob('needle-one'), await deadJob('needle-two'), await deadJob('needle-three')]
+  const now = new Date()
+  await execute(
+    `insert into jobs (queue, name, payload, state, run_at, created_at)
+     select 'mail', 'happening.told', '{"id":"hay"}', 'ready', ?, ? from seq_1_to_25000`,
+    [now, now]
+  )
+  const top = await terminal(t, 'jobs top --interval 1')
+  top.type('5')
+  await top.sees(/Jobs 100 +by newest, more with \]/)
+  t.notMatch(top.lines().join('\n'), 'needle')
+  top.type(']')
+  await top.sees('page 2')
+  top.type('S')
+  await top.sees(/by oldest/)
+  await top.sees(new RegExp(`> +${ids[0]} .*needle-one`))
+  top.type('S/NEEDLE')
+  await top.sees('/NEEDLE_')
+  top.type('\r')
+  await top.sees('search: NEEDLE')
+  await top.sees(/Jobs 3 +by newest/)
+  top.type(' ')
+  top.type(' ')
+  await top.sees('2 marked')
+  // Somebody else has retried one of them meanwhile.
+  await execute("update jobs set state = 'ready' where id = ?", [ids[2] ?? 0])
+  top.type('r')
+  await top.sees('1 of 2 jobs will be tried again; the others are neither delayed nor dead')
+  t.same(await Promise.all(ids.map(stateOf)), ['dead', 'ready', 'ready'])
+  top.type('*d')
+  await top.sees('discard 3 jobs? y/n')
+  top.type('y')
+  await top.sees('3 of 3 jobs are discarded')
+  t.same(await Promise.all(ids.map(stateOf)), ['gone', 'gone', 'gone'])
+  await top.sees('no job contains this text')
+  top.type('q')
+  t.equal(await top.ended(), 0)
+})
+
+t.test('a build is opened with the end of its trace, retried and canceled', async t => {
+  const [build] = await makePipeline(await factory.project(), 'job:\n  script: [make]\n')
+  if (!build) throw new Error('no build')
+  await endBuild(build, { status: 'failed', trace: `${'a line\n'.repeat(100)}the last line\n` })
+  const top = await terminal(t, 'jobs top --interval 1')
+  top.type('4')
+  await top.sees(new RegExp(`> +${build.id} failed`))
+  top.type('\r')
+  await top.sees('the last line')
+  const key = { build: build.id, attempt: 1 }
+  await appendTrace(key, Buffer.from('and another line\n'))
+  await top.sees('and another line')
+  top.type('r')
+  await top.sees(`build ${build.id} is retried as a new build`)
+  top.type('\u001B')
+  await top.sees('pending')
+  top.type('g')
+  await top.sees(/> +\d+ pending/)
+  top.type('c')
+  await top.sees(/cancel build \d+\? y\/n/)
+  top.type('y')
+  await top.sees(/build \d+ is canceled/)
+  await top.sees(/> +\d+ canceled/)
+  top.type('q')
+  t.equal(await top.ended(), 0)
+})
+
+t.test('a hook that fails is shown, and goes when its receiver answers again', async t => {
+  const { id } = await createHook({ url: 'https://user:secret@receiver.example.org/in?token=secret' }, someOrigin)
+  await execute('update hooks set failures = 4 where id = ?', [id])
+  const top = await terminal(t, 'jobs top --interval 1')
+  await top.sees('hooks failing 1')
+  top.type('6')
+  await top.sees(/> +\d+ receiver\.example\.org\/in .* 4 /)
+  t.notMatch(top.output(), 'secret')
+  await execute('update hooks set failures = 0 where id = ?', [id])
+  await top.sees('no hook fails')
+  top.type('q')
+  t.equal(await top.ended(), 0)
 })
 
 t.test('--read-only changes nothing', async t => {
@@ -216,10 +301,12 @@ t.test('the dashboard continues after the database was down', async t => {
   await database.ended
   await top.sees('no answer: the database is not available')
   t.match(top.lines().join('\n'), /> default +active/, 'the last figures stay')
+  top.type('p')
+  await top.sees('no answer: the database is not available')
   database = await startEmbedded()
   await enqueue('happening.told', toldJob('a'))
   await top.sees(/> default +active +1/)
-  await until('the database answers again', () => !top.lines().join('\n').includes('no answer:'))
+  await until('the messages are gone', () => !/no answer|not done/.test(top.lines().join('\n')))
   top.type('q')
   t.equal(await top.ended(), 0)
 })
@@ -254,7 +341,7 @@ t.test('--once prints one plain frame, in a terminal and in a pipe', async t => 
 t.test('--json prints the record of the API', async t => {
   const { code, json } = await cli(['jobs', 'top', '--json'], { environment })
   t.equal(code, 0)
-  t.same(Object.keys(json()), ['at', 'queues', 'processes', 'failures', 'builds', 'totals'])
+  t.same(Object.keys(json()), ['at', 'queues', 'processes', 'failures', 'builds', 'hooks', 'totals'])
 })
 
 t.test('each error is one line with its exit code', async t => {

@@ -38,14 +38,27 @@ t.test('a text is cut by its width and shows that it was cut', async t => {
   t.equal(cutTo('x', 0), '')
 })
 
+t.test('a text is cut between two words', async t => {
+  t.equal(cutTo('the job did not end in time', 18), 'the job did not…')
+  t.equal(cutTo('the job did not end', 16), 'the job did not…')
+  t.equal(cutTo('{"id":"k1","happening":{}}', 16), '{"id":"k1","…')
+  t.equal(cutTo('Error: getaddrinfo', 12), 'Error:…')
+  t.equal(cutTo('a/very-long-path', 12), 'a/very-long…')
+  t.equal(cutTo('x incomprehensibly-long', 20), 'x incomprehensibly-…', 'little would be left before the space')
+})
+
 t.test('a text takes exactly the given number of columns', async t => {
   t.equal(fitTo('ab', 4), 'ab  ')
   t.equal(fitTo('ab', 4, true), '  ab')
   t.equal(fitTo('漢字漢', 4), '漢… ')
 })
 
-t.test('lines break at any character and nothing is lost', async t => {
+t.test('lines break at spaces, longer words anywhere, and nothing is lost', async t => {
   t.same(breakLines('abcdef', 4), ['abcd', 'ef'])
   t.same(breakLines('a漢字b', 4), ['a漢', '字b'])
   t.same(breakLines('', 4), [''])
+  t.same(breakLines('one two three', 7), ['one two', 'three'])
+  t.same(breakLines('one two three', 8), ['one two', 'three'])
+  t.same(breakLines('    indented', 8), ['    inde', 'nted'])
+  t.same(breakLines('漢', 1), ['漢'])
 })

@@ -8,7 +8,7 @@ import {
 } from '../../src/webhooks/events.js'
 import { nextDelay } from '../../src/webhooks/retry.js'
 import { sign, unixSeconds } from '../../src/webhooks/sign.js'
-import { checkHookUrl } from '../../src/webhooks/url.js'
+import { checkHookUrl, receiverOf } from '../../src/webhooks/url.js'
 
 t.test('a signature equals the published example of Standard Webhooks', async t => {
   const message = {
@@ -105,4 +105,9 @@ t.test('events have their flags and headers', async t => {
   t.throws(() => projectHookHeader('user_create'), { message: /no project hook gets the event user_create/ })
   t.throws(() => projectHookHeader('toString'))
   t.strictSame(PROJECT_HOOK_EVENTS.merge_request, { flag: 'merge_requests_events', header: 'Merge Request Hook' })
+})
+
+t.test('the receiver of a hook is named without secrets', async t => {
+  t.equal(receiverOf('https://me:secret@example.org:8443/in/x?token=secret#secret'), 'https://example.org:8443/in/x')
+  t.equal(receiverOf('secret'), '(not a URL)')
 })

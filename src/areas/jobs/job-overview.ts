@@ -2,10 +2,11 @@
 // use it.
 import { queuesOverview } from '../../queue/overview.js'
 import { runningBuilds } from '../builds/running.queries.js'
+import { failingHooks } from '../hooks/failing.queries.js'
 import { type JobOverview, viewJobOverview } from './job-overview.view.js'
 
-/** The current queues, processes, recent failures and running builds. */
+/** The current queues, processes, recent failures, running builds and failing hooks. */
 export async function jobOverview(): Promise<JobOverview> {
-  const [queues, builds] = await Promise.all([queuesOverview(), runningBuilds()])
-  return viewJobOverview({ ...queues, builds, at: new Date() })
+  const [queues, builds, hooks] = await Promise.all([queuesOverview(), runningBuilds(), failingHooks()])
+  return viewJobOverview({ ...queues, builds, hooks, at: new Date() })
 }

@@ -3,7 +3,9 @@ import { type Static, Type } from 'typebox'
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
 import type { QueueOverview, QueuesOverview } from '../../queue/overview.js'
+import { receiverOf } from '../../webhooks/url.js'
 import type { RunningBuild } from '../builds/running.queries.js'
+import type { FailingHook } from '../hooks/failing.queries.js'
 
 const states = {
   ready: Integer('jobs that wait for a worker'),
@@ -79,6 +81,23 @@ const Build = Type.Object(
   { title: 'RunningBuild', description: 'A build that runs now.' }
 )
 
+const Hook = Type.Object(
+  {
+    id: IdOf('the hook'),
+    receiver: Text('the URL that is called, without user, password and query'),
+    project: Nullable(Text('the path of its project; null for a system hook')),
+    failures: Integer('failed tries since the last success'),
+    since: Nullable(Moment('when the oldest delivery that is lost or waits was tried first')),
+    next_try_at: Nullable(Moment('when a delivery is tried next; null when none waits')),
+    pending: Integer('deliveries that wait'),
+    dead: Integer('deliveries that were given up'),
+    event: Nullable(Text('the event of the oldest delivery that is lost or waits')),
+    status: Nullable(Integer('the HTTP status that its last try got')),
+    error: Nullable(Text('why its last try failed'))
+  },
+  { title: 'FailingHook', description: 'A hook whose receiver fails.' }
+)
+
 const Totals = Type.Object(
   {
     processed: Integer('tries that ended, since the appliance was made'),
@@ -95,13 +114,20 @@ export const JobOverview = Type.Object(
     processes: Type.Array(Process, { description: 'the worker processes that show life' }),
     failures: Type.Array(Failure, { description: 'the last failures, the newest first' }),
     builds: Type.Array(Build, { description: 'the builds that run now' }),
+    hooks: Type.Array(Hook, { description: 'the hooks whose receiver fails, at most 20, the worst first' }),
     totals: described(Totals, 'the figures of all queues together')
   },
   { title: 'BackgroundOverview', description: 'What the dashboard of background jobs shows.' }
 )
 export type JobOverview = Static<typeof JobOverview>
 
-export const viewJobOverview = (found: QueuesOverview & { builds: RunningBuild[]; at: Date }): JobOverview => ({
+interface OverviewReading extends QueuesOverview {
+  readonly builds: readonly RunningBuild[]
+  readonly hooks: readonly FailingHook[]
+  readonly at: Date
+}
+
+export const viewJobOverview = (found: OverviewReading): JobOverview => ({
   at: found.at,
   queues: found.queues.map(viewQueue),
   processes: found.processes.map(process => ({
@@ -135,6 +161,19 @@ export const viewJobOverview = (found: QueuesOverview & { builds: RunningBuild[]
     started_at: build.started_at,
     hostname: build.hostname,
     pid: build.pid
+  })),
+  hooks: found.hooks.map(hook => ({
+    id: hook.id,
+    receiver: receiverOf(hook.url),
+    project: hook.project,
+    failures: hook.failures,
+    since: hook.since,
+    next_try_at: hook.next_try_at,
+    pending: hook.pending,
+    dead: hook.dead,
+    event: hook.event,
+    status: hook.status,
+    error: hook.error
   })),
   totals: {
     processed: found.totals.processed,

@@ -2,11 +2,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { findJob, pageJobs } from '../../queue/administer.js'
+import { searchJobs } from '../../queue/search.js'
 import { jobOverview } from './job-overview.js'
 import { JobOverview } from './job-overview.view.js'
 import { discardJobs, pauseQueue, resumeQueue, retryJobs } from './jobs.js'
-import { JobParams, JobsQuery, QueueParams } from './jobs.schema.js'
-import { Job, QueueState, viewJob } from './jobs.view.js'
+import { JobParams, JobSearchQuery, JobsQuery, QueueParams } from './jobs.schema.js'
+import { FoundJobs, Job, QueueState, viewFoundJobs, viewJob } from './jobs.view.js'
 
 export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
   const read = { can: 'job.read' as const }
@@ -32,6 +33,22 @@ export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
       }
     },
     async ({ query }, reply) => reply.page(await pageJobs(query), viewJob)
+  )
+
+  app.get(
+    '/bgjobs/search',
+    {
+      config: read,
+      schema: {
+        tags,
+        summary: 'Search among all background jobs',
+        description:
+          'The newest first. One call looks through at most 20,000 jobs: call again with `past` until `next` is null.',
+        querystring: JobSearchQuery,
+        response: { 200: FoundJobs }
+      }
+    },
+    async ({ query }) => viewFoundJobs(await searchJobs(query))
   )
 
   app.get(

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
 import type { JobRow } from '../../queue/administer.js'
+import type { FoundJobs as FoundRows } from '../../queue/search.js'
 
 export const Job = Type.Object(
   {
@@ -45,4 +46,18 @@ export const viewJob = (job: JobRow): Job => ({
   started_at: job.started_at,
   error: job.error,
   created_at: job.created_at
+})
+
+export const FoundJobs = Type.Object(
+  {
+    jobs: Type.Array(Job, { description: 'at most 100; a payload of more than 4,000 bytes is null' }),
+    next: Nullable(IdOf('the job after which to go on, as `past`; null when every job was looked at'))
+  },
+  { title: 'FoundBackgroundJobs', description: 'One step of a search among all jobs.' }
+)
+export type FoundJobs = Static<typeof FoundJobs>
+
+export const viewFoundJobs = ({ jobs, next }: FoundRows): FoundJobs => ({
+  jobs: jobs.map(job => viewJob({ ...job, payload: job.payload ?? 'null' })),
+  next
 })

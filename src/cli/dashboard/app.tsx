@@ -1,16 +1,19 @@
 // Holds the state of the dashboard: what was read and what was pressed. The frame alone decides what is drawn.
 import { useApp, useInput } from 'ink'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { Misconfigured, NotFound } from '../../errors.js'
-import { bodyOf, Frame } from './frame.js'
+import { Misconfigured } from '../../errors.js'
+import { carryOut, isChange, textOf, withoutMarks } from './changes.js'
+import { Drawn } from './drawn.js'
+import { bodyOf, frameLines, pageOf, tableFor } from './frame.js'
 import { keysOf } from './keys.js'
+import { type Change, type Context, type Effect, type State, say } from './model.js'
 import { detailLines } from './panes/detail.js'
 import type { Screen } from './screen.js'
 import type { JobOverview, JobSource } from './source.js'
-import { useJob, useJobs, useOverview, useSize } from './sources.js'
-import { type Change, type Context, type Effect, firstState, isChange, press, type State } from './state.js'
+import { useBuilds, useJobs, useOpened, useOverview, useSize } from './sources.js'
+import { firstState, press, settle } from './state.js'
 import type { Theme } from './style.js'
-import { tableOf } from './tables.js'
+import type { Shown } from './tables.js'
 
 export interface AppProps {
   readonly source: JobSource
@@ -28,16 +31,15 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
   const [tick, setTick] = useState(0)
   // Several keys may arrive before the next frame. Each must see the state that the key before it made.
   const latest = useRef(state)
-  const { overview, error } = useOverview(source, first, state.interval, tick)
-  const jobs = useJobs(source, state, tick)
-  const job = useJob(source, state, tick)
+  const { overview, error } = useOverview(source, first, state, tick)
+  const jobs = useJobs(source, state, size, tick)
+  const builds = useBuilds(source, state, tick)
+  const opened = useOpened(source, state, overview, tick)
   const now = new Date(overview.at).getTime()
-  const found = job.value
-  const lines = useMemo(
-    () => (found === null || found === 'gone' ? [] : detailLines(found, size.columns, now)),
-    [found, size.columns, now]
-  )
-  const shown = { overview, jobs: jobs.value }
+  const found = opened.value
+  const lines = useMemo(() => detailLines(found, size.columns, now), [found, size.columns, now])
+  const shown: Shown = { overview, jobs: jobs.value, builds: builds.value }
+  const away = [error, jobs.error, builds.error, opened.error].find(each => each !== null) ?? null
 
   useEffect(() => {
     // A revoked token stays revoked: to try again would not help.
@@ -48,24 +50,36 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
     latest.current = next
     setState(next)
   }
-  const say = (message: string) => {
-    become({ ...latest.current, message })
+  const makeChange = async (change: Change) => {
+    const { text, away, finished } = await carryOut(source, change)
+    const left = finished ? withoutMarks(latest.current, change) : latest.current
+    become(say(left, text, Date.now(), away))
     setTick(each => each + 1)
   }
   const run = (effect: Effect) => {
     if (effect.kind === 'quit') return exit()
     if (effect.kind === 'redraw') screen.forget()
-    if (isChange(effect)) void carryOut(source, effect).then(say)
+    if (isChange(effect)) void makeChange(effect)
     else setTick(each => each + 1)
   }
   // A reference too: a key may arrive between a frame and the moment when Ink gets the newest handler.
   const context = useRef<Context>(undefined)
   context.current = {
     readOnly,
-    page: bodyOf(size) - 2,
+    page: Math.max(1, (state.detail ? bodyOf(size) : pageOf({ size, state, shown })) - 1),
     lastScroll: Math.max(0, lines.length - bodyOf(size)),
-    linesOf: ({ pane, filter, sorts }) => tableOf(pane, shown, { filter, sort: sorts[pane], now }).lines
+    next: jobs.value?.next ?? null,
+    openedIsGone: found === 'gone',
+    get now() {
+      return Date.now()
+    },
+    linesOf: wanted => tableFor(wanted.pane, wanted, shown, now).lines
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer of the source, and nothing else, ends messages.
+  useEffect(() => {
+    if (context.current) become(settle(latest.current, context.current))
+  }, [overview.at])
+
   useInput((input, key) => {
     for (const name of keysOf(input, key)) {
       if (!context.current) return
@@ -75,43 +89,9 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
     }
   })
 
+  const text = away === null ? null : textOf(away)
+  const detail = { found, lines }
   return (
-    <Frame
-      size={size}
-      name={source.name}
-      state={state}
-      shown={shown}
-      detail={{ found, lines }}
-      away={textOf(error)}
-      readOnly={readOnly}
-      now={now}
-      theme={theme}
-    />
+    <Drawn lines={frameLines({ size, name: source.name, state, shown, detail, away: text, readOnly, now, theme })} />
   )
-}
-
-const textOf = (error: unknown) => (error instanceof Error ? error.message : error === null ? null : String(error))
-
-/** Makes a change; gives the message for the status line, also when the change fails. */
-async function carryOut(source: JobSource, change: Change): Promise<string> {
-  try {
-    switch (change.kind) {
-      case 'retry':
-        await source.retry(change.job)
-        return `job ${change.job} will be tried again`
-      case 'discard':
-        await source.discard(change.job)
-        return `job ${change.job} is discarded`
-      case 'pause':
-        await source.pause(change.queue)
-        return `queue ${change.queue} is paused`
-      case 'resume':
-        await source.resume(change.queue)
-        return `queue ${change.queue} is resumed`
-    }
-  } catch (error) {
-    if (!(error instanceof NotFound) || !('job' in change)) return `not done: ${textOf(error)}`
-    const why = change.kind === 'retry' ? 'neither delayed nor dead' : 'running, or does not exist any more'
-    return `not done: job ${change.job} is ${why}`
-  }
 }

@@ -1,7 +1,7 @@
 // Lists every key of the dashboard. The app follows this table, `?` shows it, and a test compares it with
 // docs/dashboard.md.
 
-export const PANES = ['queues', 'processes', 'failures', 'builds', 'jobs'] as const
+export const PANES = ['queues', 'processes', 'failures', 'builds', 'jobs', 'hooks'] as const
 export type Pane = (typeof PANES)[number]
 
 export type Action =
@@ -16,11 +16,17 @@ export type Action =
   | 'next_pane'
   | 'previous_pane'
   | Pane
+  | 'older'
+  | 'newer'
   | 'sort'
+  | 'reverse'
+  | 'mark'
+  | 'mark_all'
   | 'open'
   | 'back'
   | 'retry'
   | 'discard'
+  | 'cancel'
   | 'pause'
   | 'slower'
   | 'faster'
@@ -31,60 +37,70 @@ export interface Binding {
   readonly keys: readonly string[]
   readonly action: Action
   readonly about: string
+  /** Neighbours with the same text share a line of the help, with the first key of each. */
+  readonly together?: string
 }
+
+const PANE_KEYS = 'queues, workers, failures, builds, all jobs, failing hooks'
+const LINE = 'go one line up, one line down'
+const PAGE = 'go one page up, one page down'
+const ENDS = 'go to the first line, to the last line'
+const TURN = 'go to the next pane, to the previous pane'
+const STEP = 'turn to the next 100 jobs, back to the 100 before'
+const PACE = 'update less often, more often'
 
 export const keymap: readonly Binding[] = [
   { keys: ['?'], action: 'help', about: 'show all keys' },
-  { keys: ['/'], action: 'filter', about: 'filter lines by a text; enter keeps it, esc removes it' },
-  { keys: ['up', 'k'], action: 'up', about: 'go one line up' },
-  { keys: ['down', 'j'], action: 'down', about: 'go one line down' },
-  { keys: ['pageup', 'ctrl-b'], action: 'page_up', about: 'go one page up' },
-  { keys: ['pagedown', 'ctrl-f'], action: 'page_down', about: 'go one page down' },
-  { keys: ['home', 'g'], action: 'first', about: 'go to the first line' },
-  { keys: ['end', 'G'], action: 'last', about: 'go to the last line' },
-  { keys: ['tab', 'right'], action: 'next_pane', about: 'go to the next pane' },
-  { keys: ['shift-tab', 'left'], action: 'previous_pane', about: 'go to the previous pane' },
-  { keys: ['1'], action: 'queues', about: 'queues' },
-  { keys: ['2'], action: 'processes', about: 'workers' },
-  { keys: ['3'], action: 'failures', about: 'failed jobs' },
-  { keys: ['4'], action: 'builds', about: 'running builds' },
-  { keys: ['5'], action: 'jobs', about: 'newest jobs' },
+  { keys: ['/'], action: 'filter', about: 'filter lines; among jobs: enter searches all; esc ends it' },
+  { keys: ['up', 'k'], action: 'up', about: 'go one line up', together: LINE },
+  { keys: ['down', 'j'], action: 'down', about: 'go one line down', together: LINE },
+  { keys: ['pageup', 'ctrl-b'], action: 'page_up', about: 'go one page up', together: PAGE },
+  { keys: ['pagedown', 'ctrl-f'], action: 'page_down', about: 'go one page down', together: PAGE },
+  { keys: ['home', 'g'], action: 'first', about: 'go to the first line', together: ENDS },
+  { keys: ['end', 'G'], action: 'last', about: 'go to the last line', together: ENDS },
+  { keys: ['tab', 'right'], action: 'next_pane', about: 'go to the next pane', together: TURN },
+  { keys: ['shift-tab', 'left'], action: 'previous_pane', about: 'go to the previous pane', together: TURN },
+  { keys: ['1'], action: 'queues', about: 'queues', together: PANE_KEYS },
+  { keys: ['2'], action: 'processes', about: 'workers', together: PANE_KEYS },
+  { keys: ['3'], action: 'failures', about: 'failed jobs', together: PANE_KEYS },
+  { keys: ['4'], action: 'builds', about: 'builds', together: PANE_KEYS },
+  { keys: ['5'], action: 'jobs', about: 'all jobs', together: PANE_KEYS },
+  { keys: ['6'], action: 'hooks', about: 'hooks that fail', together: PANE_KEYS },
+  { keys: [']'], action: 'older', about: 'turn to the next 100 jobs', together: STEP },
+  { keys: ['['], action: 'newer', about: 'turn back to the 100 jobs before', together: STEP },
   { keys: ['s'], action: 'sort', about: 'sort by the next column' },
-  { keys: ['enter'], action: 'open', about: 'open the jobs of a queue, or a job with its error and payload' },
+  { keys: ['S'], action: 'reverse', about: 'reverse the order' },
+  { keys: ['space'], action: 'mark', about: 'mark the line, or unmark it' },
+  { keys: ['*'], action: 'mark_all', about: 'mark all lines, or unmark them' },
+  { keys: ['enter'], action: 'open', about: 'open the jobs of a queue, a job, a build with its trace' },
   { keys: ['esc'], action: 'back', about: 'go back' },
-  { keys: ['r'], action: 'retry', about: 'retry the job at once; it gets all its tries again' },
-  { keys: ['d', 'ctrl-d'], action: 'discard', about: 'discard the job; asks first' },
+  { keys: ['r'], action: 'retry', about: 'retry the job or build, or all marked ones' },
+  { keys: ['d', 'ctrl-d'], action: 'discard', about: 'discard the job, or all marked ones; asks first' },
+  { keys: ['c'], action: 'cancel', about: 'cancel the build, or all marked ones; asks first' },
   { keys: ['p'], action: 'pause', about: 'pause the queue, or resume it' },
-  { keys: ['+'], action: 'slower', about: 'update less often' },
-  { keys: ['-'], action: 'faster', about: 'update more often' },
+  { keys: ['+'], action: 'slower', about: 'update less often', together: PACE },
+  { keys: ['-'], action: 'faster', about: 'update more often', together: PACE },
   { keys: ['R', 'ctrl-l'], action: 'redraw', about: 'update now, and redraw the screen' },
   { keys: ['q', 'ctrl-c'], action: 'quit', about: 'quit' }
 ]
 
-/**
- * The lines of the help: each key with what it does. The numbers of the panes share one line, and the key `?` is left
- * out, as the reader has just found it.
- */
+/** The lines of the help: each key with what it does. It leaves out the key `?`, as the reader has just found it. */
 export function helpLines(): { keys: string; about: string }[] {
-  const panes = keymap.filter(({ action }) => isPane(action))
-  const all = {
-    keys: panes.map(({ keys }) => keys.join(' ')).join(' '),
-    about: panes.map(({ about }) => about).join(', ')
-  }
-  return keymap.flatMap(binding => {
-    if (isPane(binding.action)) return binding === panes[0] ? [all] : []
-    if (binding.action === 'help') return []
-    return [{ keys: binding.keys.join(' '), about: binding.about }]
+  const rest = keymap.filter(({ action }) => action !== 'help')
+  return rest.flatMap((binding, at) => {
+    const { together } = binding
+    if (together === undefined) return [{ keys: binding.keys.join(' '), about: binding.about }]
+    if (rest[at - 1]?.together === together) return []
+    const all = rest.filter(other => other.together === together)
+    return [{ keys: all.map(({ keys }) => keys[0]).join(' '), about: together }]
   })
 }
-
-const isPane = (action: Action) => PANES.some(pane => pane === action)
 
 const ACTIONS = new Map(keymap.flatMap(({ keys, action }) => keys.map(key => [key, action] as const)))
 
 /** The action of a key; undefined when the key does nothing. */
-export const actionOf = (key: string): Action | undefined => ACTIONS.get(key)
+export const actionOf = (key: string): Action | undefined => ACTIONS.get(key === ' ' ? 'space' : key)
 
 /** Whether an action changes something; --read-only disables such actions. */
-export const changes = (action: Action | undefined): boolean =>
-  action === 'retry' || action === 'discard' || action === 'pause'
+export const changes = (action: Action | undefined): action is 'retry' | 'discard' | 'cancel' | 'pause' =>
+  action === 'retry' || action === 'discard' || action === 'cancel' || action === 'pause'

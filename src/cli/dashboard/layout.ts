@@ -20,32 +20,43 @@ export const STATUS = 1
 const AROUND = 3
 /** A terminal with at least this many lines shows other panes together with the active one. */
 const TALL = 36
-/** The active pane gets at least this many lines before other panes get any. */
-const LEAST = 12
-/** A pane gets at most this many lines, except the pane that takes all lines that are left. */
-const MOST: { readonly [Name in Pane]: number } = { queues: 8, processes: 8, failures: 12, builds: 10, jobs: 12 }
+/** Another pane gets at most this many lines before the active one has all that it needs, and then more in this order. */
+const FIRST = 5
+const ORDER: readonly Pane[] = ['queues', 'failures', 'builds', 'hooks', 'processes', 'jobs']
 
 export const SMALLEST: Size = { columns: 40, rows: 10 }
 export const isTooSmall = ({ columns, rows }: Size) => columns < SMALLEST.columns || rows < SMALLEST.rows
 
-/** The panes from top to bottom: the active pane, and in a tall terminal those that fit together with it. */
+/** Whether the pane is on the screen, so that its records are needed. */
+export const isShown = (pane: Pane, { rows }: Size, active: Pane) => pane === active || rows >= TALL
+
+/**
+ * The panes from top to bottom: the active pane, and in a tall terminal those that fit together with it. They use every
+ * line of the screen as long as there is something to show.
+ */
 export function blocksOf({ rows }: Size, active: Pane, counts: { readonly [Name in Pane]: number }): Block[] {
   const height = rows - HEADER - STATUS
-  // There are only a few queues, so the failures get the lines that the queues do not need.
-  const grows = active === 'queues' ? 'failures' : active
   if (rows < TALL) return short(height, active, counts.queues)
-  const needs = (pane: Pane) => AROUND + Math.min(MOST[pane], Math.max(1, counts[pane]))
-  const others: Pane[] = []
-  let left = height - AROUND
-  for (const pane of PANES) {
-    if (pane === grows || (pane === 'jobs' && active !== 'jobs') || left - needs(pane) < LEAST) continue
-    others.push(pane)
-    left -= needs(pane)
+  const order = [active, ...ORDER.filter(pane => pane !== active)]
+  const bodies = new Map<Pane, number>()
+  // The last pane needs no empty line after it.
+  let left = height + 1
+  const need = (pane: Pane) => Math.max(1, counts[pane])
+  for (const pane of order) {
+    const body = Math.min(need(pane), FIRST)
+    if (left < AROUND + body) continue
+    bodies.set(pane, body)
+    left -= AROUND + body
   }
-  return PANES.filter(pane => pane === grows || others.includes(pane)).map(pane => ({
-    pane,
-    body: pane === grows ? left : needs(pane) - AROUND
-  }))
+  for (const pane of order) {
+    const more = Math.min(left, need(pane) - (bodies.get(pane) ?? need(pane)))
+    bodies.set(pane, (bodies.get(pane) ?? 0) + more)
+    left -= more
+  }
+  return PANES.flatMap(pane => {
+    const body = bodies.get(pane) ?? 0
+    return body > 0 ? [{ pane, body }] : []
+  })
 }
 
 function short(height: number, active: Pane, queues: number): Block[] {
@@ -57,21 +68,72 @@ function short(height: number, active: Pane, queues: number): Block[] {
   ]
 }
 
-/** Which columns of a table fit into `width` columns of the terminal, how wide each is, and how wide the gaps are. */
-export function widthsOf(
-  columns: readonly Column[],
-  width: number
-): { shown: number[]; widths: number[]; gap: number } {
+export interface Fitted {
+  /** The columns that are shown, as indices. */
+  readonly shown: readonly number[]
+  readonly widths: readonly number[]
+  readonly gap: number
+  /** The headings of the columns that were left out. */
+  readonly hidden: readonly string[]
+}
+
+/**
+ * Which columns of a table fit into `width` columns of the terminal, and how wide each is. `needs` are the widths of their
+ * longest texts. When not all fit, the least important ones are left out: a column is never cut to a part of its heading.
+ */
+export function widthsOf(columns: readonly Column[], needs: readonly number[], width: number): Fitted {
   const gap = width >= 100 ? 2 : 1
-  let shown = columns.map((_column, at) => at).filter(at => (columns[at]?.from ?? 0) <= width)
-  const widthAt = (at: number) => columns[at]?.width ?? 0
-  const fixed = (at: number) => (widthAt(at) > 0 ? widthAt(at) : 4)
-  const needed = () => shown.reduce((sum, at) => sum + fixed(at) + gap, -gap)
-  while (shown.length > 1 && needed() > width) shown = shown.slice(0, -1)
-  const shares = shown.reduce((sum, at) => sum + Math.max(0, -widthAt(at)), 0)
-  const spare = width - shown.reduce((sum, at) => sum + Math.max(0, widthAt(at)) + gap, -gap)
-  const widths = shown.map(at => (widthAt(at) > 0 ? widthAt(at) : Math.floor((spare * -widthAt(at)) / shares)))
-  return { shown, widths, gap }
+  const all = columns.map((column, at) => ({ column, at, need: Math.max(column.heading.length, needs[at] ?? 0) }))
+  let fitting = all
+  let tight = false
+  while (fitting.length > 1 && leastOf(fitting, gap, tight) > width) {
+    const victim = fitting.reduce((last, each) => ((each.column.drop ?? 0) > (last.column.drop ?? 0) ? each : last))
+    if (victim.column.drop !== undefined) fitting = fitting.filter(each => each !== victim)
+    // A terminal of fewer than 80 columns: what is left shrinks to its headings, and then the last columns go.
+    else if (tight) fitting = fitting.slice(0, -1)
+    else tight = true
+  }
+  const spare = width - leastOf(fitting, gap, tight)
+  return {
+    shown: fitting.map(({ at }) => at),
+    widths: shared(fitting, spare, tight),
+    gap,
+    hidden: all.filter(each => !fitting.includes(each)).map(({ column }) => column.heading)
+  }
+}
+
+interface Sized {
+  readonly column: Column
+  readonly need: number
+}
+
+/** The width of a column that has one, else what it needs at least. Numbers are never cut. */
+function least({ column, need }: Sized, tight: boolean): number {
+  if (column.width > 0) return column.right ? Math.max(column.width, need) : column.width
+  return Math.max(column.heading.length, tight ? 0 : Math.min(column.least ?? 0, need))
+}
+
+const leastOf = (columns: readonly Sized[], gap: number, tight: boolean) =>
+  columns.reduce((sum, column) => sum + least(column, tight) + gap, -gap)
+
+/** Shares what is left over by the weights of the columns, but gives none more than it needs. */
+function shared(columns: readonly Sized[], spare: number, tight: boolean): number[] {
+  const widths = columns.map(column => least(column, tight))
+  let left = Math.max(0, spare)
+  for (;;) {
+    const hungry = columns.flatMap(({ column, need }, at) =>
+      column.width < 0 && need > (widths[at] ?? 0) ? [{ at, need, weight: -column.width }] : []
+    )
+    const weights = hungry.reduce((sum, { weight }) => sum + weight, 0)
+    if (hungry.length === 0 || left === 0) return widths
+    const before = left
+    for (const { at, need, weight } of hungry) {
+      const share = Math.max(1, Math.floor((before * weight) / weights))
+      const more = Math.min(left, share, need - (widths[at] ?? 0))
+      widths[at] = (widths[at] ?? 0) + more
+      left -= more
+    }
+  }
 }
 
 /** The first line to show, so that the chosen one of `total` lines is among the `body` lines on the screen. */

@@ -1,25 +1,47 @@
 // Reads and changes the appliance of this machine, by the same rules as the API.
-import { hostname } from 'node:os'
-import { jobOverview } from '../../areas/jobs/job-overview.js'
+import { cancelBuilds, retryBuilds } from '../../areas/builds/administer.js'
+import { watchBuild } from '../../areas/builds/watched.js'
+import { watchedBuilds } from '../../areas/builds/watched.queries.js'
 import { discardJobs, pauseQueue, resumeQueue, retryJobs } from '../../areas/jobs/jobs.js'
-import { viewJob } from '../../areas/jobs/jobs.view.js'
+import { viewFoundJobs, viewJob } from '../../areas/jobs/jobs.view.js'
+import { viewWatchedBuild, viewWatchedBuildDetails } from '../../areas/jobs/watched-builds.view.js'
 import { config } from '../../config.js'
 import { embeddedState } from '../../db/embedded.js'
-import { Unavailable } from '../../errors.js'
-import { findJob, listJobs } from '../../queue/administer.js'
+import { NotFound, Unavailable } from '../../errors.js'
+import { findJob } from '../../queue/administer.js'
+import { searchJobs } from '../../queue/search.js'
 import { commandOrigin } from '../origin.js'
+import { localOverview } from './local-overview.js'
+import { oneByOne } from './one-by-one.js'
 import type { JobSource } from './source.js'
 
 export const localSource = (): JobSource => ({
-  name: `${hostname()}:${config().home}`,
-  overview: jobOverview,
-  jobs: async queue => (await listJobs({ queue: queue ?? undefined, limit: 100 })).map(viewJob),
+  ...localOverview(),
+  jobs: async ({ text, queue, oldest, past }) =>
+    viewFoundJobs(await searchJobs({ text, queue: queue ?? undefined, oldest, past: past ?? undefined })),
   job: async id => viewJob(await findJob(id)),
-  retry: async id => void (await retryJobs([id], commandOrigin())),
-  discard: async id => void (await discardJobs([id], commandOrigin())),
+  builds: async () => (await watchedBuilds()).map(viewWatchedBuild),
+  build: async id => viewWatchedBuildDetails(await watchBuild(id)),
+  retry: ids => changed(retryJobs(ids, commandOrigin())),
+  discard: ids => changed(discardJobs(ids, commandOrigin())),
+  cancelBuilds: ids =>
+    oneByOne(ids, async id => {
+      if ((await cancelBuilds([id], commandOrigin())).length === 0) throw new NotFound('Build')
+    }),
+  retryBuilds: ids => oneByOne(ids, id => retryBuilds([id], commandOrigin())),
   pause: queue => pauseQueue(queue, commandOrigin()),
   resume: queue => resumeQueue(queue, commandOrigin())
 })
+
+/** The rules throw NotFound when they could change none of the jobs. */
+async function changed(work: Promise<number>): Promise<number> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof NotFound) return 0
+    throw error
+  }
+}
 
 /**
  * Throws Unavailable when the appliance of this home is down. A dashboard stays open for hours. If it ran the database

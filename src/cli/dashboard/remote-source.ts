@@ -1,6 +1,15 @@
 // Reads and changes an appliance on another machine over its API.
-import { Failure, Misconfigured, NotFound, Unavailable } from '../../errors.js'
-import type { Job, JobOverview, JobSource } from './source.js'
+import { Conflict, Failure, Forbidden, Misconfigured, NotFound, Unavailable } from '../../errors.js'
+import { oneByOne } from './one-by-one.js'
+import type {
+  FoundJobs,
+  Job,
+  JobOverview,
+  JobQuestion,
+  JobSource,
+  WatchedBuild,
+  WatchedBuildDetails
+} from './source.js'
 
 const TIMEOUT_MS = 10_000
 const LONGEST_TOKEN = 500
@@ -23,13 +32,26 @@ export function remoteSource({ url, token }: RemoteOptions): JobSource {
   return {
     name: base,
     overview: async () => checked(await ask<JobOverview>('GET', 'overview'), base),
-    jobs: queue => ask<Job[]>('GET', `jobs?per_page=100${queue === null ? '' : `&queue=${encodeURIComponent(queue)}`}`),
+    jobs: question => ask<FoundJobs>('GET', `search?${queryOf(question)}`),
     job: id => ask<Job>('GET', `jobs/${id}`),
-    retry: id => change('POST', `jobs/${id}/retry`),
-    discard: id => change('DELETE', `jobs/${id}`),
+    builds: () => ask<WatchedBuild[]>('GET', 'builds'),
+    build: id => ask<WatchedBuildDetails>('GET', `builds/${id}`),
+    retry: ids => oneByOne(ids, id => change('POST', `jobs/${id}/retry`)),
+    discard: ids => oneByOne(ids, id => change('DELETE', `jobs/${id}`)),
+    cancelBuilds: ids => oneByOne(ids, id => change('POST', `builds/${id}/cancel`)),
+    retryBuilds: ids => oneByOne(ids, id => change('POST', `builds/${id}/retry`)),
     pause: queue => change('POST', `queues/${encodeURIComponent(queue)}/pause`),
     resume: queue => change('POST', `queues/${encodeURIComponent(queue)}/resume`)
   }
+}
+
+function queryOf({ text, queue, oldest, past }: JobQuestion): URLSearchParams {
+  const query = new URLSearchParams()
+  if (text !== '') query.set('text', text)
+  if (queue !== null) query.set('queue', queue)
+  if (oldest) query.set('oldest', 'true')
+  if (past !== null) query.set('past', String(past))
+  return query
 }
 
 function baseOf(text: string): string {
@@ -78,9 +100,13 @@ async function refused(base: string, response: Response, path: string): Promise<
   const { status } = response
   const body = (await response.json().catch(() => ({}))) as { message?: unknown }
   if (status === 401) return new Misconfigured(`${base} refuses the token: check it, or create another`)
+  // An administrator may do everything here, except what the record itself forbids.
+  if (status === 403 && path.startsWith('builds/')) return new Forbidden(String(body.message))
   if (status === 403) return new Misconfigured(`${base}: the token must belong to an administrator`)
+  if (status === 409) return new Conflict(String(body.message))
   if (status >= 500 || status === 429) return new Unavailable(`${base} answers ${status}`)
-  if (status === 404 && /Job Not Found/.test(String(body.message))) return new NotFound('Job')
+  const missing = /(Job|Build)( \d+)? Not Found/.exec(String(body.message))?.[1]
+  if (status === 404 && missing !== undefined) return new NotFound(missing)
   if (path === 'overview') return foreign(base)
   const told = body.message ?? status
   return new Failure(typeof told === 'string' ? told : JSON.stringify(told))
@@ -89,5 +115,6 @@ async function refused(base: string, response: Response, path: string): Promise<
 function checked(found: JobOverview, base: string): JobOverview {
   const lists = [found?.queues, found?.processes, found?.failures, found?.builds]
   if (!lists.every(Array.isArray) || typeof found.totals !== 'object') throw foreign(base)
-  return found
+  // An older appliance tells nothing of hooks.
+  return { ...found, hooks: found.hooks ?? [] }
 }

@@ -64,11 +64,10 @@ export class Screen extends EventEmitter {
   }
 
   /**
-   * Keeps a line of the next frame, and gives a character that Ink draws in its place. Ink looks at every character of
-   * a frame, 12,000 at 200x60. With one character instead of each line, a frame takes a fraction of the time. No line
-   * contains characters of this area, because `plainText` replaces them.
+   * Keeps the next frame, and gives a character that Ink draws in its place. No frame contains characters of this area,
+   * because `plainText` replaces them.
    */
-  readonly hold = (line: string): string => String.fromCharCode(HELD + this.held.push(line) - 1)
+  readonly hold = (frame: string): string => String.fromCharCode(HELD + this.held.push(frame) - 1)
 
   /** Shows a frame; gives false when the terminal cannot take more for now. */
   write(frame: string): boolean {

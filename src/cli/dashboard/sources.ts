@@ -1,40 +1,60 @@
 // One React hook for each kind of record that the dashboard reads.
 import { useEffect, useState } from 'react'
 import { NotFound } from '../../errors.js'
-import type { Size } from './layout.js'
+import { isShown, type Size } from './layout.js'
+import type { State } from './model.js'
+import type { Found } from './panes/detail.js'
+import { readPage } from './read-page.js'
 import type { Screen } from './screen.js'
-import type { Job, JobOverview, JobSource } from './source.js'
-import type { State } from './state.js'
+import type { JobOverview, JobSource, WatchedBuild } from './source.js'
+import type { JobPage } from './tables.js'
 import { type Polled, usePolling } from './use-polling.js'
 
 export function useOverview(
   source: JobSource,
   first: JobOverview,
-  interval: number,
+  { interval }: State,
   tick: number
 ): { overview: JobOverview; error: unknown } {
   const { value, error } = usePolling({ key: 'overview', read: () => source.overview(), interval, tick, first })
   return { overview: value ?? first, error }
 }
 
-/** Reads the jobs, but only while their pane is shown. */
-export function useJobs(source: JobSource, { pane, queue, interval }: State, tick: number): Polled<Job[]> {
-  const key = pane === 'jobs' ? `jobs ${queue ?? ''}` : null
-  return usePolling({ key, read: () => source.jobs(queue), interval, tick })
+/** Reads a page of jobs, but only while their pane is on the screen. */
+export function useJobs(source: JobSource, state: State, size: Size, tick: number): Polled<JobPage> {
+  const { pane, queue, search, reversed, pages, interval } = state
+  const question = { text: search, queue, oldest: reversed.jobs, past: pages.at(-1) ?? null }
+  const key = isShown('jobs', size, pane) ? JSON.stringify(question) : null
+  return usePolling<JobPage>({ key, read: reading => readPage(source, question, reading), interval, tick })
 }
 
-/** Reads the job that is open; `gone` when it does not exist any more. */
-export function useJob(source: JobSource, { detail, interval }: State, tick: number): Polled<Job | 'gone'> {
-  const id = detail?.job ?? 0
-  const read = async (): Promise<Job | 'gone'> => {
+/** Reads the builds, but only while their pane is the active one. */
+export function useBuilds(source: JobSource, { pane, interval }: State, tick: number): Polled<WatchedBuild[]> {
+  return usePolling({ key: pane === 'builds' ? 'builds' : null, read: () => source.builds(), interval, tick })
+}
+
+/** Reads the record that is open; `gone` when it does not exist any more. */
+export function useOpened(
+  source: JobSource,
+  { detail, interval }: State,
+  overview: JobOverview,
+  tick: number
+): Polled<Found> {
+  const id = detail?.id ?? 0
+  const read = async (): Promise<Found> => {
     try {
-      return await source.job(id)
+      if (detail?.kind === 'build') return { kind: 'build', build: await source.build(id) }
+      return { kind: 'job', job: await source.job(id) }
     } catch (error) {
       if (error instanceof NotFound) return 'gone'
       throw error
     }
   }
-  return usePolling({ key: detail === null ? null : `job ${id}`, read, interval, tick })
+  const reads = detail !== null && detail.kind !== 'hook'
+  const polled = usePolling<Found>({ key: reads ? `${detail.kind} ${id}` : null, read, interval, tick })
+  if (detail?.kind !== 'hook') return polled
+  const hook = overview.hooks.find(each => each.id === id)
+  return { value: hook ? { kind: 'hook', hook } : 'gone', error: null }
 }
 
 export function useSize(screen: Screen): Size {

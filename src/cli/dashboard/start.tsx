@@ -2,7 +2,7 @@
 import type { ReadStream } from 'node:tty'
 import { render } from 'ink'
 import { App } from './app.js'
-import { DrawnLine } from './panes/line.js'
+import { Held } from './drawn.js'
 import { Screen } from './screen.js'
 import type { JobSource } from './source.js'
 import type { Theme } from './style.js'
@@ -40,9 +40,9 @@ export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Si
   try {
     // With `debug` Ink writes every frame in full. Our screen finds the lines that changed.
     const frames = (
-      <DrawnLine value={screen.hold}>
+      <Held value={screen.hold}>
         <App {...rest} first={first} screen={screen} />
-      </DrawnLine>
+      </Held>
     )
     const app = render(frames, {
       stdout: screen as unknown as NodeJS.WriteStream,

@@ -1,56 +1,14 @@
 // The state of the dashboard, and how each key changes it. Pure functions: a change outside of the state is an effect,
 // which the app carries out.
+import { change } from './changes.js'
 import { type Action, actionOf, changes, PANES, type Pane } from './keymap.js'
-import type { Line } from './tables.js'
-
-export interface Selection {
-  /** The id of the chosen line. The line stays chosen when others appear or disappear. */
-  readonly id: string | null
-  readonly at: number
-}
-
-export type Change =
-  | { readonly kind: 'retry' | 'discard'; readonly job: number }
-  | { readonly kind: 'pause' | 'resume'; readonly queue: string }
-
-export type Effect = Change | { readonly kind: 'redraw' | 'quit' }
-
-export const isChange = (effect: Effect): effect is Change => 'job' in effect || 'queue' in effect
-
-export interface State {
-  readonly pane: Pane
-  readonly mode: 'browse' | 'filter' | 'help'
-  readonly filter: string
-  readonly selections: { readonly [Name in Pane]: Selection }
-  readonly sorts: { readonly [Name in Pane]: number }
-  /** The pane of jobs shows only jobs of this queue. */
-  readonly queue: string | null
-  /** The job that is open, and how far it is scrolled. */
-  readonly detail: { readonly job: number; readonly scroll: number } | null
-  /** A change that waits for an answer in the status line; `y` makes it. */
-  readonly confirm: Change | null
-  readonly message: string
-  /** Seconds between two updates. */
-  readonly interval: number
-}
-
-export interface Context {
-  readonly readOnly: boolean
-  /** How many lines of the active pane fit on the screen. */
-  readonly page: number
-  /** How far the open job can be scrolled. */
-  readonly lastScroll: number
-  /** The lines of the active pane of a state. */
-  linesOf(state: State): readonly Line[]
-}
-
-export interface Step {
-  readonly state: State
-  readonly effect?: Effect
-}
+import { type Context, type RecordChange, type Selection, type State, type Step, say } from './model.js'
+import { current, type Move, markAll, markLine, move, turn } from './moves.js'
 
 const INTERVALS = [0.5, 1, 2, 5, 10, 30, 60]
-const LONGEST_FILTER = 60
+export const LONGEST_FILTER = 60
+/** Milliseconds after which a message goes by itself. */
+const MESSAGE_LASTS = 10_000
 
 const forPanes = <T>(value: T) => Object.fromEntries(PANES.map(pane => [pane, value])) as { [Name in Pane]: T }
 
@@ -58,51 +16,72 @@ export const firstState = (interval: number): State => ({
   pane: 'queues',
   mode: 'browse',
   filter: '',
+  search: '',
   selections: forPanes<Selection>({ id: null, at: 0 }),
   sorts: forPanes(0),
+  reversed: forPanes(false),
+  marks: forPanes<readonly string[]>([]),
   queue: null,
+  pages: [null],
   detail: null,
   confirm: null,
-  message: '',
+  message: null,
   interval
 })
 
-/** The index of the chosen line: the line of that id, or the line that took its place; -1 when there are no lines. */
-export function chosen({ id, at }: Selection, lines: readonly Line[]): number {
-  const found = lines.findIndex(line => line.id === id)
-  return found === -1 ? Math.min(at, lines.length - 1) : found
+/** The state after the source has answered: messages and questions whose cause has gone go too. */
+export function settle(state: State, { now, linesOf, openedIsGone }: Context): State {
+  const { message, confirm, detail, pane } = state
+  const old = message !== null && (message.away || now - message.at >= MESSAGE_LASTS)
+  const next = old ? { ...state, message: null } : state
+  if (confirm === null) return next
+  // Marked jobs may stand on another page, so nobody knows whether they are gone.
+  if (detail === null && pane === 'jobs' && confirm.ids.length > 1) return next
+  const lines = detail === null ? linesOf(state) : []
+  const gone = detail === null ? !confirm.ids.some(id => lines.some(line => line.id === String(id))) : openedIsGone
+  return gone ? say({ ...next, confirm: null }, 'not asked any more: what it was about has gone', now) : next
 }
 
 /** The state after a key, and the effect that the key asks for. */
 export function press(state: State, key: string, context: Context): Step {
   if (key === 'ctrl-c') return { state, effect: { kind: 'quit' } }
-  if (state.confirm) return answer(state, state.confirm, key)
-  if (state.mode === 'filter') return { state: typeFilter(state, key) }
+  if (state.confirm) return answer(state, state.confirm, key, context.now)
+  if (state.mode === 'filter') return { state: typeFilter({ ...state, message: null }, key, context.now) }
   const action = actionOf(key)
   if (state.mode === 'help') {
     if (action === 'quit') return { state, effect: { kind: 'quit' } }
     return { state: { ...state, mode: 'browse' } }
   }
   if (action === undefined) return { state }
-  const quiet = { ...state, message: '' }
   if (changes(action) && context.readOnly) {
-    return { state: { ...state, message: 'nothing changed: the dashboard runs with --read-only' } }
+    return { state: say(state, 'nothing changed: the dashboard runs with --read-only', context.now) }
   }
-  return act(quiet, action, context)
+  return act({ ...state, message: null }, action, context)
 }
 
-function answer(state: State, confirm: Change, key: string): Step {
-  const done = { ...state, confirm: null, message: '' }
-  return key === 'y' || key === 'Y' ? { state: done, effect: confirm } : { state: { ...done, message: 'canceled' } }
+function answer(state: State, confirm: RecordChange, key: string, now: number): Step {
+  const done = { ...state, confirm: null, message: null }
+  return key === 'y' || key === 'Y' ? { state: done, effect: confirm } : { state: say(done, 'canceled', now) }
 }
 
-function typeFilter(state: State, key: string): State {
-  if (key === 'enter') return { ...state, mode: 'browse' }
-  if (key === 'esc') return { ...state, mode: 'browse', filter: '' }
+function typeFilter(state: State, key: string, now: number): State {
+  if (key === 'enter') return searchFor({ ...state, mode: 'browse' }, state.filter)
+  if (key === 'esc') return searchFor({ ...state, mode: 'browse', filter: '' }, '')
   if (key === 'backspace') return { ...state, filter: [...state.filter].slice(0, -1).join('') }
-  const typed = [...key].length === 1 && state.filter.length < LONGEST_FILTER
-  return typed ? { ...state, filter: state.filter + key } : state
+  if ([...key].length !== 1) return state
+  if (state.filter.length < LONGEST_FILTER) return { ...state, filter: state.filter + key }
+  return say(state, `a filter has at most ${LONGEST_FILTER} characters`, now)
 }
+
+function searchFor(state: State, text: string): State {
+  return state.pane !== 'jobs' || state.search === text ? state : { ...atFirstPage(state), search: text }
+}
+
+const atFirstPage = (state: State): State => ({
+  ...state,
+  pages: [null],
+  selections: { ...state.selections, jobs: { id: null, at: 0 } }
+})
 
 function act(state: State, action: Action, context: Context): Step {
   switch (action) {
@@ -114,110 +93,80 @@ function act(state: State, action: Action, context: Context): Step {
       return { state: toPane(state, neighbour(state.pane, 1)) }
     case 'previous_pane':
       return { state: toPane(state, neighbour(state.pane, -1)) }
+    case 'older':
+    case 'newer':
+      return { state: turn(state, action, context) }
     case 'sort':
       return { state: { ...state, sorts: { ...state.sorts, [state.pane]: state.sorts[state.pane] + 1 } } }
+    case 'reverse':
+      return { state: reverse(state) }
+    case 'mark':
+      return { state: markLine(state, context) }
+    case 'mark_all':
+      return { state: markAll(state, context) }
     case 'open':
       return { state: open(state, context) }
     case 'back':
       return { state: back(state) }
     case 'slower':
-      return {
-        state: pace(
-          state,
-          INTERVALS.find(each => each > state.interval)
-        )
-      }
     case 'faster':
-      return {
-        state: pace(
-          state,
-          INTERVALS.findLast(each => each < state.interval)
-        )
-      }
+      return { state: pace(state, action, context.now) }
     case 'retry':
     case 'discard':
+    case 'cancel':
     case 'pause':
       return change(state, action, context)
     case 'redraw':
     case 'quit':
       return { state, effect: { kind: action } }
-    case 'up':
-    case 'down':
-    case 'page_up':
-    case 'page_down':
-    case 'first':
-    case 'last':
-      return { state: move(state, action, context) }
     default:
-      return { state: toPane(state, action) }
+      return { state: isPane(action) ? toPane(state, action) : move(state, action, context) }
   }
 }
 
-/** Goes to a pane; this closes an open job or queue. */
-const toPane = (state: State, pane: Pane): State => ({ ...state, pane, detail: null, queue: null })
+const isPane = (action: Pane | Move): action is Pane => PANES.some(pane => pane === action)
+
+/** Goes to a pane; this closes an open record or queue. A filter belongs to the pane that it was typed in. */
+function toPane(state: State, pane: Pane): State {
+  const next = { ...state, pane, detail: null, queue: null }
+  const other = state.queue === null && state.search === '' ? next : { ...atFirstPage(next), search: '' }
+  return pane === state.pane ? other : { ...other, filter: '' }
+}
 
 function neighbour(pane: Pane, by: number): Pane {
   return PANES[(PANES.indexOf(pane) + by + PANES.length) % PANES.length] ?? pane
 }
 
-function pace(state: State, interval = state.interval): State {
-  return { ...state, interval, message: `updates every ${interval} s` }
+/** The other direction begins at the other end of all jobs. */
+function reverse(state: State): State {
+  const reversed = { ...state.reversed, [state.pane]: !state.reversed[state.pane] }
+  return { ...(state.pane === 'jobs' ? atFirstPage(state) : state), reversed }
+}
+
+function pace(state: State, action: 'slower' | 'faster', now: number): State {
+  const wanted =
+    action === 'slower'
+      ? INTERVALS.find(each => each > state.interval)
+      : INTERVALS.findLast(each => each < state.interval)
+  const interval = wanted ?? state.interval
+  return say({ ...state, interval }, `updates every ${interval} s`, now)
 }
 
 function back(state: State): State {
   if (state.detail) return { ...state, detail: null }
-  if (state.filter !== '') return { ...state, filter: '' }
-  return state.queue === null ? state : { ...state, queue: null, pane: 'queues' }
+  if (state.filter !== '') return searchFor({ ...state, filter: '' }, '')
+  if (state.marks[state.pane].length > 0) return { ...state, marks: { ...state.marks, [state.pane]: [] } }
+  return state.queue === null ? state : toPane(state, 'queues')
 }
 
 function open(state: State, context: Context): State {
   const line = current(state, context)
   if (state.detail || !line) return state
-  if (line.job !== undefined) return { ...state, detail: { job: line.job, scroll: 0 } }
+  if (line.opens) {
+    // What a build prints last is what its reader wants.
+    const scroll = line.opens === 'build' ? Number.POSITIVE_INFINITY : 0
+    return { ...state, detail: { kind: line.opens, id: Number(line.id), scroll } }
+  }
   if (line.queue === undefined) return state
-  const selections = { ...state.selections, jobs: { id: null, at: 0 } }
-  return { ...state, pane: 'jobs', queue: line.queue, filter: '', selections }
-}
-
-function current(state: State, context: Context): Line | undefined {
-  const lines = context.linesOf(state)
-  return lines[chosen(state.selections[state.pane], lines)]
-}
-
-function change(state: State, action: 'retry' | 'discard' | 'pause', context: Context): Step {
-  const line = current(state, context)
-  if (action === 'pause') {
-    if (state.pane !== 'queues' || line?.queue === undefined)
-      return told(state, 'to pause a queue, choose it first: key 1')
-    return { state, effect: { kind: line.paused ? 'resume' : 'pause', queue: line.queue } }
-  }
-  const job = state.detail?.job ?? line?.job
-  if (job === undefined) return told(state, `to ${action} a job, choose it first: key 3 or 5`)
-  if (action === 'retry') return { state, effect: { kind: 'retry', job } }
-  return { state: { ...state, confirm: { kind: 'discard', job } } }
-}
-
-const told = (state: State, message: string): Step => ({ state: { ...state, message } })
-
-type Move = 'up' | 'down' | 'page_up' | 'page_down' | 'first' | 'last'
-
-function move(state: State, action: Move, context: Context): State {
-  const page = Math.max(1, context.page)
-  const steps: { readonly [Name in Move]: number } = {
-    up: -1,
-    down: 1,
-    page_up: -page,
-    page_down: page,
-    first: Number.NEGATIVE_INFINITY,
-    last: Number.POSITIVE_INFINITY
-  }
-  const by = steps[action]
-  if (state.detail) {
-    const scroll = Math.min(context.lastScroll, Math.max(0, state.detail.scroll + by))
-    return { ...state, detail: { ...state.detail, scroll } }
-  }
-  const lines = context.linesOf(state)
-  const at = Math.min(lines.length - 1, Math.max(0, chosen(state.selections[state.pane], lines) + by))
-  const selection = { id: lines[at]?.id ?? null, at: Math.max(0, at) }
-  return { ...state, selections: { ...state.selections, [state.pane]: selection } }
+  return { ...atFirstPage(state), pane: 'jobs', queue: line.queue, filter: '', search: '' }
 }

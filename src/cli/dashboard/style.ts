@@ -1,5 +1,6 @@
 // Styles texts. No fact is shown by its look alone: states are also words, and the chosen line has a mark.
-import type { Tone } from './tables.js'
+import { cutTo } from '../../lib/display-width.js'
+import type { Tone } from './columns.js'
 
 /** `mono` is for NO_COLOR: it uses bold, dim and reversed text. `plain` has no escapes at all. */
 export type Theme = 'color' | 'mono' | 'plain'
@@ -26,3 +27,13 @@ export function styled(text: string, look: Look, theme: Theme): string {
   const codes = theme === 'plain' ? null : (theme === 'mono' ? MONO : CODES)[look]
   return codes === null ? text : `\u001B[${codes[0]}m${text}\u001B[${codes[1]}m`
 }
+
+export interface CutOptions {
+  readonly width: number
+  readonly look?: Look
+  readonly theme: Theme
+}
+
+/** A plain text in one look, cut to the width. */
+export const cutLine = (text: string, { width, look = 'normal', theme }: CutOptions) =>
+  styled(cutTo(text, width), look, theme)

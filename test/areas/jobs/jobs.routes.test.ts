@@ -5,7 +5,7 @@ import { pausedQueues } from '../../../src/queue/administer.js'
 import { enqueue } from '../../../src/queue/enqueue.js'
 import { testApp } from '../../helpers/app.js'
 import { toldJob } from '../../helpers/told.js'
-import { beginBuild, makePipeline } from '../builds/make-builds.js'
+import { beginBuild, endBuild, makePipeline } from '../builds/make-builds.js'
 
 const app = await testApp(t)
 const admin = await app.make.admin()
@@ -38,7 +38,7 @@ t.test('GET /bgjobs/overview is the whole record of the dashboard', async t => {
   const res = await as.get('/bgjobs/overview')
   t.equal(res.statusCode, 200)
   const found = res.json()
-  t.same(Object.keys(found), ['at', 'queues', 'processes', 'failures', 'builds', 'totals'])
+  t.same(Object.keys(found), ['at', 'queues', 'processes', 'failures', 'builds', 'hooks', 'totals'])
   t.match(found.queues[0], { name: 'default', paused: false, ready: 0, dead: 1, latency: 0, processed_per_minute: 0 })
   t.equal(found.queues[0].minutes.length, 60)
   t.match(found.failures, [{ id, name: 'happening.told', error: 'Error: no', payload: { id: 'a' }, state: 'dead' }])
@@ -58,6 +58,42 @@ t.test('GET /bgjobs/jobs lists and pages them, newest first', async t => {
   t.match(dead.json()[0], { queue: 'default', state: 'dead', payload: { id: 'c' }, attempts: 12, error: 'Error: no' })
   t.equal(dead.headers['x-total'], '3')
   t.match((await as.get('/bgjobs/jobs', { queue: 'hooks' })).json(), [{ payload: { deliveryId: 7 }, state: 'ready' }])
+})
+
+t.test('GET /bgjobs/search finds a text among all jobs, and says where to go on', async t => {
+  const id = await deadJob('Needle')
+  for (let each = 0; each < 100; each++) await deadJob(`hay${each}`)
+  t.match((await as.get('/bgjobs/search', { text: 'needle' })).json(), { jobs: [{ id, state: 'dead' }], next: null })
+  const page = (await as.get('/bgjobs/search', { queue: 'default', state: 'dead' })).json()
+  t.equal(page.jobs.length, 100)
+  const rest = (await as.get('/bgjobs/search', { past: page.next })).json()
+  t.match(rest, { jobs: [{ id }], next: null })
+  t.match((await as.get('/bgjobs/search', { oldest: true })).json().jobs[0], { id })
+  t.equal((await as.get('/bgjobs/search', { text: 'x'.repeat(201) })).statusCode, 400)
+  t.equal((await as.get('/bgjobs/search', { queue: 'nowhere' })).statusCode, 400)
+})
+
+t.test('builds of all projects are listed, shown with the end of their trace, canceled and repeated', async t => {
+  const project = await app.make.project()
+  const [one, two] = await makePipeline(project, 'one:\n  script: [make]\ntwo:\n  script: [make]\n')
+  if (!one || !two) throw new Error('no builds')
+  await endBuild(one, { status: 'failed', trace: `${'x'.repeat(70_000)}\n${'line\n'.repeat(10)}äend\n` })
+  const list = (await as.get('/bgjobs/builds')).json()
+  t.match(list.slice(0, 2), [
+    { id: two.id, status: 'pending', project: project.path },
+    { id: one.id, status: 'failed', name: 'one' }
+  ])
+  const shown = (await as.get(`/bgjobs/builds/${one.id}`)).json()
+  t.match(shown, { id: one.id, trace: { size: 70_057, tail: `${'line\n'.repeat(10)}äend\n` } })
+  t.equal((await as.get('/bgjobs/builds/999999')).statusCode, 404)
+
+  t.match((await as.post(`/bgjobs/builds/${two.id}/cancel`)).json(), { id: two.id })
+  t.match(await lastAudit(), { action: 'build.cancel', actor_id: admin.id, target_id: String(two.id) })
+  t.equal((await as.post(`/bgjobs/builds/${two.id}/cancel`)).statusCode, 409, 'it has ended')
+  const retried = await as.post(`/bgjobs/builds/${one.id}/retry`)
+  t.equal(retried.statusCode, 201)
+  t.match(retried.json(), { id: one.id, retried_as: Number })
+  t.equal((await as.post(`/bgjobs/builds/${retried.json().retried_as}/retry`)).statusCode, 403, 'it has not ended')
 })
 
 t.test('GET /bgjobs/jobs refuses an unknown state or queue', async t => {

@@ -1,8 +1,10 @@
 // Makes records of the dashboard for tests.
 
 import type { FrameProps } from '../../../src/cli/dashboard/frame.js'
-import type { Job, JobOverview } from '../../../src/cli/dashboard/source.js'
-import { firstState, type State } from '../../../src/cli/dashboard/state.js'
+import type { State } from '../../../src/cli/dashboard/model.js'
+import type { Job, JobOverview, WatchedBuild } from '../../../src/cli/dashboard/source.js'
+import { firstState } from '../../../src/cli/dashboard/state.js'
+import type { JobPage } from '../../../src/cli/dashboard/tables.js'
 
 export const NOW = Date.parse('2026-11-21T12:00:00Z')
 const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString()
@@ -37,6 +39,46 @@ export const job = (id: number, values: Partial<Job> = {}): Job => ({
   started_at: null,
   error: null,
   created_at: ago(5),
+  ...values
+})
+
+export const build = (id: number, values: Partial<WatchedBuild> = {}): WatchedBuild => ({
+  id,
+  project_id: 3,
+  project: 'ada/engine',
+  name: 'rspec',
+  stage: 'test',
+  ref: 'master',
+  status: 'running',
+  created_at: ago(80),
+  started_at: ago(75),
+  finished_at: null,
+  hostname: null,
+  pid: null,
+  ...values
+})
+
+type Hook = JobOverview['hooks'][number]
+
+export const hook = (id: number, values: Partial<Hook> = {}): Hook => ({
+  id,
+  receiver: 'https://receiver.example.org/in',
+  project: null,
+  failures: 3,
+  since: ago(60),
+  next_try_at: ago(-30),
+  pending: 2,
+  dead: 0,
+  event: 'push',
+  status: null,
+  error: 'connection refused',
+  ...values
+})
+
+export const shownJobs = (jobs: readonly Job[], values: Partial<JobPage> = {}): JobPage => ({
+  jobs,
+  next: null,
+  searching: null,
   ...values
 })
 
@@ -84,6 +126,7 @@ export const overview = (values: Partial<JobOverview> = {}): JobOverview => ({
       pid: 4711
     }
   ],
+  hooks: [],
   totals: { processed: 1_234_567, failed: 12, ready: 1000, delayed: 10, running: 5, dead: 10 },
   ...values
 })
@@ -111,7 +154,8 @@ export const nasty = (): JobOverview =>
       tag: NASTY,
       labels: [NASTY],
       pid: 4_194_304
-    }))
+    })),
+    hooks: Array.from({ length: 20 }, (_, at) => hook(at, { receiver: NASTY, project: NASTY, error: NASTY }))
   })
 
 export const state = (values: Partial<State> = {}): State => ({ ...firstState(2), ...values })
@@ -120,7 +164,7 @@ export const frameProps = (values: Partial<FrameProps> = {}): FrameProps => ({
   size: { columns: 80, rows: 24 },
   name: 'vm:/var/lib/gitstead',
   state: state(),
-  shown: { overview: overview(), jobs: null },
+  shown: { overview: overview(), jobs: null, builds: null },
   detail: { found: null, lines: [] },
   away: null,
   readOnly: false,

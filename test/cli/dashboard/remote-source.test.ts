@@ -6,6 +6,7 @@ import { execute } from '../../../src/db/sql.js'
 import { Misconfigured, NotFound, Unavailable } from '../../../src/errors.js'
 import { pausedQueues } from '../../../src/queue/administer.js'
 import { enqueue } from '../../../src/queue/enqueue.js'
+import { makePipeline } from '../../areas/builds/make-builds.js'
 import { testApp } from '../../helpers/app.js'
 import { toldJob } from '../../helpers/told.js'
 import { freePort } from '../../scenarios/appliance.js'
@@ -34,22 +35,36 @@ async function deadJob(): Promise<number> {
 t.test('the source reads what the dashboard shows', async t => {
   const id = await deadJob()
   t.match(await source.overview(), { queues: [{ name: 'default' }, {}, {}, {}, {}], failures: [] })
-  t.match(await source.jobs('default'), [{ id, state: 'dead' }])
-  t.match(await source.jobs(null), [{ id }])
+  const all = { text: '', queue: null, oldest: false, past: null }
+  t.match(await source.jobs({ ...all, queue: 'default' }), { jobs: [{ id, state: 'dead' }], next: null })
+  t.match(await source.jobs({ ...all, text: 'DEAD' }), { jobs: [{ id }] })
+  t.match(await source.jobs({ ...all, oldest: true, past: id }), { jobs: [], next: null })
   t.match(await source.job(id), { id, error: 'no', payload: { id: 'a' } })
 })
 
 t.test('the source makes changes', async t => {
-  const id = await deadJob()
-  await source.retry(id)
+  const [id, other] = [await deadJob(), await deadJob()]
+  t.equal(await source.retry([id, other, 999_999]), 2)
   t.equal((await source.job(id)).state, 'ready')
-  await t.rejects(source.retry(id), NotFound)
-  await source.discard(id)
+  t.equal(await source.retry([id]), 0, 'a ready job is not retried')
+  t.equal(await source.discard([id, other]), 2)
   await t.rejects(source.job(id), NotFound)
   await source.pause('hooks')
   t.same(await pausedQueues(), ['hooks'])
   await source.resume('hooks')
   t.same(await pausedQueues(), [])
+})
+
+t.test('the source shows, cancels and retries builds', async t => {
+  const [build] = await makePipeline(await app.make.project(), 'job:\n  script: [make]\n')
+  if (!build) throw new Error('no build')
+  t.match(await source.builds(), [{ id: build.id, status: 'pending', name: 'job' }])
+  t.equal(await source.retryBuilds([build.id]), 0, 'it has not ended')
+  t.equal(await source.cancelBuilds([build.id, 999_999]), 1)
+  t.equal(await source.cancelBuilds([build.id]), 0, 'it has ended')
+  t.equal(await source.retryBuilds([build.id]), 1)
+  t.match(await source.build(build.id), { status: 'canceled', trace: { size: 0, tail: '' } })
+  await t.rejects(source.build(999_999), NotFound)
 })
 
 t.test('the source refuses a wrong URL or token', async t => {

@@ -41,13 +41,13 @@ t.test('the screen writes only lines that changed, each at its place', async t =
   screen.leave()
 })
 
-t.test('held lines appear at their places', async t => {
+t.test('a held frame appears in the place of its character', async t => {
   const { terminal, screen } = entered()
-  const frame = `${screen.hold('one')}\n\n${screen.hold('three')}`
-  t.equal(frame.length, 4)
-  screen.write(frame)
+  const held = screen.hold('one\n\nthree')
+  t.equal(held.length, 1)
+  screen.write(held)
   t.match(terminal.take(), /\[1;1H.\[2Kone.*\[3;1H.\[2Kthree/s)
-  screen.write(`${screen.hold('one')}\n\n${screen.hold('3')}`)
+  screen.write(screen.hold('one\n\n3'))
   t.equal(terminal.take(), '\u001B[?2026h\u001B[3;1H\u001B[2K3\u001B[0m\u001B[?2026l')
   screen.leave()
 })

@@ -5,7 +5,8 @@ import type { JobSource } from '../../dashboard/source.js'
 import type { TokenSource } from '../../dashboard/token.js'
 
 export default class JobsTop extends BaseCommand {
-  static override summary = 'Watch queues, workers, failures and builds in a dashboard; retry, discard and pause'
+  static override summary =
+    'Watch queues, workers, jobs, builds and hooks in a dashboard; search, retry, discard, cancel and pause'
   static override description =
     `The key ? shows all keys. Without a terminal, use --once for one plain frame, or --json for one record in the form of
 GET /bgjobs/overview. With --url it watches another appliance. That needs a token of an administrator, from --token-file,
@@ -44,11 +45,12 @@ GET /bgjobs/overview. With --url it watches another appliance. That needs a toke
       const source = await this.remote(flags.url, { token, file, stdin })
       return watches ? this.watch(source, flags) : this.look(source)
     }
-    const [{ withDatabase }, { localSource, requireAppliance }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../dashboard/local-source.js')
-    ])
-    if (!watches) return withDatabase(() => this.look(localSource()))
+    const { withDatabase } = await import('../../with-database.js')
+    if (!watches) {
+      const { localOverview } = await import('../../dashboard/local-overview.js')
+      return withDatabase(() => this.look(localOverview()))
+    }
+    const { localSource, requireAppliance } = await import('../../dashboard/local-source.js')
     await requireAppliance()
     return this.watch(localSource(), flags, withDatabase)
   }
@@ -61,7 +63,7 @@ GET /bgjobs/overview. With --url it watches another appliance. That needs a toke
     return remoteSource({ url, token: await readToken(token) })
   }
 
-  private async look(source: JobSource): Promise<JobOverview> {
+  private async look(source: Pick<JobSource, 'name' | 'overview'>): Promise<JobOverview> {
     const overview = await source.overview()
     if (this.jsonEnabled()) return overview
     const { plainFrame } = await import('../../dashboard/once.js')

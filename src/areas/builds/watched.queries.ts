@@ -1,0 +1,53 @@
+// The builds that the dashboard shows: those that run or wait, and the newest ones.
+import { row, rows } from '../../db/sql.js'
+
+/** How many running, how many waiting and how many of the newest builds are shown. */
+const MOST = 100
+
+export interface WatchedBuild {
+  readonly id: number
+  readonly project_id: number
+  /** NAMESPACE/PROJECT; null while the builds of a removed project are being removed. */
+  readonly project: string | null
+  readonly name: string
+  readonly stage: string
+  readonly ref: string
+  readonly status: string
+  readonly created_at: Date
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+  /** The host of the worker that runs it. */
+  readonly hostname: string | null
+  readonly pid: number | null
+}
+
+export interface WatchedBuildDetails extends WatchedBuild {
+  readonly attempt: number
+  readonly failure_reason: string | null
+  readonly exit_code: number | null
+  readonly erased_at: Date | null
+}
+
+const COLUMNS = `b.id, b.project_id, concat(n.path, '/', p.path) as project, b.name, b.stage, b.ref, b.status, b.created_at,
+  b.started_at, b.finished_at, w.hostname, w.pid`
+const JOINS = `left join projects p on p.id = b.project_id left join namespaces n on n.id = p.namespace_id
+  left join job_processes w on w.id = b.process_id and b.status = 'running'`
+
+const ofStatus = (status: string) =>
+  `(select id from builds force index (builds_queue) where status = '${status}' limit ${MOST})`
+
+/** Returns at most 300 builds, newest first: 100 that run, 100 that wait, and the 100 newest. */
+export function watchedBuilds(): Promise<WatchedBuild[]> {
+  return rows<WatchedBuild>(
+    `select ${COLUMNS} from (${ofStatus('running')} union ${ofStatus('pending')}
+       union (select id from builds order by id desc limit ${MOST})) shown
+     straight_join builds b on b.id = shown.id ${JOINS} order by b.id desc`
+  )
+}
+
+export function findWatchedBuild(id: number): Promise<WatchedBuildDetails | undefined> {
+  return row<WatchedBuildDetails>(
+    `select ${COLUMNS}, b.attempt, b.failure_reason, b.exit_code, b.erased_at from builds b ${JOINS} where b.id = ?`,
+    [id]
+  )
+}

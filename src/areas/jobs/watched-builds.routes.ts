@@ -1,0 +1,89 @@
+// Not specified: these routes show, cancel and repeat builds of any project, for a dashboard on another machine.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { Conflict } from '../../errors.js'
+import { cancelBuilds, retryBuilds } from '../builds/administer.js'
+import { watchBuild } from '../builds/watched.js'
+import { watchedBuilds } from '../builds/watched.queries.js'
+import { BuildParams } from './jobs.schema.js'
+import {
+  CanceledBuild,
+  RetriedBuild,
+  viewWatchedBuild,
+  viewWatchedBuildDetails,
+  WatchedBuild,
+  WatchedBuildDetails
+} from './watched-builds.view.js'
+
+export const watchedBuildRoutes: FastifyPluginAsyncTypebox = async app => {
+  const read = { can: 'job.read' as const }
+  const change = { can: 'job.administer' as const }
+  const tags = ['Background-job metrics']
+
+  app.get(
+    '/bgjobs/builds',
+    {
+      config: read,
+      schema: {
+        tags,
+        summary: 'List builds of all projects',
+        description: 'At most 100 that run, 100 that wait, and the 100 newest; the newest first.',
+        response: { 200: Type.Array(WatchedBuild) }
+      }
+    },
+    async () => (await watchedBuilds()).map(viewWatchedBuild)
+  )
+
+  app.get(
+    '/bgjobs/builds/:id',
+    {
+      config: read,
+      schema: {
+        tags,
+        summary: 'Get a build of any project',
+        description: 'With the end of its trace.',
+        params: BuildParams,
+        response: { 200: WatchedBuildDetails }
+      }
+    },
+    async ({ params }) => viewWatchedBuildDetails(await watchBuild(params.id))
+  )
+
+  app.post(
+    '/bgjobs/builds/:id/cancel',
+    {
+      config: change,
+      schema: {
+        tags,
+        summary: 'Cancel a build of any project',
+        description: 'A build that has ended is a conflict.',
+        params: BuildParams,
+        response: { 201: CanceledBuild },
+        errors: [409]
+      }
+    },
+    async ({ params, origin }, reply) => {
+      const [id] = await cancelBuilds([params.id], origin)
+      if (id === undefined) throw new Conflict('Build has ended')
+      return reply.code(201).send({ id })
+    }
+  )
+
+  app.post(
+    '/bgjobs/builds/:id/retry',
+    {
+      config: change,
+      schema: {
+        tags,
+        summary: 'Repeat a build of any project',
+        description: 'It becomes a new build of its pipeline. A build that has not ended is forbidden.',
+        params: BuildParams,
+        response: { 201: RetriedBuild }
+      }
+    },
+    async ({ params: { id }, origin }, reply) => {
+      const retried = await retryBuilds([id], origin)
+      return reply.code(201).send({ id, retried_as: retried.get(id) ?? id })
+    }
+  )
+}

@@ -1,0 +1,21 @@
+// Reads one page of jobs: step by step through all jobs, until the page is full.
+import type { Job, JobQuestion, JobSource } from './source.js'
+import type { JobPage } from './tables.js'
+import type { Reading } from './use-polling.js'
+
+/** How many jobs stand on a page. */
+const PAGE = 100
+
+/** Shows what was found so far after each step. Stops when nobody waits for the page any more. */
+export async function readPage(source: JobSource, question: JobQuestion, reading: Reading<JobPage>): Promise<JobPage> {
+  let jobs: readonly Job[] = []
+  let { past } = question
+  for (;;) {
+    const step = await source.jobs({ ...question, past })
+    jobs = [...jobs, ...step.jobs].slice(0, PAGE)
+    const last = jobs.length === PAGE ? jobs.at(-1) : undefined
+    if (last || step.next === null || reading.stopped()) return { jobs, next: last?.id ?? null, searching: null }
+    past = step.next
+    reading.show({ jobs, next: null, searching: past })
+  }
+}
