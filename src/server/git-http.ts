@@ -18,6 +18,7 @@ import { config as configuration } from '../config.js'
 import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { spoolRequest } from '../git/spool.js'
 import { advertise, type Caller, type Service, uploadPack } from '../git/transport.js'
+import { parseBasic } from '../lib/basic.js'
 import { headerToken } from './plugins/authenticate.js'
 import { answerTo } from './plugins/errors.js'
 import { cutStalledAnswer, cutStalledRequest } from './stalls.js'
@@ -176,15 +177,7 @@ function drain(body: IncomingMessage): void {
 /** Credentials are a Basic header, a Bearer header or a PRIVATE-TOKEN header. */
 function credentialsOf(request: FastifyRequest): GitCredentials | null {
   const token = headerToken(request)
-  return token === undefined ? basicCredentials(request) : { token }
-}
-
-function basicCredentials(request: FastifyRequest): { user: string; password: string } | null {
-  const found = /^basic\s+(.+)$/i.exec(request.headers.authorization ?? '')
-  if (!found?.[1]) return null
-  const text = Buffer.from(found[1], 'base64').toString('utf8')
-  const at = text.indexOf(':')
-  return at === -1 ? { user: text, password: '' } : { user: text.slice(0, at), password: text.slice(at + 1) }
+  return token === undefined ? parseBasic(request.headers.authorization) : { token }
 }
 
 const challenge = (reply: FastifyReply) =>

@@ -3,6 +3,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { auditRoutes } from '../areas/audit/audit.routes.js'
 import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'
 import { buildRoutes } from '../areas/builds/builds.routes.js'
+import { applicationRoutes } from '../areas/credentials/oauth-applications.routes.js'
 import { sessionRoutes } from '../areas/credentials/session.routes.js'
 import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
 import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
@@ -27,6 +28,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(emailRoutes)
   await app.register(keyRoutes)
   await app.register(tokenRoutes)
+  await app.register(applicationRoutes)
   await app.register(projectRoutes)
   await app.register(groupProjectRoutes)
   await app.register(repositoryRoutes)

@@ -1,6 +1,8 @@
 // Rows of every table that belongs to a project or names a user, for tests of what becomes of them. A table that
 // src/db/ownership.ts gives to a project or a user needs a line in MAKE.
 import { beginSession } from '../../src/areas/credentials/credentials.js'
+import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
+import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
 import { addEmail } from '../../src/areas/users/emails.js'
 import { insertIdentities } from '../../src/areas/users/identities.js'
 import { addKey } from '../../src/areas/users/keys.js'
@@ -42,6 +44,12 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   emails: ({ user }) => addEmail(user, { email: `other-${user.email}` }, someOrigin),
   access_tokens: ({ user }) => factory.token(user),
   sessions: ({ user }) => beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' }),
+  oauth_applications: ({ user }) =>
+    createApplication({ name: 'own', redirect_uri: 'https://example.org/' }, someOrigin, user.id),
+  oauth_grants: async ({ user }) => {
+    const { row: client } = await createApplication({ name: 'a', redirect_uri: 'https://example.org/' }, someOrigin)
+    await issuePair({ client, userId: user.id, kind: 'password', scopes: ['api'] }, someOrigin)
+  },
   identities: ({ user }) => insertIdentities([{ userId: user.id, provider: 'ldap', externUid: user.username }]),
   namespaces: along,
   members: ({ project, user }) => factory.member(project, 40, user),

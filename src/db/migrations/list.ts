@@ -14,6 +14,7 @@ import { storedDates } from './0013-stored-dates.js'
 import { lanes } from './0016-lanes.js'
 import { integrity } from './0017-integrity.js'
 import { maintenanceMode } from './0020-maintenance-mode.js'
+import { oauth } from './0027-oauth.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -29,5 +30,6 @@ export const migrations: readonly Migration[] = [
   storedDates,
   lanes,
   integrity,
-  maintenanceMode
+  maintenanceMode,
+  oauth
 ]
