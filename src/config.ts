@@ -86,7 +86,8 @@ const SETTINGS = {
   artifacts: { max_size: integer(1) },
   hooks: { allow: listOf(text()), timeout: integer(1), response_limit: integer(0) },
   imports: { max_size: integer(1), timeout: integer(1) },
-  session: { expire: integer(60) }
+  session: { expire: integer(60) },
+  oauth: { token_expire: integer(0) }
 }
 
 export interface Config extends ValuesOf<typeof SETTINGS> {

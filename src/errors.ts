@@ -12,6 +12,26 @@ export class Unauthorized extends Failure {
   }
 }
 
+/** An OAuth token that has expired or was revoked. The text says which. */
+export class InvalidToken extends Unauthorized {}
+
+/** A request of OAuth that cannot be done. `error` is the code that RFC 6749 gives to the reason. */
+export class OAuthRefusal extends Failure {
+  constructor(
+    readonly error: string,
+    text: string
+  ) {
+    super(text)
+  }
+}
+
+/** An OAuth token has none of the scopes that the request needs. */
+export class InsufficientScope extends Failure {
+  constructor(readonly scopes: readonly string[]) {
+    super(`The token lacks the scope that this request needs: ${scopes.join(' or ')}`)
+  }
+}
+
 /** The caller is known but may not do this. `reason` comes after the fixed text. */
 export class Forbidden extends Failure {
   constructor(readonly reason?: string) {

@@ -93,6 +93,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'access/abilities', 'every route names its action'],
   ['server', 'access/actor', 'who asks is found out here'],
   ['server', 'access/authorize', 'the gate before every route, and before git over HTTP'],
+  ['server', 'access/scopes', 'pages let people choose the scopes of a token'],
   ['server', 'access/words', 'the OpenAPI document says who may call each operation'],
   ['server', 'db/connection', 'closed when the process stops'],
   ['server', 'db/failure', 'the error plugin tells an absent database from a fault'],
@@ -166,6 +167,8 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^(sequelize|mysql2|umzug)/, [/^db\//, /^areas\/projects\/projects$/]],
   [/^node-cron$/, [/^worker\/schedule$/]],
   [/^simple-git$/, [/^git\/run$/]],
+  [/^@node-oauth\//, [/^areas\/credentials\/oauth\//]],
+  [/^eta$/, [/^server\/web\/page$/]],
   [/^ssh2$/, [/^areas\/users\/ssh-public-key$/]],
   [/^nodemailer/, [/^mail\//]],
   [/^prom-client$/, [/^server\/(appliance-)?metrics$/]]

@@ -37,7 +37,8 @@ const WRITTEN: { readonly [place: string]: string } = {
   'server/plugins/access FastifyRequest': 'a hook sets the project and the group',
   'server/plugins/bounds Client': 'goes up and down with its requests',
   'server/plugins/input FastifyRequest': 'a hook sets the credentials of the body',
-  'server/plugins/authenticate FastifyRequest': 'a hook sets the actor'
+  'server/plugins/authenticate FastifyRequest': 'a hook sets the actor',
+  'server/web/visitor FastifyRequest': 'a hook sets the visitor'
 }
 
 interface Source {

@@ -84,6 +84,7 @@ export const abilities = {
   'token.create': { on: 'instance', least: 'user' },
   'token.read': { on: 'record', by: ['owner'], refusal: 'missing' },
   'token.revoke': { on: 'record', by: ['owner'], refusal: 'missing' },
+  'application.administer': { on: 'instance', least: 'admin' },
   'hook.administer': { on: 'instance', least: 'admin' },
   'settings.administer': { on: 'instance', least: 'admin' },
   'version.read': { on: 'instance', least: 'user' },

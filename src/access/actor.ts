@@ -15,7 +15,7 @@ export interface ActorUser {
 export interface Actor {
   readonly user: ActorUser | null
   /** How the asker proved who they are; null for nobody. */
-  readonly by: 'private' | 'personal' | 'session' | 'password' | 'build' | 'command' | null
+  readonly by: 'private' | 'personal' | 'oauth' | 'session' | 'password' | 'build' | 'command' | null
   /** The administrator who acts as `user`. */
   readonly sudoer: ActorUser | null
   /** What the credentials may be used for. */

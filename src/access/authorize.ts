@@ -1,5 +1,5 @@
 // Only this file chooses between 401 (no credentials), 404 (the asker may not know that the subject exists) and 403.
-import { Forbidden, NotFound, Unauthorized } from '../errors.js'
+import { Forbidden, InsufficientScope, NotFound, Unauthorized } from '../errors.js'
 import { GUEST, INTERNAL, OWNER, PUBLIC } from '../lib/levels.js'
 import {
   type Action,
@@ -63,10 +63,14 @@ export function may(actor: Actor, action: ActionOn<'project'>, project: ProjectA
   return canSee(project, actor) && !isOff(ability, project) && allows(ability, actor, project)
 }
 
-/** Throws Unauthorized unless a token with the actor's scopes opens routes of this action; `undefined` needs `api`. */
-export function requireScope({ scopes }: Actor, action: Action | undefined): void {
+/**
+ * Throws Unauthorized, or InsufficientScope for an OAuth token, unless a token with the actor's scopes opens routes of this
+ * action; `undefined` needs `api`.
+ */
+export function requireScope({ scopes, by }: Actor, action: Action | undefined): void {
   const accepted = (action && abilityOf(action).scopes) ?? EVERYTHING
-  if (!accepted.some(scope => scopes.includes(scope))) throw new Unauthorized()
+  if (accepted.some(scope => scopes.includes(scope))) return
+  throw by === 'oauth' ? new InsufficientScope(accepted) : new Unauthorized()
 }
 
 /** Throws Unauthorized when the action needs a user and the client shows no credentials. */

@@ -12,6 +12,9 @@ const spoken = (name: string) => NAMES[name] ?? name.replaceAll('_', ' ')
 const counts = (record: UserDeletion['goes'] | UserDeletion['stays']) =>
   Object.entries(record).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
 
+const spokenCounts = (record: UserDeletion['goes'] | UserDeletion['stays']) =>
+  Object.fromEntries(counts(record).map(([name, count]) => [spoken(name), count]))
+
 /** For people: which records of a user would be deleted, which would stay, and why the deletion would be refused. */
 export function summaryOf(username: string, deletion: UserDeletion): string {
   const { only_owner_of: groups, last_admin: lastAdmin, goes, stays } = deletion
@@ -22,10 +25,10 @@ export function summaryOf(username: string, deletion: UserDeletion): string {
     `projects: ${projects.length}`,
     ...projects.slice(0, LISTED).map(path => `  ${path}`),
     ...more,
-    fields(Object.fromEntries(counts(goes))),
+    fields(spokenCounts(goes)),
     '',
     'would stay, without the name of the user:',
-    fields(Object.fromEntries(counts(stays).map(([name, count]) => [spoken(name), count])))
+    fields(spokenCounts(stays))
   ]
   return [...lines, ...refusalsOf(username, groups, lastAdmin)].join('\n')
 }

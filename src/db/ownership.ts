@@ -15,6 +15,8 @@ export type Owner =
   | 'runners'
   | 'hooks'
   | 'hook_deliveries'
+  | 'oauth_applications'
+  | 'oauth_grants'
   | 'jobs'
 
 /**
@@ -79,6 +81,12 @@ const LINES = {
   // A restored copy must not accept browsers that signed in to the original.
   sessions: { owners: [deletedWith('users', 'user_id')], backup: false },
   password_attempts: { backup: false },
+  // An application that a user has registered goes with the user; what it may do for others goes with it.
+  oauth_applications: { owners: [deletedWith('users', 'user_id')] },
+  oauth_grants: {
+    owners: [deletedWith('users', 'user_id'), deletedWith('oauth_applications', 'application_id')]
+  },
+  oauth_tokens: { owners: [deletedWith('oauth_grants', 'grant_id')] },
   identities: { owners: [deletedWith('users', 'user_id')] },
   namespaces: { owners: [deletedWith('users', 'owner_id', ['kind', 'user'])] },
   members: {

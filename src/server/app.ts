@@ -22,6 +22,10 @@ import { answerPages } from './plugins/paging.js'
 import { logRequests, requestId } from './plugins/request-log.js'
 import { answerVersions } from './plugins/versions.js'
 import { apiRoutes, fileRoutes } from './routes.js'
+import { applicationPages } from './web/applications.js'
+import { authorizeRoutes } from './web/authorize.js'
+import { oauthTokenRoutes } from './web/oauth-tokens.js'
+import { profileRoutes } from './web/profile.js'
 import { signInRoutes } from './web/sign-in.js'
 
 export const API_PREFIX = '/api/v3'
@@ -77,6 +81,10 @@ export async function buildApp(): Promise<FastifyInstance> {
     await api.register(apiRoutes, { prefix: API_PREFIX })
     await api.register(fileRoutes)
     await api.register(signInRoutes)
+    await api.register(profileRoutes)
+    await api.register(applicationPages)
+    await api.register(authorizeRoutes)
+    await api.register(oauthTokenRoutes)
   })
   await app.register(healthRoutes)
   await app.register(gitHttpRoutes)

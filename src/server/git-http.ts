@@ -18,6 +18,7 @@ import { config as configuration } from '../config.js'
 import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { readArriving, spoolRequest } from '../git/arriving.js'
 import { advertise, type Caller, type Service, uploadPack } from '../git/transport.js'
+import { parseBasic } from '../lib/basic.js'
 import { drain } from './drain.js'
 import { headerToken } from './plugins/authenticate.js'
 import { answerTo } from './plugins/errors.js'
@@ -174,15 +175,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
 /** Credentials are a Basic header, a Bearer header or a PRIVATE-TOKEN header. */
 function credentialsOf(request: FastifyRequest): GitCredentials | null {
   const token = headerToken(request)
-  return token === undefined ? basicCredentials(request) : { token }
-}
-
-function basicCredentials(request: FastifyRequest): { user: string; password: string } | null {
-  const found = /^basic\s+(.+)$/i.exec(request.headers.authorization ?? '')
-  if (!found?.[1]) return null
-  const text = Buffer.from(found[1], 'base64').toString('utf8')
-  const at = text.indexOf(':')
-  return at === -1 ? { user: text, password: '' } : { user: text.slice(0, at), password: text.slice(at + 1) }
+  return token === undefined ? parseBasic(request.headers.authorization) : { token }
 }
 
 const challenge = (reply: FastifyReply) =>

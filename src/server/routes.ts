@@ -3,6 +3,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { auditRoutes } from '../areas/audit/audit.routes.js'
 import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'
 import { buildRoutes } from '../areas/builds/builds.routes.js'
+import { applicationRoutes } from '../areas/credentials/oauth-applications.routes.js'
 import { sessionRoutes } from '../areas/credentials/session.routes.js'
 import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
 import { eventRoutes } from '../areas/events/events.routes.js'
@@ -40,6 +41,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(emailRoutes)
   await app.register(keyRoutes)
   await app.register(tokenRoutes)
+  await app.register(applicationRoutes)
   await app.register(groupRoutes)
   await app.register(groupDeletionRoutes)
   await app.register(namespaceRoutes)

@@ -11,6 +11,8 @@ import * as broadcasts from '../../src/areas/broadcasts/broadcasts.view.js'
 import type { BuildRow } from '../../src/areas/builds/builds.queries.js'
 import * as builds from '../../src/areas/builds/builds.view.js'
 import type { WatchedBuildDetails } from '../../src/areas/builds/watched.queries.js'
+import type { ApplicationRow } from '../../src/areas/credentials/oauth-applications.queries.js'
+import * as applications from '../../src/areas/credentials/oauth-applications.view.js'
 import type { TokenRow } from '../../src/areas/credentials/tokens.queries.js'
 import * as tokens from '../../src/areas/credentials/tokens.view.js'
 import type { EventRow } from '../../src/areas/events/events.queries.js'
@@ -302,6 +304,18 @@ const token: Columns<TokenRow> = {
   revoked_at: or(DATE)
 }
 
+const application: Columns<ApplicationRow> = {
+  id: ID,
+  uid: TEXT,
+  name: TEXT,
+  redirect_uris: TEXT,
+  scopes: ['', 'api', 'api read_user', ' '],
+  confidential: FLAG,
+  user_id: or(ID),
+  username: or(TEXT),
+  created_at: DATE
+}
+
 const key: Columns<OwnedKeyRow> = {
   id: ID,
   user_id: ID,
@@ -500,6 +514,10 @@ const specimens: { readonly [view: string]: Specimen } = {
       yield builds.viewBuild({ build: { ...([...rowsOf(build)][0] as BuildRow), ...GONE }, commit: null })
     }
   },
+  viewApplication: of(applications.Application, application, applications.viewApplication),
+  viewNewApplication: of(applications.NewApplication, application, row =>
+    applications.viewNewApplication({ row, secret: 'x' })
+  ),
   viewToken: of(tokens.Token, token, tokens.viewToken),
   viewNewToken: of(tokens.NewToken, token, row => tokens.viewNewToken({ row, token: 'x' })),
   viewDelivery: of(deliveries.Delivery, delivery, deliveries.viewDelivery),

@@ -96,6 +96,46 @@ t.test('tokens reset-private gives a new token, but not with --dry-run', async t
   t.equal((await by(private_token).get('/user')).json().username, 'ada')
 })
 
+t.test('oauth applications are created, listed and deleted', async t => {
+  const command = ['oauth', 'applications']
+  const uri = 'https://board.example.org/cb'
+  const create = [...command, 'create', '--name', 'board', '--redirect-uri', uri]
+  const made = await json<{ id: number; application_id: string; secret: string }>([...create, '--scope', 'read_user'])
+  t.match(made, { application_name: 'board', callback_url: uri, scopes: ['read_user'], confidential: true })
+  const login = { grant_type: 'client_credentials', client_id: made.application_id, client_secret: made.secret }
+  const token = await app.fastify.inject({ method: 'POST', url: '/oauth/token', payload: login })
+  t.equal(token.statusCode, 200, 'and it works')
+
+  const said = await run([...create, '--redirect-uri', 'org.example:/cb', '--public'])
+  t.match(said.stdout, /^registered application \d+ \(api\)\nclient_id: [0-9a-f]{64}\nclient_secret: [0-9a-f]{64}\n$/)
+  const list = await json<{ applications: object[]; total: number }>([...command, 'list'])
+  const { secret, ...shown } = made
+  t.same(list.applications[1], shown)
+  t.match(list, { applications: [{ confidential: false }, {}], total: 2 })
+  t.notMatch((await run([...command, 'list'])).stdout, secret)
+  t.same(await json([...command, 'list', '--user', 'ada']), { applications: [], total: 0 })
+
+  t.equal((await run([...create.slice(0, -1), 'javascript:x'])).code, 2)
+  t.match(await json([...command, 'delete', String(made.id), '--dry-run']), { would_delete: { id: made.id } })
+  t.equal((await run([...command, 'delete', String(made.id)])).code, 2, 'it asks first')
+  t.match(await json([...command, 'delete', String(made.id), '--yes']), { deleted: { id: made.id } })
+  t.equal((await run([...command, 'delete', String(made.id), '--yes'])).code, 3)
+  const events = await rows("select via from audit_events where target_type = 'application' order by id")
+  t.same(
+    events.map(event => (event as { via: string }).via),
+    ['command', 'oauth', 'command', 'command']
+  )
+})
+
+t.test('audit list --all has no limit', async t => {
+  const count = (await rows('select id from audit_events')).length
+  const all = await json<{ audit_events: object[]; total: number }>(['audit', 'list', '--all'])
+  t.equal(all.audit_events.length, count)
+  t.equal(all.total, count)
+  const some = await json<{ audit_events: object[] }>(['audit', 'list', '--all', '--action', 'application.delete'])
+  t.equal(some.audit_events.length, 1)
+})
+
 t.test('keys are added from standard input and files, listed, shown and removed', async t => {
   const [first, second] = [newKey('ada@laptop'), newKey('ada@desk')]
   const file = join(t.testdir({ 'id.pub': `${second}\n` }), 'id.pub')

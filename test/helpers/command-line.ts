@@ -30,7 +30,7 @@ export const commands = program.commands
 export function misunderstood(line: string): string | undefined {
   const words = wordsOf(line)
   if (words[0] === 'help' || ['--version', '--help'].includes(words[0] ?? '')) return undefined
-  const command = [2, 1]
+  const command = [3, 2, 1]
     .map(length => commands.find(known => known.words.join(' ') === words.slice(0, length).join(' ')))
     .find(found => found?.words.every((word, at) => word === words[at]))
   if (!command) return `no such command: ${line}`

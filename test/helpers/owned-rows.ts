@@ -2,6 +2,8 @@
 // src/db/ownership.ts gives to a project or a user needs a line in MAKE.
 
 import { beginSession } from '../../src/areas/credentials/credentials.js'
+import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
+import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
 import { insertForkLink } from '../../src/areas/projects/fork-links.js'
 import { addEmail } from '../../src/areas/users/emails.js'
 import { insertIdentities } from '../../src/areas/users/identities.js'
@@ -44,6 +46,12 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   emails: ({ user }) => addEmail(user, { email: `other-${user.email}` }, someOrigin),
   access_tokens: ({ user }) => factory.token(user),
   sessions: ({ user }) => beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' }),
+  oauth_applications: ({ user }) =>
+    createApplication({ name: 'own', redirect_uri: 'https://example.org/' }, someOrigin, user.id),
+  oauth_grants: async ({ user }) => {
+    const { row: client } = await createApplication({ name: 'a', redirect_uri: 'https://example.org/' }, someOrigin)
+    await issuePair({ client, userId: user.id, kind: 'password', scopes: ['api'] }, someOrigin)
+  },
   identities: ({ user }) => insertIdentities([{ userId: user.id, provider: 'ldap', externUid: user.username }]),
   namespaces: along,
   members: ({ project, user }) => factory.member(project, 40, user),

@@ -127,7 +127,7 @@ t.test('every operation has a name of its own, a summary, a description and a ta
 })
 
 t.test('every operation says who may call it, and fails as it is described', async t => {
-  const optional = [{}, { privateToken: [] }, { privateTokenInQuery: [] }, { session: [] }]
+  const optional = [{}, { privateToken: [] }, { privateTokenInQuery: [] }, { bearer: [] }, { session: [] }]
   const find = (id: string) => operations.find(({ operationId }) => operationId === id)
   t.same(find('createSession')?.security, [], 'no credentials')
   t.same(find('getProject')?.security, optional, 'credentials of those who have them')

@@ -1,6 +1,9 @@
 import { ADMINISTRATOR, answering, EVERYBODY, statuses } from '../access/actors.js'
 import type { ResourceAccess } from '../access/resource.js'
 
+const SIGN_IN_FIRST = { expected: statuses({ others: 302 }) }
+const REFUSED_FORM = { expected: statuses({ others: 303 }), specimen: () => ({ params: { id: 1 } }) }
+
 /** Pages and probes look at no credentials of the API. */
 export const access: ResourceAccess = {
   instance: {
@@ -12,6 +15,27 @@ export const access: ResourceAccess = {
       specimen: ({ world: { admin } }) => ({ payload: { login: admin.username, password: admin.password } })
     },
     'POST /users/sign_out': { expected: statuses({ others: 303 }) },
+    'GET /assets/gitstead.css': { expected: EVERYBODY },
+    // Without a session: tokens do not open pages.
+    'GET /profile': SIGN_IN_FIRST,
+    'GET /profile/personal_access_tokens': SIGN_IN_FIRST,
+    'POST /profile/personal_access_tokens': REFUSED_FORM,
+    'POST /profile/personal_access_tokens/:id/revoke': REFUSED_FORM,
+    'GET /profile/sessions': SIGN_IN_FIRST,
+    'POST /profile/sessions/:id/revoke': REFUSED_FORM,
+    'POST /profile/sessions/revoke_others': REFUSED_FORM,
+    'GET /profile/applications': SIGN_IN_FIRST,
+    'POST /profile/applications': REFUSED_FORM,
+    'POST /profile/applications/:id/delete': REFUSED_FORM,
+    'POST /profile/authorizations/:id/revoke': REFUSED_FORM,
+    'POST /oauth/authorize': REFUSED_FORM,
+    'DELETE /oauth/authorize': REFUSED_FORM,
+    // Without parameters.
+    'GET /oauth/authorize': { expected: statuses({ others: 401 }) },
+    'POST /oauth/token': { expected: statuses({ others: 401 }) },
+    'POST /oauth/revoke': { expected: statuses({ others: 401 }) },
+    // It looks where OAuth tokens belong.
+    'GET /oauth/token/info': { expected: statuses({ others: 401 }) },
     'GET /-/health': { expected: EVERYBODY },
     'GET /-/readiness': { expected: EVERYBODY },
     'GET /-/metrics': { expected: ADMINISTRATOR }

@@ -75,7 +75,7 @@ t.test('home_page_url is where strangers are sent', async t => {
     'https://example.org/welcome'
   )
   const cookie = cookieOf(await signIn(user))
-  t.equal((await go('/', 'GET', { cookie })).headers.location, '/api/docs', 'not who is signed in')
+  t.equal((await go('/', 'GET', { cookie })).headers.location, '/profile', 'not who is signed in')
 })
 
 t.test('after_sign_out_path is where people are sent then', async t => {

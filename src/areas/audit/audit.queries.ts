@@ -69,6 +69,24 @@ export async function newestAuditEvents(
   return { items, total }
 }
 
+const AT_ONCE = 1000
+
+/** All changes that the filter keeps, newest first. It reads them in parts, by their ids. */
+export async function allAuditEvents(filter: AuditFilter): Promise<{ items: AuditRow[]; total: number }> {
+  const { where, values } = conditions(filter)
+  const items: AuditRow[] = []
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const part = await rows<AuditRow>(
+      `select ${COLUMNS} from audit_events e where ${where} and id < ? order by id desc limit ${AT_ONCE}`,
+      [...values, before]
+    )
+    items.push(...part)
+    const last = part.at(-1)
+    if (!last || part.length < AT_ONCE) return { items, total: items.length }
+    before = last.id
+  }
+}
+
 /** The changes of one record, newest first, at most 100. */
 export async function eventsOf(targetType: string, targetId: number | string): Promise<AuditRow[]> {
   return rows<AuditRow>(

@@ -110,15 +110,20 @@ async function takePlaces(places: readonly Place[]): Promise<void> {
 }
 
 /**
- * Counts a wrong token and throws Unauthorized, or TooManyRequests when there were too many. The caller has looked the
- * token up before, which is cheap: so right tokens work in any case.
+ * Counts a wrong token, and throws TooManyRequests when there were too many. The caller has looked the token up before,
+ * which is cheap: so right tokens work in any case.
  */
-export function refuseToken(address: string): never {
+export function countWrongToken(address: string): void {
   const network = networkOf(address)
   const seconds = tokensByAddress.refusedFor(network)
   if (seconds > 0) throw new TooManyRequests(seconds)
   tokensByAddress.begin(network)
   tokensByAddress.end(network, true)
+}
+
+/** Does the same as `countWrongToken`, and throws Unauthorized when there were not too many. */
+export function refuseToken(address: string): never {
+  countWrongToken(address)
   throw new Unauthorized()
 }
 

@@ -1,13 +1,15 @@
 // Finds the actor of the credentials that a client shows. It finds tokens by their hash, and compares none byte by
 // byte.
-import { type Actor, type ActorUser, actorOf } from '../../access/actor.js'
+import { type Actor, type ActorUser, actorOf, type Origin, originOf } from '../../access/actor.js'
 import { scopesIn } from '../../access/scopes.js'
 import { User } from '../../db/models/index.js'
 import { execute, row, type Value } from '../../db/sql.js'
-import { Forbidden } from '../../errors.js'
+import { transact } from '../../db/transact.js'
+import { Forbidden, InvalidToken, Unauthorized } from '../../errors.js'
 import { passwordFits } from '../../lib/password-hash.js'
 import { log } from '../../log.js'
 import { newToken, tokenHash } from '../../secrets.js'
+import { audit } from '../audit/audit.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { accountOfNobody, attempt } from './attempts.js'
 
@@ -45,9 +47,49 @@ export async function actorOfToken(token: string): Promise<Actor | null> {
     [tokenHash(token), new Date()]
   )
   if (!found) return null
-  if (found.kind === 'personal') noteUse(found)
+  if (found.kind === 'personal') noteUse('access_tokens', found)
   return { user: asUser(found), by: found.kind, sudoer: null, scopes: scopesIn(found.scopes) }
 }
+
+interface OAuthRow {
+  readonly token_id: number
+  readonly scopes: string
+  readonly last_used_at: Date | null
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+  readonly grant_revoked_at: Date | null
+  readonly state: string | null
+}
+
+/**
+ * The actor of an OAuth token; null if the token is unknown. Throws InvalidToken when it expired or was revoked, and
+ * Unauthorized when it has no user, or a blocked one.
+ */
+export async function actorOfOAuthToken(token: string): Promise<Actor | null> {
+  const found = await row<OAuthRow & UserColumns>(
+    `select t.id as token_id, t.scopes, t.last_used_at, t.expires_at, t.revoked_at, g.revoked_at as grant_revoked_at,
+       u.state, ${USER}
+     from oauth_tokens t join oauth_grants g on g.id = t.grant_id left join users u on u.id = g.user_id
+     where t.token_hash = ?`,
+    [tokenHash(token)]
+  )
+  if (!found) return null
+  if (found.revoked_at || found.grant_revoked_at) throw new InvalidToken('The access token was revoked')
+  if (found.expires_at && found.expires_at.getTime() <= Date.now())
+    throw new InvalidToken('The access token has expired')
+  if (found.state !== 'active') throw new Unauthorized()
+  noteUse('oauth_tokens', found)
+  return { user: asUser(found), by: 'oauth', sudoer: null, scopes: scopesIn(found.scopes) }
+}
+
+const OAUTH_TOKEN = /^[0-9a-f]{64}$/
+
+/** Whether a text has the form of an OAuth token; no other token has it. */
+export const isOAuthToken = (text: string): boolean => OAUTH_TOKEN.test(text)
+
+/** The actor of a token of any kind; null if it is unknown. Throws what `actorOfOAuthToken` throws. */
+export const actorOfAnyToken = (token: string): Promise<Actor | null> =>
+  isOAuthToken(token) ? actorOfOAuthToken(token) : actorOfToken(token)
 
 /** The actor of a session cookie; null if the session is unknown or expired, or its user blocked. */
 export async function actorOfSession(cookie: string): Promise<Actor | null> {
@@ -97,18 +139,35 @@ export async function beginSession(
   const now = new Date()
   const { session_expire_delay: minutes } = await applicationSettings()
   const expiresAt = new Date(now.getTime() + minutes * 60_000)
-  await execute(
-    'insert into sessions (id, user_id, address, user_agent, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
-    [tokenHash(cookie), user.id, client.address, client.userAgent.slice(0, 255), now, expiresAt]
-  )
-  const account = await User.findByPk(user.id)
-  await account?.update({ lastSignInAt: account.currentSignInAt, currentSignInAt: now }, { silent: true })
+  const id = tokenHash(cookie)
+  await transact(async () => {
+    await execute(
+      'insert into sessions (id, user_id, address, user_agent, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
+      [id, user.id, client.address, client.userAgent.slice(0, 255), now, expiresAt]
+    )
+    const account = await User.findByPk(user.id)
+    await account?.update({ lastSignInAt: account.currentSignInAt, currentSignInAt: now }, { silent: true })
+    const origin = originOf(actorOf(user, 'password'), client.address)
+    await audit(origin, { action: 'session.create', target: targetOfSession(id, user.username) })
+  })
   return { cookie, expiresAt }
 }
 
-export async function endSession(cookie: string): Promise<void> {
-  await execute('delete from sessions where id = ?', [tokenHash(cookie)])
-}
+/** Ends the session of a cookie, when the user signs out. */
+export const endSession = (cookie: string, origin: Origin): Promise<void> =>
+  transact(async () => {
+    const id = tokenHash(cookie)
+    const { affectedRows } = await execute('delete from sessions where id = ?', [id])
+    if (affectedRows === 0) return
+    await audit(origin, { action: 'session.delete', target: targetOfSession(id, origin.name) })
+  })
+
+/** The id of a session is the hash of its cookie, from which nobody finds the cookie. */
+export const targetOfSession = (id: Buffer, username: string) => ({
+  type: 'session',
+  id: id.toString('hex'),
+  name: username
+})
 
 async function one(sql: string, values: Value[]): Promise<ActorUser | undefined> {
   const found = await row<UserColumns>(sql, values)
@@ -124,12 +183,15 @@ const asUser = ({ id, username, name, email, admin, external }: UserColumns): Ac
   external: external === 1
 })
 
-function noteUse({ token_id, last_used_at }: TokenRow): void {
+function noteUse(
+  table: 'access_tokens' | 'oauth_tokens',
+  { token_id, last_used_at }: { readonly token_id: number; readonly last_used_at: Date | null }
+): void {
   const now = new Date()
   const old = new Date(now.getTime() - LAST_USE_AGE)
   if (last_used_at && last_used_at > old) return
   // If many calls at once have read the old time, only one of them writes.
-  execute('update access_tokens set last_used_at = ? where id = ? and (last_used_at is null or last_used_at <= ?)', [
+  execute(`update ${table} set last_used_at = ? where id = ? and (last_used_at is null or last_used_at <= ?)`, [
     now,
     token_id,
     old

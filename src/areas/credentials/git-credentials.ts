@@ -1,14 +1,17 @@
-// Checks the credentials of git clients: by HTTP Basic a password, a private or personal access token in either field, or
-// a build token; by a Bearer or PRIVATE-TOKEN header a token.
+// Checks the credentials of git clients: by HTTP Basic a password, a private, personal or OAuth token in either field, or a
+// build token; by a Bearer or PRIVATE-TOKEN header a token.
 import { type Actor, actorOf, nobody } from '../../access/actor.js'
 import { row } from '../../db/sql.js'
 import { Unauthorized } from '../../errors.js'
 import { tokenHash } from '../../secrets.js'
 import { refuseToken } from './attempts.js'
-import { actorOfToken, userOfPassword } from './credentials.js'
+import { actorOfAnyToken, isOAuthToken, userOfPassword } from './credentials.js'
 
 /** The user name with which runners clone. */
 const BUILD_USER = 'gitlab-ci-token'
+
+/** The user name with which applications show their OAuth token as the password. */
+const OAUTH_USER = 'oauth2'
 
 /** A user name and a password, or a token of a header. */
 export type GitCredentials = { readonly user: string; readonly password: string } | { readonly token: string }
@@ -30,18 +33,19 @@ async function byCredentials(credentials: GitCredentials, address: string): Prom
 
 /** The actor of a token; null when the token may not use git. */
 async function byToken(token: string, address: string): Promise<Actor | null> {
-  const found = (await actorOfToken(token)) ?? refuseToken(address)
+  const found = (await actorOfAnyToken(token)) ?? refuseToken(address)
   return found.scopes.includes('api') ? found : null
 }
 
 async function byTokenOrPassword(user: string, password: string, address: string): Promise<Actor | null> {
   // Tries tokens first: a token takes one statement, a password takes 18 ms of hashing.
   for (const token of [password, user]) {
-    const found = token === '' ? null : await actorOfToken(token)
+    const found = token === '' ? null : await actorOfAnyToken(token)
     // A right token that may not use git is no guess.
     if (found) return found.scopes.includes('api') ? found : null
   }
-  if (password === '') refuseToken(address)
+  // A token that ended is no guess at the password of an account with that name.
+  if (password === '' || (user === OAUTH_USER && isOAuthToken(password))) refuseToken(address)
   const byPassword = await userOfPassword(user, password, address)
   return byPassword && actorOf(byPassword, 'password')
 }

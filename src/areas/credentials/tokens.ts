@@ -15,8 +15,8 @@ interface Owner {
   readonly username: string
 }
 
-// Not specified: which credentials may create a token. A personal access token cannot create others: otherwise a leaked
-// token could live on after its end.
+// Not specified: which credentials may create a token. A personal access or OAuth token cannot create others: otherwise a
+// leaked token could live on after its end.
 const CREATORS: ReadonlySet<Origin['via']> = new Set(['private', 'session', 'password', 'command'])
 
 /**
@@ -29,7 +29,9 @@ export async function createToken(
   { name, scopes = ['api'], expires_at }: TokenBody,
   origin: Origin
 ): Promise<{ row: TokenRow; token: string }> {
-  if (!CREATORS.has(origin.via)) throw new Forbidden('Personal access tokens cannot create tokens')
+  if (!CREATORS.has(origin.via)) {
+    throw new Forbidden(`${origin.via === 'oauth' ? 'OAuth' : 'Personal access'} tokens cannot create tokens`)
+  }
   const problem = lineProblem(name)
   if (problem) throw new Invalid('name', problem)
   const [expiresAt, wanted, token] = [readEnd(expires_at), [...new Set(scopes)].join(' '), newToken()]

@@ -2,6 +2,7 @@
 
 import type { Task } from '../../queue/task.js'
 import { expiredArtifacts } from '../builds/expired-artifacts.js'
+import { expiredGrants } from '../credentials/expired-grants.js'
 import { expiredSessions } from '../credentials/expired-sessions.js'
 import { expiredTokens } from '../credentials/expired-tokens.js'
 import { oldDeliveries } from '../hooks/old-deliveries.js'
@@ -18,6 +19,7 @@ export const tasks: readonly Task[] = [
   abandonedBuilds,
   expiredArtifacts,
   expiredMembers,
+  expiredGrants,
   expiredSessions,
   expiredTokens,
   oldAuditEvents,

@@ -143,7 +143,7 @@ export const settingsTable = {
     schema: flag,
     default: () => true,
     meaning: 'users may register OAuth applications',
-    enforced: null
+    enforced: 'the page of applications, except for administrators; what is registered goes on working'
   }),
   disabled_oauth_sign_in_sources: setting({
     schema: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 100 }),

@@ -17,6 +17,7 @@ import { maintenanceMode } from './0020-maintenance-mode.js'
 import { trust } from './0022-trust.js'
 import { groups } from './0025-groups.js'
 import { projectRelations } from './0026-project-relations.js'
+import { oauth } from './0027-oauth.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -35,5 +36,6 @@ export const migrations: readonly Migration[] = [
   maintenanceMode,
   trust,
   groups,
-  projectRelations
+  projectRelations,
+  oauth
 ]

@@ -2,6 +2,7 @@
 
 export const tags = [
   { name: 'Users', description: 'People: accounts, their keys, email addresses and tokens.' },
+  { name: 'OAuth applications', description: 'Applications that ask for access in the name of users.' },
   { name: 'Groups', description: 'Groups of people, who own projects together.' },
   { name: 'Namespaces', description: 'The places of projects: those of users, and groups.' },
   { name: 'Members', description: 'The users who have a level in a project or group.' },
@@ -31,11 +32,17 @@ export const securitySchemes = {
     name: 'private_token',
     description: 'The same as a parameter, of the query or of the body. The header is better: URLs end up in logs.'
   },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'An OAuth token, also as the parameter `access_token` or `bearer_token`; docs/oauth.md says how to get one.'
+  },
   session: {
     type: 'apiKey',
     in: 'cookie',
     name: '_service_session',
-    description: 'The session of a browser. Requests that change something must come from a page of the same origin.'
+    description: 'The session of a browser. It only reads: requests that change something need a token.'
   }
 } as const
 
@@ -45,11 +52,12 @@ export const security: Record<string, string[]>[] = Object.keys(securitySchemes)
 /** Bodies are described as JSON alone: a generated client that finds forms as well sends all of them at once. */
 export const DESCRIPTION = `
 ## Authentication
-Send a private token or a personal access token in the header \`PRIVATE-TOKEN\` (or as \`Authorization: Bearer\`, or
-in the parameter \`private_token\` or \`access_token\`), or the session cookie of a browser. The parameters may stand in the
-query or in the body, as a form or as JSON; what a header says comes before the query, and the query before the body. Missing
-or wrong credentials give 401. Personal access tokens have scopes: \`api\` allows everything that the user may do,
-\`read_user\` only to read users. Each operation says who may call it.
+Send a private token or a personal access token in the header \`PRIVATE-TOKEN\` or the parameter \`private_token\`, or an OAuth
+token as \`Authorization: Bearer\` or in the parameter \`access_token\` or \`bearer_token\`. The session cookie of a browser is
+enough for requests that only read. The parameters may stand in the query or in the body, as a form or as JSON; what a header
+says comes before the query, and the query before the body. Missing or wrong credentials give 401. Personal access tokens and
+OAuth tokens have scopes: \`api\` allows everything that the user may do, \`read_user\` only to read users; an OAuth token
+without the scope gives 403. Each operation says who may call it.
 
 ## Acting as another user
 Administrators may act as another user, with their private token and the header \`SUDO\` (or the parameter \`sudo\`, in the

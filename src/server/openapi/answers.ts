@@ -11,6 +11,16 @@ export const errorSchemas = {
     required: ['message'],
     properties: { message: text('the status and the reason, such as `404 Project Not Found`') }
   },
+  TokenError: {
+    type: 'object',
+    description: 'What is wrong with an OAuth token.',
+    required: ['error', 'error_description'],
+    properties: {
+      error: text('`invalid_token` when it expired or was revoked, `insufficient_scope` when it lacks a scope'),
+      error_description: text('the reason'),
+      scope: text('the scopes of which the request needs one, separated by spaces')
+    }
+  },
   ParameterError: {
     type: 'object',
     description: 'What is wrong with the parameters, or with the request as a whole.',
@@ -48,8 +58,8 @@ export const errorResponses = {
     'ValidationError',
     'ParameterError'
   ),
-  Unauthorized: answer('The credentials are missing or wrong.', 'Error'),
-  Forbidden: answer('The user may not do this.', 'Error'),
+  Unauthorized: answer('The credentials are missing or wrong.', 'Error', 'TokenError'),
+  Forbidden: answer('The user may not do this.', 'Error', 'TokenError'),
   NotFound: answer('There is no such record, or the client may not see it.', 'Error'),
   NotAllowed: answer('The state of the record does not allow this.', 'Error'),
   NotAcceptable: answer('The record is closed already.', 'Error'),

@@ -1,4 +1,5 @@
-// Finds out who asks ("Authentication"): by a private token, a personal access token or a session cookie; and sudo.
+// Finds out who asks ("Authentication"): by a private token, a personal access token, an OAuth token or a session cookie; and
+// sudo.
 //
 // Credentials in headers and in the query are checked before the server reads the body. A request without any may have
 // them among the parameters of its body: it is authenticated, and its route is opened, once the body is read.
@@ -7,9 +8,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
 import { requireScope } from '../../access/authorize.js'
 import { refuseToken } from '../../areas/credentials/attempts.js'
-import { actorOfSession, actorOfToken, findSudoUser } from '../../areas/credentials/credentials.js'
+import { actorOfAnyToken, actorOfSession, actorOfToken, findSudoUser } from '../../areas/credentials/credentials.js'
 import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
-import { sameOrigin } from '../web/same-origin.js'
 import { openRoute } from './access.js'
 
 export const SESSION_COOKIE = '_service_session'
@@ -29,7 +29,14 @@ declare module 'fastify' {
 interface Named {
   readonly private_token?: unknown
   readonly access_token?: unknown
+  readonly bearer_token?: unknown
   readonly sudo?: unknown
+}
+
+/** A token, and how its place is read: an OAuth token is not taken where private and personal tokens belong. */
+interface Shown {
+  readonly token: string
+  readonly find: (token: string) => Promise<Actor | null>
 }
 
 export function authenticate(app: FastifyInstance): void {
@@ -61,8 +68,8 @@ async function readBody(request: FastifyRequest, named: Named): Promise<void> {
   if (request.routeOptions.config.public) return
   if (request.awaitsCredentials) {
     request.awaitsCredentials = false
-    const token = parameter(named)
-    if (token !== undefined) request.actor = await byToken(request, token)
+    const shown = parameter(named)
+    if (shown) request.actor = await byToken(request, shown)
   }
   // A header or a query that names somebody comes first, and was followed already if it came with a token.
   if (request.actor.sudoer === null) request.actor = await actAs(request.actor, sudoOf(request) ?? named.sudo)
@@ -82,44 +89,46 @@ function hasParametersInBody({ method, headers }: FastifyRequest): boolean {
  * credentials are wrong.
  */
 export async function findActor(request: FastifyRequest): Promise<Actor> {
-  const token = tokenOf(request)
-  if (token !== undefined) return actAs(await byToken(request, token), sudoOf(request))
-  const session = request.cookies[SESSION_COOKIE]
+  const shown = headerOf(request) ?? parameter(request.query as Named)
+  if (shown) return actAs(await byToken(request, shown), sudoOf(request))
+  // A cookie only reads: a page of another site can make a browser send it.
+  const reads = request.method === 'GET' || request.method === 'HEAD'
+  const session = reads ? request.cookies[SESSION_COOKIE] : undefined
   return session ? actAs(await bySession(request, session), sudoOf(request)) : nobody
 }
 
-/** Headers come before the query. */
-const tokenOf = (request: FastifyRequest) => headerToken(request) ?? parameter(request.query as Named)
-
-/** The token of a PRIVATE-TOKEN or Bearer header. */
-export function headerToken({ headers }: FastifyRequest): string | undefined {
+/** Headers come before the query. Not specified: private and personal tokens are taken where OAuth tokens belong, too. */
+function headerOf({ headers }: FastifyRequest): Shown | undefined {
   const header = headers['private-token']
-  if (typeof header === 'string') return header
-  return /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+  if (typeof header === 'string') return { token: header, find: actorOfToken }
+  const token = bearerToken(headers.authorization)
+  return token === undefined ? undefined : { token, find: actorOfAnyToken }
 }
 
-/** Not specified: private and personal tokens are taken as `access_token` and Bearer too, where OAuth tokens belong. */
-function parameter(named: Named): string | undefined {
-  const value = named.private_token ?? named.access_token
-  if (value === undefined || value === null) return undefined
-  if (typeof value !== 'string') throw new Unauthorized()
-  return value
+/** The token of a PRIVATE-TOKEN or Bearer header. */
+export const headerToken = (request: FastifyRequest): string | undefined => headerOf(request)?.token
+
+/** The token of an Authorization header. */
+export const bearerToken = (header: string | undefined): string | undefined =>
+  /^bearer +(\S+)$/i.exec(header ?? '')?.[1]
+
+function parameter({ private_token: own, access_token, bearer_token }: Named): Shown | undefined {
+  const token = own ?? access_token ?? bearer_token
+  if (token === undefined || token === null) return undefined
+  if (typeof token !== 'string') throw new Unauthorized()
+  return { token, find: own === undefined || own === null ? actorOfAnyToken : actorOfToken }
 }
 
 const sudoOf = ({ headers, query }: FastifyRequest): unknown => headers.sudo ?? (query as Named).sudo
 
-async function byToken(request: FastifyRequest, token: string): Promise<Actor> {
-  const actor = (await actorOfToken(token)) ?? refuseToken(request.address)
+async function byToken(request: FastifyRequest, { token, find }: Shown): Promise<Actor> {
+  const actor = (await find(token)) ?? refuseToken(request.address)
   requireScope(actor, request.routeOptions.config.can)
   return actor
 }
 
 async function bySession(request: FastifyRequest, session: string): Promise<Actor> {
-  const actor = (await actorOfSession(session)) ?? refuseToken(request.address)
-  // A page of another site can make a browser send the cookie, but it cannot claim the same origin.
-  const reading = request.method === 'GET' || request.method === 'HEAD'
-  if (!reading && !sameOrigin(request)) throw new Unauthorized()
-  return actor
+  return (await actorOfSession(session)) ?? refuseToken(request.address)
 }
 
 async function actAs(actor: Actor, wanted: unknown): Promise<Actor> {

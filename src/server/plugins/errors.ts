@@ -11,6 +11,8 @@ interface Answer {
   readonly status: number
   readonly body?: unknown
   readonly retryAfter?: number
+  /** The challenge that RFC 6750 wants beside a wrong token. */
+  readonly authenticate?: string
 }
 
 /** Installs the error handler and the handler for unknown paths. */
@@ -39,7 +41,8 @@ export function answerBadUrl(error: FastifyError, _request: FastifyRequest, repl
 const isOfClient = (error: unknown): boolean =>
   error instanceof errors.BadRequest || error instanceof errors.TooLarge || !!answerFramework(error as FastifyError)
 
-function send(reply: FastifyReply, { status, body, retryAfter }: Answer): FastifyReply {
+function send(reply: FastifyReply, { status, body, retryAfter, authenticate }: Answer): FastifyReply {
+  if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   return body === undefined ? reply.code(status).send() : reply.code(status).type('application/json').send(body)
 }
@@ -74,6 +77,19 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.BadParameters) return { status: 400, body: { message, error: error.error } }
   if (error instanceof errors.Invalid) return { status: 400, body: { message: error.errors } }
   if (error instanceof errors.BadRequest) return { status: 400, body: { message } }
+  if (error instanceof errors.InvalidToken) {
+    const body = { error: 'invalid_token', error_description: message }
+    return { status: 401, body, authenticate: challenge(body.error) }
+  }
+  // Decided: OAuth errors are 401.
+  if (error instanceof errors.OAuthRefusal) {
+    return { status: 401, body: { error: error.error, error_description: message } }
+  }
+  if (error instanceof errors.InsufficientScope) {
+    const scope = error.scopes.join(' ')
+    const body = { error: 'insufficient_scope', error_description: message, scope }
+    return { status: 403, body, authenticate: challenge(body.error) }
+  }
   if (error instanceof errors.Unauthorized) return { status: 401, body: { message } }
   if (error instanceof errors.ProjectLimit) return { status: 403, body: { message, error: [message] } }
   if (error instanceof errors.Forbidden) return { status: 403, body: { message } }
@@ -92,6 +108,8 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.Unavailable) return unavailable(message, error.retryAfter)
   return undefined
 }
+
+const challenge = (error: string) => `Bearer realm="Gitstead", error="${error}"`
 
 /** Answers errors that Fastify itself finds in a request before a handler gets it. */
 function answerFramework(error: FastifyError): Answer | undefined {

@@ -21,8 +21,11 @@ const BYTE_ORDER_MARK = 0xfeff
 export interface BodyCredentials {
   readonly private_token?: unknown
   readonly access_token?: unknown
+  readonly bearer_token?: unknown
   readonly sudo?: unknown
 }
+
+const CREDENTIALS: readonly (keyof BodyCredentials)[] = ['private_token', 'access_token', 'bearer_token', 'sudo']
 
 /** A file in a multipart form. */
 export interface ReceivedFile {
@@ -163,10 +166,10 @@ const isCutOff = (error: unknown) =>
 /** Takes the credentials out of the body, so that no route and no log sees them. */
 function takeCredentials(request: FastifyRequest): void {
   const body = plain(request.body)
-  if (!('private_token' in body || 'access_token' in body || 'sudo' in body)) return
-  const { private_token, access_token, sudo, ...rest } = body
+  if (!CREDENTIALS.some(name => name in body)) return
+  const { private_token, access_token, bearer_token, sudo, ...rest } = body
   request.body = rest
-  request.bodyCredentials = { private_token, access_token, sudo }
+  request.bodyCredentials = { private_token, access_token, bearer_token, sudo }
 }
 
 /** Merges query and body: the parameters of a POST may be in its query, those of a DELETE in its body. */

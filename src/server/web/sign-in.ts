@@ -1,73 +1,116 @@
 // The sign-in page, which is the only way to get a session cookie.
+import { randomBytes } from 'node:crypto'
+import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { activeBroadcasts } from '../../areas/broadcasts/broadcasts.queries.js'
-import { actorOfSession, beginSession, endSession, userOfPassword } from '../../areas/credentials/credentials.js'
+import { beginSession, endSession, userOfPassword } from '../../areas/credentials/credentials.js'
 import { applicationSettings } from '../../areas/settings/settings.queries.js'
 import { publicUrl } from '../../config.js'
 import { Forbidden } from '../../errors.js'
+import { isHexColor } from '../../lib/color.js'
+import { isLocalPath } from '../../lib/link.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
-import { sameOrigin } from './same-origin.js'
-import { POLICY, signInPage } from './sign-in-page.js'
+import { STYLE, sendPage } from './page.js'
+import { formTokenOf, isOwnFormOrOrigin, SIGN_IN, visitorOf } from './visitor.js'
 
 const SignInBody = Type.Object({
   login: Type.String({ maxLength: 255 }),
-  password: Type.String({ maxLength: 1024 })
+  password: Type.String({ maxLength: 1024 }),
+  return_to: Type.Optional(Type.String({ maxLength: 8192 })),
+  authenticity_token: Type.Optional(Type.String({ maxLength: 255 }))
 })
 
-const SIGN_IN = '/users/sign_in'
-const SIGNED_IN = '/api/docs'
+/** Ties the form to the browser, as long as nobody is signed in. */
+const FORM_COOKIE = '_service_form'
+const SIGNED_IN = '/profile'
 
 export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
   const open = { public: true as const, duringMaintenance: true as const }
   const hide = { hide: true }
 
   app.get('/', { config: open, schema: hide }, async (request, reply) => {
-    const cookie = request.cookies[SESSION_COOKIE]
-    if (cookie && (await actorOfSession(cookie))) return reply.redirect(SIGNED_IN)
+    if (await visitorOf(request)) return reply.redirect(SIGNED_IN)
     return reply.redirect((await applicationSettings()).home_page_url ?? SIGN_IN)
   })
 
-  app.get(SIGN_IN, { config: open, schema: hide }, async (_request, reply) => show(reply))
+  app.get('/assets/gitstead.css', { config: open, schema: hide }, async (_request, reply) =>
+    reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE)
+  )
+
+  app.get(SIGN_IN, { config: open, schema: hide }, async (request, reply) => {
+    const form = request.cookies[FORM_COOKIE] ?? randomBytes(24).toString('base64url')
+    reply.setCookie(FORM_COOKIE, form, cookieOptions())
+    const { return_to: returnTo } = request.query as { return_to?: unknown }
+    return show(reply, { form, returnTo: localPath(returnTo) })
+  })
 
   app.post(
     SIGN_IN,
     { bodyLimit: 16_384, config: open, schema: { ...hide, body: SignInBody } },
     async (request, reply) => {
-      if (!sameOrigin(request)) return show(reply.code(403), 'Open this page and sign in from it.')
-      const { login, password } = request.body
+      const form = request.cookies[FORM_COOKIE]
+      const { login, password, return_to } = request.body
+      const returnTo = localPath(return_to)
+      const refuse = (status: number, problem: string) => show(reply.code(status), { form, returnTo, problem })
+      if (!isOwnFormOrOrigin(request, form)) return refuse(403, 'Open this page and sign in from it.')
       const user = await userOfPassword(login, password, request.address).catch(asRefusal)
-      if (user instanceof Forbidden) return show(reply.code(403), `${user.reason}.`)
-      if (!user) return show(reply.code(401), 'The login or the password is wrong.')
-      const client = { address: request.address, userAgent: request.headers['user-agent'] ?? '' }
-      const { cookie, expiresAt } = await beginSession(user, client)
+      if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
+      if (!user) return refuse(401, 'The login or the password is wrong.')
+      const { cookie, expiresAt } = await beginSession(user, clientOf(request))
       return reply
-        .setCookie(SESSION_COOKIE, cookie, {
-          path: '/',
-          httpOnly: true,
-          sameSite: 'lax',
-          secure: publicUrl().startsWith('https:'),
-          expires: expiresAt
-        })
-        .redirect(SIGNED_IN, 303)
+        .setCookie(SESSION_COOKIE, cookie, { ...cookieOptions(), expires: expiresAt })
+        .redirect(returnTo ?? SIGNED_IN, 303)
     }
   )
 
   app.post('/users/sign_out', { config: open, schema: hide }, async (request, reply) => {
-    const cookie = request.cookies[SESSION_COOKIE]
-    if (cookie && sameOrigin(request)) await endSession(cookie)
+    const visitor = await visitorOf(request)
+    if (visitor && isOwnFormOrOrigin(request, visitor.cookie)) await endSession(visitor.cookie, visitor.origin)
     const { after_sign_out_path: path } = await applicationSettings()
     return reply.clearCookie(SESSION_COOKIE, { path: '/' }).redirect(path ?? SIGN_IN, 303)
   })
 }
 
-async function show(reply: FastifyReply, problem?: string): Promise<FastifyReply> {
+const cookieOptions = (): CookieSerializeOptions => ({
+  path: '/',
+  httpOnly: true,
+  sameSite: 'lax',
+  secure: publicUrl().startsWith('https:')
+})
+
+const clientOf = ({ address, headers }: FastifyRequest) => ({ address, userAgent: headers['user-agent'] ?? '' })
+
+/** Where to go after signing in: never another site, whoever has written the link. */
+const localPath = (text: unknown): string | undefined =>
+  typeof text === 'string' && isLocalPath(text) ? text : undefined
+
+interface Shown {
+  readonly form: string | undefined
+  readonly returnTo: string | undefined
+  readonly problem?: string
+}
+
+async function show(reply: FastifyReply, { form, returnTo, problem }: Shown): Promise<FastifyReply> {
   const [{ sign_in_text: text }, broadcasts] = await Promise.all([applicationSettings(), activeBroadcasts()])
-  return reply
-    .type('text/html; charset=utf-8')
-    .header('content-security-policy', POLICY)
-    .send(signInPage({ problem, text, broadcasts }))
+  return sendPage(reply, 'sign-in', {
+    title: 'Sign in to Gitstead',
+    heading: 'Gitstead',
+    small: true,
+    problem,
+    text,
+    returnTo,
+    formToken: form === undefined ? '' : formTokenOf(form),
+    broadcasts: broadcasts.map(({ message, color, font }) => ({ message, style: styleOf(color, font) }))
+  })
+}
+
+function styleOf(color: string, font: string): string {
+  return [
+    ...(isHexColor(color) ? [`background-color: ${color}`] : []),
+    ...(isHexColor(font) ? [`color: ${font}`] : [])
+  ].join('; ')
 }
 
 /** The sign-in page shows why a right password is refused. All other errors get the usual answer. */

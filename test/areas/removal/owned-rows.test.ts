@@ -114,6 +114,8 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'emails.user_id': /further mail addresses/,
   'access_tokens.user_id': /personal access tokens and the private token/,
   'sessions.user_id': /sessions/,
+  'oauth_applications.user_id': /OAuth applications that the user registered/,
+  'oauth_grants.user_id': /the access that the user gave to others/,
   'identities.user_id': /identities/,
   'namespaces.owner_id': /the namespace; the name is free again/,
   'members.user_id': /memberships of other projects and of groups/,

@@ -66,13 +66,15 @@ t.test('DELETE /users/:id', async t => {
         emails: 1,
         tokens: 1,
         sessions: 1,
+        oauth_applications: 0,
+        oauth_grants: 0,
         identities: 1,
         memberships: 1,
         access_requests: 0,
         stars: 0,
         activities: 0
       },
-      stays: { projects: 0, pipelines: 1, builds: 1, pushes: 1, audit_events: 0 }
+      stays: { projects: 0, pipelines: 1, builds: 1, pushes: 1, audit_events: 1 }
     })
     t.equal((await admin.get(`/users/${user.id}`)).statusCode, 200, 'it changes nothing')
   })

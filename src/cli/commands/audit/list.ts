@@ -20,7 +20,8 @@ export default class AuditList extends BaseCommand {
         'only from this time on: a date, a date and time (in UTC unless it has a zone), or how long ago such as 2d'
     }),
     until: Flags.string({ description: 'only before this time; written like --since' }),
-    limit: Flags.integer({ default: 50, min: 1, max: 10_000, description: 'show at most this many events' })
+    limit: Flags.integer({ default: 50, min: 1, max: 10_000, description: 'show at most this many events' }),
+    all: Flags.boolean({ description: 'show every event, however many there are' })
   }
 
   async run() {
@@ -35,13 +36,15 @@ export default class AuditList extends BaseCommand {
       since: flags.since === undefined ? undefined : readMoment('--since', flags.since),
       until: flags.until === undefined ? undefined : readMoment('--until', flags.until)
     }
-    const [{ withDatabase }, { newestAuditEvents }, { viewAuditEvent }, { table }] = await Promise.all([
+    const [{ withDatabase }, { allAuditEvents, newestAuditEvents }, { viewAuditEvent }, { table }] = await Promise.all([
       import('../../with-database.js'),
       import('../../../areas/audit/audit.queries.js'),
       import('../../../areas/audit/audit.view.js'),
       import('../../table.js')
     ])
-    const { items, total } = await withDatabase(() => newestAuditEvents(filter, flags.limit))
+    const { items, total } = await withDatabase(() =>
+      flags.all ? allAuditEvents(filter) : newestAuditEvents(filter, flags.limit)
+    )
     const events = items.map(viewAuditEvent)
     this.log(
       table(events, [
@@ -54,7 +57,7 @@ export default class AuditList extends BaseCommand {
         ['CHANGED', event => Object.keys(event.changes as object).join(', ') || null]
       ])
     )
-    if (total > events.length) this.log(`${events.length} of ${total}: raise --limit to see more`)
+    if (total > events.length) this.log(`${events.length} of ${total}: raise --limit to see more, or give --all`)
     return { audit_events: events, total }
   }
 }

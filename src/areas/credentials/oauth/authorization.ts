@@ -1,0 +1,102 @@
+// The first step of the code grant: what an application asks of a user, and the answer of the user. The library checks the
+// request for the page and again for the answer; the code is written here, with its row of the audit.
+import OAuth2Server from '@node-oauth/oauth2-server'
+import type { ActorUser, Origin } from '../../../access/actor.js'
+import { OAuthRefusal } from '../../../errors.js'
+import { withParameters } from '../../../lib/redirect-uri.js'
+import type { ApplicationRow } from '../oauth-applications.queries.js'
+import { CODE_LIFE, grantCode } from './grants.js'
+import { modelFor } from './model.js'
+import { type Parameters, refusalOf } from './provider.js'
+
+/** What an application asks for. */
+export interface Authorization {
+  readonly application: ApplicationRow
+  readonly redirectUri: string
+  readonly scopes: readonly string[]
+  readonly state: string | undefined
+  readonly challenge?: { readonly text: string; readonly method: string }
+}
+
+/** A refusal that the application hears of: the browser is sent there with it. */
+export class RefusalToApplication extends OAuthRefusal {
+  constructor(
+    refusal: { readonly error: string; readonly message: string },
+    redirectUri: string,
+    state: string | undefined
+  ) {
+    super(refusal.error, refusal.message)
+    this.location = withParameters(redirectUri, { error: refusal.error, error_description: refusal.message, state })
+  }
+
+  readonly location: string
+}
+
+/**
+ * Reads what an application asks for. Throws RefusalToApplication, or OAuthRefusal when the application or its redirect URI
+ * is wrong: then nobody must be sent there.
+ */
+export async function readAuthorization(parameters: Parameters, address: string): Promise<Authorization> {
+  const { redirect_uri: redirectUri, state } = parameters
+  // Not specified: whether one URI of the application is taken when the request names none. Comparing exactly is safer.
+  if (redirectUri === undefined) throw new OAuthRefusal('invalid_request', 'Missing parameter: `redirect_uri`')
+  let found: Authorization | undefined
+  const model = modelFor({ address })
+  const library = new OAuth2Server({
+    model: {
+      ...model,
+      // Nothing is written yet.
+      saveAuthorizationCode: async (code, client, user) => {
+        const { application } = client as unknown as { application: ApplicationRow }
+        found = { application, redirectUri, scopes: code.scope ?? [], state }
+        return { ...code, client, user }
+      }
+    }
+  })
+  const request = new OAuth2Server.Request({ method: 'GET', headers: {}, query: {}, body: parameters })
+  const response = new OAuth2Server.Response()
+  try {
+    await library.authorize(request, response, AUTHORIZE)
+  } catch (error) {
+    const refusal = refusalOf(error)
+    // The library names a place only when the application and its URI are right.
+    const redirectable = response.get('location') !== undefined && refusal instanceof OAuthRefusal
+    throw redirectable ? new RefusalToApplication(refusal, redirectUri, state) : refusal
+  }
+  if (!found) throw new Error('the library asked for no code')
+  return withChallenge(found, parameters)
+}
+
+const AUTHORIZE = {
+  authenticateHandler: { handle: () => ({}) },
+  allowEmptyState: true,
+  authorizationCodeLifetime: CODE_LIFE,
+  enablePlainPKCE: true
+}
+
+/** RFC 7636 takes `plain` when the method is missing; here a client must ask for it by name. */
+function withChallenge(asked: Authorization, parameters: Parameters): Authorization {
+  const { code_challenge: text, code_challenge_method: method } = parameters
+  const refuse = (problem: string) =>
+    new RefusalToApplication({ error: 'invalid_request', message: problem }, asked.redirectUri, asked.state)
+  if (text === undefined) {
+    if (method !== undefined) throw refuse('Missing parameter: `code_challenge`')
+    if (asked.application.confidential === 1) return asked
+    throw refuse('Missing parameter: `code_challenge`: this application must use PKCE')
+  }
+  if (method === undefined) throw refuse('Missing parameter: `code_challenge_method`: use S256')
+  if (!/^[\w.~-]{43,128}$/.test(text)) throw refuse('Invalid parameter: `code_challenge`')
+  return { ...asked, challenge: { text, method } }
+}
+
+/** Writes the consent of the user. Gives the address to which the browser is sent, with the code. */
+export async function approve(asked: Authorization, user: ActorUser, origin: Origin): Promise<string> {
+  const { application, redirectUri, scopes, state, challenge } = asked
+  const code = await grantCode({ client: application, userId: user.id, scopes, redirectUri, challenge }, origin)
+  return withParameters(redirectUri, { code, state })
+}
+
+/** Gives the address to which the browser is sent when the user refuses. */
+export const deny = ({ redirectUri, state }: Authorization): string =>
+  new RefusalToApplication({ error: 'access_denied', message: 'The user refused the access' }, redirectUri, state)
+    .location

@@ -1,0 +1,49 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../../base.js'
+
+export default class OauthApplicationsCreate extends BaseCommand {
+  static override summary =
+    'Register an OAuth application of the instance and print its secret; it is never shown again'
+  static override description =
+    'The application asks users for access with its client_id, and gets tokens with its client_secret. Its redirect URIs are compared exactly. With --json: the record with its secret, in the form of POST /applications.'
+  static override examples = [
+    '<%= config.bin %> oauth applications create --name board --redirect-uri https://board.example.org/callback',
+    '<%= config.bin %> oauth applications create --name phone --redirect-uri org.example.phone:/signed-in --public --json'
+  ]
+  static override flags = {
+    name: Flags.string({ required: true, description: 'the name that users read when they are asked for access' }),
+    'redirect-uri': Flags.string({
+      required: true,
+      multiple: true,
+      description: 'where users are sent with the code; you can give several'
+    }),
+    scope: Flags.option({
+      options: ['api', 'read_user'] as const,
+      multiple: true,
+      description: 'what its tokens may open at the most; you can give both (default: api)'
+    })(),
+    public: Flags.boolean({ description: 'it cannot keep a secret, as on a phone or in a browser: it must use PKCE' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(OauthApplicationsCreate)
+    this.configure(flags)
+    const body = {
+      name: flags.name,
+      redirect_uri: flags['redirect-uri'].join('\n'),
+      scopes: flags.scope,
+      confidential: !flags.public
+    }
+    const [{ withDatabase }, { commandOrigin }, { createApplication }, { viewNewApplication }] = await Promise.all([
+      import('../../../with-database.js'),
+      import('../../../origin.js'),
+      import('../../../../areas/credentials/oauth-applications.js'),
+      import('../../../../areas/credentials/oauth-applications.view.js')
+    ])
+    const made = await withDatabase(async () => viewNewApplication(await createApplication(body, commandOrigin())))
+    this.log(
+      `registered application ${made.id} (${made.scopes.join(', ')})\nclient_id: ${made.application_id}\nclient_secret: ${made.secret}`
+    )
+    return made
+  }
+}

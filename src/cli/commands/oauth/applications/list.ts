@@ -1,0 +1,52 @@
+import { Flags } from '@oclif/core'
+import { BaseCommand } from '../../../base.js'
+
+export default class OauthApplicationsList extends BaseCommand {
+  static override summary = 'List OAuth applications, newest first: those of the instance and those of users'
+  static override description =
+    'Secrets are never shown: the database does not contain them. With --json: {applications, total}, each in the form of GET /applications; total also counts the applications beyond --limit.'
+  static override examples = [
+    '<%= config.bin %> oauth applications list',
+    '<%= config.bin %> oauth applications list --user ada --json'
+  ]
+  static override flags = {
+    user: Flags.string({
+      description: 'only applications that this user has registered: username, mail address or number'
+    }),
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many applications' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(OauthApplicationsList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireUser }, { listApplications, redirectUrisOf }] = await Promise.all([
+      import('../../../with-database.js'),
+      import('../../../../areas/users/users.queries.js'),
+      import('../../../../areas/credentials/oauth-applications.queries.js')
+    ])
+    const { items, total } = await withDatabase(async () => {
+      const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
+      return listApplications({ userId }, `limit ${flags.limit}`)
+    })
+    // Load the view for --json alone: it brings the schema library along.
+    if (this.jsonEnabled()) {
+      const { viewApplication } = await import('../../../../areas/credentials/oauth-applications.view.js')
+      return { applications: items.map(viewApplication), total }
+    }
+    const { table } = await import('../../../table.js')
+    this.log(
+      table(items, [
+        ['ID', application => application.id],
+        ['NAME', application => application.name],
+        ['OF', application => application.username ?? 'the instance'],
+        ['SCOPES', application => application.scopes],
+        ['KIND', application => (application.confidential === 1 ? 'confidential' : 'public')],
+        ['REDIRECT URIS', application => redirectUrisOf(application).join(' ')],
+        ['CLIENT_ID', application => application.uid],
+        ['CREATED', application => application.created_at]
+      ])
+    )
+    if (total > items.length) this.logToStderr(`${items.length} of ${total} applications: raise --limit to see more`)
+    return undefined
+  }
+}
