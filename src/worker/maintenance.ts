@@ -1,5 +1,6 @@
 // Runs maintenance tasks for the schedule.
-import { runTask, scheduleOrigin } from '../areas/maintenance/maintenance.js'
+import { runTask } from '../areas/maintenance/maintenance.js'
+import { scheduleOrigin } from '../areas/maintenance/schedule-origin.js'
 import { AlreadyRunning } from '../errors.js'
 import { log } from '../log.js'
 

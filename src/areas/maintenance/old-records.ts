@@ -3,6 +3,7 @@
 import { deadJobsBefore } from '../../queue/administer.js'
 import { daysAgo, removeRows, type Task, type TaskContext } from '../../queue/task.js'
 import { discardDead } from '../jobs/jobs.js'
+import { scheduleOrigin } from './schedule-origin.js'
 
 /** Long enough for a sysadmin's holiday and some days to find out what happened. */
 const JOB_DAYS = 30
@@ -20,11 +21,11 @@ export const oldJobs: Task = {
   run: context => removeJobs(context, daysAgo(JOB_DAYS))
 }
 
-/** `run_at` of a dead job is the time of its last try. A hook delivery that waits for the job is canceled with it. */
+/** `run_at` of a dead job is the time of its last try. A hook delivery or a build that waits for the job is canceled with it. */
 async function removeJobs(context: TaskContext, before: Date): Promise<undefined> {
   if (context.dryRun) return removeRows(context, 'jobs', "state = 'dead' and run_at < ?", [before])
   for (let ids = await deadJobsBefore(before, 500); ids.length > 0; ids = await deadJobsBefore(before, 500)) {
-    context.count(await discardDead(ids))
+    context.count(await discardDead(ids, scheduleOrigin()))
     context.signal.throwIfAborted()
   }
 }
