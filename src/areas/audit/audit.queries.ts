@@ -1,4 +1,4 @@
-import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
+import { countTotal, PART, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { rows, type Value } from '../../db/sql.js'
 
 export interface AuditRow {
@@ -67,6 +67,15 @@ export async function newestAuditEvents(
     )
   ])
   return { items, total }
+}
+
+/** The next part of such a list: changes with a lower id than `before`. */
+export function auditEventsBefore(filter: AuditFilter, before: number): Promise<AuditRow[]> {
+  const { where, values } = conditions(filter)
+  return rows<AuditRow>(
+    `select ${COLUMNS} from audit_events e where ${where} and id < ? order by id desc limit ${PART}`,
+    [...values, before]
+  )
 }
 
 /** The changes of one record, newest first, at most 100. */
