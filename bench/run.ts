@@ -7,6 +7,7 @@ import { type Line, machine, table } from './lib/table.js'
 
 const PROGRAMS = [
   'cold-start',
+  'command-start',
   'idle-memory',
   'project-read',
   'lists',

@@ -5,16 +5,19 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
 
 /** What the compiler keeps of its last build, so that it writes the changed files only. */
 const INFO = '.tsbuildinfo'
 const STAMP = 'dist/.built'
 const MANIFEST = 'oclif.manifest.json'
+const OPENAPI = 'dist/src/openapi.json'
+const DEFAULTS = 'config/default.yaml'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 // They are read before the build: an edit that comes later is seen next time.
-const sources = ['src', 'test', 'bench', 'scripts'].flatMap(filesOf)
+const sources = ['src', 'test', 'bench', 'scripts', DEFAULTS].flatMap(filesOf)
 const wanted = {
   names: hash([...sources, ...['tsconfig.json', 'package.json', 'package-lock.json'].map(version)]),
   files: hash(sources.map(version))
@@ -22,14 +25,18 @@ const wanted = {
 const [names, files] = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split('\n') : []
 if (names !== wanted.names || files !== wanted.files) build()
 // A named test does without it: oclif then looks into the commands themselves, which takes it a little longer.
-if (!existsSync(MANIFEST) && !process.argv.includes('--no-manifest')) run('scripts/manifest.mjs')
+const whole = !process.argv.includes('--no-manifest')
+if (whole && !existsSync(MANIFEST)) run('scripts/manifest.mjs')
+if (whole && !existsSync(OPENAPI)) run('scripts/openapi.mjs')
 
 /** The stamp comes last: what was cut short is built again. */
 function build() {
   const started = Date.now()
-  for (const path of [STAMP, MANIFEST, ...readdirSync('.').filter(name => name.startsWith('dist.'))]) remove(path)
+  for (const path of [STAMP, MANIFEST, OPENAPI, ...readdirSync('.').filter(name => name.startsWith('dist.'))])
+    remove(path)
   if (names === wanted.names && existsSync(`dist/${INFO}`)) compile('dist')
   else compileAnew()
+  writeFileSync('dist/src/default.json', JSON.stringify(parse(readFileSync(DEFAULTS, 'utf8'))))
   writeFileSync(STAMP, `${wanted.names}\n${wanted.files}`)
   process.stderr.write(`setup: built in ${((Date.now() - started) / 1000).toFixed(1)} s\n`)
 }
@@ -50,6 +57,7 @@ function compile(folder) {
 
 function filesOf(folder) {
   if (!existsSync(folder)) return []
+  if (statSync(folder).isFile()) return [folder]
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true })
   return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
 }

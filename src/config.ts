@@ -1,9 +1,9 @@
 // The only reader of config/ and of the environment. Priority: defaults < HOME/config.yaml < environment < flags.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parse } from 'yaml'
 import { Misconfigured } from './errors.js'
 import { nearest } from './lib/nearest.js'
 import {
@@ -161,7 +161,7 @@ interface Layer {
 function layersOf(flags: Tree): { home: string; layers: Layer[] } {
   const { home: flag, ...rest } = flags
   const home = resolve(typeof flag === 'string' ? flag : process.env.GITSTEAD_HOME || defaultHome())
-  const defaults = read(join(root, 'config/default.yaml'))
+  const defaults = readDefaults()
   return {
     home,
     layers: [
@@ -222,12 +222,32 @@ function valueAt(tree: unknown, path: string): unknown {
 /** Returns the URL under which users reach the service, without a slash at its end. */
 export function publicUrl(): string {
   const known = config()
-  if (address.of !== known) {
-    const { url, host, port } = known
-    const text = url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-    address = { of: known, text: text.replace(/\/+$/, '') }
+  if (address.of === known) return address.text
+  const { url, host } = known
+  const port = known.port === 0 && url === null ? takenPort(known.home) : known.port
+  const text = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(/\/+$/, '')
+  // The server may take another port when it starts again, so a worker asks each time.
+  if (known.port !== 0 || url !== null || servedPort !== undefined) address = { of: known, text }
+  return text
+}
+
+let servedPort: number | undefined
+
+/** Notes the port that this process listens at: the configuration may ask for any free one, and URLs need the real one. */
+export function servesAt(port: number): void {
+  servedPort = port
+  address = { of: undefined, text: '' }
+}
+
+/** Workers and commands find the port in the file that the server writes; it is 0 while no server runs. */
+function takenPort(home: string): number {
+  if (servedPort !== undefined) return servedPort
+  try {
+    const { port } = JSON.parse(readFileSync(join(home, 'run/server.json'), 'utf8')) as { port?: unknown }
+    return typeof port === 'number' ? port : 0
+  } catch {
+    return 0
   }
-  return address.text
 }
 
 // Every view writes some URLs, so this URL is built only once.
@@ -237,9 +257,19 @@ function defaultHome(): string {
   return process.getuid?.() === 0 ? '/var/lib/gitstead' : join(homedir(), '.local/share/gitstead')
 }
 
+/** The build writes the defaults as JSON as well: yaml takes 50 ms to load, and most homes have no config.yaml. */
+function readDefaults(): Tree {
+  try {
+    return JSON.parse(readFileSync(join(root, 'dist/src/default.json'), 'utf8')) as Tree
+  } catch {
+    return read(join(root, 'config/default.yaml'))
+  }
+}
+
 function read(path: string): Tree {
   let tree: unknown
   try {
+    const { parse } = createRequire(import.meta.url)('yaml') as typeof import('yaml')
     tree = parse(readFileSync(path, 'utf8')) ?? {}
   } catch (error) {
     throw new Misconfigured(`configuration: ${path} cannot be read: ${firstLine(error)}`)

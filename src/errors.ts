@@ -46,6 +46,15 @@ export class NotFound extends Failure {
   }
 }
 
+/** The same failure for a command, which repeats what the person asked for: a name, or the number of a record. */
+export class NoSuch extends NotFound {
+  constructor(kind: string, name: string | number) {
+    super(kind)
+    this.message =
+      typeof name === 'number' ? `no ${kind} has the number ${name}` : `no ${kind} is called ${JSON.stringify(name)}`
+  }
+}
+
 /** The same failure for builds, their traces and artifacts. Its text names no record. */
 export class NothingThere extends Failure {
   constructor() {

@@ -45,13 +45,14 @@ export function stateOfHome(home = config().home): { state: HomeState; stranger?
   return { state: 'new' }
 }
 
-function namesIn(home: string): string[] {
+/** The names in a folder; none when it does not exist. Throws Misconfigured when this user cannot read it. */
+export function namesIn(home: string): string[] {
   try {
     return readdirSync(home)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return []
-    if (code === 'ENOTDIR') throw new Misconfigured(`${home} is not a folder: choose another home with --home`)
+    if (code === 'ENOTDIR') throw new Misconfigured(`${home} is not a folder: choose another one`)
     throw new Misconfigured(`${home} cannot be read (${code}): run gitstead as the owner of the home`)
   }
 }

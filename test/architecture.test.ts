@@ -139,6 +139,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'db/rollback', '`db rollback` says what goes, and who is at work'],
   ['cli', 'db/server', '`doctor` asks the database for its version and its time'],
   ['cli', 'git/processes', 'closed when the command ends'],
+  ['cli', 'queue/jobs', 'completions propose the names of queues and jobs'],
   ['cli', 'queue/administer', '`jobs list` and `show` read the queue'],
   ['cli', 'queue/search', 'the dashboard searches among all jobs'],
   ['cli', 'queue/inspect', '`doctor` looks for jobs that nobody does'],

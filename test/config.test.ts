@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { config, loadConfig, publicUrl, root } from '../src/config.js'
+import { config, loadConfig, publicUrl, root, servesAt } from '../src/config.js'
 import { Misconfigured } from '../src/errors.js'
 
 type Variables = Record<string, string>
@@ -112,6 +112,18 @@ t.test('a configuration cannot be changed', async t => {
   t.equal(config(), known)
 })
 
+t.test('with any free port, URLs have the port that the server has noted', async t => {
+  const known = load(t, { file: 'host: 127.0.0.1\nport: 0\n' })
+  t.equal(publicUrl(), 'http://127.0.0.1:0', 'no server runs')
+  mkdirSync(join(known.home, 'run'))
+  for (const port of [4711, 4712]) {
+    writeFileSync(join(known.home, 'run/server.json'), JSON.stringify({ host: '127.0.0.1', port }))
+    t.equal(publicUrl(), `http://127.0.0.1:${port}`)
+  }
+  servesAt(4713)
+  t.equal(publicUrl(), 'http://127.0.0.1:4713', 'this process is the server')
+})
+
 t.test('publicUrl', async t => {
   const of = (file: string) => {
     load(t, { file })
@@ -120,5 +132,6 @@ t.test('publicUrl', async t => {
   t.equal(of('host: 127.0.0.1\nport: 81\n'), 'http://127.0.0.1:81')
   t.equal(of('host: "::1"\nport: 81\n'), 'http://[::1]:81')
   t.equal(of('url: https://git.example.org/\n'), 'https://git.example.org')
+  t.equal(of('port: 0\nurl: https://git.example.org/\n'), 'https://git.example.org')
   t.equal(of('url: https://example.org/git/\n'), 'https://example.org/git')
 })

@@ -1,8 +1,9 @@
 // The flags that describe a broadcast message, and the attributes that they stand for.
-import { Flags } from '@oclif/core'
+
 import { BadParameters } from '../errors.js'
 import { parseMoment } from '../lib/moment.js'
 import { readDuration } from './duration.js'
+import { Flags } from './oclif.js'
 
 export const broadcastFlags = {
   'starts-at': Flags.string({ description: 'start: a date, or a date and time (in UTC unless it has a zone)' }),

@@ -10,7 +10,7 @@ export interface ShownBroadcast {
   readonly active: boolean
 }
 
-const COLUMNS: readonly Column<ShownBroadcast>[] = [
+export const BROADCAST_COLUMNS: readonly Column<ShownBroadcast>[] = [
   ['ID', message => message.id],
   ['ACTIVE', message => message.active],
   ['STARTS', message => new Date(message.starts_at)],
@@ -20,4 +20,4 @@ const COLUMNS: readonly Column<ShownBroadcast>[] = [
   ['MESSAGE', message => message.message]
 ]
 
-export const broadcastTable = (messages: readonly ShownBroadcast[]): string => table(messages, COLUMNS)
+export const broadcastTable = (messages: readonly ShownBroadcast[]): string => table(messages, BROADCAST_COLUMNS)

@@ -1,7 +1,7 @@
 // Commands that destroy something ask before they do: --yes answers for a script, a person answers at the terminal.
 import { createInterface } from 'node:readline/promises'
-import { Flags } from '@oclif/core'
 import { BadParameters, Failure } from '../errors.js'
+import { Flags } from './oclif.js'
 
 /** The flags of every command that destroys something. Spread them into its own flags. */
 export const destroyingFlags = {

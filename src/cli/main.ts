@@ -1,6 +1,8 @@
 // Starts the command line. Each command loads what it needs by itself.
 import { writeSync } from 'node:fs'
-import { flush, handle, run } from '@oclif/core'
+import { flush } from '@oclif/core/flush'
+import { handle } from '@oclif/core/handle'
+import { run } from '@oclif/core/run'
 import { root } from '../config.js'
 
 const [first, ...rest] = process.argv.slice(2)
@@ -45,13 +47,16 @@ async function fail(error: Error & { oclif?: { exit?: number } }): Promise<void>
   if (unknown === undefined) return handle(error)
   const meant = await nearestCommand(unknown)
   const remedy = meant === undefined ? 'run gitstead help for a list' : `did you mean gitstead ${meant}?`
-  process.stderr.write(`gitstead: command ${unknown} not found: ${remedy}\n`)
+  const message = `command ${unknown} not found: ${remedy}`
+  if (process.argv.includes('--json'))
+    process.stdout.write(`${JSON.stringify({ error: { code: 'usage', message } })}\n`)
+  else process.stderr.write(`gitstead: ${message}\n`)
   process.exit(2)
 }
 
 /** oclif gives all words up to the first flag, so the last of them may be arguments. */
 async function nearestCommand(text: string): Promise<string | undefined> {
-  const [{ Config }, { nearest }] = await Promise.all([import('@oclif/core'), import('../lib/nearest.js')])
+  const [{ Config }, { nearest }] = await Promise.all([import('@oclif/core/config'), import('../lib/nearest.js')])
   const { commands } = await Config.load({ root })
   const names = commands.filter(({ hidden }) => !hidden).map(({ id }) => id.replaceAll(':', ' '))
   const words = text.split(' ')

@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BadParameters } from '../errors.js'
+import { Flags } from './oclif.js'
 
 const EMPTY = 'the name of a file or folder is empty'
 

@@ -1,6 +1,7 @@
 // Reads the numbers (ids) by which commands name records.
-import { Args } from '@oclif/core'
+
 import { BadParameters } from '../errors.js'
+import { Args } from './oclif.js'
 
 /** The number that a word spells; undefined when no record can have it. */
 const numberIn = (word: string): number | undefined => (/^[1-9]\d{0,14}$/.test(word) ? Number(word) : undefined)
@@ -25,3 +26,17 @@ export const recordNumber = (description: string) =>
       return number
     }
   })({ required: true })
+
+/** Like `recordNumber`, for a command that takes several. `requireNumbers` reads them. */
+export const recordNumbers = (description: string) => recordNumber(`${description}; you can give several`)
+
+/** The numbers that the words of a command spell, each once. Throws BadParameters, which names the wrong word. */
+export function requireNumbers(words: readonly unknown[]): number[] {
+  const numbers = words.map(word => {
+    const number = numberIn(String(word))
+    const text = `expected a number of at least 1 (it is ${JSON.stringify(String(word))})`
+    if (number === undefined) throw new BadParameters(text, text)
+    return number
+  })
+  return [...new Set(numbers)]
+}

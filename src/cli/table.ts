@@ -5,17 +5,30 @@ export type Column<Row> = readonly [heading: string, cell: (row: Row) => Cell]
 
 /** The lines of a table with its headings; the word `none` when there are no rows. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  if (rows.length === 0) return 'none'
-  const lines = [columns.map(([heading]) => heading), ...rows.map(row => columns.map(([, cell]) => textOf(cell(row))))]
-  const widths = columns.map((_column, at) => Math.max(...lines.map(line => line[at]?.length ?? 0)))
-  return lines
-    .map(line =>
-      line
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd()
+  return rows.length === 0 ? 'none' : new TableLines(columns).of(rows)
+}
+
+/** The lines of a table that comes in parts, the headings first. Columns grow where a later part needs it. */
+export class TableLines<Row> {
+  private widths: number[] = []
+
+  constructor(private readonly columns: readonly Column<Row>[]) {}
+
+  of(rows: readonly Row[]): string {
+    const cells = rows.map(row => this.columns.map(([, cell]) => textOf(cell(row))))
+    const lines = this.widths.length === 0 ? [this.columns.map(([heading]) => heading), ...cells] : cells
+    this.widths = this.columns.map((_column, at) =>
+      lines.reduce((widest, line) => Math.max(widest, line[at]?.length ?? 0), this.widths[at] ?? 0)
     )
-    .join('\n')
+    return lines.map(line => this.aligned(line)).join('\n')
+  }
+
+  private aligned(line: readonly string[]): string {
+    return line
+      .map((cell, at) => cell.padEnd(this.widths[at] ?? 0))
+      .join('  ')
+      .trimEnd()
+  }
 }
 
 function textOf(value: Cell): string {

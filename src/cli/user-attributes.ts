@@ -1,5 +1,5 @@
 // The flags for the attributes of a user; `users create` and `users set` share them.
-import { Flags } from '@oclif/core'
+import { Flags } from './oclif.js'
 
 export const attributeFlags = {
   external: Flags.boolean({ allowNo: true, description: 'the user sees only those internal projects they belong to' }),

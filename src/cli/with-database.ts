@@ -4,8 +4,8 @@ import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../db/embedded.js'
 import { migrateUp, requireSchema, schemaIsNew } from '../db/migrate.js'
-import { closeGitProcesses } from '../git/processes.js'
 import { refuseOthers, requireHome } from '../home.js'
+import { endAll } from '../lib/at-end.js'
 import { closeWake } from '../queue/wake.js'
 
 export interface DatabaseUse {
@@ -34,7 +34,7 @@ export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse =
     return await work()
   } finally {
     closeWake()
-    await closeGitProcesses()
+    await endAll()
     await closeDatabase()
     await own?.stop()
   }

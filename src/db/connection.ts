@@ -1,27 +1,18 @@
-// The two connection pools of this process, on one database: Sequelize's for models, mysql2's own for prepared
-// statements.
+// The connection pool of this process for prepared statements, by mysql2. Models have a pool of their own: sequelize.ts.
 import mysql, { type Connection, type ConnectionOptions, type Pool, type PoolOptions } from 'mysql2'
-import { Sequelize } from 'sequelize'
 import { config } from '../config.js'
 import { secrets } from '../secrets.js'
 import { EXACT_COLLATION } from './collations.js'
 import { databaseSocket } from './embedded.js'
 import { EMBEDDED_NAME } from './embedded-folder.js'
-import { defineModels } from './models/index.js'
-import { transactionNamespace } from './scope.js'
-import { limitConnection, sessionLimits, statementLimit } from './statement-limit.js'
-
-interface Database {
-  readonly sequelize: Sequelize
-  readonly pool: Pool
-}
+import { sessionLimits } from './statement-limit.js'
 
 // By default a server keeps 16,382 prepared statements in total, and lists of values (`in (?, ?)`) create many of them.
-const STATEMENTS = 100
+export const STATEMENTS = 100
 // Less than the limit of a statement, because a request may have to connect first.
-const CONNECT_MS = 3000
+export const CONNECT_MS = 3000
 
-let current: Database | undefined
+let current: Pool | undefined
 
 // Every session gets the same SQL dialect: an outside database gets the settings that the embedded one starts with.
 // MySQL cuts the result of group_concat at 1,024 bytes, MariaDB at 1 MiB. JSON that group_concat builds must not be
@@ -33,7 +24,7 @@ const SESSION = [
 ]
 
 /** Returns `database.url` in the form of the driver. `?socket=PATH` reaches a server by its unix socket. */
-function address(): PoolOptions {
+export function address(): PoolOptions {
   const { url } = config().database
   if (url === null) {
     return {
@@ -53,44 +44,29 @@ function address(): PoolOptions {
   }
 }
 
-/** Opens the pools, which connect at the first statement. A second call returns the same pools. */
-export function database(): Database {
-  current ??= open()
+/** Opens the pool, which connects at the first statement. A second call returns the same pool. */
+export function pool(): Pool {
+  if (current) return current
+  current = open()
+  for (const companion of companions) companion.open()
   return current
 }
 
-function open(): Database {
-  const { socketPath, host, port, user, password, database: name } = address()
-  Sequelize.useCLS(transactionNamespace)
-  const sequelize = new Sequelize(name ?? '', user ?? '', password ?? '', {
-    dialect: 'mysql',
-    host: host ?? 'localhost',
-    port: port ?? 3306,
-    dialectOptions: {
-      ...(socketPath ? { socketPath } : {}),
-      connectTimeout: CONNECT_MS,
-      maxPreparedStatements: STATEMENTS
-    },
-    timezone: '+00:00',
-    logging: false,
-    pool: {
-      max: config().database.pool,
-      min: 0,
-      idle: 60_000,
-      acquire: Math.min(statementLimit() * 1000, 10_000),
-      evict: 30_000
-    },
-    define: { underscored: true, freezeTableName: true },
-    retry: { max: 1 }
-  })
-  sequelize.addHook('afterConnect', async found => {
-    const connection = found as Connection
-    limitConnection(connection)
-    await prepareSession(connection)
-    for (const statement of sessionLimits()) await connection.promise().query(statement).catch(ignoreUnknown)
-  })
-  defineModels(sequelize)
-  const pool = mysql.createPool({
+/** What opens and closes with the pool. */
+interface Companion {
+  open(): void
+  close(): Promise<void>
+}
+const companions: Companion[] = []
+
+/** Opens something whenever the pool opens, at once if it is open, and closes it with the pool. */
+export function withPool(companion: Companion): void {
+  companions.push(companion)
+  if (current) companion.open()
+}
+
+function open(): Pool {
+  const made = mysql.createPool({
     ...address(),
     connectionLimit: config().database.pool,
     maxIdle: 2,
@@ -102,18 +78,14 @@ function open(): Database {
     maxPreparedStatements: STATEMENTS
   })
   // The pool sends these before it gives a new connection to anybody, and a connection answers in order.
-  pool.on('connection', connection => {
+  made.on('connection', connection => {
     for (const statement of [...SESSION, ...sessionLimits()]) connection.query(statement, () => undefined)
   })
-  return { sequelize, pool }
+  return made
 }
 
-function ignoreUnknown(error: { errno?: number }): void {
-  const UNKNOWN_VARIABLE = 1193
-  if (error.errno !== UNKNOWN_VARIABLE) throw error
-}
-
-async function prepareSession(connection: Connection): Promise<void> {
+/** Gives a connection outside of the pool the settings of a session. */
+export async function prepareSession(connection: Connection): Promise<void> {
   for (const statement of SESSION) await connection.promise().query(statement)
 }
 
@@ -129,11 +101,10 @@ export async function openConnection(options: ConnectionOptions = {}): Promise<C
   return connection
 }
 
-/** Closes both pools, after the running statements have finished. */
+/** Closes the pool and what opened with it, after the running statements have finished. */
 export async function closeDatabase(): Promise<void> {
   const open = current
   current = undefined
-  if (!open) return
-  await open.sequelize.close()
-  await open.pool.promise().end()
+  for (const companion of companions) await companion.close()
+  await open?.promise().end()
 }

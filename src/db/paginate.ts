@@ -22,6 +22,9 @@ export interface Page<T> {
   readonly perPage: number
 }
 
+/** Rows that a list of everything reads at once. */
+export const PART = 500
+
 const DEFAULT = 20
 const MAXIMUM = 100
 /** Pages after this offset are empty: such a large offset is a mistake or an attack. */

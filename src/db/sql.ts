@@ -2,7 +2,7 @@
 // with 2.2k/s for a model with two includes.
 import type { ExecuteValues, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2'
 import { isShowable } from '../lib/moment.js'
-import { database } from './connection.js'
+import { pool } from './connection.js'
 import { isDatabaseAway, translate } from './failure.js'
 import { noteAnswer } from './presence.js'
 import { currentTransaction } from './scope.js'
@@ -136,7 +136,7 @@ function onPool<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values
       connection?.destroy()
       reject(new StatementTimeout())
     })
-    database().pool.getConnection((failed, got) => {
+    pool().getConnection((failed, got) => {
       if (late) return got?.release()
       if (failed) {
         clearTimeout(clock)

@@ -1,12 +1,13 @@
 // One transaction for each piece of work. The code inside finds it through AsyncLocalStorage, so nobody passes it
 // along.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Transaction } from 'sequelize'
-import { database } from './connection.js'
+import type { Sequelize, Transaction } from 'sequelize'
 import { isDatabaseAway, isRetriable, translate } from './failure.js'
 import { currentTransaction, type Scope, scopes } from './scope.js'
 
 const TRIES = 6
+
+let sequelize: (() => Sequelize) | undefined
 
 /**
  * Runs `fn` in a transaction, or joins the transaction of the caller. After a deadlock or a lock timeout it runs `fn`
@@ -33,7 +34,9 @@ export function afterCommit(fn: () => void): void {
 }
 
 async function once<T>(fn: () => Promise<T>): Promise<T> {
-  const transaction = await database().sequelize.transaction()
+  // Loaded by the first transaction: commands that only read do without it.
+  sequelize ??= (await import('./sequelize.js')).sequelize
+  const transaction = await sequelize().transaction()
   const scope: Scope = { transaction, afterCommit: [] }
   let result: T
   try {

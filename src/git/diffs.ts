@@ -1,5 +1,7 @@
 // Answers questions about the changes of single commits, by long-lived processes.
+
 import { LRUCache } from 'lru-cache'
+import { atEnd } from '../lib/at-end.js'
 import { type DiffKind, type DiffProcess, openDiffProcess } from './diff-process.js'
 import { mostAtOnce } from './limits.js'
 import { readCommit } from './objects.js'
@@ -56,3 +58,5 @@ function tokensOf(text: string, kind: DiffKind): string[] {
 export async function closeDiffs(repository?: string): Promise<void> {
   await Promise.all(Object.values(pools).map(pool => pool.close(repository)))
 }
+
+atEnd(closeDiffs)

@@ -1,8 +1,10 @@
 // The pool of long-lived `git cat-file --batch-command` processes: at most two for a busy repository, and a limit in
 // total. The reader that was unused for the longest time makes room. On 82k commits a tree takes 0.24 ms this way, and
 // 3.4 ms with its own process.
+
 import { config } from '../config.js'
 import { TooLarge, Unavailable } from '../errors.js'
+import { atEnd } from '../lib/at-end.js'
 import type { Answer } from './answers.js'
 import { holdBytes } from './budget.js'
 import { mostAtOnce } from './limits.js'
@@ -219,6 +221,8 @@ export async function closeReaders(repository?: string): Promise<void> {
   const chosen = [...readers].filter(reader => repository === undefined || reader.repository === repository)
   await Promise.all(chosen.map(reader => reader.close()))
 }
+
+atEnd(closeReaders)
 
 /** Returns the number of reader processes, for the metrics. */
 export const readerCount = (): number => readers.size

@@ -1,5 +1,6 @@
 // One `git update-ref --stdin` process for each repository whose refs change. A new process for every change would cost
 // 4 ms, and would block the event loop for 8 to 50 ms, because the fork of a large process takes so long.
+import { atEnd } from '../lib/at-end.js'
 import { mostAtOnce } from './limits.js'
 import { keepAlive, type Pooled, ProcessPool } from './process-pool.js'
 import { GitFailure, spawnGit } from './run.js'
@@ -27,6 +28,8 @@ export async function writeRefs(repository: string, instructions: string): Promi
 
 /** Ends the writer of one repository, or of all repositories, after it has done what it was asked. */
 export const closeRefWriters = (repository?: string): Promise<void> => writers.close(repository)
+
+atEnd(closeRefWriters)
 
 async function openWriter(repository: string, gone: () => void): Promise<Writer> {
   const child = await spawnGit(['update-ref', '--no-deref', '--stdin', '-z'], { repository, kind: 'helper' })

@@ -4,7 +4,7 @@ import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable, type Writable } from 'node:stream'
 import { promisify } from 'node:util'
-import { type SimpleGit, simpleGit } from 'simple-git'
+import type { SimpleGit } from 'simple-git'
 import { config } from '../config.js'
 import { gitEnvironment } from './environment.js'
 import { type GitKind, limited, limitReached } from './limits.js'
@@ -291,6 +291,7 @@ export function outputOf(args: string[], git: GitProcess): Readable {
  */
 export async function withSimpleGit<T>(folder: string, work: (git: SimpleGit) => Promise<T>): Promise<T> {
   const environment = gitEnvironment()
+  const { simpleGit } = await import('simple-git')
   const release = await takeSlot({ repository: folder })
   try {
     const git = simpleGit({

@@ -1,5 +1,5 @@
 // The actions of a sysadmin on queues and jobs.
-import { countTotal, type Page, type PageRequest, window } from '../db/paginate.js'
+import { countTotal, PART, type Page, type PageRequest, window } from '../db/paginate.js'
 import { execute, marks, row, rows } from '../db/sql.js'
 import { afterCommit, transact } from '../db/transact.js'
 import { Invalid, NotFound } from '../errors.js'
@@ -39,6 +39,15 @@ export async function listJobs(filter: JobFilter & { limit?: number } = {}): Pro
     `select ${COLUMNS} from jobs where ${where} order by id desc limit ${Math.min(filter.limit ?? 100, 1000)}`,
     values
   )
+}
+
+/** Returns the next part of such a list: jobs with a lower id than `before`. Throws Invalid when the queue does not exist. */
+export function jobsBefore(filter: JobFilter, before: number): Promise<JobRow[]> {
+  const { where, values } = conditions(filter)
+  return rows<JobRow>(`select ${COLUMNS} from jobs where ${where} and id < ? order by id desc limit ${PART}`, [
+    ...values,
+    before
+  ])
 }
 
 /** Returns a page of jobs, newest first. Throws Invalid when the queue does not exist. */

@@ -1,7 +1,7 @@
 // One HTTP server process.
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { config } from '../config.js'
+import { config, servesAt } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
 import { Misconfigured } from '../errors.js'
@@ -36,6 +36,7 @@ export async function startServer(): Promise<Server> {
   }
   app.server.keepAliveTimeout = 65_000
   const bound = (app.server.address() as AddressInfo).port
+  servesAt(bound)
   noteAddress(bound)
   const stopCollecting = collectWhenIdle()
   log().info({ host, port: bound }, 'server ready')

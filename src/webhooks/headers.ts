@@ -50,10 +50,18 @@ export function withoutSecretHeaders(headers: Record<string, string>): Record<st
 
 /** The texts that would reveal a secret if the receiver repeated them in its answer. */
 export function secretsOf(token: string | null, url: URL): string[] {
-  const texts = [token ?? '', token ? headerBytes(token) : '', decoded(url.password), basicCredentials(url)]
+  const ofUrl = [decoded(url.password), basicCredentials(url), ...url.searchParams.values(), ...rawValues(url.search)]
+  const texts = [token ?? '', token ? headerBytes(token) : '', ...ofUrl]
   // A secret of a few characters is not really secret, and to replace those characters would spoil every answer.
   return [...new Set(texts)].filter(text => text.length >= 6).sort((a, b) => b.length - a.length)
 }
+
+/** The values of a query as they are sent. A parameter without a name is a value. */
+const rawValues = (search: string) =>
+  search
+    .slice(1)
+    .split('&')
+    .map(parameter => parameter.replace(/^[^=]*=/, ''))
 
 /** A text with the secrets replaced. */
 export function withoutSecrets(text: string, secrets: string[]): string {

@@ -14,8 +14,8 @@ export function checkHookUrl(url: string): string | null {
 }
 
 /**
- * The URL without its password, so that it may be shown and logged. A user without a password is itself the secret: many
- * receivers take a token there.
+ * The URL without its password, for the record of the hook, which only those see who may edit the hook. A user without a
+ * password is itself the secret: many receivers take a token there.
  */
 export function withoutPassword(url: string): string {
   if (!URL.canParse(url)) return url
@@ -33,4 +33,18 @@ export function receiverOf(url: string): string {
   if (!URL.canParse(url)) return '(not a URL)'
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`
+}
+
+/**
+ * The URL for everybody else: logs, the audit, lists and dashboards. Neither the password nor the values of the query are
+ * in it, because receivers take tokens there as well (`?token=...`). A parameter without a name is a value.
+ */
+export function shownUrl(url: string): string {
+  const [, path = '', query, fragment] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(withoutPassword(url)) ?? []
+  const hidden = query
+    ?.slice(1)
+    .split('&')
+    .map(parameter => parameter.replace(/(?<=^[^=]*=|^(?!.*=)).+$/s, 'redacted'))
+    .join('&')
+  return `${path}${hidden === undefined ? '' : `?${hidden}`}${fragment === undefined ? '' : '#redacted'}`
 }

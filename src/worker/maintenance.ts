@@ -1,5 +1,4 @@
 // Runs maintenance tasks for the schedule.
-
 import { scheduleOrigin } from '../access/actor.js'
 import { runTask } from '../areas/maintenance/maintenance.js'
 import { AlreadyRunning } from '../errors.js'

@@ -43,6 +43,12 @@ t.test('an error of usage is one line and exit code 2', async t => {
   }
 })
 
+t.test('with --json, an unknown command is a document as well', async t => {
+  const { code, json } = await cli(['frobnicate', '--json'])
+  t.equal(code, 2)
+  t.match(json(), { error: { code: 'usage', message: /^command frobnicate not found/ } })
+})
+
 t.test('a wrong configuration is one line with its path', async t => {
   const home = t.testdir({ 'config.yaml': 'port: 8080\nhooks:\n  alow: []\n' })
   const { code, stderr } = await cli(['status', '--home', home])
@@ -124,7 +130,7 @@ t.test('commands that use a database', async t => {
     t.equal((await run(['jobs', 'retry', '4711'])).code, 3)
     const { jobs } = (await run(['jobs', 'list', '--json'])).json() as { jobs: { id: number }[] }
     const ids = jobs.map(({ id }) => String(id))
-    t.same((await run(['jobs', 'discard', ...ids, '--yes', '--json'])).json(), { discarded: 2 })
+    t.same((await run(['jobs', 'discard', ...ids, '--yes', '--json'])).json(), { discarded: 2, failed: [] })
     t.equal((await run(['jobs', 'retry', '--dead'])).stdout, 'retried 0\n')
   })
 

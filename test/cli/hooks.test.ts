@@ -76,22 +76,22 @@ t.test('each error is one line with its exit code', async t => {
     ],
     [['hooks', 'add', '--url', 'http://x/', '--token-file', '/nowhere'], 2, /--token-file \/nowhere .*ENOENT/],
     [['hooks', 'show', 'x'], 2, /^gitstead: expected a number of at least 1 \(it is "x"\)\n$/],
-    [['hooks', 'remove', '4711', '--yes'], 3, /^gitstead: System hook Not Found\n$/],
-    [['hooks', 'test', '4711'], 3, /System hook Not Found/],
-    [['hooks', 'deliveries', '4711'], 3, /System hook Not Found/],
+    [['hooks', 'remove', '4711', '--yes'], 3, /^gitstead: no hook has the number 4711\n$/],
+    [['hooks', 'test', '4711'], 3, /no hook has the number 4711/],
+    [['hooks', 'deliveries', '4711'], 3, /no hook has the number 4711/],
     [['hooks', 'deliveries', '1', '--state', 'lost'], 2, /--state=lost/],
-    [['hooks', 'delivery', '4711', '1'], 3, /System hook Not Found/],
+    [['hooks', 'delivery', '4711', '1'], 3, /no hook has the number 4711/],
     [['hooks', 'redeliver'], 2, /^gitstead: give the numbers of up to 1000 deliveries, or --dead --hook ID .*\n$/],
     [['hooks', 'redeliver', 'all'], 2, /give the numbers of up to 1000 deliveries/],
-    [['hooks', 'redeliver', '4711'], 3, /^gitstead: Delivery 4711 Not Found\n$/],
+    [['hooks', 'redeliver', '4711'], 3, /^gitstead: no delivery has the number 4711\n$/],
     [['hooks', 'redeliver', '--dead'], 2, /--hook/],
-    [['hooks', 'redeliver', '--dead', '--hook', '4711'], 3, /System hook Not Found/],
+    [['hooks', 'redeliver', '--dead', '--hook', '4711'], 3, /no hook has the number 4711/],
     [['audit', 'list', '--since', 'often'], 2, /^gitstead: --since must be a date .* \(it is "often"\)\n$/],
     [['audit', 'list', '--until', '7'], 2, /--until must be a date/],
     [['audit', 'list', '--limit', '0'], 2, /limit/],
-    [['jobs', 'show', '4711'], 3, /^gitstead: Job Not Found\n$/],
+    [['jobs', 'show', '4711'], 3, /^gitstead: no job has the number 4711\n$/],
     [['jobs', 'list', '--queue', 'x'], 2, /queue is not one of/],
-    [['jobs', 'discard', '4711', '--dry-run'], 3, /Job Not Found/]
+    [['jobs', 'discard', '4711', '--dry-run'], 3, /no job that can be discarded has the number 4711/]
   ]
   for (const [args, expected, line] of cases) {
     const { code, stdout, stderr } = await run(args, '')
@@ -216,7 +216,7 @@ t.test('jobs show prints a job with the changes that sysadmins made to it', asyn
   await execute("update jobs set state = 'dead', error = 'Error: no\n    at line 1' where id = ?", [job])
   t.same(await json(['jobs', 'retry', '--dead']), { retried: 1 })
   await execute("update jobs set state = 'dead' where id = ?", [job])
-  t.same(await json(['jobs', 'retry', String(job)]), { retried: 1 })
+  t.same(await json(['jobs', 'retry', String(job)]), { retried: 1, failed: [] })
   const shown = await json<object>(['jobs', 'show', String(job)])
   t.match(shown, {
     id: job,
@@ -232,6 +232,6 @@ t.test('jobs show prints a job with the changes that sysadmins made to it', asyn
   t.match(stdout, /^error: Error: no\nerror: {5}at line 1$/m)
   t.match(await json(['jobs', 'discard', String(job), '--dry-run']), { would_discard: 1, jobs: [{ id: job }] })
   t.match(await json(['jobs', 'list']), { total: 1 }, 'nothing was changed')
-  t.same(await json(['jobs', 'discard', String(job), '--yes']), { discarded: 1 })
+  t.same(await json(['jobs', 'discard', String(job), '--yes']), { discarded: 1, failed: [] })
   t.match(await json(['hooks', 'deliveries', String(id)]), { deliveries: [{ state: 'canceled' }] })
 })

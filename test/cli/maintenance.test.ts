@@ -89,13 +89,17 @@ t.test('last shows runs, newest first', async t => {
   t.equal(runs.length, 2)
   t.ok(runs.every(({ task }) => task === 'old_ticks'))
   t.ok(Number(runs[0]?.id) > Number(runs[1]?.id))
-  t.match(await run('last', 'nothing'), { code: 3, stderr: 'gitstead: Task Not Found\n' })
+  t.match(await run('last', 'nothing'), { code: 3, stderr: 'gitstead: no task is called "nothing"\n' })
 })
 
 t.test('an error of usage is one line', async t => {
   t.match(await run('run'), { code: 2, stderr: 'gitstead: give the names of tasks, or --all for every task\n' })
   t.match(await run('run', '--all', 'old_ticks'), { code: 2 })
-  t.match(await run('run', 'old_ticks', 'nothing'), { code: 3, stdout: '', stderr: 'gitstead: Task Not Found\n' })
+  t.match(await run('run', 'old_ticks', 'nothing'), {
+    code: 3,
+    stdout: '',
+    stderr: 'gitstead: no task is called "nothing"\n'
+  })
   t.match(await run('run', '--frobnicate'), { code: 2, stderr: 'gitstead: Nonexistent flag: --frobnicate\n' })
   t.match(await run('last', '--limit', '0'), { code: 2 })
 })

@@ -45,6 +45,12 @@ t.test('an appliance takes orders and keeps its log', async t => {
   const made = await cli(['users', 'create', '--home', home, ...who], { input: 'a long password\n' })
   t.match(made.stdout, `sign in at ${appliance.url}/users/sign_in\n`, 'commands know where it is served')
 
+  const token = /^private token: (\S+)$/m.exec(made.stdout)?.[1] ?? ''
+  const user = await (await fetch(`${appliance.url}/api/v3/user`, { headers: { 'PRIVATE-TOKEN': token } })).json()
+  t.match(user, { web_url: `${appliance.url}/ada` }, 'URLs have the port that it took')
+  const document = await (await fetch(`${appliance.url}/api/v3/openapi.json`)).json()
+  t.match(document, { servers: [{ url: appliance.url }] })
+
   const follower = spawn(process.execPath, [program, 'logs', '--home', home, '--follow', '--json', '--lines', '1000'])
   t.teardown(() => follower.kill())
   let followed = ''

@@ -159,8 +159,8 @@ t.test('settings', async t => {
       [['set', 'max_attachment_size=5', 'nope=1'], 2, 'nope is not a setting: see gitstead settings list'],
       [['set', 'signup_enabled'], 2, 'write settings as NAME=VALUE, or one setting as NAME VALUE (not signup_enabled)'],
       [['set', 'repository_storages', 'elsewhere'], 2, "repository_storages can't include: elsewhere"],
-      [['get', 'nope'], 3, 'Setting nope Not Found'],
-      [['get', '__proto__'], 3, 'Setting __proto__ Not Found'],
+      [['get', 'nope'], 3, 'no setting is called "nope"'],
+      [['get', '__proto__'], 3, 'no setting is called "__proto__"'],
       [['apply', '-f', '/nowhere.yaml'], 2, '--file /nowhere.yaml cannot be read (ENOENT)'],
       [['diff', '-f', home], 2, `--file ${home} cannot be read (EISDIR)`]
     ]
@@ -251,10 +251,10 @@ t.test('broadcasts', async t => {
       [['create', 'x', '--starts-at', 'noon'], 2, /^--starts-at must be a date such as .* \(it is "noon"\)$/],
       [['create', 'x', '--ends-at', '2030-02-30'], 2, /^--ends-at must be a date/],
       [['create', 'x', '--ends-at', '2030-01-01', '--ends-in', '2h'], 2, /cannot also be provided/],
-      [['show', '4711'], 3, /^Broadcast message 4711 Not Found$/],
-      [['update', '4711', '--message', 'x'], 3, /^Broadcast message 4711 Not Found$/],
+      [['show', '4711'], 3, /^no broadcast message has the number 4711$/],
+      [['update', '4711', '--message', 'x'], 3, /^no broadcast message has the number 4711$/],
       [['update', '4711'], 2, /^give at least one change/],
-      [['delete', '4711', '--dry-run'], 3, /^Broadcast message 4711 Not Found$/],
+      [['delete', '4711', '--dry-run'], 3, /^no broadcast message has the number 4711$/],
       [['delete', 'first'], 2, /^expected a number of at least 1/]
     ]
     for (const [args, expected, line] of cases) {

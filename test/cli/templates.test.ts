@@ -27,8 +27,8 @@ t.test('templates show prints the text and nothing else', async t => {
 
 t.test('the templates commands refuse an unknown kind or key', async t => {
   const cases: [string[], number, RegExp][] = [
-    [['show', 'licenses', 'no-such'], 3, /^gitstead: License Not Found\n$/],
-    [['show', 'gitignores', '../Node'], 3, /^gitstead: gitignore Not Found\n$/],
+    [['show', 'licenses', 'no-such'], 3, /^gitstead: no license is called "no-such"\n$/],
+    [['show', 'gitignores', '../Node'], 3, /^gitstead: no template is called "..\/Node"\n$/],
     [
       ['show', 'recipes', 'x'],
       2,

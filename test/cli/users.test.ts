@@ -73,7 +73,7 @@ t.test('users', async t => {
     t.same(await names('--per-page', '1', '--page', '2'), { names: ['ada'], total: 3 })
     const text = await run(['list', '--per-page', '1'])
     t.match(text.stdout, /^ID +USERNAME .*\n\d+ +eve .*\n$/)
-    t.match(text.stderr, /^1 of 3 users: use --page to see more\n$/)
+    t.match(text.stderr, /^1 of 3 users: use --page or --all to see more\n$/)
     t.equal((await run(['list', '--active', '--blocked'])).code, 2)
   })
 
@@ -92,8 +92,8 @@ t.test('users', async t => {
 
   t.test('each error is one line with its exit code', async t => {
     const cases: [string[], number, RegExp][] = [
-      [['show', 'nobody'], 3, /^gitstead: User nobody Not Found\n$/],
-      [['set', 'nobody', '--bio', 'x'], 3, /^gitstead: User nobody Not Found\n$/],
+      [['show', 'nobody'], 3, /^gitstead: no user is called "nobody"\n$/],
+      [['set', 'nobody', '--bio', 'x'], 3, /^gitstead: no user is called "nobody"\n$/],
       [['set', 'ada'], 2, /^gitstead: give at least one attribute to change.*\n$/],
       [['set', 'ada', '--username', 'BOSS'], 4, /^gitstead: Username has already been taken\n$/],
       [['set', 'ada', '--email', 'not one'], 2, /^gitstead: email is invalid\n$/],

@@ -17,7 +17,7 @@ import {
   findOverdueBuilds,
   findWaitingBuilds
 } from '../../src/areas/runners/waiting-builds.queries.js'
-import { findUserByName, listUsers, requireUser } from '../../src/areas/users/users.queries.js'
+import { listUsers, requireUser } from '../../src/areas/users/users.queries.js'
 import { execute } from '../../src/db/sql.js'
 import { claimJobs } from '../../src/queue/claim.js'
 import { enqueueAll } from '../../src/queue/enqueue.js'
@@ -100,7 +100,7 @@ t.test('the dashboard', async t => {
 t.test('names are found by their keys', async t => {
   const plans = await plansOf(async () => {
     await findProject('U8/P7', actor(7))
-    await findUserByName('U7')
+    await requireUser('U7')
     await findSudoUser('U7')
     await requireUser('u7@EXAMPLE.org')
   })

@@ -1,7 +1,7 @@
 // Finds out which statements were sent to the database, and which plans the database makes for them. It reads the
 // database's own log, so that no copy of a statement can differ from the product's.
 
-import { database } from '../../src/db/connection.js'
+import { sequelize } from '../../src/db/sequelize.js'
 import { rows } from '../../src/db/sql.js'
 
 export interface Step {
@@ -51,6 +51,6 @@ const asSent = (statement: string) => statement.replace(/([=<>] )(\d+)(?![\d.e])
 export const stepOf = (plan: Plan | undefined, table: string) => plan?.steps.find(step => step.table === table)
 
 async function text(sql: string): Promise<Step[]> {
-  const [found] = await database().sequelize.query(sql)
+  const [found] = await sequelize().query(sql)
   return found as Step[]
 }

@@ -91,6 +91,14 @@ t.test('when an answer repeats the secrets, the record does not have them', asyn
   t.notMatch(JSON.stringify(result), /whsec_|password|dXNlcjpw/)
 })
 
+t.test('when an answer repeats the values of the query, the record does not have them', async t => {
+  const { port } = await receiver(t, (response, url) => {
+    response.end(`${url} ${decodeURIComponent(url)}`)
+  })
+  const result = await deliverHook(hook(`http://127.0.0.1:${port}/in?token=whsec%20c2Vj&onlyvalue&n=1`))
+  t.equal(result.responseBody, '/in?token=[redacted]&[redacted]&n=1 /in?token=[redacted]&[redacted]&n=1')
+})
+
 t.test('a status outside of 2xx is a failure', async t => {
   const { port, received } = await receiver(t, (response, url) => {
     response.writeHead(Number(url.slice(1)), { Location: `http://127.0.0.1:${port}/200` }).end('told so')

@@ -1,4 +1,4 @@
-import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
+import { countTotal, PART, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { rows, type Value } from '../../db/sql.js'
 
 export interface AuditRow {
@@ -69,22 +69,13 @@ export async function newestAuditEvents(
   return { items, total }
 }
 
-const AT_ONCE = 1000
-
-/** All changes that the filter keeps, newest first. It reads them in parts, by their ids. */
-export async function allAuditEvents(filter: AuditFilter): Promise<{ items: AuditRow[]; total: number }> {
+/** The next part of such a list: changes with a lower id than `before`. */
+export function auditEventsBefore(filter: AuditFilter, before: number): Promise<AuditRow[]> {
   const { where, values } = conditions(filter)
-  const items: AuditRow[] = []
-  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-    const part = await rows<AuditRow>(
-      `select ${COLUMNS} from audit_events e where ${where} and id < ? order by id desc limit ${AT_ONCE}`,
-      [...values, before]
-    )
-    items.push(...part)
-    const last = part.at(-1)
-    if (!last || part.length < AT_ONCE) return { items, total: items.length }
-    before = last.id
-  }
+  return rows<AuditRow>(
+    `select ${COLUMNS} from audit_events e where ${where} and id < ? order by id desc limit ${PART}`,
+    [...values, before]
+  )
 }
 
 /** The changes of one record, newest first, at most 100. */

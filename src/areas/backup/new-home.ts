@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { AlreadyRunning, Conflict, Failure } from '../../errors.js'
-import { makeFolders, RESTORE_DRAFT, RESTORE_LOG } from '../../home.js'
+import { makeFolders, namesIn, RESTORE_DRAFT, RESTORE_LOG } from '../../home.js'
 import { startOf } from '../../queue/processes.js'
 import { syncFolder } from '../../storage/files.js'
 
@@ -80,16 +80,6 @@ function movedFrom(draft: string): string[] {
   } catch {
     // The list was not written completely, so nothing has moved.
     return []
-  }
-}
-
-function namesIn(home: string): string[] {
-  try {
-    return readdirSync(home)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return []
-    throw new Failure(`${home} cannot be read (${code})`)
   }
 }
 

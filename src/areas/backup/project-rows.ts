@@ -4,7 +4,7 @@ import { duplicateKey } from '../../db/failure.js'
 import { migrationStates } from '../../db/migrate.js'
 import { goesWith, ownersOf, restoringOf, type TableName, tablesOf } from '../../db/ownership.js'
 import { execute, row } from '../../db/sql.js'
-import { Conflict, NotFound } from '../../errors.js'
+import { Conflict, NoSuch, NotFound } from '../../errors.js'
 import type { Backup } from './copy-back.js'
 import { DATABASE_UNIT, dumpFile, readDump } from './dump.js'
 import { type Fields, fitter, holds, idsOf, type ProjectRows } from './fit-rows.js'
@@ -91,7 +91,7 @@ export async function placeOf(found: ProjectRows, id: number, into?: string): Pr
      where ${into === undefined ? 'id' : 'path'} = ?`,
     [into ?? project.get('namespace_id') ?? 0]
   )
-  if (!place && into !== undefined) throw new NotFound(`Namespace ${into}`)
+  if (!place && into !== undefined) throw new NoSuch('namespace', into)
   if (!place) throw new Conflict('the namespace of the project is gone: name another one by --into NAMESPACE')
   if (await row('select 1 from project_removals where project_id = ?', [id])) {
     throw new Conflict('the project is still being removed: wait until that is done')

@@ -6,7 +6,7 @@ import type { Origin } from '../../access/actor.js'
 import { config } from '../../config.js'
 import { row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
-import { Conflict, NotFound } from '../../errors.js'
+import { Conflict, NoSuch } from '../../errors.js'
 import { type RefFiles, readRefFiles, textRefName } from '../../git/ref-files.js'
 import { HIDDEN_PREFIXES, isRefName, RefMoved, ZERO } from '../../git/refs.js'
 import { MASTER } from '../../lib/levels.js'
@@ -68,7 +68,7 @@ export async function restoreProject(
   }
   const unit = backup.manifest.units.find(({ project }) => project?.path === name || String(project?.id) === name)
   const found = unit?.project ?? (await findProjectRow(backup, name))
-  if (!found) throw new NotFound(`Project ${name}`)
+  if (!found) throw new NoSuch('project', name)
   const known = { id: found.id, path_in_backup: found.path, dry_run: options.dryRun }
   const live = await row<LiveProject>(
     `select p.id, p.storage, p.default_branch, concat(n.path, '/', p.path) as path

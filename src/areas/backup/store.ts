@@ -4,7 +4,7 @@ import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { config } from '../../config.js'
-import { Failure, NoHome, NotFound } from '../../errors.js'
+import { Failure, NoHome, NoSuch, NotFound } from '../../errors.js'
 import { makeFolders } from '../../home.js'
 import { isMissing } from '../../storage/files.js'
 import { type Manifest, readManifest } from './manifest.js'
@@ -156,6 +156,7 @@ export function findBackup(name: string, store = defaultStore()): Finished {
     return last
   }
   const folder = folderOf(name, store)
+  if (!existsSync(join(folder, 'manifest.json'))) throw new NoSuch('backup', name)
   return { folder, manifest: readManifest(folder) }
 }
 
@@ -196,7 +197,7 @@ export function deleteBackups(names: readonly string[], store = defaultStore()):
 /** Gives what `deleteBackups` would delete. */
 export function deletable(name: string, store = defaultStore()): { id: string; path: string; bytes: number | null } {
   const path = name === 'latest' ? findBackup(name, store).folder : folderOf(name, store)
-  if (!ID.test(basename(path)) || !existsSync(path)) throw new NotFound(`Backup ${name}`)
+  if (!ID.test(basename(path)) || !existsSync(path)) throw new NoSuch('backup', name)
   try {
     return { id: basename(path), path, bytes: readManifest(path).totals.bytes }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
+import { countTotal, PART, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 
@@ -31,15 +31,24 @@ export async function listBroadcasts({
   return { items, total, page, perPage }
 }
 
+/** The next part of such a list: messages with a higher id than `after`. */
+export function broadcastsAfter(active: boolean, after: number): Promise<BroadcastRow[]> {
+  const now = new Date()
+  return rows<BroadcastRow>(
+    `select ${COLUMNS} from broadcast_messages where ${active ? `${ACTIVE} and ` : ''}id > ? order by id limit ${PART}`,
+    active ? [now, now, after] : [after]
+  )
+}
+
 /** The messages to show now, newest first. */
 export function activeBroadcasts(): Promise<BroadcastRow[]> {
   const now = new Date()
   return rows(`select ${COLUMNS} from broadcast_messages where ${ACTIVE} order by id desc limit ${SHOWN}`, [now, now])
 }
 
-/** One message. Throws NotFound, which names `what` as missing. */
-export async function requireBroadcast(id: number, what?: string): Promise<BroadcastRow> {
+/** One message. Throws NotFound. */
+export async function requireBroadcast(id: number): Promise<BroadcastRow> {
   const found = await row<BroadcastRow>(`select ${COLUMNS} from broadcast_messages where id = ?`, [id])
-  if (!found) throw new NotFound(what)
+  if (!found) throw new NotFound()
   return found
 }

@@ -3,6 +3,7 @@ import type { Origin } from '../../access/actor.js'
 import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Forbidden, NotFound } from '../../errors.js'
+import type { Jobs } from '../../queue/jobs.js'
 import { audit } from '../audit/audit.js'
 import { changePipeline } from '../pipelines/build-changes.js'
 import { recount } from '../pipelines/locked-pipeline.js'
@@ -51,6 +52,44 @@ export async function cancelWaiting(ids: readonly number[], origin: Origin): Pro
     if (!(await cancelBuild(build.id, { waiting: true }))) continue
     await audit(origin, { action: 'build.cancel', target: targetOf(build), changes: statusOf(build, 'canceled') })
   }
+}
+
+/**
+ * Cancels those of the builds that nothing brings to an end any more, and audits it: builds that wait while no living job
+ * wakes the built-in runner for them, and builds whose worker is gone. Call it before the dead jobs that name them go.
+ */
+export async function cancelForsaken(ids: readonly number[], origin: Origin): Promise<void> {
+  for (let at = 0; at < ids.length; at += MOST_BUILDS) {
+    for (const build of await findForsaken([...new Set(ids.slice(at, at + MOST_BUILDS))])) {
+      await transact(async () => {
+        if (!(await cancelBuild(build.id))) return
+        await audit(origin, { action: 'build.cancel', target: targetOf(build), changes: statusOf(build, 'canceled') })
+      })
+    }
+  }
+}
+
+async function findForsaken(ids: readonly number[]): Promise<NamedBuild[]> {
+  const woken = await buildsWithJob(ids)
+  const left = ids.filter(id => !woken.has(id))
+  if (left.length === 0) return []
+  return rows<NamedBuild>(
+    `${SELECT} b.id in (${marks(left)}) and (b.status in ('created', 'pending')
+       or (b.status = 'running' and b.runner_id = (select r.id from runners r where r.built_in = 1)
+         and (b.lease_until < ? or not exists (select 1 from job_processes w where w.id = b.process_id))))
+     order by b.id`,
+    [...left, new Date()]
+  )
+}
+
+/** Those of the builds for which a job that is not dead wakes the built-in runner. */
+async function buildsWithJob(ids: readonly number[]): Promise<Set<number>> {
+  const payloads = ids.map(buildId => JSON.stringify({ buildId }))
+  const found = await rows<{ payload: string }>(
+    `select payload from jobs where name = 'build.run' and state <> 'dead' and payload in (${marks(payloads)})`,
+    payloads
+  )
+  return new Set(found.flatMap(({ payload }) => (JSON.parse(payload) as Jobs['build.run']).buildId ?? []))
 }
 
 /**

@@ -2,6 +2,7 @@
 import { execute, row, rows } from '../../db/sql.js'
 import { daysAgo } from '../../queue/task.js'
 import { hashOf, sizeOf } from '../../storage/measure.js'
+import type { LookOptions } from '../repository/integrity.js'
 
 interface FilesRow {
   readonly id: number
@@ -21,18 +22,13 @@ export interface BuildFiles {
   readonly complete: boolean
 }
 
-export interface LookOptions {
-  /** Builds in one run. */
-  readonly most?: number
-  /** Begin with the first build, and not after those of earlier runs. */
-  readonly all: boolean
-  readonly progress?: (done: number, total: number) => void
-}
-
 const BATCH = 500
 const MARK = 'build_files'
 
-/** Looks at the files of finished builds in the order of their ids, and notes how far it came without a fault. */
+/**
+ * Looks at the files of finished builds in the order of their ids, and notes how far it came without a fault. With `all` it
+ * begins with the first build, and not after those of earlier runs.
+ */
 export async function lookAtBuildFiles({ most, all, progress }: LookOptions): Promise<BuildFiles> {
   const begin = all ? 0 : await readMark()
   const [last, unfinished] = await Promise.all([highestId(), lowestUnfinished()])

@@ -1,4 +1,4 @@
-import { countTotal, type Page, window } from '../../db/paginate.js'
+import { countTotal, PART, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import type { TokenListQuery, TokenState } from './tokens.schema.js'
@@ -21,16 +21,6 @@ const SELECT = `select t.id, t.user_id, u.username, t.name, t.scopes, t.created_
     t.revoked_at from access_tokens t join users u on u.id = t.user_id`
 const ACTIVE = 't.revoked_at is null and (t.expires_at is null or t.expires_at > ?)'
 
-/** The state of a token now, by the same condition as ACTIVE. */
-export function stateOf({ revoked_at, expires_at }: Pick<TokenRow, 'revoked_at' | 'expires_at'>) {
-  if (revoked_at !== null) return 'revoked'
-  return expires_at === null || expires_at.getTime() > Date.now() ? 'active' : 'expired'
-}
-
-/** The day (UTC) at whose beginning a token ends; null when it does not end. */
-export const endOf = ({ expires_at }: Pick<TokenRow, 'expires_at'>): string | null =>
-  expires_at?.toISOString().slice(0, 10) ?? null
-
 export interface TokenFilter {
   readonly userId?: number
   readonly state?: TokenState
@@ -49,6 +39,12 @@ export async function listTokens(filter: TokenFilter, part: string): Promise<Tok
     rows<TokenRow>(`${SELECT} where ${where} order by t.id desc ${part}`, values)
   ])
   return { total, items }
+}
+
+/** The next part of such a list: tokens with a lower id than `before`. */
+export function tokensBefore(filter: TokenFilter, before: number): Promise<TokenRow[]> {
+  const { where, values } = condition(filter)
+  return rows<TokenRow>(`${SELECT} where ${where} and t.id < ? order by t.id desc limit ${PART}`, [...values, before])
 }
 
 /** A page of personal access tokens: those of the user `userId`, or of all users without it. */

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
-import { endOf, stateOf, type TokenRow } from './tokens.queries.js'
+import type { TokenRow } from './tokens.queries.js'
+import { endOf, stateOf } from './tokens.state.js'
 
 const record = {
   id: IdOf('the token'),

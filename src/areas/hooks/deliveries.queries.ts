@@ -1,4 +1,4 @@
-import { countTotal, type Page, window } from '../../db/paginate.js'
+import { countTotal, PART, type Page, window } from '../../db/paginate.js'
 import { marks, row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import { DELIVERY_STATES, type DeliveryListQuery } from './deliveries.schema.js'
@@ -63,6 +63,17 @@ export async function listDeliveries(hookId: number, query: DeliveryListQuery): 
     )
   ])
   return { items, total, page, perPage }
+}
+
+/** Returns the next part of the deliveries of a hook: those with a lower id than `before`, newest first. */
+export function deliveriesBefore(hookId: number, state: DeliveryRow['state'] | undefined, before: number) {
+  const states = state ? [state] : DELIVERY_STATES
+  const newest = `(select id from hook_deliveries where hook_id = ? and state = ? and id < ? order by id desc limit ${PART})`
+  return rows<DeliveryRow>(
+    `select ${COLUMNS} from (${states.map(() => newest).join(' union all ')} order by id desc limit ${PART}) page
+     join hook_deliveries d on d.id = page.id ${LAST} order by page.id desc`,
+    states.flatMap(one => [hookId, one, before])
+  )
 }
 
 /** Returns a delivery. Throws NotFound, also when `hookId` is given and the delivery belongs to another hook. */

@@ -5,7 +5,7 @@ import { Invalid, NotFound, Unprocessable } from '../../errors.js'
 import { encrypt } from '../../secrets.js'
 import { hookBody } from '../../webhooks/body.js'
 import { samplePayload } from '../../webhooks/system-payloads.js'
-import { checkHookUrl, withoutPassword } from '../../webhooks/url.js'
+import { checkHookUrl, shownUrl } from '../../webhooks/url.js'
 import { audit, changesBetween } from '../audit/audit.js'
 import { addDelivery, cancelDeliveriesOf } from './deliveries.js'
 import { testKey } from './delivery-keys.js'
@@ -35,7 +35,7 @@ export async function createHook(body: HookBody, origin: Origin): Promise<Hook> 
       mergeRequestsEvents: body.merge_requests_events ?? false,
       enableSslVerification: body.enable_ssl_verification ?? true
     })
-    const changes = changesBetween(null, { ...body, url: withoutPassword(body.url) })
+    const changes = changesBetween(null, { ...body, url: shownUrl(body.url) })
     await audit(origin, { action: 'hook.create', target: targetOf(hook), changes })
     return hook
   })
@@ -61,7 +61,7 @@ export async function deleteHook(id: number, origin: Origin): Promise<Hook> {
 }
 
 /** Returns the hook as the target of an audit event. */
-export const targetOf = (hook: Hook) => ({ type: 'hook', id: hook.id, name: withoutPassword(hook.url) })
+export const targetOf = (hook: Hook) => ({ type: 'hook', id: hook.id, name: shownUrl(hook.url) })
 
 /** Returns a system hook. Throws NotFound, also for the hook of a project. */
 export async function findHook(id: number): Promise<Hook> {

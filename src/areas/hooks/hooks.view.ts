@@ -2,12 +2,12 @@
 import { Type } from 'typebox'
 import type { Hook as Row } from '../../db/models/index.js'
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
-import { withoutPassword } from '../../webhooks/url.js'
+import { shownUrl, withoutPassword } from '../../webhooks/url.js'
 import type { HookHealth } from './hooks.queries.js'
 
 const record = {
   id: IdOf('the hook'),
-  url: Text('the URL that is called, with `redacted` in place of a password'),
+  url: Text('the URL that is called, with `redacted` in place of a password; only those see it who may edit the hook'),
   created_at: Moment('when it was made'),
   push_events: Flag('whether it is called for pushes'),
   tag_push_events: Flag('whether it is called for tags'),
@@ -61,6 +61,12 @@ export const viewDeletedSystemHook = (hook: Row) => ({
   project_id: null,
   service_id: null,
   updated_at: hook.updatedAt
+})
+
+/** Returns the view for lists and for messages on a terminal: the same, without the values of the query of the URL. */
+export const viewListedHook = (hook: Row, health: HookHealth | undefined) => ({
+  ...viewHookWithHealth(hook, health),
+  url: shownUrl(hook.url)
 })
 
 /** Returns the view for the command line: all flags, whether the hook has a token, and the receiver's health. */

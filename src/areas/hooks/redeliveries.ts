@@ -35,15 +35,6 @@ export async function redeliver(
   })
 }
 
-/** Redelivers all of them or none. Returns the ids of the new deliveries. Throws NotFound. */
-export function redeliverAll(deliveryIds: readonly number[], origin: Origin): Promise<number[]> {
-  return transact(async () => {
-    const made: number[] = []
-    for (const deliveryId of deliveryIds) made.push((await redeliver({ deliveryId }, origin)).id)
-    return made
-  })
-}
-
 /**
  * Redelivers the dead deliveries of a hook, except those that were redelivered before. Returns the ids of the new
  * deliveries. Throws NotFound.

@@ -5,7 +5,7 @@ import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
 import * as queue from '../../queue/administer.js'
 import { type AuditEntry, audit, auditAll } from '../audit/audit.js'
-import { cancelWaiting } from '../builds/administer.js'
+import { cancelForsaken, cancelWaiting } from '../builds/administer.js'
 import { cancelDeliveries } from '../hooks/deliveries.js'
 
 /** Jobs by their ids, or all dead jobs. */
@@ -24,17 +24,22 @@ export function retryJobs(which: JobSelection, origin: Origin): Promise<number> 
 }
 
 /**
- * Removes jobs that do not run, and cancels the builds for which they wake the runner. Gives their number. Throws NotFound when no id fits. */
-export function discardJobs(which: JobSelection, origin: Origin): Promise<number> {
+ * Removes jobs that do not run, and cancels the builds for which they wake the runner: no build waits for a job that is
+ * gone. Of all dead jobs, those builds stay that another job wakes for, because nobody has chosen them. Gives the number of
+ * jobs. Throws NotFound when no id fits.
+ */
+export async function discardJobs(which: JobSelection, origin: Origin): Promise<number> {
+  // Each build in its own transaction: there may be thousands. Killed in between, the dead jobs are still there.
+  if (which === 'dead') await cancelForsaken(await buildsOf('dead'), origin)
   const apply = async (chosen: JobSelection) => {
-    // Otherwise the build would soon wake the runner again. Of many dead jobs nobody has chosen the builds.
+    // Otherwise the build would soon wake the runner again.
     if (chosen !== 'dead') await cancelWaiting(await buildsOf(chosen), origin)
     return discard(chosen)
   }
   return change(which, { action: 'job.discard', states: DISCARDABLE, apply }, origin)
 }
 
-async function buildsOf(jobs: readonly number[]): Promise<number[]> {
+async function buildsOf(jobs: JobSelection): Promise<number[]> {
   if (jobs.length === 0) return []
   const payloads = await queue.payloadsOf('build.run', jobs)
   return payloads.flatMap(({ buildId }) => buildId ?? [])
@@ -46,8 +51,13 @@ async function discard(which: JobSelection): Promise<number> {
   return queue.discardJobs(which)
 }
 
-/** Removes the dead ones among these jobs; the task `old_jobs` uses it. Gives their number. */
-export function discardDead(ids: readonly number[]): Promise<number> {
+/**
+ * Removes the dead ones among these jobs, and cancels the builds that nothing else brings to an end; the task `old_jobs`
+ * uses it. Gives the number of jobs.
+ */
+export async function discardDead(ids: readonly number[], origin: Origin): Promise<number> {
+  const chosen = (await queue.jobsIn(ids, ['dead'])).map(({ id }) => id)
+  await cancelForsaken(await buildsOf(chosen), origin)
   return transact(async () => {
     // A job that somebody has retried meanwhile stays.
     const dead = await queue.jobsIn(ids, ['dead'], { lock: true })

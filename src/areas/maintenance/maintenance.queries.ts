@@ -1,3 +1,4 @@
+import { PART } from '../../db/paginate.js'
 import { row, rows } from '../../db/sql.js'
 
 /** A run of a maintenance task. */
@@ -28,6 +29,12 @@ export function listRuns({ task, limit }: { task?: string; limit: number }): Pro
     `${SELECT} ${where} order by id desc limit ${Math.trunc(limit)}`,
     task === undefined ? [] : [task]
   )
+}
+
+/** The next part of such a list: runs with a lower id than `before`. */
+export function runsBefore(task: string | undefined, before: number): Promise<RunRow[]> {
+  const [where, values] = task === undefined ? ['', []] : ['task = ? and', [task]]
+  return rows<RunRow>(`${SELECT} where ${where} id < ? order by id desc limit ${PART}`, [...values, before])
 }
 
 /** The last run of each task by the task's name; dry runs do not count. */

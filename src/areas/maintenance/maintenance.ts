@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import type { Origin } from '../../access/actor.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
-import { AlreadyRunning, Failure, NotFound } from '../../errors.js'
+import { AlreadyRunning, Failure, NoSuch, NotFound } from '../../errors.js'
 import type { Task } from '../../queue/task.js'
 import { audit } from '../audit/audit.js'
 import { findRun } from './maintenance.queries.js'
@@ -27,7 +27,7 @@ const MOST_NOTES = 1000
 /** The task with this name. Throws NotFound when no task has it. */
 export function taskNamed(name: string): Task {
   const task = tasks.find(known => known.name === name)
-  if (!task) throw new NotFound('Task')
+  if (!task) throw new NoSuch('task', name)
   return task
 }
 

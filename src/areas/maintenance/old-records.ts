@@ -1,5 +1,6 @@
 // Removes old records. The time to keep them is a constant, not a setting: a log that is kept for ever fills the disk,
 // and a log that a setting has cut short is missing when somebody needs it.
+import { scheduleOrigin } from '../../access/actor.js'
 import { deadJobsBefore } from '../../queue/administer.js'
 import { daysAgo, removeRows, type Task, type TaskContext } from '../../queue/task.js'
 import { discardDead } from '../jobs/jobs.js'
@@ -20,11 +21,11 @@ export const oldJobs: Task = {
   run: context => removeJobs(context, daysAgo(JOB_DAYS))
 }
 
-/** `run_at` of a dead job is the time of its last try. A hook delivery that waits for the job is canceled with it. */
+/** `run_at` of a dead job is the time of its last try. A hook delivery or a build that waits for the job is canceled with it. */
 async function removeJobs(context: TaskContext, before: Date): Promise<undefined> {
   if (context.dryRun) return removeRows(context, 'jobs', "state = 'dead' and run_at < ?", [before])
   for (let ids = await deadJobsBefore(before, 500); ids.length > 0; ids = await deadJobsBefore(before, 500)) {
-    context.count(await discardDead(ids))
+    context.count(await discardDead(ids, scheduleOrigin()))
     context.signal.throwIfAborted()
   }
 }

@@ -25,10 +25,11 @@ export interface Integrity {
   readonly unchanged: number
 }
 
+/** What a look at stored files takes: at repositories, or at the files of builds. */
 export interface LookOptions {
-  /** Look at so many: those with a known fault first, then those with activity since the last look, then the oldest. */
+  /** Look at so many in one run. */
   readonly most?: number
-  /** Look into every repository, also into those that have not changed. */
+  /** Look at every one, also at those that an earlier look has seen and that have not changed since. */
   readonly all: boolean
   readonly progress?: (done: number, total: number) => void
 }
@@ -37,7 +38,10 @@ const PROBLEM_LIMIT = 1000
 /** Other lines say which object needs the missing one. */
 const TELLING = /^(missing|error|fatal)/
 
-/** Looks into repositories and notes the result. A repository that is not in its place is left to `findMissing`. */
+/**
+ * Looks into repositories and notes the result: those with a known fault first, then those with activity since the last
+ * look, then the oldest. A repository that is not in its place is left to `findMissing`.
+ */
 export async function lookIntoRepositories({ most, all, progress }: LookOptions): Promise<Integrity> {
   const limit = most === undefined ? '' : `limit ${Math.trunc(most)}`
   // The row of a project notes activity at most once an hour.

@@ -1,4 +1,4 @@
-import { countTotal } from '../../db/paginate.js'
+import { countTotal, PART } from '../../db/paginate.js'
 import { row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 
@@ -67,4 +67,14 @@ export async function listAllKeys({ userId, limit }: { userId?: number; limit: n
     )
   ])
   return { total, items }
+}
+
+/** The next part of such a list: keys with a lower id than `before`. */
+export function keysBefore(userId: number | undefined, before: number): Promise<OwnedKeyRow[]> {
+  const [where, values] = userId === undefined ? ['', []] : ['k.user_id = ? and', [userId]]
+  return rows<OwnedKeyRow>(
+    `select ${COLUMNS}, u.username from ssh_keys k join users u on u.id = k.user_id where ${where} k.id < ?
+     order by k.id desc limit ${PART}`,
+    [...values, before]
+  )
 }

@@ -1,7 +1,7 @@
 import { contains } from '../../db/conditions.js'
-import { countTotal, type Page, window } from '../../db/paginate.js'
+import { countTotal, PART, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
-import { NotFound } from '../../errors.js'
+import { NoSuch, NotFound } from '../../errors.js'
 import type { UserListQuery } from './users.schema.js'
 
 export interface UserRow {
@@ -72,19 +72,15 @@ async function lockUser(id: number, lock: 'lock in share mode' | 'for update'): 
   if (!(await row(`select id from users where id = ? ${lock}`, [id]))) throw new NotFound('User')
 }
 
-export function findUserByName(username: string): Promise<UserRow | undefined> {
-  return row<UserRow>(`select ${COLUMNS}, ${IDENTITIES} from users u where u.username_key = lower(?)`, [username])
-}
-
 /**
  * The user whom a sysadmin names by username, mail address or id, in this order, because a username may consist of
- * digits. Throws NotFound.
+ * digits. Throws NoSuch.
  */
 export async function requireUser(name: string): Promise<UserRow> {
   const byText = `select ${COLUMNS}, ${IDENTITIES} from users u where u.username_key = lower(?)
     or u.email_key = lower(?)`
   const found = (await row<UserRow>(byText, [name, name])) ?? (await findNumberedUser(name))
-  if (!found) throw new NotFound(`User ${name}`)
+  if (!found) throw new NoSuch('user', name)
   return found
 }
 
@@ -128,6 +124,18 @@ async function pageOfUsers<T>(columns: string, query: UserFilter, admin: boolean
     rows<T>(`select ${columns} from users u where ${where} order by u.id desc ${sql}`, values)
   ])
   return { items, total, page, perPage }
+}
+
+/**
+ * The next part of such a list, newest first: users with a lower id than `before`. It costs the same wherever it is, unlike a
+ * page, so that a list of everything can be read.
+ */
+export function usersBefore(query: UserFilter, asker: { admin: boolean }, before: number): Promise<UserRow[]> {
+  const { where, values } = filter(query, asker.admin)
+  return rows<UserRow>(
+    `select ${COLUMNS}, ${IDENTITIES} from users u where ${where} and u.id < ? order by u.id desc limit ${PART}`,
+    [...values, before]
+  )
 }
 
 function filter({ active, admins, blocked, external, search, username }: UserFilter, admin: boolean) {

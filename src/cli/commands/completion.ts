@@ -1,11 +1,12 @@
-import { Args } from '@oclif/core'
 import { BaseCommand } from '../base.js'
+import { Args } from '../oclif.js'
 
 export default class Completion extends BaseCommand {
   static override summary = 'Print the completion script for a shell'
   static override description =
-    'The script contains all commands, flags and values, so that no key press has to start a process. ' +
-    'Print it again after an upgrade.'
+    'The script contains all commands, flags and values, with the names of queues, tasks and settings. For the names of ' +
+    'users, projects, hooks, broadcast messages, backups, failed jobs and unfinished builds it asks the running appliance ' +
+    'of --home, at most a second. Print it again after an upgrade.'
   static override examples = [
     'source <(<%= config.bin %> completion bash)',
     '<%= config.bin %> completion bash > /etc/bash_completion.d/<%= config.bin %>',
@@ -19,7 +20,7 @@ export default class Completion extends BaseCommand {
   async run(): Promise<{ shell: string; script: string }> {
     const { args } = await this.parse(Completion)
     const { completionScript } = await import('../reference/completion.js')
-    const script = completionScript(args.shell, this.config)
+    const script = await completionScript(args.shell, this.config)
     if (!this.jsonEnabled()) process.stdout.write(script)
     return { shell: args.shell, script }
   }

@@ -1,6 +1,7 @@
-import { Flags } from '@oclif/core'
-import { BaseCommand, ExitCode } from '../base.js'
+import { BaseCommand } from '../base.js'
 import type { CheckResult } from '../doctor/check.js'
+import { ExitCode } from '../failures.js'
+import { Flags } from '../oclif.js'
 
 export default class Doctor extends BaseCommand {
   static override summary = 'Check everything that the appliance needs, and say how to repair each fault'

@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../base.js'
+import { Flags } from '../oclif.js'
 
 export default class Info extends BaseCommand {
   static override summary = 'Show versions, addresses, counts and sizes of the appliance'

@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../base.js'
+import { Flags } from '../oclif.js'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 

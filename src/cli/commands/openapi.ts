@@ -11,10 +11,7 @@ export default class OpenApi extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(OpenApi)
     this.configure(flags)
-    const { buildApp } = await import('../../server/app.js')
-    const app = await buildApp()
-    await app.ready()
-    process.stdout.write(`${JSON.stringify(app.swagger(), null, 2)}\n`)
-    await app.close()
+    const { openApiDocument } = await import('../openapi-document.js')
+    process.stdout.write(`${JSON.stringify(await openApiDocument(), null, 2)}\n`)
   }
 }

@@ -1,6 +1,6 @@
-import { Args, Flags } from '@oclif/core'
 import { BaseCommand, type FlagsOf } from '../base.js'
 import { confirm, requireAnswer } from '../confirm.js'
+import { Args, Flags } from '../oclif.js'
 import { pathFlag } from '../path-flag.js'
 
 type FoundBackup = ReturnType<typeof import('../../areas/backup/store.js').findBackup>

@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../base.js'
+import { Flags } from '../oclif.js'
 
 export default class Server extends BaseCommand {
   static override summary = 'Run one server process, for a service manager or for several machines'

@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../base.js'
+import { Flags } from '../oclif.js'
 
 export default class Up extends BaseCommand {
   static override summary = 'Run the whole appliance in the foreground: database, server and worker'

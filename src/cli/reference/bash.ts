@@ -1,4 +1,4 @@
-// Writes the completion script for bash. It contains every command, so that no key press has to start a process.
+// Writes the completion script for bash. It contains every command, so that a key press starts a process for names alone.
 import type { CommandReference } from './commands.js'
 import { allBranches, type Branch } from './tree.js'
 
@@ -31,21 +31,25 @@ function flagNames({ flags }: CommandReference, takingValues = false): string[] 
 
 function valuesOf(command: CommandReference): [string, string][] {
   return command.flags
-    .filter(({ options }) => options.length > 0)
-    .flatMap(({ name, char, options }) =>
+    .filter(({ options, names }) => options.length > 0 || names !== undefined)
+    .flatMap(({ name, char, ...value }) =>
       [`--${name}`, ...(char ? [`-${char}`] : [])].map((flag): [string, string] => [
         `${pathOf(command)} ${flag}`,
-        options.join(' ')
+        proposed(value)
       ])
     )
 }
 
 function argumentsOf(command: CommandReference): [string, string][] {
   const last = command.arguments.length - 1
-  return command.arguments.flatMap(({ options }, at): [string, string][] =>
-    options.length === 0 ? [] : [[`${pathOf(command)} ${at === last && command.repeats ? '*' : at}`, options.join(' ')]]
+  return command.arguments.flatMap((value, at): [string, string][] =>
+    proposed(value) === '' ? [] : [[`${pathOf(command)} ${at === last && command.repeats ? '*' : at}`, proposed(value)]]
   )
 }
+
+/** The values, or `@KIND` where the script asks for names. */
+const proposed = ({ options, names }: { options: readonly string[]; names?: string }): string =>
+  names === undefined ? options.join(' ') : `@${names}`
 
 /** The lines of a `case`. A `*` at the end of a pattern stays unquoted, so that it matches anything. */
 function cases(entries: readonly (readonly [pattern: string, words: string])[]): string {
@@ -100,14 +104,23 @@ _@BIN@_arguments() {
   esac
 }
 
+# The names of a kind of records that begin with a text. It takes _@BIN@_seconds (1) at the most, and prints nothing on errors.
+_@BIN@_names() {
+  local seconds=\${_@BIN@_seconds:-1}
+  REPLY=$(timeout "$seconds" @BIN@ __names "$1" "$2" --seconds "$seconds" --home "$home" --to "$folder" 2>/dev/null | cut -f 1)
+}
+
 _@BIN@() {
-  local REPLY current=\${COMP_WORDS[COMP_CWORD]} path='' flag='' word position=0 at
+  local REPLY current=\${COMP_WORDS[COMP_CWORD]} path='' flag='' word position=0 at home='' folder='' asked=''
   COMPREPLY=()
   for ((at = 1; at < COMP_CWORD; at++)); do
     word=\${COMP_WORDS[at]}
     if [[ -n $flag ]]; then
       # bash splits --flag=value into three words.
-      [[ $word == = ]] || flag=
+      [[ $word != = ]] || continue
+      [[ $flag != --home ]] || home=$word
+      [[ $flag != --to ]] || folder=$word
+      flag=
       continue
     fi
     if [[ $word == -* ]]; then
@@ -127,9 +140,10 @@ _@BIN@() {
     _@BIN@_words "$path"
     [[ $position -eq 0 && -n $REPLY ]] || _@BIN@_arguments "$path $position"
   fi
+  if [[ $REPLY == @* ]]; then asked=yes; _@BIN@_names "\${REPLY#@}" "$current"; fi
   COMPREPLY=($(compgen -W "$REPLY" -- "$current"))
   # When any value is possible, complete the names of files.
-  [[ -n $REPLY ]] || compopt -o default
+  [[ -n $REPLY || -n $asked ]] || compopt -o default
 }
 
 complete -F _@BIN@ @BIN@

@@ -1,6 +1,7 @@
 // Describes every command as static data for the completions and the man page. The data comes from the manifest, so
 // that no command has to be loaded.
 import type { Config } from '@oclif/core'
+import type { LiveNames } from './live-names.js'
 
 export interface FlagReference {
   readonly name: string
@@ -8,6 +9,8 @@ export interface FlagReference {
   readonly description: string
   readonly takesValue: boolean
   readonly options: readonly string[]
+  /** Names that the shell asks the appliance for. */
+  readonly names?: LiveNames
   readonly required: boolean
   readonly default?: string
   readonly environment?: string
@@ -19,6 +22,7 @@ export interface ArgumentReference {
   readonly name: string
   readonly description: string
   readonly options: readonly string[]
+  readonly names?: LiveNames
   readonly required: boolean
 }
 

@@ -2,6 +2,7 @@ import type { Config } from '@oclif/core'
 import { bashCompletion } from './bash.js'
 import { commandReferences, topicReferences } from './commands.js'
 import { fishCompletion } from './fish.js'
+import { fixedWords, withNames } from './names.js'
 import { commandTree } from './tree.js'
 import { zshCompletion } from './zsh.js'
 
@@ -11,8 +12,9 @@ const WRITERS: { readonly [shell: string]: typeof bashCompletion } = {
   fish: fishCompletion
 }
 
-/** The completion script for a shell, with all commands of this version. */
-export function completionScript(shell: string, config: Config): string {
+/** The completion script for a shell, with all commands and names of this version. */
+export async function completionScript(shell: string, config: Config): Promise<string> {
   const write = WRITERS[shell] ?? bashCompletion
-  return write(config.bin, commandTree(commandReferences(config), topicReferences(config)))
+  const commands = withNames(commandReferences(config), await fixedWords())
+  return write(config.bin, commandTree(commands, topicReferences(config)))
 }

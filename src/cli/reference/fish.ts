@@ -15,21 +15,26 @@ export function fishCompletion(bin: string, tree: Branch): string {
 
 function commandLines(bin: string, command: CommandReference): string[] {
   const here = under(bin, command.words, 'below')
-  const flags = command.flags.map(({ name, char, description, takesValue, options }) =>
+  const flags = command.flags.map(({ name, char, description, takesValue, ...value }) =>
     [
       here,
       `-l ${name}`,
       ...(char ? [`-s ${char}`] : []),
       ...(takesValue ? ['-r'] : []),
-      ...(options.length > 0 ? [`-f -a ${quote(options.join(' '))}`] : []),
+      ...proposal(bin, value),
       `-d ${quote(description)}`
     ].join(' ')
   )
-  const values = command.arguments.filter(({ options }) => options.length > 0)
-  return [
-    ...flags,
-    ...values.map(({ options, description }) => `${here} -f -a ${quote(options.join(' '))} -d ${quote(description)}`)
-  ]
+  const values = command.arguments.flatMap(({ description, ...value }) =>
+    proposal(bin, value).map(text => `${here} ${text} -d ${quote(description)}`)
+  )
+  return [...flags, ...values]
+}
+
+/** The values to choose from, or the function that asks for names. Without both, fish proposes files. */
+function proposal(bin: string, { options, names }: { options: readonly string[]; names?: string }): string[] {
+  if (names !== undefined) return [`-f -a '(__${bin}_names ${names})'`]
+  return options.length > 0 ? [`-f -a ${quote(options.join(' '))}`] : []
 }
 
 function under(bin: string, words: readonly string[], how: 'exactly' | 'below'): string {
@@ -46,6 +51,23 @@ function __@BIN@_words
     set -l words (string match -v -- '-*' $given[2..-1])
     test "$words[1]" = help; and set -e words[1]
     echo "$words"
+end
+
+# The value of a flag before the cursor; an empty line without it.
+function __@BIN@_value
+    set -l given (commandline -opc)
+    if set -l at (contains -i -- $argv[1] $given)
+        echo $given[(math $at + 1)]
+    else
+        echo
+    end
+end
+
+# The names of a kind of records. It takes _@BIN@_seconds (1) at the most, and prints nothing on errors.
+function __@BIN@_names
+    set -l seconds 1
+    set -q _@BIN@_seconds; and set seconds $_@BIN@_seconds
+    timeout $seconds @BIN@ __names $argv[1] (commandline -ct) --seconds $seconds --home (__@BIN@_value --home) --to (__@BIN@_value --to) 2>/dev/null
 end
 
 # Whether those words are exactly the given ones.

@@ -7,7 +7,7 @@ export function zshCompletion(bin: string, tree: Branch): string {
   const load = `# zsh completion for ${bin}: ${bin} completion zsh > a folder of $fpath/_${bin}`
   // In $fpath the file is the body of a function; otherwise it is sourced as a script. Both must work.
   const end = `if [[ $funcstack[1] == _${bin} ]]; then _${bin} "$@"; else compdef _${bin} ${bin}; fi`
-  return [`#compdef ${bin}`, load, ...functions, end].join('\n\n').concat('\n')
+  return [`#compdef ${bin}`, load, NAMES.replaceAll('@BIN@', bin), ...functions, end].join('\n\n').concat('\n')
 }
 
 const nameOf = (bin: string, words: readonly string[]) => ['', bin, ...words].join('_')
@@ -36,11 +36,11 @@ function inner(bin: string, { words, branches }: Branch): string {
 
 function leaf(bin: string, command: CommandReference): string {
   const last = command.arguments.length - 1
-  const values = command.arguments.map(({ name, options }, at) => {
+  const values = command.arguments.map(({ name, ...value }, at) => {
     const position = at === last && command.repeats ? '*' : String(at + 1)
-    return quote(`${position}:${plain(name)}:${completer(options)}`)
+    return quote(`${position}:${plain(name)}:${completer(bin, value)}`)
   })
-  const lines = [...command.flags.flatMap(flagLines), ...values]
+  const lines = [...command.flags.flatMap(flag => flagLines(bin, flag)), ...values]
   return [
     `${nameOf(bin, command.words)}() {`,
     '  _arguments \\',
@@ -49,12 +49,26 @@ function leaf(bin: string, command: CommandReference): string {
   ].join('\n')
 }
 
-function flagLines({ name, char, description, takesValue, options }: FlagReference): string[] {
-  const text = `[${plain(description)}]${takesValue ? `:${plain(name)}:${completer(options)}` : ''}`
+function flagLines(bin: string, { name, char, description, takesValue, ...value }: FlagReference): string[] {
+  const text = `[${plain(description)}]${takesValue ? `:${plain(name)}:${completer(bin, value)}` : ''}`
   return [quote(`--${name}${takesValue ? '=' : ''}${text}`), ...(char ? [quote(`-${char}${text}`)] : [])]
 }
 
-const completer = (options: readonly string[]) => (options.length > 0 ? `(${options.join(' ')})` : '_files')
+/** A space before the name of a function has zsh call it with these words alone. */
+function completer(bin: string, { options, names }: { options: readonly string[]; names?: string }): string {
+  if (names !== undefined) return ` _${bin}_names ${names}`
+  return options.length > 0 ? `(${options.join(' ')})` : '_files'
+}
+
+const NAMES = `# The names of a kind of records. It takes _@BIN@_seconds (1) at the most, and prints nothing on errors.
+_@BIN@_names() {
+  local -a found
+  local seconds=\${_@BIN@_seconds:-1}
+  found=(\${(f)"$(timeout $seconds @BIN@ __names $1 "$PREFIX" --seconds $seconds --home "\${(Q)opt_args[--home]}" --to "\${(Q)opt_args[--to]}" 2>/dev/null)"})
+  found=(\${found//:/\\\\:})
+  found=(\${found/$'\\t'/:})
+  _describe -t $1 $1 found
+}`
 
 /** Text escaped for _arguments. */
 const plain = (text: string) => text.replace(/[\\:[\]]/g, sign => `\\${sign}`)

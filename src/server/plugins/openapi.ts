@@ -31,7 +31,7 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
         description: DESCRIPTION,
         license: { name: 'MIT', identifier: 'MIT' }
       },
-      servers: [{ url: publicUrl() }],
+      servers: [],
       tags,
       components: { securitySchemes },
       security
@@ -41,7 +41,11 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
       const path = url.slice(PREFIX.length)
       return { schema: describeOperation({ method: String(method), path, config, schema }), url }
     },
-    transformObject: made => finishDocument(('openapiObject' in made && made.openapiObject) as Document) as never
+    // The URL is known when the server listens: the configuration may ask for any free port.
+    transformObject: made => {
+      const document = ('openapiObject' in made && made.openapiObject) as Document
+      return finishDocument(Object.assign(document, { servers: [{ url: publicUrl() }] })) as never
+    }
   })
   app.get('/api/v3/openapi.json', { config: { public: true }, schema: { hide: true } }, async () => app.swagger())
   await app.register(async docs => {

@@ -286,13 +286,18 @@ t.test('a damaged backup is marked, and all goes on without it', async t => {
   )
 
   t.test('delete removes damaged and whole backups, and the others stay complete', async t => {
-    const [first, second] = [await create(), await create()]
+    const [first, second, third] = [await create(), await create(), await create()]
     const names = [damaged.id, half, first.id]
     t.equal((await cli(['backup', 'delete', ...names], { environment })).code, 2, 'it asks for --yes')
     const dry = await cli(['backup', 'delete', ...names, '--dry-run', '--json'], { environment })
     t.match(dry.json(), { would_delete: [{ id: damaged.id, bytes: null }, {}, { id: first.id, bytes: Number }] })
-    t.equal((await cli(['backup', 'delete', first.id, 'nothing', '--yes'], { environment })).code, 3)
-    t.ok(existsSync(first.path), 'a wrong name deletes nothing')
+    const wrong = await cli(['backup', 'delete', third.id, 'nothing', '--yes', '--json'], { environment })
+    t.match(wrong.json(), {
+      deleted: [{ id: third.id }],
+      failed: [{ argument: 'nothing', error: { code: 'not_found', message: 'no backup is called "nothing"' } }]
+    })
+    t.equal(wrong.code, 3, 'the other one is deleted')
+    t.notOk(existsSync(third.path))
     const withUrl = { environment: { ...environment, GITSTEAD_DATABASE_URL: databaseUrl } }
     const { code, stdout } = await cli(['backup', 'delete', ...names, '--yes'], withUrl)
     t.equal(code, 0)

@@ -1,9 +1,11 @@
 import t from 'tap'
 import { cancelableBuilds, cancelBuilds, retryBuilds } from '../../../src/areas/builds/administer.js'
 import { discardJobs } from '../../../src/areas/jobs/jobs.js'
+import { runTask } from '../../../src/areas/maintenance/maintenance.js'
 import { addMissingWakeUps } from '../../../src/areas/runners/wake-ups.js'
 import { commandOrigin } from '../../../src/cli/origin.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
+import { enqueue } from '../../../src/queue/enqueue.js'
 import { registerProcess } from '../../../src/queue/processes.js'
 import { cli } from '../../helpers/cli.js'
 import { testDatabase } from '../../helpers/database.js'
@@ -97,12 +99,48 @@ t.test('a discarded wake-up leaves a build that runs', async t => {
   t.same(await statuses(first.pipelineId), ['one running'])
 })
 
+t.test('a discard of all dead jobs leaves no build that waits for ever, and spares those with another job', async t => {
+  for (const table of ['jobs', 'builds', 'pipelines', 'pipeline_stages']) await execute(`delete from ${table}`)
+  const { first, builds } = await pipeline(
+    'one: { script: x }\ntwo: { script: x }\nthree: { script: x }\nfour: { script: x }\n'
+  )
+  const [, two, three, four] = builds
+  if (!two || !three || !four) return t.fail('no builds')
+  await execute("update jobs set state = 'dead' where name = 'build.run'")
+  await beginBuild(two, worker)
+  const gone = await registerProcess({ queues: ['builds'], concurrency: 1 })
+  await beginBuild(three, gone)
+  await execute('delete from job_processes where id = ?', [gone])
+  await enqueue('build.run', { buildId: four.id })
+  t.equal(await discardJobs('dead', origin), 4)
+  t.same(await statuses(first.pipelineId), ['one canceled', 'two running', 'three canceled', 'four pending'])
+  t.match(await rows("select target_id from audit_events where action = 'build.cancel' order by id desc limit 2"), [
+    { target_id: String(three.id) },
+    { target_id: String(first.id) }
+  ])
+})
+
+t.test('the task that removes old dead jobs leaves no build that waits for ever', async t => {
+  for (const table of ['jobs', 'builds', 'pipelines', 'pipeline_stages']) await execute(`delete from ${table}`)
+  const { first } = await pipeline('one: { script: x }\n')
+  await execute("update jobs set state = 'dead', run_at = '2020-01-01' where name = 'build.run'")
+  await runTask('old_jobs', {}, origin)
+  t.same(await rows("select id from jobs where name = 'build.run'"), [])
+  t.same(await statuses(first.pipelineId), ['one canceled'])
+})
+
 t.test('the commands take many builds and name those that are missing', async t => {
   const { first } = await pipeline('one: { script: x }\n')
   const would = await cli(['builds', 'cancel', String(first.id), '--dry-run', '--json'], { environment })
-  t.same(would.json(), { would_cancel: [first.id] }, would.stderr)
+  t.same(would.json(), { would_cancel: [first.id], failed: [] }, would.stderr)
   const done = await cli(['builds', 'cancel', String(first.id), '--json'], { environment })
-  t.same(done.json(), { canceled: [first.id], unchanged: [] })
+  t.same(done.json(), { canceled: [first.id], unchanged: [], failed: [] })
+  const missing = await cli(['builds', 'cancel', '999998', String(first.id), '--json'], { environment })
+  t.match(missing.json(), {
+    unchanged: [first.id],
+    failed: [{ argument: 999998, error: { code: 'not_found', message: 'no build has the number 999998' } }]
+  })
+  t.equal(missing.code, 3, 'the other one is done')
   const retried = await cli(['builds', 'retry', String(first.id)], { environment })
   t.match(retried.stdout, new RegExp(`^build ${first.id} is retried as \\d+\n$`))
   t.match(await cli(['builds', 'retry', '999999'], { environment }), { code: 3, stderr: /999999/ })

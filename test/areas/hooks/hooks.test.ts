@@ -20,6 +20,16 @@ t.test('system hooks', async t => {
     t.notMatch((await admin.get('/audit_events')).body, /hunter22|a-token/)
   })
 
+  t.test('the values of the query of a URL are in the record alone, not in the audit', async t => {
+    const [hook] = (await admin.post('/hooks', { url: 'https://hooks.example.org/in?token=whsec99&n' })).json()
+    t.equal(hook.url, 'https://hooks.example.org/in?token=whsec99&n', 'an administrator may edit the hook')
+    t.equal((await app.as(await app.make.user()).get('/hooks')).statusCode, 403)
+    await admin.delete(`/hooks/${hook.id}`)
+    const events = (await admin.get('/audit_events?target_type=hook')).body
+    t.match(events, 'https://hooks.example.org/in?token=redacted&redacted')
+    t.notMatch(events, /whsec99/)
+  })
+
   t.test('POST returns an array that contains the hook without its token', async t => {
     const res = await admin.post('/hooks', { url: URL_OF_HOOK, token: 'the-secret', id: 99, created_at: 'x' })
     t.equal(res.statusCode, 201)

@@ -272,7 +272,9 @@ t.test('every run has a record, and the audit has the runs of commands', async t
   t.equal((await lastRuns()).get('old_ticks')?.id, scheduled.id, 'a dry run is not the last run')
 })
 
-t.test('a task that does not exist cannot run', t => t.rejects(run('nothing'), { message: '404 Task Not Found' }))
+t.test('a task that does not exist cannot run', t =>
+  t.rejects(run('nothing'), { message: 'no task is called "nothing"' })
+)
 
 t.test('a run that a signal ends says so in its record', async t => {
   const stop = AbortSignal.abort(new Error('ended by SIGTERM'))

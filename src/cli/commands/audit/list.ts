@@ -1,5 +1,20 @@
-import { Flags } from '@oclif/core'
+import { parseStored } from '../../../lib/stored.js'
 import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
+import { type Column, table } from '../../table.js'
+
+type Row = import('../../../areas/audit/audit.queries.js').AuditRow
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['TIME', event => event.created_at],
+  ['ACTOR', event => (event.acting_as === null ? event.actor_name : `${event.actor_name} as ${event.acting_as}`)],
+  ['VIA', event => event.via],
+  ['FROM', event => event.address],
+  ['ACTION', event => event.action],
+  ['TARGET', event => `${event.target_type} ${event.target_id} (${event.target_name})`],
+  ['CHANGED', event => Object.keys(parseStored<object>(event.changes, {})).join(', ') || null]
+]
 
 export default class AuditList extends BaseCommand {
   static override summary = 'List what administrators, commands and the schedule have changed, newest first'
@@ -21,7 +36,7 @@ export default class AuditList extends BaseCommand {
     }),
     until: Flags.string({ description: 'only before this time; written like --since' }),
     limit: Flags.integer({ default: 50, min: 1, max: 10_000, description: 'show at most this many events' }),
-    all: Flags.boolean({ description: 'show every event, however many there are' })
+    ...allFlag()
   }
 
   async run() {
@@ -36,28 +51,29 @@ export default class AuditList extends BaseCommand {
       since: flags.since === undefined ? undefined : readMoment('--since', flags.since),
       until: flags.until === undefined ? undefined : readMoment('--until', flags.until)
     }
-    const [{ withDatabase }, { allAuditEvents, newestAuditEvents }, { viewAuditEvent }, { table }] = await Promise.all([
+    const [{ withDatabase }, { auditEventsBefore, newestAuditEvents }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../areas/audit/audit.queries.js'),
-      import('../../../areas/audit/audit.view.js'),
-      import('../../table.js')
+      import('../../../areas/audit/audit.queries.js')
     ])
-    const { items, total } = await withDatabase(() =>
-      flags.all ? allAuditEvents(filter) : newestAuditEvents(filter, flags.limit)
-    )
-    const events = items.map(viewAuditEvent)
-    this.log(
-      table(events, [
-        ['TIME', event => event.created_at as Date],
-        ['ACTOR', event => (event.acting_as === null ? event.actor_name : `${event.actor_name} as ${event.acting_as}`)],
-        ['VIA', event => event.via],
-        ['FROM', event => event.address],
-        ['ACTION', event => event.action],
-        ['TARGET', event => `${event.target_type} ${event.target_id} (${event.target_name})`],
-        ['CHANGED', event => Object.keys(event.changes as object).join(', ') || null]
-      ])
-    )
-    if (total > events.length) this.log(`${events.length} of ${total}: raise --limit to see more, or give --all`)
-    return { audit_events: events, total }
+    const view = async () => (await import('../../../areas/audit/audit.view.js')).viewAuditEvent
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(() =>
+        printAll({
+          name: 'audit_events',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view,
+          part: (last = Number.MAX_SAFE_INTEGER) => auditEventsBefore(filter, last),
+          idOf: ({ id }) => id
+        })
+      )
+    }
+    const { items, total } = await withDatabase(() => newestAuditEvents(filter, flags.limit))
+    // Load the view for --json alone: it brings the schema library along.
+    if (this.jsonEnabled()) return { audit_events: items.map(await view()), total }
+    this.log(table(items, COLUMNS))
+    if (total > items.length) this.log(`${items.length} of ${total}: raise --limit, or use --all, to see more`)
+    return undefined
   }
 }

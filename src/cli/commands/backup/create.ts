@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 import { pathFlag } from '../../path-flag.js'
 
 export default class BackupCreate extends BaseCommand {

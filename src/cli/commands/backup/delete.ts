@@ -1,13 +1,14 @@
-import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
+import { Args } from '../../oclif.js'
 import { pathFlag } from '../../path-flag.js'
 
 export default class BackupDelete extends BaseCommand {
   static override summary = 'Delete backups, damaged ones as well'
   static override description =
     'Other backups stay complete, also those that share files with a deleted one. It needs no database, so it works on a ' +
-    'full disk. With --json: {deleted}, or with --dry-run {would_delete}: [{id, path, bytes}].'
+    'full disk. One that does not exist does not stop the others. With --json: {deleted, failed}, or with --dry-run ' +
+    '{would_delete, failed}: [{id, path, bytes}] and [{argument, error}].'
   static override strict = false
   static override examples = [
     '<%= config.bin %> backup delete 20261121T020000Z-3f9a --dry-run',
@@ -29,24 +30,27 @@ export default class BackupDelete extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!flags['dry-run']) requireAnswer(how)
-    const [{ deletable, deleteBackups }, { bytesText }] = await Promise.all([
+    const [{ deletable, deleteBackups }, { bytesText }, { sortOut }] = await Promise.all([
       import('../../../areas/backup/store.js'),
-      import('../../../lib/bytes.js')
+      import('../../../lib/bytes.js'),
+      import('../../each.js')
     ])
-    const found = [...new Set(argv.map(String))].map(name => deletable(name, flags.to))
-    const named = found.map(({ id, bytes }) => `${id} (${bytes === null ? 'damaged' : bytesText(bytes)})`)
+    const { done, failed } = await sortOut(argv.map(String), how.json, async name => deletable(name, flags.to))
+    const found = done.map(({ result }) => result)
+    const nameOf = ({ id, bytes }: (typeof found)[number]) => `${id} (${bytes === null ? 'damaged' : bytesText(bytes)})`
     if (flags['dry-run']) {
-      for (const line of named) this.log(`would delete ${line}`)
-      return { would_delete: found }
+      for (const backup of found) this.log(`would delete ${nameOf(backup)}`)
+      return { would_delete: found, failed }
     }
-    await confirm(named.map(line => `to delete ${line}`).join('\n'), how)
-    deleteBackups(
-      found.map(({ path }) => path),
-      flags.to
-    )
-    for (const line of named) this.log(`deleted ${line}`)
-    await this.note(found)
-    return { deleted: found }
+    if (found.length > 0) await confirm(found.map(backup => `to delete ${nameOf(backup)}`).join('\n'), how)
+    const deleted: typeof found = []
+    for (const backup of found) {
+      deleteBackups([backup.path], flags.to)
+      this.log(`deleted ${nameOf(backup)}`)
+      deleted.push(backup)
+    }
+    if (deleted.length > 0) await this.note(deleted)
+    return { deleted, failed }
   }
 
   /** The audit comes last: a full disk, which stops the database, is a reason to delete backups. */

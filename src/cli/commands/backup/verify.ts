@@ -1,6 +1,8 @@
-import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
 import { pathFlag } from '../../path-flag.js'
+
+type Verified = Awaited<ReturnType<typeof import('../../../areas/backup/verify.js').verifyBackup>>
 
 export default class BackupVerify extends BaseCommand {
   static override summary = 'Restore a backup into a temporary home, and check the result'
@@ -12,8 +14,12 @@ export default class BackupVerify extends BaseCommand {
     '<%= config.bin %> backup verify latest',
     '<%= config.bin %> backup verify /mnt/backups/20261121T020000Z-3f9a --secrets /root/gitstead-secrets.json --json'
   ]
+  static override strict = false
   static override args = {
-    backup: Args.string({ required: true, description: 'the backup: its id, its folder, or latest' })
+    backup: Args.string({
+      required: true,
+      description: 'the backup: its id, its folder, or latest; you can give several'
+    })
   }
   static override flags = {
     to: pathFlag({ description: 'the folder that holds the backups (default: HOME/backups)' }),
@@ -22,28 +28,36 @@ export default class BackupVerify extends BaseCommand {
   }
 
   async run() {
-    const { flags, args } = await this.parse(BackupVerify)
+    const { flags, argv } = await this.parse(BackupVerify)
     this.configure(flags)
-    const [{ verifyBackup }, { findBackup, damagedBackups }, { progressLine }, { endedBySignals }] = await Promise.all([
-      import('../../../areas/backup/verify.js'),
-      import('../../../areas/backup/store.js'),
-      import('../../progress.js'),
-      import('../../signals.js')
-    ])
-    const backup = findBackup(args.backup, flags.to)
-    const passedOver = args.backup === 'latest' ? damagedBackups(flags.to) : []
+    const [{ verifyBackup }, { findBackup, damagedBackups }, { progressLine }, { endedBySignals }, { doEach }] =
+      await Promise.all([
+        import('../../../areas/backup/verify.js'),
+        import('../../../areas/backup/store.js'),
+        import('../../progress.js'),
+        import('../../signals.js'),
+        import('../../each.js')
+      ])
     const line = progressLine()
-    const result = await endedBySignals(signal =>
-      verifyBackup(backup, {
+    const verify = async (name: string, signal: AbortSignal) => {
+      signal.throwIfAborted()
+      const backup = findBackup(name, flags.to)
+      const passedOver = name === 'latest' ? damagedBackups(flags.to) : []
+      const result = await verifyBackup(backup, {
         ...(flags.secrets === undefined ? {} : { secretsFile: flags.secrets }),
         ...(flags.in === undefined ? {} : { inside: flags.in }),
         signal,
         progress: (phase, done, total) => line.show(phase, done, total)
-      })
-    ).finally(line.end)
+      }).finally(line.end)
+      // Cron throws the output away, but nobody may believe that a damaged backup is well.
+      for (const { id, problem } of passedOver) process.stderr.write(`gitstead: passed over ${id}: ${problem}\n`)
+      return this.said(result, passedOver)
+    }
+    return endedBySignals(signal => doEach(argv.map(String), this.jsonEnabled(), name => verify(name, signal)))
+  }
+
+  private said(result: Verified, passedOver: readonly { readonly id: string }[]) {
     const { files, repositories, refs } = result.checked
-    // Cron throws the output away, but nobody may believe that a damaged backup is well.
-    for (const { id, problem } of passedOver) process.stderr.write(`gitstead: passed over ${id}: ${problem}\n`)
     for (const problem of result.problems) this.log(`FAIL  ${problem}`)
     for (const note of result.notes) this.log(`note  ${note}`)
     this.log(

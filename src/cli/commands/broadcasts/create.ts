@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 import { broadcastFlags, newBroadcastOf } from '../../broadcast-flags.js'
+import { Args } from '../../oclif.js'
 
 export default class BroadcastsCreate extends BaseCommand {
   static override summary = 'Create a broadcast message, which the sign-in page shows to everybody'

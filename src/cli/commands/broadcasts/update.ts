@@ -1,6 +1,6 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
 import { broadcastFlags, broadcastOf } from '../../broadcast-flags.js'
+import { Flags } from '../../oclif.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class BroadcastsUpdate extends BaseCommand {
@@ -16,8 +16,9 @@ export default class BroadcastsUpdate extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(BroadcastsUpdate)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, rules, { requireBroadcast }, { viewBroadcast }, lines] =
+    const [{ asked }, { withDatabase }, { commandOrigin }, rules, { requireBroadcast }, { viewBroadcast }, lines] =
       await Promise.all([
+        import('../../asked.js'),
         import('../../with-database.js'),
         import('../../origin.js'),
         import('../../../areas/broadcasts/broadcasts.js'),
@@ -29,7 +30,7 @@ export default class BroadcastsUpdate extends BaseCommand {
     if (Object.keys(body).length === 0)
       this.error('give at least one change, such as --message or --ends-in', { exit: 2 })
     const message = await withDatabase(async () => {
-      await requireBroadcast(args.id, `Broadcast message ${args.id}`)
+      await asked('broadcast message', args.id, () => requireBroadcast(args.id))
       return viewBroadcast(await rules.updateBroadcast(args.id, body, commandOrigin()))
     })
     this.log(lines.broadcastTable([message]))

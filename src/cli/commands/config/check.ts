@@ -1,5 +1,5 @@
-import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
 
 export default class ConfigCheck extends BaseCommand {
   static override summary = 'Report every problem of the configuration'

@@ -1,7 +1,7 @@
-import { Flags } from '@oclif/core'
 import type { RollbackStep } from '../../../db/rollback.js'
 import { BaseCommand } from '../../base.js'
 import { confirm, destroyingFlags, offer, requireAnswer } from '../../confirm.js'
+import { Flags } from '../../oclif.js'
 
 export default class DbRollback extends BaseCommand {
   static override summary = 'Undo the newest migrations; the data in their tables is lost'

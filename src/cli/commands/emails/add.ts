@@ -1,5 +1,5 @@
-import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Args, Flags } from '../../oclif.js'
 
 export default class EmailsAdd extends BaseCommand {
   static override summary = 'Add a mail address to a user'

@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 
 export default class EmailsList extends BaseCommand {
   static override summary = 'List the further mail addresses of a user, without the primary one'

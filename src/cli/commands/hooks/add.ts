@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 
 const flag = (what: string, usual: boolean) =>
   Flags.boolean({ allowNo: true, default: usual, description: `${what} (default: ${usual ? 'yes' : 'no'})` })

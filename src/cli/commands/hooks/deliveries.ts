@@ -1,6 +1,20 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
 import { recordNumber } from '../../record-number.js'
+import { type Column, table } from '../../table.js'
+
+type Row = import('../../../areas/hooks/deliveries.queries.js').DeliveryRow
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['ID', delivery => delivery.id],
+  ['MADE', delivery => delivery.created_at],
+  ['EVENT', delivery => delivery.event],
+  ['STATE', delivery => delivery.state],
+  ['TRIES', delivery => delivery.attempts],
+  ['STATUS', delivery => delivery.last_status],
+  ['ERROR', delivery => delivery.last_error]
+]
 
 export default class HooksDeliveries extends BaseCommand {
   static override summary = 'List the deliveries to a system hook, newest first'
@@ -17,36 +31,41 @@ export default class HooksDeliveries extends BaseCommand {
       description: 'only deliveries in this state'
     })(),
     limit: Flags.integer({ default: 20, min: 1, max: 100, description: 'deliveries on a page' }),
-    page: Flags.integer({ default: 1, min: 1, max: 100_000, description: 'the number of the page, from 1' })
+    page: Flags.integer({ default: 1, min: 1, max: 100_000, description: 'the number of the page, from 1' }),
+    ...allFlag(['limit', 'page'])
   }
 
   async run() {
     const { flags, args } = await this.parse(HooksDeliveries)
     this.configure(flags)
-    const [{ withDatabase }, { findHook }, { listDeliveries }, { viewDelivery }, { table }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/hooks/hooks.js'),
-      import('../../../areas/hooks/deliveries.queries.js'),
-      import('../../../areas/hooks/deliveries.view.js'),
-      import('../../table.js')
-    ])
-    const { items, total } = await withDatabase(async () => {
-      const { id } = await findHook(args.id)
-      return listDeliveries(id, { state: flags.state, per_page: flags.limit, page: flags.page })
-    })
-    const deliveries = items.map(viewDelivery)
-    this.log(
-      table(deliveries, [
-        ['ID', delivery => delivery.id],
-        ['MADE', delivery => delivery.created_at as Date],
-        ['EVENT', delivery => delivery.event],
-        ['STATE', delivery => delivery.state],
-        ['TRIES', delivery => delivery.attempts],
-        ['STATUS', delivery => delivery.last_attempt?.status ?? null],
-        ['ERROR', delivery => delivery.last_attempt?.error ?? null]
+    const [{ asked }, { withDatabase }, { findHook }, { deliveriesBefore, listDeliveries }, { viewDelivery }] =
+      await Promise.all([
+        import('../../asked.js'),
+        import('../../with-database.js'),
+        import('../../../areas/hooks/hooks.js'),
+        import('../../../areas/hooks/deliveries.queries.js'),
+        import('../../../areas/hooks/deliveries.view.js')
       ])
+    const hook = () => asked('hook', args.id, () => findHook(args.id))
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(async () => {
+        const { id } = await hook()
+        return printAll({
+          name: 'deliveries',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view: () => viewDelivery,
+          part: (last = Number.MAX_SAFE_INTEGER) => deliveriesBefore(id, flags.state, last),
+          idOf: delivery => delivery.id
+        })
+      })
+    }
+    const { items, total } = await withDatabase(async () =>
+      listDeliveries((await hook()).id, { state: flags.state, per_page: flags.limit, page: flags.page })
     )
-    if (total > deliveries.length) this.log(`${deliveries.length} of ${total}: use --page or --limit to see more`)
-    return { deliveries, total }
+    this.log(table(items, COLUMNS))
+    if (total > items.length) this.log(`${items.length} of ${total}: use --page, --limit or --all to see more`)
+    return { deliveries: items.map(viewDelivery), total }
   }
 }

@@ -17,16 +17,18 @@ export default class HooksDelivery extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(HooksDelivery)
     this.configure(flags)
-    const [{ withDatabase }, { findHook }, queries, { viewDeliveryDetails }, { deliveryReport }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/hooks/hooks.js'),
-      import('../../../areas/hooks/deliveries.queries.js'),
-      import('../../../areas/hooks/deliveries.view.js'),
-      import('../../delivery-report.js')
-    ])
+    const [{ asked }, { withDatabase }, { findHook }, queries, { viewDeliveryDetails }, { deliveryReport }] =
+      await Promise.all([
+        import('../../asked.js'),
+        import('../../with-database.js'),
+        import('../../../areas/hooks/hooks.js'),
+        import('../../../areas/hooks/deliveries.queries.js'),
+        import('../../../areas/hooks/deliveries.view.js'),
+        import('../../delivery-report.js')
+      ])
     const delivery = await withDatabase(async () => {
-      const { id } = await findHook(args.hook)
-      const found = await queries.findDelivery(args.delivery, id)
+      const { id } = await asked('hook', args.hook, () => findHook(args.hook))
+      const found = await asked('delivery', args.delivery, () => queries.findDelivery(args.delivery, id))
       return viewDeliveryDetails(found, await queries.listAttempts(found.id))
     })
     this.log(deliveryReport(delivery))

@@ -3,13 +3,13 @@ import { BaseCommand } from '../../base.js'
 export default class HooksList extends BaseCommand {
   static override summary = 'List system hooks and the state of their receivers'
   static override description =
-    'When a receiver fails several times in a row, its hook rests: nothing is sent to it for a while. With --json: {hooks}, each in the form of `hooks show`.'
+    'When a receiver fails several times in a row, its hook rests: nothing is sent to it for a while. With --json: {hooks}, each in the form of `hooks show`, but with `redacted` in place of the values of the query of a URL.'
   static override examples = ['<%= config.bin %> hooks list', '<%= config.bin %> hooks list --json']
 
   async run() {
     const { flags } = await this.parse(HooksList)
     this.configure(flags)
-    const [{ withDatabase }, { listHooks }, { hooksHealth }, { viewHookWithHealth }, { table }] = await Promise.all([
+    const [{ withDatabase }, { listHooks }, { hooksHealth }, { viewListedHook }, { table }] = await Promise.all([
       import('../../with-database.js'),
       import('../../../areas/hooks/hooks.js'),
       import('../../../areas/hooks/hooks.queries.js'),
@@ -17,7 +17,7 @@ export default class HooksList extends BaseCommand {
       import('../../table.js')
     ])
     const [found, health] = await withDatabase(() => Promise.all([listHooks(), hooksHealth()]))
-    const hooks = found.map(hook => viewHookWithHealth(hook, health.get(hook.id)))
+    const hooks = found.map(hook => viewListedHook(hook, health.get(hook.id)))
     this.log(
       table(hooks, [
         ['ID', hook => hook.id],

@@ -1,11 +1,11 @@
-import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Args, Flags } from '../../oclif.js'
 import { numbersIn } from '../../record-number.js'
 
 export default class HooksRedeliver extends BaseCommand {
   static override summary = 'Send events again, as new deliveries'
   static override description =
-    'The new deliveries are sent at once, also when the hook rests. --dead repeats every dead delivery of a hook that was not repeated before. With --json: {redelivered, deliveries}: how many, and the numbers of the new deliveries.'
+    'The new deliveries are sent at once, also when the hook rests. --dead repeats every dead delivery of a hook that was not repeated before. With --json: {redelivered, deliveries}: how many, and the numbers of the new deliveries; for numbers also failed: [{argument, error}].'
   static override strict = false
   static override examples = [
     '<%= config.bin %> hooks redeliver 4711 4712',
@@ -26,16 +26,25 @@ export default class HooksRedeliver extends BaseCommand {
         exit: 2
       })
     }
-    const [{ withDatabase }, { commandOrigin }, rules] = await Promise.all([
+    const [{ asked }, { sortOut }, { withDatabase }, { commandOrigin }, rules] = await Promise.all([
+      import('../../asked.js'),
+      import('../../each.js'),
       import('../../with-database.js'),
       import('../../origin.js'),
       import('../../../areas/hooks/redeliveries.js')
     ])
-    const deliveries = await withDatabase(() =>
-      flags.hook === undefined
-        ? rules.redeliverAll(ids, commandOrigin())
-        : rules.redeliverDead(flags.hook, commandOrigin())
-    )
+    const { hook } = flags
+    if (hook !== undefined) {
+      const dead = () => rules.redeliverDead(hook, commandOrigin())
+      return this.said(await withDatabase(() => asked('hook', hook, dead)))
+    }
+    const redeliver = (deliveryId: number) =>
+      asked('delivery', deliveryId, () => rules.redeliver({ deliveryId }, commandOrigin()))
+    const { done, failed } = await withDatabase(() => sortOut(ids, this.jsonEnabled(), redeliver))
+    return { ...this.said(done.map(({ result }) => result.id)), failed }
+  }
+
+  private said(deliveries: readonly number[]) {
     this.log(`redelivered ${deliveries.length}${deliveries.length > 0 ? `: ${deliveries.join(' ')}` : ''}`)
     return { redelivered: deliveries.length, deliveries }
   }

@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 import { recordNumber } from '../../record-number.js'
 
 export default class HooksTest extends BaseCommand {
@@ -24,17 +24,25 @@ export default class HooksTest extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(HooksTest)
     this.configure(flags)
-    const [{ withDatabase }, { testHook }, queries, { viewDeliveryDetails }, { firstTry }, { deliveryReport }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../../areas/hooks/hooks.js'),
-        import('../../../areas/hooks/deliveries.queries.js'),
-        import('../../../areas/hooks/deliveries.view.js'),
-        import('../../await-delivery.js'),
-        import('../../delivery-report.js')
-      ])
+    const [
+      { asked },
+      { withDatabase },
+      { testHook },
+      queries,
+      { viewDeliveryDetails },
+      { firstTry },
+      { deliveryReport }
+    ] = await Promise.all([
+      import('../../asked.js'),
+      import('../../with-database.js'),
+      import('../../../areas/hooks/hooks.js'),
+      import('../../../areas/hooks/deliveries.queries.js'),
+      import('../../../areas/hooks/deliveries.view.js'),
+      import('../../await-delivery.js'),
+      import('../../delivery-report.js')
+    ])
     const { sample, delivery } = await withDatabase(async () => {
-      const { sample, deliveryId } = await testHook(args.id)
+      const { sample, deliveryId } = await asked('hook', args.id, () => testHook(args.id))
       const found = flags.wait
         ? await firstTry(deliveryId, flags.seconds ?? 20)
         : await queries.findDelivery(deliveryId)

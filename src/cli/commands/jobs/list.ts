@@ -1,5 +1,7 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { JOB_COLUMNS, jobTable } from '../../job-table.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
 
 export default class JobsList extends BaseCommand {
   static override summary = 'List background jobs, newest first'
@@ -16,21 +18,38 @@ export default class JobsList extends BaseCommand {
     })(),
     queue: Flags.string({ description: 'only jobs of this queue: default, builds, hooks, mail or maintenance' }),
     name: Flags.string({ description: 'only jobs with this name, such as hook.deliver' }),
-    limit: Flags.integer({ default: 50, min: 1, max: 1000, description: 'show at most this many jobs' })
+    limit: Flags.integer({ default: 50, min: 1, max: 1000, description: 'show at most this many jobs' }),
+    ...allFlag()
   }
 
   async run() {
     const { flags } = await this.parse(JobsList)
     this.configure(flags)
-    const [{ withDatabase }, { countJobs, listJobs }, { viewJob }, { jobTable }] = await Promise.all([
+    const [{ withDatabase }, { countJobs, jobsBefore, listJobs }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../queue/administer.js'),
-      import('../../../areas/jobs/jobs.view.js'),
-      import('../../job-table.js')
+      import('../../../queue/administer.js')
     ])
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(() =>
+        printAll({
+          name: 'jobs',
+          json: this.jsonEnabled(),
+          columns: JOB_COLUMNS,
+          view: async () => (await import('../../../areas/jobs/jobs.view.js')).viewJob,
+          part: (last = Number.MAX_SAFE_INTEGER) => jobsBefore(flags, last),
+          idOf: ({ id }) => id
+        })
+      )
+    }
     const [found, total] = await withDatabase(() => Promise.all([listJobs(flags), countJobs(flags)]))
+    // Load the view for --json alone: it brings the schema library along.
+    if (this.jsonEnabled()) {
+      const { viewJob } = await import('../../../areas/jobs/jobs.view.js')
+      return { jobs: found.map(viewJob), total }
+    }
     this.log(jobTable(found))
-    if (total > found.length) this.log(`${found.length} of ${total}: raise --limit to see more`)
-    return { jobs: found.map(viewJob), total }
+    if (total > found.length) this.log(`${found.length} of ${total}: raise --limit, or use --all, to see more`)
+    return undefined
   }
 }

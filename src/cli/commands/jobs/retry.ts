@@ -1,26 +1,35 @@
-import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Args, Flags } from '../../oclif.js'
 
 export default class JobsRetry extends BaseCommand {
   static override summary = 'Retry dead or delayed jobs at once; each gets all its tries again'
-  static override description = 'With --json: {retried}, the number of jobs.'
+  static override description =
+    'A number that no dead or delayed job has does not stop the others. With --json: {retried}, the number of jobs, and for numbers also failed: [{argument, error}].'
   static override strict = false
   static override examples = ['<%= config.bin %> jobs retry 4711', '<%= config.bin %> jobs retry --dead']
   static override args = { id: Args.string({ description: 'number of a job; you can give several' }) }
   static override flags = { dead: Flags.boolean({ description: 'retry all dead jobs' }) }
 
-  async run(): Promise<{ retried: number }> {
+  async run() {
     const { flags, argv } = await this.parse(JobsRetry)
     this.configure(flags)
     const { jobSelection } = await import('../../job-selection.js')
     const which = jobSelection(argv.map(String), flags.dead)
-    const [{ withDatabase }, { commandOrigin }, { retryJobs }] = await Promise.all([
+    const [{ asked }, { sortOut }, { withDatabase }, { commandOrigin }, { retryJobs }] = await Promise.all([
+      import('../../asked.js'),
+      import('../../each.js'),
       import('../../with-database.js'),
       import('../../origin.js'),
       import('../../../areas/jobs/jobs.js')
     ])
-    const retried = await withDatabase(() => retryJobs(which, commandOrigin()))
-    this.log(`retried ${retried}`)
-    return { retried }
+    if (which === 'dead') {
+      const retried = await withDatabase(() => retryJobs(which, commandOrigin()))
+      this.log(`retried ${retried}`)
+      return { retried }
+    }
+    const retry = (id: number) => asked('dead or delayed job', id, () => retryJobs([id], commandOrigin()))
+    const { done, failed } = await withDatabase(() => sortOut(which, this.jsonEnabled(), retry))
+    this.log(`retried ${done.length}`)
+    return { retried: done.length, failed }
   }
 }

@@ -1,8 +1,8 @@
-import { Flags } from '@oclif/core'
 import type { JobOverview } from '../../../areas/jobs/job-overview.view.js'
 import { BaseCommand, type FlagsOf } from '../../base.js'
 import type { JobSource } from '../../dashboard/source.js'
 import type { TokenSource } from '../../dashboard/token.js'
+import { Flags } from '../../oclif.js'
 
 export default class JobsTop extends BaseCommand {
   static override summary =

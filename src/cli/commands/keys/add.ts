@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 
 export default class KeysAdd extends BaseCommand {
   static override summary = 'Add an SSH key to a user, from standard input or a file'

@@ -1,5 +1,19 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
+import type { Column } from '../../table.js'
+
+type Row = import('../../../areas/users/keys.queries.js').OwnedKeyRow
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['ID', key => key.id],
+  ['USER', key => key.username],
+  ['TITLE', key => key.title],
+  ['KIND', key => key.public_key.split(' ', 1)[0] ?? ''],
+  ['FINGERPRINT', key => `SHA256:${key.fingerprint}`],
+  ['LAST USED', key => key.last_used_at],
+  ['CREATED', key => key.created_at]
+]
 
 export default class KeysList extends BaseCommand {
   static override summary = 'List SSH keys, newest first'
@@ -8,17 +22,32 @@ export default class KeysList extends BaseCommand {
   static override examples = ['<%= config.bin %> keys list', '<%= config.bin %> keys list --user ada --json']
   static override flags = {
     user: Flags.string({ description: 'only keys of this user: username, mail address or number' }),
-    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many keys' })
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many keys' }),
+    ...allFlag()
   }
 
   async run() {
     const { flags } = await this.parse(KeysList)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { listAllKeys }] = await Promise.all([
+    const [{ withDatabase }, { requireUser }, { keysBefore, listAllKeys }] = await Promise.all([
       import('../../with-database.js'),
       import('../../../areas/users/users.queries.js'),
       import('../../../areas/users/keys.queries.js')
     ])
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(async () => {
+        const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
+        return printAll({
+          name: 'keys',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view: async () => (await import('../../../areas/users/keys.view.js')).viewKeyInList,
+          part: (last = Number.MAX_SAFE_INTEGER) => keysBefore(userId, last),
+          idOf: ({ id }) => id
+        })
+      })
+    }
     const { items, total } = await withDatabase(async () => {
       const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
       return listAllKeys({ userId, limit: flags.limit })
@@ -29,18 +58,9 @@ export default class KeysList extends BaseCommand {
       return { keys: items.map(viewKeyInList), total }
     }
     const { table } = await import('../../table.js')
-    this.log(
-      table(items, [
-        ['ID', key => key.id],
-        ['USER', key => key.username],
-        ['TITLE', key => key.title],
-        ['KIND', key => key.public_key.split(' ', 1)[0] ?? ''],
-        ['FINGERPRINT', key => `SHA256:${key.fingerprint}`],
-        ['LAST USED', key => key.last_used_at],
-        ['CREATED', key => key.created_at]
-      ])
-    )
-    if (total > items.length) this.logToStderr(`${items.length} of ${total} keys: raise --limit to see more`)
+    this.log(table(items, COLUMNS))
+    if (total > items.length)
+      this.logToStderr(`${items.length} of ${total} keys: raise --limit, or use --all, to see more`)
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../base.js'
-import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
-import { recordNumber } from '../../record-number.js'
+import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { recordNumbers, requireNumbers } from '../../record-number.js'
 
 export default class KeysRemove extends BaseCommand {
   static override summary = 'Remove an SSH key from its user'
@@ -10,36 +10,52 @@ export default class KeysRemove extends BaseCommand {
     '<%= config.bin %> keys remove 17 --dry-run',
     '<%= config.bin %> keys remove 17 --yes --json'
   ]
-  static override args = { id: recordNumber('number of the key, as `keys list` shows it') }
+  static override strict = false
+  static override args = { id: recordNumbers('number of the key, as `keys list` shows it') }
   static override flags = {
     ...destroyingFlags
   }
 
   async run() {
-    const { flags, args } = await this.parse(KeysRemove)
+    const { flags, argv } = await this.parse(KeysRemove)
     this.configure(flags)
+    const dryRun = flags['dry-run'] === true
     const how = { yes: flags.yes, json: this.jsonEnabled() }
-    if (!flags['dry-run']) requireAnswer(how)
-    const [{ withDatabase }, { commandOrigin }, { requireAnyKey }, { deleteKey }, { viewKeyInList }, { NotFound }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/users/keys.queries.js'),
-        import('../../../areas/users/keys.js'),
-        import('../../../areas/users/keys.view.js'),
-        import('../../../errors.js')
-      ])
-    const key = await withDatabase(async () => {
-      const found = await requireAnyKey(args.id)
-      if (!flags['dry-run']) {
-        await confirm(`to remove key ${found.id} (${JSON.stringify(found.title)} of ${found.username})`, how)
-      }
-      const owner = { id: found.user_id, username: found.username }
-      if (!flags['dry-run'] && !(await deleteKey(owner, found.id, commandOrigin()))) throw new NotFound('Key')
-      return viewKeyInList(found)
-    })
-    const what = `key ${key.id} (${JSON.stringify(key.title)} of ${key.username})`
-    this.log(flags['dry-run'] ? `would remove ${what}` : `removed ${what}`)
-    return flags['dry-run'] ? { would_delete: key } : { deleted: key }
+    if (!dryRun) requireAnswer(how)
+    const [
+      { asked },
+      { destroyEach },
+      { withDatabase },
+      { commandOrigin },
+      { requireAnyKey },
+      { deleteKey },
+      { viewKeyInList },
+      { NotFound }
+    ] = await Promise.all([
+      import('../../asked.js'),
+      import('../../each.js'),
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/users/keys.queries.js'),
+      import('../../../areas/users/keys.js'),
+      import('../../../areas/users/keys.view.js'),
+      import('../../../errors.js')
+    ])
+    const nameOf = ({ id, title, username }: { id: number; title: string; username: string }) =>
+      `key ${id} (${JSON.stringify(title)} of ${username})`
+    return withDatabase(() =>
+      destroyEach(requireNumbers(argv), {
+        how,
+        dryRun,
+        find: id => asked('key', id, () => requireAnyKey(id)),
+        loss: key => `to remove ${nameOf(key)}`,
+        destroy: async key => {
+          const owner = { id: key.user_id, username: key.username }
+          if (!dryRun && !(await deleteKey(owner, key.id, commandOrigin()))) throw new NotFound('Key')
+          this.log(`${dryRun ? 'would remove' : 'removed'} ${nameOf(key)}`)
+          return dryRun ? { would_delete: viewKeyInList(key) } : { deleted: viewKeyInList(key) }
+        }
+      })
+    )
   }
 }

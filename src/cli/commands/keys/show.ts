@@ -1,40 +1,52 @@
 import { BaseCommand } from '../../base.js'
-import { recordNumber } from '../../record-number.js'
+import { recordNumbers, requireNumbers } from '../../record-number.js'
 
 export default class KeysShow extends BaseCommand {
   static override summary = 'Show an SSH key and its user'
   static override description = 'With --json: the key with its user, in the form of GET /keys/:id.'
   static override examples = ['<%= config.bin %> keys show 17', '<%= config.bin %> keys show 17 --json']
-  static override args = { id: recordNumber('number of the key, as `keys list` shows it') }
+  static override strict = false
+  static override args = { id: recordNumbers('number of the key, as `keys list` shows it') }
 
   async run() {
-    const { flags, args } = await this.parse(KeysShow)
+    const { flags, argv } = await this.parse(KeysShow)
     this.configure(flags)
-    const [{ withDatabase }, { requireAnyKey }, { viewKeyWithUser }, { findUser }, { fields }, { NotFound }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../../areas/users/keys.queries.js'),
-        import('../../../areas/users/keys.view.js'),
-        import('../../../areas/users/users.queries.js'),
-        import('../../table.js'),
-        import('../../../errors.js')
-      ])
-    const [key, user] = await withDatabase(async () => {
-      const found = await requireAnyKey(args.id)
-      return [found, await findUser(found.user_id)] as const
-    })
-    if (!user) throw new NotFound('User')
-    this.log(
-      fields({
-        id: key.id,
-        user: key.username,
-        title: key.title,
-        fingerprint: `SHA256:${key.fingerprint}`,
-        created_at: key.created_at,
-        last_used_at: key.last_used_at,
-        key: key.public_key
-      })
-    )
-    return viewKeyWithUser(key, user)
+    const [
+      { asked },
+      { doEach },
+      { withDatabase },
+      { requireAnyKey },
+      { viewKeyWithUser },
+      { findUser },
+      { fields },
+      { NotFound }
+    ] = await Promise.all([
+      import('../../asked.js'),
+      import('../../each.js'),
+      import('../../with-database.js'),
+      import('../../../areas/users/keys.queries.js'),
+      import('../../../areas/users/keys.view.js'),
+      import('../../../areas/users/users.queries.js'),
+      import('../../table.js'),
+      import('../../../errors.js')
+    ])
+    const show = async (id: number) => {
+      const key = await asked('key', id, () => requireAnyKey(id))
+      const user = await findUser(key.user_id)
+      if (!user) throw new NotFound('User')
+      this.log(
+        fields({
+          id: key.id,
+          user: key.username,
+          title: key.title,
+          fingerprint: `SHA256:${key.fingerprint}`,
+          created_at: key.created_at,
+          last_used_at: key.last_used_at,
+          key: key.public_key
+        })
+      )
+      return viewKeyWithUser(key, user)
+    }
+    return withDatabase(() => doEach(requireNumbers(argv), this.jsonEnabled(), show))
   }
 }

@@ -1,5 +1,21 @@
-import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Args, Flags } from '../../oclif.js'
+import { type Column, table } from '../../table.js'
+
+type Row = import('../../../areas/maintenance/maintenance.queries.js').RunRow
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['RUN', ({ id }) => id],
+  ['TASK', run => run.task],
+  ['CAUSE', ({ cause }) => cause],
+  ['DRY', ({ dry_run }) => dry_run === 1],
+  ['STATE', ({ state }) => state],
+  ['COUNT', ({ count }) => count],
+  ['STARTED', ({ started_at }) => started_at],
+  ['FINISHED', ({ finished_at }) => finished_at],
+  ['ERROR', ({ error }) => error?.split('\n', 1)[0] ?? null]
+]
 
 export default class MaintenanceLast extends BaseCommand {
   static override summary = 'Show the last runs of maintenance tasks, newest first'
@@ -9,34 +25,35 @@ export default class MaintenanceLast extends BaseCommand {
   ]
   static override args = { task: Args.string({ description: 'only runs of this task' }) }
   static override flags = {
-    limit: Flags.integer({ default: 20, min: 1, max: 1000, description: 'show at most this many runs' })
+    limit: Flags.integer({ default: 20, min: 1, max: 1000, description: 'show at most this many runs' }),
+    ...allFlag()
   }
 
   async run() {
     const { args, flags } = await this.parse(MaintenanceLast)
     this.configure(flags)
-    const [{ withDatabase }, { table }, { taskNamed }, { listRuns }, { viewRun }] = await Promise.all([
+    const [{ withDatabase }, { taskNamed }, { listRuns, runsBefore }, { viewRun }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../table.js'),
       import('../../../areas/maintenance/maintenance.js'),
       import('../../../areas/maintenance/maintenance.queries.js'),
       import('../../../areas/maintenance/maintenance.view.js')
     ])
     const task = args.task === undefined ? undefined : taskNamed(args.task).name
-    const runs = (await withDatabase(() => listRuns({ task, limit: flags.limit }))).map(viewRun)
-    this.log(
-      table(runs, [
-        ['RUN', ({ id }) => id],
-        ['TASK', run => run.task],
-        ['CAUSE', ({ cause }) => cause],
-        ['DRY', ({ dry_run }) => dry_run],
-        ['STATE', ({ state }) => state],
-        ['COUNT', ({ count }) => count],
-        ['STARTED', ({ started_at }) => started_at],
-        ['FINISHED', ({ finished_at }) => finished_at],
-        ['ERROR', ({ error }) => error?.split('\n', 1)[0] ?? null]
-      ])
-    )
-    return { runs }
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(() =>
+        printAll({
+          name: 'runs',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view: () => viewRun,
+          part: (last = Number.MAX_SAFE_INTEGER) => runsBefore(task, last),
+          idOf: ({ id }) => id
+        })
+      )
+    }
+    const runs = await withDatabase(() => listRuns({ task, limit: flags.limit }))
+    this.log(table(runs, COLUMNS))
+    return { runs: runs.map(viewRun) }
   }
 }

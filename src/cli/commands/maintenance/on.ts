@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 
 export default class MaintenanceOn extends BaseCommand {
   static override summary = 'Refuse all writes and pushes with a message, while reads go on'

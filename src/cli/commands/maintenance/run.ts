@@ -1,6 +1,7 @@
-import { Args, Flags } from '@oclif/core'
 import type { MaintenanceRun } from '../../../areas/maintenance/maintenance.view.js'
-import { BaseCommand, ExitCode } from '../../base.js'
+import { BaseCommand } from '../../base.js'
+import { ExitCode } from '../../failures.js'
+import { Args, Flags } from '../../oclif.js'
 
 export default class MaintenanceRunCommand extends BaseCommand {
   static override summary = 'Run maintenance tasks, one after another, and print the record of each'

@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 
 export default class SettingsApply extends BaseCommand {
   static override summary = 'Set the application settings of a file, either all of them or none'

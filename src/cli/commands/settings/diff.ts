@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 
 export default class SettingsDiff extends BaseCommand {
   static override summary = 'Show which application settings differ from their defaults, or what a file would change'

@@ -1,5 +1,5 @@
-import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
 
 export default class SettingsGet extends BaseCommand {
   static override summary = 'Print the value of an application setting'
@@ -9,22 +9,29 @@ export default class SettingsGet extends BaseCommand {
     '<%= config.bin %> settings get default_projects_limit',
     '<%= config.bin %> settings get restricted_visibility_levels --json'
   ]
-  static override args = { name: Args.string({ required: true, description: 'the name of the setting' }) }
+  static override strict = false
+  static override args = {
+    name: Args.string({ required: true, description: 'the name of the setting; you can give several' })
+  }
 
   async run() {
-    const { flags, args } = await this.parse(SettingsGet)
+    const { flags, argv } = await this.parse(SettingsGet)
     this.configure(flags)
-    const [{ withDatabase }, { settingsRecord }, { viewSetting }, { isSettingName }, { NotFound }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/settings/settings.queries.js'),
-      import('../../../areas/settings/settings.view.js'),
-      import('../../../areas/settings/settings.table.js'),
-      import('../../../errors.js')
-    ])
-    const { name } = args
-    if (!isSettingName(name)) throw new NotFound(`Setting ${name}`)
-    const setting = viewSetting(await withDatabase(() => settingsRecord()), name)
-    this.log(typeof setting.value === 'string' ? setting.value : JSON.stringify(setting.value))
-    return setting
+    const [{ doEach }, { withDatabase }, { settingsRecord }, { viewSetting }, { isSettingName }, { NoSuch }] =
+      await Promise.all([
+        import('../../each.js'),
+        import('../../with-database.js'),
+        import('../../../areas/settings/settings.queries.js'),
+        import('../../../areas/settings/settings.view.js'),
+        import('../../../areas/settings/settings.table.js'),
+        import('../../../errors.js')
+      ])
+    const record = await withDatabase(() => settingsRecord())
+    return doEach(argv.map(String), this.jsonEnabled(), async name => {
+      if (!isSettingName(name)) throw new NoSuch('setting', name)
+      const setting = viewSetting(record, name)
+      this.log(typeof setting.value === 'string' ? setting.value : JSON.stringify(setting.value))
+      return setting
+    })
   }
 }

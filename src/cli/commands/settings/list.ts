@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 
 export default class SettingsList extends BaseCommand {
   static override summary = 'List the application settings with their defaults'

@@ -1,7 +1,7 @@
-import { Args } from '@oclif/core'
 import { SETTING_NAMES, settingOf } from '../../../areas/settings/settings.table.js'
 import { typeOf } from '../../../areas/settings/settings.words.js'
 import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
 
 // Only the help of this command lists all settings. oclif reads it from the manifest.
 const NAMES = SETTING_NAMES.map(name => `${name}: ${settingOf(name).meaning} (${typeOf(name)})`)

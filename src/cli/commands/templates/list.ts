@@ -1,5 +1,5 @@
-import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
 
 const KINDS = ['licenses', 'gitignores', 'dockerfiles', 'gitstead_ci_ymls'] as const
 

@@ -1,5 +1,5 @@
-import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Args, Flags } from '../../oclif.js'
 
 const FILES = ['gitignores', 'dockerfiles', 'gitstead_ci_ymls'] as const
 const KINDS = ['licenses', ...FILES]
@@ -34,18 +34,20 @@ export default class TemplatesShow extends BaseCommand {
 }
 
 async function license(key: string, placeholders: { project?: string; fullname?: string }) {
-  const [{ findLicense }, { viewLicense }, { nobody }] = await Promise.all([
+  const [{ asked }, { findLicense }, { viewLicense }, { nobody }] = await Promise.all([
+    import('../../asked.js'),
     import('../../../areas/templates/licenses.js'),
     import('../../../areas/templates/licenses.view.js'),
     import('../../../access/actor.js')
   ])
-  return viewLicense(findLicense(key, placeholders, nobody))
+  return viewLicense(await asked('license', key, () => findLicense(key, placeholders, nobody)))
 }
 
 async function file(kind: (typeof FILES)[number], name: string) {
-  const [{ findTemplate }, { viewTemplate }] = await Promise.all([
+  const [{ asked }, { findTemplate }, { viewTemplate }] = await Promise.all([
+    import('../../asked.js'),
     import('../../../areas/templates/files.js'),
     import('../../../areas/templates/files.view.js')
   ])
-  return viewTemplate(findTemplate(kind, name))
+  return viewTemplate(await asked('template', name, () => findTemplate(kind, name)))
 }

@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 
 export default class TokensCreate extends BaseCommand {
   static override summary = 'Create a personal access token and print it; it is never shown again'

@@ -1,5 +1,21 @@
-import { Flags } from '@oclif/core'
+import { endOf, stateOf } from '../../../areas/credentials/tokens.state.js'
 import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
+import { type Column, table } from '../../table.js'
+
+type Row = import('../../../areas/credentials/tokens.queries.js').TokenRow
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['ID', token => token.id],
+  ['USER', token => token.username],
+  ['NAME', token => token.name],
+  ['SCOPES', token => token.scopes],
+  ['STATE', stateOf],
+  ['EXPIRES', endOf],
+  ['LAST USED', token => token.last_used_at],
+  ['CREATED', token => token.created_at]
+]
 
 export default class TokensList extends BaseCommand {
   static override summary = 'List personal access tokens, newest first'
@@ -12,41 +28,49 @@ export default class TokensList extends BaseCommand {
   ]
   static override flags = {
     user: Flags.string({ description: 'only tokens of this user: username, mail address or number' }),
-    all: Flags.boolean({ description: 'also list revoked and expired tokens' }),
+    ...allFlag(),
+    state: Flags.option({
+      options: ['active', 'inactive'] as const,
+      description: 'only tokens that work, or only revoked and expired ones (default: active, and with --all both)'
+    })(),
     limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many tokens' })
   }
 
   async run() {
     const { flags } = await this.parse(TokensList)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { endOf, listTokens, stateOf }] = await Promise.all([
+    const [{ withDatabase }, { requireUser }, { listTokens, tokensBefore }] = await Promise.all([
       import('../../with-database.js'),
       import('../../../areas/users/users.queries.js'),
       import('../../../areas/credentials/tokens.queries.js')
     ])
-    const { items, total } = await withDatabase(async () => {
-      const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
-      return listTokens({ userId, state: flags.all ? undefined : 'active' }, `limit ${flags.limit}`)
+    const filterOf = async () => ({
+      userId: flags.user === undefined ? undefined : (await requireUser(flags.user)).id,
+      state: flags.state ?? (flags.all ? undefined : ('active' as const))
     })
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(async () => {
+        const filter = await filterOf()
+        return printAll({
+          name: 'tokens',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view: async () => (await import('../../../areas/credentials/tokens.view.js')).viewToken,
+          part: (last = Number.MAX_SAFE_INTEGER) => tokensBefore(filter, last),
+          idOf: ({ id }) => id
+        })
+      })
+    }
+    const { items, total } = await withDatabase(async () => listTokens(await filterOf(), `limit ${flags.limit}`))
     // Load the view for --json alone: it brings the schema library along.
     if (this.jsonEnabled()) {
       const { viewToken } = await import('../../../areas/credentials/tokens.view.js')
       return { tokens: items.map(viewToken), total }
     }
-    const { table } = await import('../../table.js')
-    this.log(
-      table(items, [
-        ['ID', token => token.id],
-        ['USER', token => token.username],
-        ['NAME', token => token.name],
-        ['SCOPES', token => token.scopes],
-        ['STATE', stateOf],
-        ['EXPIRES', endOf],
-        ['LAST USED', token => token.last_used_at],
-        ['CREATED', token => token.created_at]
-      ])
-    )
-    if (total > items.length) this.logToStderr(`${items.length} of ${total} tokens: raise --limit to see more`)
+    this.log(table(items, COLUMNS))
+    if (total > items.length)
+      this.logToStderr(`${items.length} of ${total} tokens: raise --limit, or use --all, to see more`)
     return undefined
   }
 }

@@ -1,6 +1,6 @@
-import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
-import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
+import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { Args } from '../../oclif.js'
 
 export default class TokensResetPrivate extends BaseCommand {
   static override summary = 'Give a user a new private token; the old one stops working'
@@ -11,36 +11,54 @@ export default class TokensResetPrivate extends BaseCommand {
     '<%= config.bin %> tokens reset-private ada@example.org --yes --json',
     '<%= config.bin %> tokens reset-private 17 --dry-run'
   ]
+  static override strict = false
   static override args = {
-    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
+    user: Args.string({
+      required: true,
+      description: 'the user: username, mail address or number; you can give several'
+    })
   }
   static override flags = {
     ...destroyingFlags
   }
 
   async run() {
-    const { flags, args } = await this.parse(TokensResetPrivate)
+    const { flags, argv } = await this.parse(TokensResetPrivate)
     this.configure(flags)
+    const dryRun = flags['dry-run'] === true
     const how = { yes: flags.yes, json: this.jsonEnabled() }
-    if (!flags['dry-run']) requireAnswer(how)
-    const [{ withDatabase }, { commandOrigin }, { requireUser }, { resetPrivateToken }, { viewAccount }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/users/users.queries.js'),
-        import('../../../areas/credentials/tokens.js'),
-        import('../../../areas/users/users.record.js')
-      ])
-    return withDatabase(async () => {
-      const user = await requireUser(args.user)
-      if (flags['dry-run']) {
-        this.log(`would give ${user.username} a new private token`)
-        return { would_reset: viewAccount(user) }
-      }
-      await confirm(`the private token of ${user.username} stops working`, how)
-      const token = await resetPrivateToken(user, commandOrigin())
-      this.log(`gave ${user.username} a new private token\nprivate token: ${token}`)
-      return viewAccount(user, token)
-    })
+    if (!dryRun) requireAnswer(how)
+    const [
+      { destroyEach },
+      { withDatabase },
+      { commandOrigin },
+      { requireUser },
+      { resetPrivateToken },
+      { viewAccount }
+    ] = await Promise.all([
+      import('../../each.js'),
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/users/users.queries.js'),
+      import('../../../areas/credentials/tokens.js'),
+      import('../../../areas/users/users.record.js')
+    ])
+    return withDatabase(() =>
+      destroyEach(argv.map(String), {
+        how,
+        dryRun,
+        find: requireUser,
+        loss: user => `the private token of ${user.username} stops working`,
+        destroy: async user => {
+          if (dryRun) {
+            this.log(`would give ${user.username} a new private token`)
+            return { would_reset: viewAccount(user) }
+          }
+          const token = await resetPrivateToken(user, commandOrigin())
+          this.log(`gave ${user.username} a new private token\nprivate token: ${token}`)
+          return viewAccount(user, token)
+        }
+      })
+    )
   }
 }

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../base.js'
-import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
-import { recordNumber } from '../../record-number.js'
+import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { recordNumbers, requireNumbers } from '../../record-number.js'
 
 export default class TokensRevoke extends BaseCommand {
   static override summary = 'Revoke a personal access token: it stops working'
@@ -10,31 +10,49 @@ export default class TokensRevoke extends BaseCommand {
     '<%= config.bin %> tokens revoke 17 --dry-run',
     '<%= config.bin %> tokens revoke 17 --yes --json'
   ]
-  static override args = { id: recordNumber('number of the token, as `tokens list` shows it') }
+  static override strict = false
+  static override args = { id: recordNumbers('number of the token, as `tokens list` shows it') }
   static override flags = {
     ...destroyingFlags
   }
 
   async run() {
-    const { flags, args } = await this.parse(TokensRevoke)
+    const { flags, argv } = await this.parse(TokensRevoke)
     this.configure(flags)
+    const dryRun = flags['dry-run'] === true
     const how = { yes: flags.yes, json: this.jsonEnabled() }
-    if (!flags['dry-run']) requireAnswer(how)
-    const [{ withDatabase }, { commandOrigin }, { requireToken }, { revokeToken }, { viewToken }] = await Promise.all([
+    if (!dryRun) requireAnswer(how)
+    const [
+      { asked },
+      { destroyEach },
+      { withDatabase },
+      { commandOrigin },
+      { requireToken },
+      { revokeToken },
+      { viewToken }
+    ] = await Promise.all([
+      import('../../asked.js'),
+      import('../../each.js'),
       import('../../with-database.js'),
       import('../../origin.js'),
       import('../../../areas/credentials/tokens.queries.js'),
       import('../../../areas/credentials/tokens.js'),
       import('../../../areas/credentials/tokens.view.js')
     ])
-    const found = await withDatabase(async () => {
-      const token = await requireToken(args.id)
-      if (flags['dry-run']) return token
-      await confirm(`to revoke token ${token.id} (${JSON.stringify(token.name)} of ${token.username})`, how)
-      return revokeToken(args.id, commandOrigin())
-    })
-    const what = `token ${found.id} (${JSON.stringify(found.name)} of ${found.username})`
-    this.log(flags['dry-run'] ? `would revoke ${what}` : `revoked ${what}`)
-    return flags['dry-run'] ? { would_revoke: viewToken(found) } : { revoked: viewToken(found) }
+    const nameOf = ({ id, name, username }: { id: number; name: string; username: string }) =>
+      `token ${id} (${JSON.stringify(name)} of ${username})`
+    return withDatabase(() =>
+      destroyEach(requireNumbers(argv), {
+        how,
+        dryRun,
+        find: id => asked('token', id, () => requireToken(id)),
+        loss: token => `to revoke ${nameOf(token)}`,
+        destroy: async token => {
+          const found = dryRun ? token : await revokeToken(token.id, commandOrigin())
+          this.log(`${dryRun ? 'would revoke' : 'revoked'} ${nameOf(found)}`)
+          return dryRun ? { would_revoke: viewToken(found) } : { revoked: viewToken(found) }
+        }
+      })
+    )
   }
 }

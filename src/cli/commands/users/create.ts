@@ -1,5 +1,5 @@
-import { Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
 import { attributeFlags, attributesOf } from '../../user-attributes.js'
 
 export default class UsersCreate extends BaseCommand {

@@ -1,7 +1,10 @@
-import { Args } from '@oclif/core'
 import type { UserDeletion } from '../../../areas/removal/user-deletion.js'
+import { Failure } from '../../../errors.js'
 import { BaseCommand } from '../../base.js'
-import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
+import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { Args } from '../../oclif.js'
+
+type ShownUser = ReturnType<typeof import('../../../areas/users/users.record.js').viewUserForAdmin>
 
 export default class UsersDelete extends BaseCommand {
   static override summary = 'Delete a user and everything that belongs to them alone'
@@ -12,44 +15,58 @@ export default class UsersDelete extends BaseCommand {
     '<%= config.bin %> users delete ada --yes',
     '<%= config.bin %> users delete 42 --yes --json'
   ]
+  static override strict = false
   static override args = {
-    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
+    user: Args.string({
+      required: true,
+      description: 'the user: username, mail address or number; you can give several'
+    })
   }
   static override flags = {
     ...destroyingFlags
   }
 
   async run() {
-    const { args, flags } = await this.parse(UsersDelete)
+    const { argv, flags } = await this.parse(UsersDelete)
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!flags['dry-run']) requireAnswer(how)
-    const [{ withDatabase }, { commandOrigin }, rules, { requireUser }, { viewUserForAdmin }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/removal/user-deletion.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/users.record.js')
-    ])
-    return withDatabase(async () => {
-      const user = viewUserForAdmin(await requireUser(args.user))
-      const { summaryOf } = await import('../../deletion-summary.js')
-      if (flags['dry-run']) {
-        const deletion = await rules.deletionOf(user)
-        this.log(summaryOf(user.username, deletion))
-        return { would_delete: user, ...deletion }
-      }
-      if (!how.yes) await confirm(summaryOf(user.username, await rules.deletionOf(user)), how)
+    const [{ destroyEach }, { withDatabase }, { commandOrigin }, rules, { requireUser }, view, { summaryOf }] =
+      await Promise.all([
+        import('../../each.js'),
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/removal/user-deletion.js'),
+        import('../../../areas/users/users.queries.js'),
+        import('../../../areas/users/users.record.js'),
+        import('../../deletion-summary.js')
+      ])
+    const loss = async (user: ShownUser) => summaryOf(user.username, await rules.deletionOf(user))
+    const show = async (user: ShownUser) => {
+      const deletion = await rules.deletionOf(user)
+      this.log(summaryOf(user.username, deletion))
+      return { would_delete: user, ...deletion }
+    }
+    const destroy = async (user: ShownUser) => {
       const groups = await rules.deleteUser(user.id, commandOrigin())
-      if (groups.length > 0) this.refuse(user.username, groups)
+      if (groups.length > 0) refuse(user.username, groups)
       this.log(`deleted user ${user.username} (id ${user.id})`)
       return { deleted: user }
-    })
+    }
+    const find = async (name: string) => view.viewUserForAdmin(await requireUser(name))
+    const dryRun = flags['dry-run'] === true
+    return withDatabase(() =>
+      destroyEach<string, ShownUser, object>(argv.map(String), {
+        find,
+        loss,
+        destroy: dryRun ? show : destroy,
+        how,
+        dryRun
+      })
+    )
   }
+}
 
-  private refuse(username: string, groups: UserDeletion['only_owner_of']): never {
-    this.error(`user ${username} is the only owner of ${groups.join(', ')}: make another user an owner first`, {
-      exit: 1
-    })
-  }
+function refuse(username: string, groups: UserDeletion['only_owner_of']): never {
+  throw new Failure(`user ${username} is the only owner of ${groups.join(', ')}: make another user an owner first`)
 }

@@ -1,6 +1,6 @@
-import { Args, Flags } from '@oclif/core'
 import type { Refusal } from '../../../areas/users/user-import.js'
 import { BaseCommand } from '../../base.js'
+import { Args, Flags } from '../../oclif.js'
 
 export default class UsersImport extends BaseCommand {
   static override summary = 'Create users from a CSV file'

@@ -1,5 +1,5 @@
-import { Args, Flags } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Args, Flags } from '../../oclif.js'
 import { attributeFlags, attributesOf } from '../../user-attributes.js'
 
 const OWN_FLAGS = {

@@ -1,5 +1,5 @@
-import { Args } from '@oclif/core'
 import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
 
 export default class UsersShow extends BaseCommand {
   static override summary = 'Show a user'
@@ -9,22 +9,30 @@ export default class UsersShow extends BaseCommand {
     '<%= config.bin %> users show ada@example.org --json',
     '<%= config.bin %> users show 42'
   ]
+  static override strict = false
   static override args = {
-    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
+    user: Args.string({
+      required: true,
+      description: 'the user: username, mail address or number; you can give several'
+    })
   }
 
   async run() {
-    const { args, flags } = await this.parse(UsersShow)
+    const { argv, flags } = await this.parse(UsersShow)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { viewUserForAdmin }, { fields }] = await Promise.all([
+    const [{ doEach }, { withDatabase }, { requireUser }, { viewUserForAdmin }, { fields }] = await Promise.all([
+      import('../../each.js'),
       import('../../with-database.js'),
       import('../../../areas/users/users.queries.js'),
       import('../../../areas/users/users.record.js'),
       import('../../table.js')
     ])
-    const user = viewUserForAdmin(await withDatabase(() => requireUser(args.user)))
-    const identities = user.identities.map(({ provider, extern_uid }) => `${provider}=${extern_uid}`)
-    this.log(fields({ ...user, identities: identities.join(', ') || null }))
-    return user
+    const show = async (name: string) => {
+      const user = viewUserForAdmin(await requireUser(name))
+      const identities = user.identities.map(({ provider, extern_uid }) => `${provider}=${extern_uid}`)
+      this.log(fields({ ...user, identities: identities.join(', ') || null }))
+      return user
+    }
+    return withDatabase(() => doEach(argv.map(String), this.jsonEnabled(), show))
   }
 }

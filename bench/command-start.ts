@@ -1,0 +1,48 @@
+// Measures how long commands take from their start to their end while the appliance is up, beside a bare node.
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { root } from '../src/config.js'
+import { startAppliance } from './lib/appliance.js'
+import { median, percentile, report } from './lib/figure.js'
+
+const ROUNDS = 15
+
+/** Seconds. They are for a machine whose bare node takes 40 ms; the report says what it takes here. */
+const LIMITS: readonly [command: string, limit: number][] = [
+  ['users list', 0.25],
+  ['jobs list', 0.25],
+  ['jobs top --once', 0.5],
+  ['openapi', 1],
+  ['__names users a', 0.25]
+]
+
+const appliance = await startAppliance()
+const environment = { ...process.env, GITSTEAD_HOME: appliance.home }
+
+function seconds(args: readonly string[]): number {
+  const started = performance.now()
+  execFileSync(process.execPath, args, { stdio: 'ignore', env: environment })
+  return (performance.now() - started) / 1000
+}
+
+const node: number[] = []
+const taken = new Map(LIMITS.map(([command]) => [command, [] as number[]]))
+// In turns, so that a busy moment of the machine is in all of them.
+for (let round = 0; round < ROUNDS; round++) {
+  node.push(seconds(['-e', '0']))
+  for (const [command, times] of taken) times.push(seconds([join(root, 'bin/gitstead'), ...command.split(' ')]))
+}
+await appliance.stop()
+
+for (const [command, limit] of LIMITS) {
+  const times = taken.get(command) ?? []
+  report({
+    name: `gitstead ${command}`,
+    value: median(times),
+    unit: 's',
+    limit,
+    better: 'lower',
+    comparison: `bare node takes ${Math.round(median(node) * 1000)} ms`,
+    detail: { worst_s: percentile(times, 1), least_s: Math.min(...times), rounds: ROUNDS }
+  })
+}

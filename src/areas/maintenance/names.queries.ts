@@ -1,0 +1,47 @@
+// The names of records for the completion of a shell: few, and found by an index.
+import { rows } from '../../db/sql.js'
+
+export interface NameRow {
+  readonly name: string | number
+  readonly about: string | null
+}
+
+/** More than anybody reads. */
+const MOST = 100
+
+const begins = (text: string) => `${text.replace(/[\\%_]/g, sign => `\\${sign}`)}%`
+
+export const namesOfUsers = (start: string) =>
+  rows<NameRow>(`select username as name, name as about from users where username_key like lower(?) limit ${MOST}`, [
+    begins(start)
+  ])
+
+export function namesOfProjects(start: string): Promise<NameRow[]> {
+  const [namespace = '', project] = start.split('/')
+  // The whole namespace is known once the slash is written.
+  const [condition, text] = project === undefined ? ['like lower(?)', begins(namespace)] : ['= lower(?)', namespace]
+  return rows<NameRow>(
+    `select concat(s.path, '/', p.path) as name, p.name as about from namespaces s join projects p on p.namespace_id = s.id
+     where s.path_key ${condition} and p.path_key like lower(?) limit ${MOST}`,
+    [text, begins(project ?? '')]
+  )
+}
+
+export const namesOfHooks = () =>
+  rows<NameRow>(`select id as name, url as about from hooks where project_id is null order by id limit ${MOST}`)
+
+export const namesOfBroadcasts = () =>
+  rows<NameRow>(`select id as name, message as about from broadcast_messages order by id desc limit ${MOST}`)
+
+/** Jobs that failed: nobody completes the number of a job that is done in a moment. */
+export const namesOfJobs = () =>
+  rows<NameRow>(
+    `select id as name, concat(name, ', ', state) as about from jobs where state in ('dead', 'delayed')
+     order by id desc limit ${MOST}`
+  )
+
+export const namesOfBuilds = () =>
+  rows<NameRow>(
+    `select id as name, concat(name, ', ', status) as about from builds where status in ('pending', 'running')
+     order by id desc limit ${MOST}`
+  )

@@ -1,0 +1,79 @@
+// Which arguments and flags are names of records. The completion script holds the names that only a new version changes; for
+// the others it asks the appliance.
+import type { CommandReference } from './commands.js'
+import { LIVE_NAMES, type LiveNames } from './live-names.js'
+
+/** The kind by the command and the argument, then by the argument of any command. A flag begins with `--`. */
+const KINDS: { readonly [place: string]: LiveNames | FixedNames } = {
+  user: 'users',
+  '--user': 'users',
+  'audit list --actor': 'users',
+  queue: 'queues',
+  '--queue': 'queues',
+  'jobs list --name': 'jobNames',
+  task: 'tasks',
+  'settings get name': 'settings',
+  'settings set setting': 'settings',
+  backup: 'backups',
+  'restore --project': 'projects',
+  'hooks show id': 'hooks',
+  'hooks remove id': 'hooks',
+  'hooks test id': 'hooks',
+  'hooks deliveries id': 'hooks',
+  'hooks delivery hook': 'hooks',
+  '--hook': 'hooks',
+  'broadcasts show id': 'broadcasts',
+  'broadcasts update id': 'broadcasts',
+  'broadcasts delete id': 'broadcasts',
+  'jobs show id': 'jobs',
+  'jobs retry id': 'jobs',
+  'jobs discard id': 'jobs',
+  'builds cancel build': 'builds'
+}
+
+/** The names that are the same on every appliance of this version. */
+export interface FixedWords {
+  readonly queues: readonly string[]
+  readonly jobNames: readonly string[]
+  readonly tasks: readonly string[]
+  readonly settings: readonly string[]
+}
+type FixedNames = keyof FixedWords
+
+/** Loads the lists, which nothing but a completion script needs together. */
+export async function fixedWords(): Promise<FixedWords> {
+  const [{ jobs, QUEUES }, { tasks }, { SETTING_NAMES }] = await Promise.all([
+    import('../../queue/jobs.js'),
+    import('../../areas/maintenance/maintenance-tasks.js'),
+    import('../../areas/settings/settings.table.js')
+  ])
+  return {
+    queues: QUEUES,
+    jobNames: Object.keys(jobs),
+    tasks: tasks.map(({ name }) => name),
+    settings: SETTING_NAMES
+  }
+}
+
+/** The commands with the names in place: as values to choose from, or as what to ask for. */
+export function withNames(commands: readonly CommandReference[], fixed: FixedWords): CommandReference[] {
+  return commands.map(command => {
+    const named = <T extends Nameable>(entry: T, place: string): T => {
+      const kind = KINDS[`${command.words.join(' ')} ${place}`] ?? KINDS[place]
+      if (kind === undefined || entry.options.length > 0) return entry
+      return isLive(kind) ? { ...entry, names: kind } : { ...entry, options: fixed[kind] }
+    }
+    return {
+      ...command,
+      arguments: command.arguments.map(entry => named(entry, entry.name)),
+      flags: command.flags.map(entry => (entry.takesValue ? named(entry, `--${entry.name}`) : entry))
+    }
+  })
+}
+
+interface Nameable {
+  readonly name: string
+  readonly options: readonly string[]
+}
+
+const isLive = (kind: LiveNames | FixedNames): kind is LiveNames => (LIVE_NAMES as readonly string[]).includes(kind)

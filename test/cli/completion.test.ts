@@ -1,0 +1,87 @@
+// The names that a shell proposes: by real bash, from a real appliance, and nothing where there is none.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createHook } from '../../src/areas/hooks/hooks.js'
+import { root } from '../../src/config.js'
+import { execute } from '../../src/db/sql.js'
+import { enqueue } from '../../src/queue/enqueue.js'
+import { cli } from '../helpers/cli.js'
+import { testDatabase } from '../helpers/database.js'
+import { factory, someOrigin } from '../helpers/factory.js'
+
+const { home, databaseUrl } = await testDatabase()
+const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
+const names = async (kind: string, start = '', more: string[] = [], env: NodeJS.ProcessEnv = environment) => {
+  const { code, stdout, stderr } = await cli(['__names', kind, start, '--seconds', '600', ...more], {
+    environment: env
+  })
+  t.equal(code, 0)
+  t.equal(stderr, '')
+  return stdout.split('\n').filter(Boolean)
+}
+
+const ada = await factory.user({ username: 'ada', name: 'Ada L.' })
+await factory.user({ username: 'adam', name: 'Adam' })
+await factory.user({ username: 'bob', name: 'Bob' })
+const project = await factory.project({ owner: ada, name: 'Engine', path: 'engine' })
+const hook = await createHook({ url: 'https://hooks.example.org/in?token=whsec99' }, someOrigin)
+const job = await enqueue('user.forget', { userId: 1 })
+await execute("update jobs set state = 'dead' where id = ?", [job])
+
+t.test('names of records begin with what was typed', async t => {
+  t.same(await names('users', 'ad'), ['ada\tAda L.', 'adam\tAdam'])
+  t.same(await names('users', 'AD'), [], 'the shell compares exactly')
+  t.same(await names('users', 'a%'), [])
+  t.same(await names('projects', 'ada/e'), [`${project.path}\tEngine`])
+  t.same(await names('hooks'), [`${hook.id}\thttps://hooks.example.org/in?token=redacted`])
+  t.same(await names('jobs'), [`${job}\tuser.forget, dead`])
+  t.same(await names('builds'), [])
+  mkdirSync(join(home, 'backups/20261121T020000Z-3f9a'), { recursive: true })
+  t.same(await names('backups'), ['20261121T020000Z-3f9a', 'latest'])
+  t.same(await names('nothing'), [])
+})
+
+t.test('where no appliance is, or none answers, there are no names and no home is made', async t => {
+  const folder = join(t.testdir(), 'none')
+  t.same(await names('users', '', ['--home', folder], {}), [])
+  t.same(await names('backups', '', ['--home', folder], {}), [])
+  t.notOk(existsSync(folder))
+  const wrong = t.testdir({ 'config.yaml': 'port: x\n' })
+  t.same(await names('users', '', ['--home', wrong], {}), [])
+  t.same(await names('users', '', [], { ...environment, GITSTEAD_DATABASE_URL: 'mysql://u:p@127.0.0.1:1/x' }), [])
+})
+
+t.test('bash asks for names, and has those that never change by itself', async t => {
+  const folder = t.testdir({ bin: {} })
+  symlinkSync(join(root, 'bin/gitstead'), join(folder, 'bin/gitstead'))
+  writeFileSync(join(folder, 'script'), (await cli(['completion', 'bash'])).stdout)
+  const cases: [line: string, proposed: string][] = [
+    ['users block ad', 'ada adam'],
+    ['users block bob a', 'ada adam'],
+    ['keys list --user b', 'bob'],
+    [`users show --home ${home} b`, 'bob'],
+    ['hooks show ', String(hook.id)],
+    ['jobs retry ', String(job)],
+    ['jobs pause ma', 'mail maintenance'],
+    ['jobs list --queue h', 'hooks'],
+    ['maintenance run old_j', 'old_jobs'],
+    ['settings get default_projects', 'default_projects_limit'],
+    ['backup verify 2', '20261121T020000Z-3f9a']
+  ]
+  const asks = cases.map(([line]) => {
+    const words = line.split(' ')
+    return `COMP_WORDS=(gitstead ${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
+      _gitstead; echo "\${COMPREPLY[*]}"`
+  })
+  const { NODE_OPTIONS: _, ...clean } = process.env
+  const answers = execFileSync('bash', ['--norc', '-u'], {
+    cwd: folder,
+    // The test must not depend on how busy the machine is.
+    input: ['source ./script', '_gitstead_seconds=600', 'compopt() { :; }', ...asks].join('\n'),
+    encoding: 'utf8',
+    env: { ...clean, ...environment, PATH: `${join(folder, 'bin')}:${process.env.PATH}` }
+  }).split('\n')
+  for (const [at, [line, proposed]] of cases.entries()) t.equal(answers[at], proposed, line)
+})
