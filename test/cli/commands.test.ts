@@ -123,7 +123,7 @@ t.test('commands that use a database', async t => {
     t.equal((await run(['jobs', 'resume', 'hooks'])).stdout, 'resumed hooks\n')
     const unknown = await run(['jobs', 'pause', 'nothing'])
     t.equal(unknown.code, 2)
-    t.match(unknown.stderr, /^gitstead: queue is not one of default, builds, hooks, mail, maintenance\n$/)
+    t.match(unknown.stderr, /^gitstead: queue is not one of default, builds, hooks, mail, maintenance, imports\n$/)
   })
 
   t.test('jobs retry and discard print how many jobs they changed', async t => {

@@ -83,7 +83,8 @@ t.test('PUT /users/:id', async t => {
     t.equal((await change(owner, { username: 'moved' })).statusCode, 200)
     const moved = await app.as(owner).get(`/projects/moved%2F${name}`)
     t.match(moved.json(), { id: project.id, path_with_namespace: `moved/${name}`, namespace: { path: 'moved' } })
-    t.equal((await app.as(owner).get(`/projects/${encodeURIComponent(project.path)}`)).statusCode, 404)
+    const old = await app.as(owner).get(`/projects/${encodeURIComponent(project.path)}`)
+    t.match(old.json(), { id: project.id, path_with_namespace: `moved/${name}` }, 'the old path leads to it')
     t.match((await waitingHappenings('project.renamed')).at(-1), {
       project: { id: project.id, path_with_namespace: `moved/${name}` },
       old_path_with_namespace: project.path
