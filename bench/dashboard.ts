@@ -45,7 +45,7 @@ async function seed(): Promise<void> {
   await execute(
     `insert into queue_minutes (minute, queue, process_id, processed)
      select from_unixtime(60 * (unix_timestamp() div 60 - seq mod 60)), elt(1 + seq mod 4, 'default', 'builds', 'hooks', 'mail'),
-       seq div 60, seq mod 500 from seq_1_to_2400`
+       1000 + seq div 60, seq mod 500 from seq_1_to_2400`
   )
   await execute('analyze table jobs, job_failures, queue_minutes')
 }

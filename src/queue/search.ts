@@ -4,7 +4,7 @@
 import { row, rows, type Value } from '../db/sql.js'
 import { asQueue, type JobRow } from './administer.js'
 
-/** How many jobs one call looks through. 20,000 take about 30 ms. */
+/** How many jobs one call looks through. 20,000 of 200 bytes took 0.17 s on average on a busy machine. */
 export const LOOKED_THROUGH = 20_000
 /** How many jobs one call returns. */
 export const MOST_FOUND = 100

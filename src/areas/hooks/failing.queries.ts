@@ -29,7 +29,7 @@ const firstOf = (state: string) =>
 const countOf = (state: string) =>
   `(select count(*) from hook_deliveries d where d.hook_id = h.id and d.state = '${state}')`
 
-// Counting 100,000 waiting deliveries in their index takes about 20 ms. Counting may use at most a fiftieth of the time.
+// Very many deliveries may wait for a dead receiver. Counting them in their index may use at most a fiftieth of the time.
 const SHARE = 50
 const MANY = 10_000
 let kept: { hooks: FailingHook[]; until: number } | undefined
