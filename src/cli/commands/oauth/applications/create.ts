@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core'
+import { Flags } from '../../../oclif.js'
 import { BaseCommand } from '../../../base.js'
 
 export default class OauthApplicationsCreate extends BaseCommand {
