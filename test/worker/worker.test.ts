@@ -90,7 +90,7 @@ t.test('a delayed job starts when its time has come, and a failed job is tried a
     const found = await rows<{ id: number; attempts: number }>('select id, attempts from jobs')
     return found.length === 1 && found[0]?.id === failing && found[0].attempts > 1
   })
-  t.match(await row('select error from jobs'), { error: /Task Not Found/ })
+  t.match(await row('select error from jobs'), { error: /no task is called "nothing"/ })
 })
 
 t.test('a second worker takes over at once when the first is killed', async t => {
