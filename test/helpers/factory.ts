@@ -45,7 +45,7 @@ export const someOrigin: Origin = originOf(nobody, null)
 export const originBy = (user: TestUser): Origin => originOf(actorOf(user), null)
 
 /** Most users of the tests have the same password: its hash takes most of the time that a user costs. */
-const PASSWORD = 'the password of most'
+const PASSWORD = 'the-password-of-most'
 let known: Promise<string> | undefined
 function usualHash(): Promise<string> {
   known ??= hashPassword(PASSWORD)

@@ -31,7 +31,7 @@ import { storeUpload } from '../../../src/areas/uploads/uploads.js'
 import { root } from '../../../src/config.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
-import { Conflict, NotFound } from '../../../src/errors.js'
+import { Conflict, NoSuch } from '../../../src/errors.js'
 import { ZERO } from '../../../src/git/refs.js'
 import { RESTORE_DRAFT } from '../../../src/home.js'
 import { startOf } from '../../../src/queue/processes.js'
@@ -314,7 +314,7 @@ t.test('a project of another appliance, or one that does not exist, is refused',
   const backup = await create()
   const found = findBackup(backup.path)
   const options = { overwrite: false, dryRun: false }
-  await t.rejects(restoreProject(found, 'no/body', options, someOrigin), NotFound)
+  await t.rejects(restoreProject(found, 'no/body', options, someOrigin), NoSuch)
   const foreign = {
     ...found,
     manifest: { ...found.manifest, secrets: { where: 'left_out', fingerprint: 'x' } as const }
@@ -449,7 +449,7 @@ t.test('the projects of a deleted user come back in another namespace', async t 
   await deleteUser(mine.owner.id, someOrigin)
   await runJobs({ until: new Date(Date.now() + 60_000) })
   await t.rejects(restoreProject(found, mine.path, options, someOrigin), { message: /name another one by --into/ })
-  await t.rejects(restoreProject(found, mine.path, { ...options, into: 'nobody' }, someOrigin), NotFound)
+  await t.rejects(restoreProject(found, mine.path, { ...options, into: 'nobody' }, someOrigin), NoSuch)
 
   const into = { ...options, into: heir.username }
   const target = `${heir.username}/${mine.path.split('/')[1]}`
