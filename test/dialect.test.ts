@@ -21,7 +21,6 @@ const WRITTEN: { readonly [place: string]: string } = {
   'cli/reference/tree Branch': 'grows word by word',
   'db/scope Scope': 'filled until the transaction ends',
   'git/process-pool Entry': 'the process comes later than its entry',
-  'git/receive Trouble': 'the reason comes while the push is read',
   'git/slots Count': 'goes up and down with the processes',
   'git/spool Reading': 'moves through the stream',
   'git/tree-edit Folder': 'a tree is edited in memory',

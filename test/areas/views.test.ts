@@ -17,6 +17,10 @@ import type { TokenRow } from '../../src/areas/credentials/tokens.queries.js'
 import * as tokens from '../../src/areas/credentials/tokens.view.js'
 import type { EventRow } from '../../src/areas/events/events.queries.js'
 import * as events from '../../src/areas/events/events.view.js'
+import type { GroupRecord } from '../../src/areas/groups/groups.queries.js'
+import * as groups from '../../src/areas/groups/groups.view.js'
+import type { NamespaceRow } from '../../src/areas/groups/namespaces.queries.js'
+import * as namespaces from '../../src/areas/groups/namespaces.view.js'
 import type { AttemptRow, DeliveryDetailsRow } from '../../src/areas/hooks/deliveries.queries.js'
 import * as deliveries from '../../src/areas/hooks/deliveries.view.js'
 import type { FailingHook } from '../../src/areas/hooks/failing.queries.js'
@@ -27,6 +31,10 @@ import * as jobs from '../../src/areas/jobs/jobs.view.js'
 import * as watched from '../../src/areas/jobs/watched-builds.view.js'
 import type { RunRow } from '../../src/areas/maintenance/maintenance.queries.js'
 import * as maintenance from '../../src/areas/maintenance/maintenance.view.js'
+import type { AccessRequestRow } from '../../src/areas/members/access-requests.queries.js'
+import * as accessRequests from '../../src/areas/members/access-requests.view.js'
+import type { MemberRow } from '../../src/areas/members/members.queries.js'
+import * as members from '../../src/areas/members/members.view.js'
 import type { PipelineRow } from '../../src/areas/pipelines/pipelines.queries.js'
 import * as pipelines from '../../src/areas/pipelines/pipelines.view.js'
 import type { ShareLink } from '../../src/areas/project-groups/shares.js'
@@ -499,6 +507,43 @@ const event: Columns<EventRow> = {
   author_state: ['active', 'blocked']
 }
 
+const group: Columns<GroupRecord> = {
+  id: ID,
+  name: TEXT,
+  path: TEXT,
+  description: TEXT,
+  avatar: or(TEXT),
+  visibility_level: COUNT,
+  share_with_group_lock: FLAG,
+  request_access_enabled: FLAG,
+  lfs_enabled: FLAG,
+  created_at: DATE,
+  updated_at: DATE
+}
+
+const member: Columns<MemberRow> = {
+  id: ID,
+  user_id: ID,
+  access_level: COUNT,
+  expires_at: or(['2027-01-31', '0000-00-00']),
+  created_at: DATE,
+  updated_at: DATE,
+  name: TEXT,
+  username: TEXT,
+  state: ['active', 'blocked'],
+  email: TEXT
+}
+
+const accessRequest: Columns<AccessRequestRow> = {
+  id: ID,
+  user_id: ID,
+  requested_at: DATE,
+  name: TEXT,
+  username: TEXT,
+  state: ['active', 'blocked'],
+  created_at: DATE
+}
+
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
   viewBroadcast: of(
@@ -526,7 +571,20 @@ const specimens: { readonly [view: string]: Specimen } = {
   ),
   viewSystemHook: of(hooks.SystemHook, hook, hooks.viewSystemHook),
   viewDeletedSystemHook: of(hooks.DeletedSystemHook, hook, hooks.viewDeletedSystemHook),
+  viewListedHook: of(Anything, hook, row => hooks.viewListedHook(row, undefined)),
   viewHookWithHealth: of(Anything, hook, row => hooks.viewHookWithHealth(row, undefined)),
+  viewGroup: of(Anything, group, groups.viewGroup),
+  viewGroupItem: of(groups.GroupItem, group, groups.viewGroupItem),
+  viewNamespaceItem: of(
+    namespaces.NamespaceItem,
+    { id: ID, name: TEXT, path: TEXT, kind: ['user', 'group'] } satisfies Columns<NamespaceRow>,
+    namespaces.viewNamespaceItem
+  ),
+  viewMember: of(members.Member, member, members.viewMember),
+  viewAccessRequest: of(accessRequests.AccessRequest, accessRequest, accessRequests.viewAccessRequest),
+  viewApproved: of(accessRequests.ApprovedRequest, accessRequest, row =>
+    accessRequests.viewApproved(row, [...rowsOf(member)][0] as MemberRow)
+  ),
   viewJobOverview: of(overview.JobOverview, queues, overview.viewJobOverview),
   viewJob: of(jobs.Job, job, jobs.viewJob),
   viewFoundJobs: of(jobs.FoundJobs, { jobs: [[], someRows(job)], next: or(ID) }, jobs.viewFoundJobs),

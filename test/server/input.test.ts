@@ -240,7 +240,7 @@ t.test('paths and queries', async t => {
       const res = await app.fastify.inject({ method, url: `/api/v3${url}`, headers })
       t.equal(res.statusCode, 405, `${method} ${url}`)
       t.same(res.json(), { error: '405 Not Allowed' })
-      t.match(res.headers.allow, /^GET, HEAD\b/)
+      t.match(res.headers.allow, /\bGET, HEAD\b/)
     }
   })
 

@@ -100,7 +100,7 @@ async function receive(target: PushTarget, push: PreparedPush, door: PushDoor): 
 }
 
 interface OpenPush extends Sent {
-  readonly open: OpenChange[]
+  readonly open: readonly OpenChange[]
   readonly begun: Receiver | null
 }
 

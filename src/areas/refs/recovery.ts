@@ -75,12 +75,8 @@ async function outcomeOf(
   now: Date,
   outcomes: Outcomes
 ): Promise<boolean | undefined> {
-  const later = await rows<{ id: number; old_id: string; state: string }>(
-    'select id, old_id, state from ref_changes where project_id = ? and ref = ? and id > ? order by id limit 1000',
-    [change.project_id, change.ref, change.id]
-  )
-  const next = later.find(({ id }) => outcomes.get(id) !== false)
-  if (next) return next.state === 'done' || outcomes.get(next.id) ? next.old_id === change.new_id : undefined
+  const next = await nextOf(change, outcomes)
+  if (next) return follows(change, next, outcomes)
   const path = repositoryPath({ id: change.project_id, storage })
   // This check comes before the read of the ref: a git that ends between the two has written its value already.
   const over = await gitIsOver(change, now)
@@ -91,8 +87,30 @@ async function outcomeOf(
   }
   const value = (await refValue(path, change.ref)) ?? ZERO
   if (value === change.new_id) return true
+  // A client may have moved the ref on since the first look. Its row was there before git made that change.
+  const meanwhile = await nextOf(change, outcomes)
+  if (meanwhile) return follows(change, meanwhile, outcomes)
   return over ? false : undefined
 }
+
+interface NextRow {
+  readonly id: number
+  readonly old_id: string
+  readonly state: string
+}
+
+/** The next change of the ref, apart from those that git did not make. */
+async function nextOf(change: OpenRow, outcomes: Outcomes): Promise<NextRow | undefined> {
+  const later = await rows<NextRow>(
+    'select id, old_id, state from ref_changes where project_id = ? and ref = ? and id > ? order by id limit 1000',
+    [change.project_id, change.ref, change.id]
+  )
+  return later.find(({ id }) => outcomes.get(id) !== false)
+}
+
+/** Tells whether the next change began where this one led; undefined while nobody knows whether git made the next one. */
+const follows = (change: OpenRow, next: NextRow, outcomes: Outcomes): boolean | undefined =>
+  next.state === 'done' || outcomes.get(next.id) ? next.old_id === change.new_id : undefined
 
 /** Tells whether no git process can make the change any more. */
 async function gitIsOver({ process: owner, created_at }: OpenRow, now: Date): Promise<boolean> {

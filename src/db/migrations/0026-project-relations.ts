@@ -61,7 +61,7 @@ export const projectRelations: Migration = {
     `alter table projects
       add column has_shares boolean not null default false,
       add column is_fork boolean not null default false,
-      add column import_state varchar(16) character set ascii null,
+      add column import_state varchar(16) null,
       add column import_error varchar(1000) null`,
     'update projects set has_shares = true where id in (select project_id from project_group_links)'
   ],

@@ -1,5 +1,5 @@
-import { Args } from '../../oclif.js'
 import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
 
 export default class ProjectsShow extends BaseCommand {
   static override summary = 'Show a project'

@@ -1,5 +1,5 @@
-import { Flags } from '../../../oclif.js'
 import { BaseCommand } from '../../../base.js'
+import { Flags } from '../../../oclif.js'
 
 export default class OauthApplicationsCreate extends BaseCommand {
   static override summary =

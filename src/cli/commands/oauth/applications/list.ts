@@ -1,5 +1,5 @@
-import { Flags } from '../../../oclif.js'
 import { BaseCommand } from '../../../base.js'
+import { Flags } from '../../../oclif.js'
 
 export default class OauthApplicationsList extends BaseCommand {
   static override summary = 'List OAuth applications, newest first: those of the instance and those of users'
