@@ -16,7 +16,8 @@ export interface Fragment {
   readonly values: readonly Value[]
 }
 
-const lasts = (row: string) => `(${row}.expires_at is null or ${row}.expires_at > utc_date())`
+/** The condition that a membership or share still counts today, for the row with this alias. */
+export const lasts = (row: string) => `(${row}.expires_at is null or ${row}.expires_at > utc_date())`
 
 const SHARED_LEVEL = `(select max(least(l.group_access, s.access_level)) from project_group_links l
   join members s on s.source_type = 'namespace' and s.source_id = l.group_id and s.user_id = ? and ${lasts('s')}

@@ -86,10 +86,7 @@ export function memberPayload(event: 'user_add_to_team' | 'user_remove_from_team
     project_path: project.path,
     project_path_with_namespace: project.pathWithNamespace,
     project_id: project.id,
-    user_username: user.username,
-    user_name: user.name,
-    user_email: user.email,
-    user_id: user.id,
+    ...memberFields(user),
     // Decided: both names, because receivers look for one or the other.
     access_level: levelName(member.accessLevel),
     project_access: levelName(member.accessLevel),
@@ -115,10 +112,7 @@ export function groupMemberPayload(event: 'user_add_to_group' | 'user_remove_fro
     group_name: group.name,
     group_path: group.path,
     group_id: group.id,
-    user_username: user.username,
-    user_name: user.name,
-    user_email: user.email,
-    user_id: user.id,
+    ...memberFields(user),
     group_access: levelName(member.accessLevel)
   }
 }
@@ -141,6 +135,10 @@ export function samplePayload() {
 
 function dated<Event extends string>(event: Event, record: Dated) {
   return { event_name: event, created_at: dateTime(record.createdAt), updated_at: dateTime(record.updatedAt) }
+}
+
+function memberFields({ id, username, name, email }: PayloadMember['user']) {
+  return { user_username: username, user_name: name, user_email: email, user_id: id }
 }
 
 function projectFields(project: PayloadSystemProject) {

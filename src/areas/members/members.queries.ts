@@ -1,3 +1,4 @@
+import { lasts } from '../../access/membership.js'
 import { contains } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
@@ -71,8 +72,8 @@ export const endedMembers = (limit: number): Promise<EndedMember[]> =>
 /** The level of a user as a member of a group; undefined for others. */
 export async function levelInNamespace(groupId: number, userId: number): Promise<number | undefined> {
   const found = await row<{ access_level: number }>(
-    `select access_level from members where source_type = 'namespace' and source_id = ? and user_id = ?
-       and (expires_at is null or expires_at > utc_date())`,
+    `select m.access_level from members m where m.source_type = 'namespace' and m.source_id = ? and m.user_id = ?
+       and ${lasts('m')}`,
     [groupId, userId]
   )
   return found?.access_level
@@ -81,8 +82,8 @@ export async function levelInNamespace(groupId: number, userId: number): Promise
 /** Whether a group has an owner besides this user. Locks the owners' rows, so that two owners cannot both leave. */
 export async function hasOtherOwner(groupId: number, userId: number): Promise<boolean> {
   const owners = await rows<{ user_id: number }>(
-    `select user_id from members where source_type = 'namespace' and source_id = ? and access_level = ${OWNER}
-       and (expires_at is null or expires_at > utc_date()) for update`,
+    `select m.user_id from members m where m.source_type = 'namespace' and m.source_id = ? and m.access_level = ${OWNER}
+       and ${lasts('m')} for update`,
     [groupId]
   )
   return owners.some(owner => owner.user_id !== userId)

@@ -1,7 +1,7 @@
 // What the records of a page of projects need beside their rows, with one statement for each kind and none for a kind that
 // no project of the page has.
 import type { Actor } from '../../access/actor.js'
-import { visibleProjects } from '../../access/membership.js'
+import { lasts, visibleProjects } from '../../access/membership.js'
 import { marks, padded, rows } from '../../db/sql.js'
 import type { ProjectRow } from './projects.queries.js'
 
@@ -73,7 +73,7 @@ async function findShares(ids: readonly number[]): Promise<ReadonlyMap<number, r
   const all = await rows<ShareRow>(
     `select l.project_id, l.group_id, n.name as group_name, l.group_access, n.visibility_level
      from project_group_links l join namespaces n on n.id = l.group_id
-     where l.project_id in (${marks(list)}) and (l.expires_at is null or l.expires_at > utc_date()) order by l.id`,
+     where l.project_id in (${marks(list)}) and ${lasts('l')} order by l.id`,
     list
   )
   for (const share of all) found.set(share.project_id, [...(found.get(share.project_id) ?? []), share])

@@ -1,5 +1,6 @@
 // The users who have a level in a project: its members, those of its group and of the groups that it is shared with, and
 // the owner of its namespace.
+import { lasts } from '../../access/membership.js'
 import { contains } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { rows, type Value } from '../../db/sql.js'
@@ -7,8 +8,6 @@ import type { UserRow } from '../users/users.queries.js'
 import type { ProjectUsersQuery } from './projects.schema.js'
 
 export type ProjectUserRow = Pick<UserRow, 'id' | 'name' | 'username' | 'state'>
-
-const lasts = (row: string) => `(${row}.expires_at is null or ${row}.expires_at > utc_date())`
 
 const WITH_LEVEL = `select m.user_id as id from members m
     where m.source_type = 'project' and m.source_id = ? and ${lasts('m')}

@@ -3,6 +3,7 @@ import type { Actor } from '../../access/actor.js'
 import {
   type Fragment,
   HIGHEST,
+  lasts,
   MEMBERSHIPS,
   type Membership,
   membershipOf,
@@ -164,7 +165,7 @@ export async function projectsOfGroup(groupId: number, actor: Actor) {
     idsOfGroup('projects p where p.namespace_id = ?', groupId, actor),
     idsOfGroup(
       `project_group_links l join projects p on p.id = l.project_id
-         where l.group_id = ? and (l.expires_at is null or l.expires_at > utc_date())`,
+         where l.group_id = ? and ${lasts('l')}`,
       groupId,
       actor
     )
