@@ -94,9 +94,12 @@ export function encrypt(text: string): Buffer {
  * time.
  */
 const opened = new LRUCache<string, string>({ max: 10_000 })
+/** Bytes: longer ones, such as values of variables, would fill the memory. */
+const LONGEST_KEPT = 1024
 
 /** Decrypts the result of `encrypt`. Throws when it was made with another key. */
 export function decrypt(box: Buffer): string {
+  if (box.length > LONGEST_KEPT) return open(box)
   const name = box.toString('latin1')
   const known = opened.get(name)
   if (known !== undefined) return known

@@ -57,8 +57,9 @@ const AREAS = [
   // CI.
   'pipelines',
   'builds',
-  'runners',
+  // Runners hand them to builds.
   'variables',
+  'runners',
   'environments',
   // Collaboration.
   'issues',
@@ -133,6 +134,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['worker', 'log', 'the log of the process'],
 
   ['cli', 'access/actor', 'a command says who runs it, for the audit'],
+  ['cli', 'ci/lint', 'a CI file is checked without an appliance'],
   ['cli', 'db/connection', 'closed when the command ends'],
   ['cli', 'db/embedded', '`up` runs the database; a command starts it for its own run'],
   ['cli', 'db/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` tell its state'],

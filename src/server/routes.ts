@@ -2,7 +2,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { auditRoutes } from '../areas/audit/audit.routes.js'
 import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'
+import { buildActionRoutes } from '../areas/builds/build-actions.routes.js'
 import { buildRoutes } from '../areas/builds/builds.routes.js'
+import { pipelineActionRoutes } from '../areas/builds/pipeline-actions.routes.js'
 import { applicationRoutes } from '../areas/credentials/oauth-applications.routes.js'
 import { sessionRoutes } from '../areas/credentials/session.routes.js'
 import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
@@ -17,6 +19,7 @@ import { jobRoutes } from '../areas/jobs/jobs.routes.js'
 import { watchedBuildRoutes } from '../areas/jobs/watched-builds.routes.js'
 import { accessRequestRoutes } from '../areas/members/access-requests.routes.js'
 import { memberRoutes } from '../areas/members/members.routes.js'
+import { lintRoutes } from '../areas/pipelines/lint.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
 import { shareRoutes } from '../areas/project-groups/shares.routes.js'
 import { transferRoutes } from '../areas/project-groups/transfer.routes.js'
@@ -33,6 +36,7 @@ import { uploadedFileRoutes, uploadRoutes } from '../areas/uploads/uploads.route
 import { emailRoutes } from '../areas/users/emails.routes.js'
 import { keyRoutes } from '../areas/users/keys.routes.js'
 import { userRoutes } from '../areas/users/users.routes.js'
+import { variableRoutes } from '../areas/variables/variables.routes.js'
 
 export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(sessionRoutes)
@@ -58,7 +62,11 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(groupProjectRoutes)
   await app.register(repositoryRoutes)
   await app.register(pipelineRoutes)
+  await app.register(pipelineActionRoutes)
+  await app.register(lintRoutes)
   await app.register(buildRoutes)
+  await app.register(buildActionRoutes)
+  await app.register(variableRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)
   await app.register(auditRoutes)

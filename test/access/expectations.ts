@@ -83,6 +83,9 @@ export const administer = (least: 'master' | 'owner', status = 200): ProjectStat
     answering(status, membersOfOpen(least))
   )
 
+/** The same for what a project offers only with builds enabled. */
+export const withBuilds = (expected: ProjectStatuses): ProjectStatuses => ({ ...expected, withoutBuilds: FORBIDDEN })
+
 const MEMBERS_REFUSED = { guest: 403, reporter: 403, developer: 403, master: 403, owner: 403, admin: 403 }
 const asking = (expected: Statuses): Statuses => answering(201, statuses({ ...expected, ...MEMBERS_REFUSED }))
 

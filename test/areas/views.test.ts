@@ -54,6 +54,7 @@ import * as keys from '../../src/areas/users/keys.view.js'
 import type { UserRow } from '../../src/areas/users/users.queries.js'
 import * as people from '../../src/areas/users/users.record.js'
 import * as users from '../../src/areas/users/users.view.js'
+import * as variables from '../../src/areas/variables/variables.view.js'
 import { root } from '../../src/config.js'
 import type { Hook } from '../../src/db/models/index.js'
 import { parseCommit } from '../../src/git/parse.js'
@@ -559,6 +560,11 @@ const specimens: { readonly [view: string]: Specimen } = {
       yield builds.viewBuild({ build: { ...([...rowsOf(build)][0] as BuildRow), ...GONE }, commit: null })
     }
   },
+  viewVariable: of(
+    variables.Variable,
+    { id: ID, name: TEXT, value_encrypted: [Buffer.alloc(0), Buffer.alloc(48, 7)] },
+    variables.viewVariable
+  ),
   viewApplication: of(applications.Application, application, applications.viewApplication),
   viewNewApplication: of(applications.NewApplication, application, row =>
     applications.viewNewApplication({ row, secret: 'x' })

@@ -22,6 +22,7 @@ import {
 import { execute, rows } from '../../src/db/sql.js'
 import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
 import { makeRunner } from '../areas/runners/make-runners.js'
+import { makeVariable } from '../areas/variables/make-variables.js'
 import { factory, someOrigin, type TestProject, type TestUser } from './factory.js'
 import { newKey } from './ssh-keys.js'
 
@@ -87,6 +88,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     for (const build of builds) await endBuild(build, { trace: 'done', artifacts: Buffer.from('archive') })
   },
   pipeline_stages: along,
+  variables: ({ project }) => makeVariable(project, 'KEY'),
   runner_projects: ({ project }) => makeRunner({ projects: [project.id] }),
   ref_changes: along,
   activity_events: ({ project, user }) =>

@@ -126,20 +126,24 @@ async function retryBuild({ id, pipeline_id, stage_index }: NamedBuild, origin: 
 }
 
 /** Not specified: a build that a command repeats keeps its user, because a sysadmin has no account. */
-async function copyBuild(id: number, userId: number | null): Promise<number> {
+export async function copyBuild(
+  id: number,
+  userId: number | null,
+  status: 'pending' | 'created' = 'pending'
+): Promise<number> {
   const now = new Date()
   const { insertId } = await execute(
     `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
        allow_failure, tag_list, tag_list_hash, plan, queued_at, created_at, updated_at)
-     select pipeline_id, project_id, coalesce(?, user_id), name, stage, stage_index, ref, tag, sha, 'pending', start_when,
+     select pipeline_id, project_id, coalesce(?, user_id), name, stage, stage_index, ref, tag, sha, ?, start_when,
        allow_failure, tag_list, tag_list_hash, plan, ?, ?, ? from builds where id = ?`,
-    [userId, now, now, now, id]
+    [userId, status, status === 'pending' ? now : null, now, now, id]
   )
   return insertId
 }
 
 /** Has the skipped builds of later stages wait for their stage again. */
-async function rearm(pipelineId: number, stage: number): Promise<void> {
+export async function rearm(pipelineId: number, stage: number): Promise<void> {
   const skipped = await rows<{ id: number }>(
     `select b.id from builds b join (select max(id) as id from builds where pipeline_id = ? group by name) latest
        on latest.id = b.id

@@ -29,12 +29,12 @@ export async function readBuilds(
 
 /** Returns a build with its commit. Throws NothingThere when the project has no build with this id. */
 export async function readBuild(project: ProjectRow, id: number): Promise<BuildReading> {
-  return withCommit(repositoryPath(project), await mustFind(project, id))
+  return withCommit(repositoryPath(project), await mustFindBuild(project, id))
 }
 
 /** Opens the current trace of a build. Throws NothingThere when the build or its trace does not exist. */
 export async function readTraceOf(project: ProjectRow, id: number) {
-  const build = await mustFind(project, id)
+  const build = await mustFindBuild(project, id)
   const trace = build.erased_at ? undefined : await openTrace({ build: build.id, attempt: build.attempt })
   if (!trace) throw new NothingThere()
   return trace
@@ -42,7 +42,7 @@ export async function readTraceOf(project: ProjectRow, id: number) {
 
 /** Opens the archive of a build. Throws NothingThere when the build or its archive does not exist. */
 export async function readArtifactsOf(project: ProjectRow, id: number) {
-  return archiveOf(await mustFind(project, id))
+  return archiveOf(await mustFindBuild(project, id))
 }
 
 /**
@@ -53,7 +53,8 @@ export async function readArtifactsOfRef(project: ProjectRow, ref: string, name:
   return archiveOf(await findSuccessfulBuild(project.id, ref, name))
 }
 
-async function mustFind(project: ProjectRow, id: number): Promise<BuildRow> {
+/** Finds a build of a project. Throws NothingThere. */
+export async function mustFindBuild(project: ProjectRow, id: number): Promise<BuildRow> {
   const build = await findBuild(project.id, id)
   if (!build) throw new NothingThere()
   return build

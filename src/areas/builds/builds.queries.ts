@@ -1,5 +1,6 @@
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
+import type { ChangingBuild } from '../pipelines/build-changes.js'
 import { JOINED_FULL_USER, type JoinedFullUser } from '../users/joined-user.js'
 import type { BuildListQuery } from './builds.schema.js'
 
@@ -45,6 +46,22 @@ const JOINS = `left join pipelines l on l.id = b.pipeline_id left join users u o
 
 export function findBuild(projectId: number, id: number): Promise<BuildRow | undefined> {
   return row<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.id = ? and b.project_id = ?`, [id, projectId])
+}
+
+/** A build that somebody wants to start. `latest` is 0 when it was retried, otherwise 1. */
+export interface StartableBuild extends ChangingBuild {
+  readonly start_when: string
+  readonly latest: number
+}
+
+/** Reads a build of a pipeline that the caller has locked. */
+export function findStartableBuild(id: number): Promise<StartableBuild | undefined> {
+  return row<StartableBuild>(
+    `select b.id, b.stage_index, b.status, b.allow_failure, b.start_when,
+       not exists (select 1 from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name and c.id > b.id) as latest
+     from builds b where b.id = ?`,
+    [id]
+  )
 }
 
 /** Returns a page of builds, newest first. With `sha`, the page has only builds of that commit. */

@@ -14,6 +14,7 @@ interface BuildRow {
   readonly id: number
   readonly status: string
   readonly artifacts_attempt: number | null
+  readonly erased: number
 }
 
 /** Finds orphaned files of a kind, in at most `folders` folders. `before` is in milliseconds since 1970. */
@@ -38,15 +39,15 @@ export async function orphanedBuildFiles(
 }
 
 async function buildsOf(folder: number): Promise<Map<number, BuildRow>> {
-  const found = await rows<BuildRow>('select id, status, artifacts_attempt from builds where id >= ? and id < ?', [
-    folder * 1000,
-    (folder + 1) * 1000
-  ])
+  const found = await rows<BuildRow>(
+    'select id, status, artifacts_attempt, erased_at is not null as erased from builds where id >= ? and id < ?',
+    [folder * 1000, (folder + 1) * 1000]
+  )
   return new Map(found.map(build => [build.id, build]))
 }
 
-/** A finished build keeps the archive of one attempt only, but the traces of all attempts. */
+/** A finished build keeps the archive of one attempt only, but the traces of all attempts. An erased one keeps nothing. */
 function belongs(kind: 'traces' | 'artifacts', { attempt }: StoredFile, build: BuildRow | undefined): boolean {
-  if (!build) return false
+  if (!build || build.erased === 1) return false
   return kind === 'traces' || build.status === 'running' || build.artifacts_attempt === attempt
 }

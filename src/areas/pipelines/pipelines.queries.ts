@@ -1,5 +1,6 @@
 import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { row, rows } from '../../db/sql.js'
+import { NotFound } from '../../errors.js'
 import { JOINED_USER, type JoinedUser } from '../users/joined-user.js'
 
 export type PipelineRow = JoinedUser & PipelineColumns
@@ -24,8 +25,11 @@ const SELECT = `select l.id, l.status, l.ref, l.sha, l.before_sha, l.tag, l.yaml
   l.started_at, l.finished_at, l.committed_at, l.duration, ${JOINED_USER}
   from pipelines l left join users u on u.id = l.user_id`
 
-export function findPipeline(projectId: number, id: number): Promise<PipelineRow | undefined> {
-  return row<PipelineRow>(`${SELECT} where l.id = ? and l.project_id = ?`, [id, projectId])
+/** Finds a pipeline of a project. Throws NotFound. */
+export async function requirePipeline(projectId: number, id: number): Promise<PipelineRow> {
+  const found = await row<PipelineRow>(`${SELECT} where l.id = ? and l.project_id = ?`, [id, projectId])
+  if (!found) throw new NotFound()
+  return found
 }
 
 export type PipelineScope = 'running' | 'branches' | 'tags'

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { NotFound } from '../../errors.js'
 import { ProjectParams } from '../../lib/schema.js'
-import { findPipeline, listPipelines } from './pipelines.queries.js'
-import { PipelineListQuery, PipelineParams } from './pipelines.schema.js'
+import { createPipelineOf } from './pipelines.js'
+import { listPipelines, requirePipeline } from './pipelines.queries.js'
+import { PipelineBody, PipelineListQuery, PipelineParams } from './pipelines.schema.js'
 import { Pipeline, viewPipeline } from './pipelines.view.js'
 
 export const pipelineRoutes: FastifyPluginAsyncTypebox = async app => {
@@ -29,10 +29,25 @@ export const pipelineRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/projects/:id/pipelines/:pipeline_id',
     { config, schema: { tags, summary: 'Get a pipeline', params: PipelineParams, response: { 200: Pipeline } } },
-    async ({ project, params }) => {
-      const pipeline = await findPipeline(project.id, params.pipeline_id)
-      if (!pipeline) throw new NotFound()
-      return viewPipeline(pipeline)
+    async ({ project, params }) => viewPipeline(await requirePipeline(project.id, params.pipeline_id))
+  )
+
+  app.post(
+    '/projects/:id/pipeline',
+    {
+      config: { can: 'pipeline.write' },
+      schema: {
+        tags,
+        summary: 'Create a pipeline of a branch or tag',
+        description: 'A skip marker in the message of the commit does not count.',
+        params: ProjectParams,
+        body: PipelineBody,
+        response: { 201: Pipeline }
+      }
+    },
+    async ({ project, body, origin }, reply) => {
+      const id = await createPipelineOf(project, body.ref, origin)
+      return reply.code(201).send(viewPipeline(await requirePipeline(project.id, id)))
     }
   )
 }

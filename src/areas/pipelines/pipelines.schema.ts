@@ -1,7 +1,12 @@
 import { Type } from 'typebox'
-import { IdOf, Paging, projectParam } from '../../lib/schema.js'
+import { IdOf, Paging, projectParam, Text } from '../../lib/schema.js'
 
 export const PipelineParams = Type.Object({ ...projectParam, pipeline_id: IdOf('the pipeline') })
+
+export const PipelineBody = Type.Object(
+  { ref: Text('the branch or tag', { minLength: 1, maxLength: 255 }) },
+  { title: 'PipelineBody', description: 'A new pipeline.' }
+)
 
 export const PipelineListQuery = Type.Object({
   ...Paging,

@@ -1,36 +1,23 @@
 // Creates a pipeline from the CI file of its commit. Later changes of the CI file do not affect its builds.
 
+import type { Origin } from '../../access/actor.js'
 import { parseConfig } from '../../ci/config.js'
-import { type Plan, type PlannedBuild, planPipeline } from '../../ci/plan.js'
-import { duplicateKey } from '../../db/failure.js'
-import { execute } from '../../db/sql.js'
-import { transact } from '../../db/transact.js'
-import { TooLarge } from '../../errors.js'
+import { type Plan, planPipeline } from '../../ci/plan.js'
+import { Invalid, NotFound, TooLarge } from '../../errors.js'
 import { readBlob } from '../../git/blob.js'
 import { type Commit, readCommit } from '../../git/commits.js'
-import { resolveCommit, ZERO } from '../../git/refs.js'
+import { refValue, resolveCommit, ZERO } from '../../git/refs.js'
 import { findEntry } from '../../git/tree.js'
 import type { Listener } from '../activity/listeners.js'
-import { holdProject } from '../projects/projects.queries.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
-import { advancePipeline } from './build-changes.js'
+import { insertBroken, insertPlanned, type NewPipeline } from './insert-pipeline.js'
 
 const CI_FILES = ['.gitstead-ci.yml', '.gitlab-ci.yml']
 const CI_FILE_LIMIT = 1_048_576
 /** A ref with a longer name gets no pipeline, because no CI file can select it. */
 const REF_LIMIT = 255
-
-interface NewPipeline {
-  readonly projectId: number
-  readonly refChangeId: number | null
-  readonly ref: string
-  readonly tag: boolean
-  readonly commit: Commit
-  readonly beforeSha: string
-  readonly source: 'push' | 'api' | 'trigger'
-  readonly userId: number | null
-}
 
 export const pushPipelines: Listener = {
   name: 'pipelines',
@@ -100,8 +87,60 @@ async function createPipeline(change: ChangeRow, repository: string): Promise<vo
     source: 'push',
     userId: change.user_id
   }
-  if (planned.plan) return insertPlanned(pipeline, planned.plan)
-  await insertBroken(pipeline, planned.errors)
+  if (planned.plan) await insertPlanned(pipeline, planned.plan)
+  else await insertBroken(pipeline, planned.errors)
+}
+
+/**
+ * Creates a pipeline of a branch or tag because a user asks for it, and returns its id. A skip marker in the message of the
+ * commit does not count. Throws Invalid, and then keeps nothing.
+ */
+export async function createPipelineOf(project: ProjectRow, ref: string, origin: Origin): Promise<number> {
+  const repository = repositoryPath(project)
+  const { tag, commit } = await findCommit(repository, ref)
+  const file = await readCiFile(repository, commit.id)
+  if (!file) throw new Invalid('base', `Missing ${CI_FILES[0]} file`)
+  const { config, errors } = parseConfig(file.text)
+  if (!config) throw new Invalid('base', errors.join('\n'))
+  const projectPath = `${project.namespace_path}/${project.path}`
+  const plan = planPipeline(config, {
+    ref,
+    tag,
+    source: 'api',
+    projectPath,
+    commitMessage: commit.message,
+    honourSkip: false
+  })
+  if (plan.kind === 'empty') throw new Invalid('base', 'No builds for this pipeline.')
+  const id = await insertPlanned(
+    {
+      projectId: project.id,
+      refChangeId: null,
+      ref,
+      tag,
+      commit,
+      beforeSha: ZERO,
+      source: 'api',
+      userId: origin.user?.id ?? null
+    },
+    plan
+  )
+  if (id === null) throw new NotFound('Project')
+  return id
+}
+
+/** Finds the commit of a branch, or of a tag when no branch has the name. Throws Invalid. */
+async function findCommit(repository: string, name: string): Promise<{ tag: boolean; commit: Commit }> {
+  for (const kind of ['heads', 'tags']) {
+    const ref = `refs/${kind}/${name}`
+    if (!(await refValue(repository, ref))) continue
+    const tip = await resolveCommit(repository, ref)
+    const commit = tip && (await readCommit(repository, tip.id))
+    // A tag may name a file or a folder.
+    if (!commit) throw new Invalid('base', 'Commit not found')
+    return { tag: kind === 'tags', commit }
+  }
+  throw new Invalid('base', 'Reference not found')
 }
 
 /** Returns the CI file, or null without one. Over 1 MiB, it returns a text that the parser rejects. */
@@ -117,91 +156,4 @@ async function readCiFile(repository: string, commitId: string): Promise<{ name:
     if (content) return { name, text: content.toString('utf8') }
   }
   return null
-}
-
-/** Inserts a failed pipeline that lists the errors of the CI file. */
-async function insertBroken(pipeline: NewPipeline, errors: readonly string[]): Promise<void> {
-  await once(pipeline, () => insertPipeline(pipeline, 'failed', errors.join('\n').slice(0, 60_000)))
-}
-
-async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<void> {
-  if (plan.kind === 'empty') return
-  await once(pipeline, async () => {
-    const id = await insertPipeline(pipeline, plan.kind === 'skipped' ? 'skipped' : 'created', null)
-    if (plan.kind === 'skipped') return
-    await insertBuilds(id, pipeline, plan.builds)
-    await advancePipeline(id)
-  })
-}
-
-/** The unique key on the ref change prevents a second pipeline when the same job runs again. */
-async function once({ projectId }: NewPipeline, insert: () => Promise<unknown>): Promise<void> {
-  try {
-    await transact(async () => {
-      if (await holdProject(projectId)) await insert()
-    })
-  } catch (error) {
-    if (duplicateKey(error) !== 'pipelines_ref_change') throw error
-  }
-}
-
-async function insertPipeline(pipeline: NewPipeline, status: string, yamlErrors: string | null): Promise<number> {
-  const now = new Date()
-  const { insertId } = await execute(
-    `insert into pipelines (project_id, ref_change_id, ref, tag, sha, before_sha, status, source, yaml_errors, user_id,
-       committed_at, finished_at, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      pipeline.projectId,
-      pipeline.refChangeId,
-      pipeline.ref,
-      pipeline.tag,
-      pipeline.commit.id,
-      pipeline.beforeSha,
-      status,
-      pipeline.source,
-      yamlErrors,
-      pipeline.userId,
-      pipeline.commit.committedDate,
-      status === 'failed' ? now : null,
-      now,
-      now
-    ]
-  )
-  return insertId
-}
-
-/** A prepared statement takes at most 65,535 values. */
-const BUILDS_AT_ONCE = 500
-
-async function insertBuilds(pipelineId: number, pipeline: NewPipeline, builds: readonly PlannedBuild[]): Promise<void> {
-  for (let at = 0; at < builds.length; at += BUILDS_AT_ONCE) {
-    await insertSome(pipelineId, pipeline, builds.slice(at, at + BUILDS_AT_ONCE))
-  }
-}
-
-async function insertSome(pipelineId: number, pipeline: NewPipeline, builds: readonly PlannedBuild[]): Promise<void> {
-  const now = new Date()
-  await execute(
-    `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
-       allow_failure, tag_list, tag_list_hash, plan, created_at, updated_at)
-     values ${builds.map(() => "(?, ?, ?, ?, ?, ?, ?, ?, ?, 'created', ?, ?, ?, unhex(md5(?)), ?, ?, ?)").join(', ')}`,
-    builds.flatMap(({ name, stage, stageIndex, when, allowFailure, tagList, ...plan }) => [
-      pipelineId,
-      pipeline.projectId,
-      pipeline.userId,
-      name,
-      stage,
-      stageIndex,
-      pipeline.ref,
-      pipeline.tag,
-      pipeline.commit.id,
-      when,
-      allowFailure,
-      JSON.stringify(tagList),
-      JSON.stringify(tagList),
-      JSON.stringify(plan),
-      now,
-      now
-    ])
-  )
 }

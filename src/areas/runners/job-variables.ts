@@ -6,6 +6,7 @@ import { publicUrl } from '../../config.js'
 import { readCommit } from '../../git/commits.js'
 import { version } from '../../version.js'
 import { repositoryPath } from '../projects/repositories.js'
+import { variablesForBuild } from '../variables/variables.js'
 import type { DescribedBuild } from './job-description.queries.js'
 import type { RunnerRow } from './runners.queries.js'
 
@@ -37,7 +38,7 @@ export async function variablesOf(build: DescribedBuild, sources: VariableSource
     },
     user: userOf(build),
     configVariables: sources.configVariables,
-    projectVariables: [],
+    projectVariables: await variablesForBuild(build.project_id),
     triggerVariables: []
   })
 }

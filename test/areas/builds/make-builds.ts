@@ -7,7 +7,7 @@ import { createPipelineOfRefChange } from '../../../src/areas/pipelines/pipeline
 import { applyRefChange } from '../../../src/areas/refs/ref-effects.js'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { config } from '../../../src/config.js'
-import { row, rows } from '../../../src/db/sql.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
 import { measureTrace } from '../../../src/storage/measure.js'
 import { appendTrace, resetTrace } from '../../../src/storage/traces.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
@@ -83,6 +83,27 @@ export async function fillWithBuild(project: TestProject): Promise<void> {
   const [build] = await makePipeline(project, 'job:\n  script: [make]\n  artifacts: {paths: [a]}\n')
   if (!build) throw new Error('no build')
   await endBuild(build, { trace: 'done', artifacts: Buffer.from('archive') })
+}
+
+/** Copies the newest build of a project with another status and another name. */
+export async function anotherBuild(
+  { id }: { id: number },
+  { status = 'success', when = 'on_success' }: { status?: string; when?: string } = {}
+): Promise<TestBuild> {
+  const { insertId } = await execute(
+    `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, tag_list, tag_list_hash, plan, attempt, artifacts_filename, artifacts_size, artifacts_attempt,
+       artifacts_expire_at, created_at, updated_at)
+     select pipeline_id, project_id, user_id, uuid(), stage, stage_index, ref, tag, sha, ?, ?, allow_failure, tag_list,
+       tag_list_hash, plan, 1, 'artifacts.zip', 7, 1, '2100-01-01', created_at, updated_at
+     from builds where project_id = ? order by id desc limit 1`,
+    [status, when, id]
+  )
+  const made = await row<TestBuild>('select id, name, pipeline_id as pipelineId, sha from builds where id = ?', [
+    insertId
+  ])
+  if (!made) throw new Error(`project ${id} has no build`)
+  return made
 }
 
 export async function newestBuild({ id }: { id: number }): Promise<TestBuild> {

@@ -1,0 +1,94 @@
+// What people do to builds: the rules behind the API. administer.ts has those that commands share.
+import type { Origin } from '../../access/actor.js'
+import { type BuildStatus, isComplete } from '../../ci/status.js'
+import { execute } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadRequest, Forbidden, NothingThere } from '../../errors.js'
+import { removeArtifact } from '../../storage/artifacts.js'
+import { removeTrace, traceSize } from '../../storage/traces.js'
+import { audit } from '../audit/audit.js'
+import { changePipeline, moveBuild } from '../pipelines/build-changes.js'
+import { wakeRunners } from '../pipelines/progress.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
+import { cancelBuilds, retryBuilds } from './administer.js'
+import { countArtifacts, hasArtifacts } from './artifacts.js'
+import { mustFindBuild } from './build-readings.js'
+import { type BuildRow, findStartableBuild, type StartableBuild } from './builds.queries.js'
+
+/** Cancels a build that has not ended; one that has ended stays as it is. Returns its id. Throws NothingThere. */
+export async function cancelBuildOf(project: ProjectRow, id: number, origin: Origin): Promise<number> {
+  await mustFindBuild(project, id)
+  await cancelBuilds([id], origin)
+  return id
+}
+
+/** Repeats a build that has ended. Decided: the answer is the new build. Throws NothingThere or Forbidden. */
+export async function retryBuildOf(project: ProjectRow, id: number, origin: Origin): Promise<number> {
+  await mustFindBuild(project, id)
+  const again = (await retryBuilds([id], origin)).get(id)
+  if (again === undefined) throw new NothingThere()
+  return again
+}
+
+/** Starts a build that waits to be started by hand. Returns its id. Throws NothingThere or BadRequest. */
+export async function playBuild(project: ProjectRow, id: number, origin: Origin): Promise<number> {
+  const { pipeline_id: pipelineId } = await mustFindBuild(project, id)
+  await changePipeline(pipelineId, async pipeline => {
+    const build = await findStartableBuild(id)
+    if (!build || !isPlayable(build)) throw new BadRequest('400 (Bad request) "Unplayable Build" not given')
+    await moveBuild(pipeline, build, 'pending', { user_id: origin.user?.id ?? null, queued_at: new Date() })
+    await wakeRunners([id])
+  })
+  return id
+}
+
+/** A manual build is skipped when its stage has its turn, and waits so. */
+const isPlayable = ({ status, start_when: when, latest }: StartableBuild) =>
+  status === 'skipped' && when === 'manual' && latest === 1
+
+/**
+ * Removes the trace and the artifacts of a build that has ended. Returns its id. Throws NothingThere, or Forbidden when
+ * there is nothing to remove.
+ */
+export async function eraseBuild(project: ProjectRow, id: number, origin: Origin): Promise<number> {
+  const build = await mustFindBuild(project, id)
+  const hasTrace = build.attempt > 0 && (await traceSize({ build: id, attempt: build.attempt })) > 0
+  if (!hasTrace && build.artifacts_attempt === null) throw new Forbidden('Build is not erasable!')
+  const freed = await transact(async () => {
+    // Another request may have erased the build since it was read.
+    const { affectedRows } = await execute(
+      `update builds set erased_at = ?, trace_size = 0, trace_sha256 = null, artifacts_filename = null,
+         artifacts_size = null, artifacts_sha256 = null, artifacts_attempt = null, artifacts_expire_at = null,
+         updated_at = ?
+       where id = ? and status in ('success', 'failed', 'canceled') and erased_at is null`,
+      [new Date(), new Date(), id]
+    )
+    if (affectedRows === 0) throw new Forbidden('Build is not erasable!')
+    await audit(origin, { action: 'build.erase', target: targetOf(build) })
+    return build.artifacts_size ?? 0
+  })
+  // The row no longer names the files, so a crash here leaves orphans, which the task `orphaned_files` removes.
+  await removeFiles(build)
+  if (freed > 0) await countArtifacts(id, -freed)
+  return id
+}
+
+async function removeFiles({ id, attempt, artifacts_attempt: archived }: BuildRow): Promise<void> {
+  for (let each = 1; each <= attempt; each++) await removeTrace({ build: id, attempt: each })
+  if (archived !== null) await removeArtifact({ build: id, attempt: archived })
+}
+
+/** Lets the artifacts of a build stay for ever. Returns its id. Throws NothingThere without artifacts. */
+export async function keepArtifacts(project: ProjectRow, id: number): Promise<number> {
+  const build = await mustFindBuild(project, id)
+  if (!isComplete(build.status as BuildStatus) || !hasArtifacts(build)) throw new NothingThere()
+  const { affectedRows } = await execute(
+    `update builds set artifacts_expire_at = null where id = ? and artifacts_attempt = ?
+       and (artifacts_expire_at is null or artifacts_expire_at > ?)`,
+    [id, build.artifacts_attempt, new Date()]
+  )
+  if (affectedRows === 0 && build.artifacts_expire_at !== null) throw new NothingThere()
+  return id
+}
+
+const targetOf = ({ id, name }: BuildRow) => ({ type: 'build', id, name })

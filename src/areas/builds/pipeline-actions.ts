@@ -1,0 +1,80 @@
+// Repeats and stops a whole pipeline.
+import type { Origin } from '../../access/actor.js'
+import { execute, rows } from '../../db/sql.js'
+import { afterCommit } from '../../db/transact.js'
+import { NotFound } from '../../errors.js'
+import { wake } from '../../queue/wake.js'
+import { audit } from '../audit/audit.js'
+import { changePipeline } from '../pipelines/build-changes.js'
+import { recount } from '../pipelines/locked-pipeline.js'
+import type { PipelineRow } from '../pipelines/pipelines.queries.js'
+import { wakeRunners } from '../pipelines/progress.js'
+import { copyBuild, rearm } from './administer.js'
+
+interface EndedBuild {
+  readonly id: number
+  readonly stage_index: number
+  readonly start_when: string
+}
+
+/**
+ * Repeats all builds of a pipeline that failed or were canceled, as new builds; a build that was repeated already does not
+ * count. Their stages begin again one after the other, and skipped builds of later stages get another chance.
+ */
+export async function retryPipeline({ id }: PipelineRow, origin: Origin): Promise<void> {
+  const done = await changePipeline(id, async pipeline => {
+    const ended = await endedBuilds(id)
+    const first = ended[0]?.stage_index
+    if (first === undefined) return true
+    const begun: number[] = []
+    for (const build of ended) {
+      // Somebody has started it by hand before. In a later stage it waits for that again.
+      const now = build.stage_index === first && build.start_when === 'manual'
+      const copy = await copyBuild(build.id, origin.user?.id ?? null, now ? 'pending' : 'created')
+      if (now) begun.push(copy)
+    }
+    await rearm(id, first)
+    await recount(pipeline)
+    await wakeRunners(begun)
+    await audit(origin, {
+      action: 'pipeline.retry',
+      target: targetOf(id),
+      changes: { builds: { after: ended.length } }
+    })
+    return true
+  })
+  if (!done) throw new NotFound()
+}
+
+const endedBuilds = (pipelineId: number) =>
+  rows<EndedBuild>(
+    `select b.id, b.stage_index, b.start_when
+     from builds b join (select max(id) as id from builds where pipeline_id = ? group by name) latest on latest.id = b.id
+     where b.status in ('failed', 'canceled') order by b.stage_index, b.id`,
+    [pipelineId]
+  )
+
+/** Cancels all builds of a pipeline that have not ended. Their workers hear of it at once. */
+export async function cancelPipeline({ id }: PipelineRow, origin: Origin): Promise<void> {
+  const done = await changePipeline(id, async pipeline => {
+    const now = new Date()
+    const { affectedRows } = await execute(
+      `update builds set status = 'canceled', token_hash = null, process_id = null, lease_until = null, finished_at = ?,
+         updated_at = ?
+       where pipeline_id = ? and status in ('created', 'pending', 'running')`,
+      [now, now, id]
+    )
+    if (affectedRows === 0) return true
+    await recount(pipeline)
+    await audit(origin, {
+      action: 'pipeline.cancel',
+      target: targetOf(id),
+      changes: { builds: { after: affectedRows } }
+    })
+    afterCommit(() => wake('builds'))
+    return true
+  })
+  if (!done) throw new NotFound()
+}
+
+const targetOf = (id: number) => ({ type: 'pipeline', id, name: `pipeline ${id}` })

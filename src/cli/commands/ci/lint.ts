@@ -1,0 +1,31 @@
+import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
+
+/** Bytes: the limit of a CI file. */
+const LIMIT = 1_048_576
+
+export default class CiLint extends BaseCommand {
+  static override summary = 'Check a CI file without creating anything'
+  static override description =
+    'It needs no appliance. Prints a line for each fault, with the job and the key. Exit code 1 when there is one. With --json: {ok, file, errors}.'
+  static override examples = [
+    '<%= config.bin %> ci lint .gitstead-ci.yml',
+    'git show HEAD:.gitstead-ci.yml | <%= config.bin %> ci lint - --json'
+  ]
+  static override args = {
+    file: Args.string({ required: true, description: 'the CI file; - reads the standard input' })
+  }
+
+  async run() {
+    const { args } = await this.parse(CiLint)
+    const [{ readTextFile }, { lintConfig }] = await Promise.all([
+      import('../../text-file.js'),
+      import('../../../ci/lint.js')
+    ])
+    const { errors } = lintConfig(await readTextFile('the CI file', args.file, LIMIT))
+    for (const error of errors) this.log(error)
+    if (errors.length === 0) this.log('the CI file has no faults')
+    else process.exitCode = 1
+    return { ok: errors.length === 0, file: args.file, errors }
+  }
+}
