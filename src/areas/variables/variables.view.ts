@@ -9,10 +9,10 @@ export const Variable = Type.Object(
   { title: 'Variable', description: 'A value that every build of the project gets in its environment.' }
 )
 
-export const viewVariable = ({ name, value_encrypted: box }: VariableRow) => ({ key: name, value: valueOf(box) })
+export const viewVariable = ({ name, value_encrypted: box }: VariableRow) => ({ key: name, value: textOf(box) })
 
 /** Shows no value when it was encrypted with another key: it must not hide the list, from which it can be set again. */
-function valueOf(box: Buffer): string {
+function textOf(box: Buffer): string {
   try {
     return decrypt(box)
   } catch {
