@@ -168,6 +168,7 @@ export const abilities = {
   // The reference lets everybody who reads builds play them. That would let strangers start the deployments of a public
   // project, so we ask for the level of the other actions.
   'build.write': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
+  'trigger.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
   'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' }
 } as const satisfies { [action: string]: Ability }
 

@@ -167,6 +167,13 @@ const LINES = {
   },
   // A restored pipeline is counted again when it changes: its unfinished builds are canceled by then.
   pipeline_stages: { owners: [erasedAfter('pipelines', 'pipeline_id')], restore: false },
+  triggers: { owners: [deletedWith('projects', 'project_id')], encrypted: ['token_encrypted'] },
+  trigger_requests: {
+    owners: [erasedAfter('pipelines', 'pipeline_id')],
+    // It may name a trigger that is gone.
+    others: ['trigger_id'],
+    encrypted: ['variables_encrypted']
+  },
   variables: { owners: [deletedWith('projects', 'project_id')], encrypted: ['value_encrypted'] },
   runners: { encrypted: ['token_encrypted'] },
   runner_projects: { owners: [deletedWith('runners', 'runner_id'), deletedWith('projects', 'project_id')] },

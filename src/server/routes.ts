@@ -21,6 +21,7 @@ import { accessRequestRoutes } from '../areas/members/access-requests.routes.js'
 import { memberRoutes } from '../areas/members/members.routes.js'
 import { lintRoutes } from '../areas/pipelines/lint.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
+import { triggerCallRoutes, triggerRoutes } from '../areas/pipelines/triggers.routes.js'
 import { shareRoutes } from '../areas/project-groups/shares.routes.js'
 import { transferRoutes } from '../areas/project-groups/transfer.routes.js'
 import { groupProjectRoutes } from '../areas/projects/group-projects.routes.js'
@@ -64,6 +65,8 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(pipelineRoutes)
   await app.register(pipelineActionRoutes)
   await app.register(lintRoutes)
+  await app.register(triggerRoutes)
+  await app.register(triggerCallRoutes)
   await app.register(buildRoutes)
   await app.register(buildActionRoutes)
   await app.register(variableRoutes)

@@ -37,6 +37,7 @@ import type { MemberRow } from '../../src/areas/members/members.queries.js'
 import * as members from '../../src/areas/members/members.view.js'
 import type { PipelineRow } from '../../src/areas/pipelines/pipelines.queries.js'
 import * as pipelines from '../../src/areas/pipelines/pipelines.view.js'
+import * as triggers from '../../src/areas/pipelines/triggers.view.js'
 import type { ShareLink } from '../../src/areas/project-groups/shares.js'
 import * as shares from '../../src/areas/project-groups/shares.view.js'
 import type { ForkLink } from '../../src/areas/projects/fork-links.js'
@@ -560,6 +561,18 @@ const specimens: { readonly [view: string]: Specimen } = {
       yield builds.viewBuild({ build: { ...([...rowsOf(build)][0] as BuildRow), ...GONE }, commit: null })
     }
   },
+  viewTrigger: of(
+    triggers.Trigger,
+    {
+      id: ID,
+      project_id: ID,
+      token_encrypted: [Buffer.alloc(0), Buffer.alloc(48, 7)],
+      created_at: DATE,
+      updated_at: DATE,
+      last_used_at: [null, ...DATE]
+    },
+    triggers.viewTrigger
+  ),
   viewVariable: of(
     variables.Variable,
     { id: ID, name: TEXT, value_encrypted: [Buffer.alloc(0), Buffer.alloc(48, 7)] },

@@ -88,6 +88,18 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     for (const build of builds) await endBuild(build, { trace: 'done', artifacts: Buffer.from('archive') })
   },
   pipeline_stages: along,
+  triggers: ({ project }) =>
+    execute(
+      `insert into triggers (project_id, token_hash, token_encrypted, created_at, updated_at)
+       values (?, unhex(sha2(uuid(), 256)), '', now(), now())`,
+      [project.id]
+    ),
+  trigger_requests: ({ project }) =>
+    execute(
+      `insert into trigger_requests (trigger_id, pipeline_id, created_at)
+       select 1, max(id), min(now()) from pipelines where project_id = ?`,
+      [project.id]
+    ),
   variables: ({ project }) => makeVariable(project, 'KEY'),
   runner_projects: ({ project }) => makeRunner({ projects: [project.id] }),
   ref_changes: along,

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
-import { createPipelineOf } from './pipelines.js'
 import { listPipelines, requirePipeline } from './pipelines.queries.js'
 import { PipelineBody, PipelineListQuery, PipelineParams } from './pipelines.schema.js'
 import { Pipeline, viewPipeline } from './pipelines.view.js'
+import { createPipelineOf } from './requested-pipelines.js'
 
 export const pipelineRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'pipeline.read' as const }

@@ -1,20 +1,18 @@
 // Creates a pipeline from the CI file of its commit. Later changes of the CI file do not affect its builds.
 
-import type { Origin } from '../../access/actor.js'
 import { parseConfig } from '../../ci/config.js'
 import { type Plan, planPipeline } from '../../ci/plan.js'
-import { Invalid, NotFound, TooLarge } from '../../errors.js'
+import { TooLarge } from '../../errors.js'
 import { readBlob } from '../../git/blob.js'
 import { type Commit, readCommit } from '../../git/commits.js'
-import { refValue, resolveCommit, ZERO } from '../../git/refs.js'
+import { resolveCommit, ZERO } from '../../git/refs.js'
 import { findEntry } from '../../git/tree.js'
 import type { Listener } from '../activity/listeners.js'
-import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
 import { insertBroken, insertPlanned, type NewPipeline } from './insert-pipeline.js'
 
-const CI_FILES = ['.gitstead-ci.yml', '.gitlab-ci.yml']
+export const CI_FILES = ['.gitstead-ci.yml', '.gitlab-ci.yml']
 const CI_FILE_LIMIT = 1_048_576
 /** A ref with a longer name gets no pipeline, because no CI file can select it. */
 const REF_LIMIT = 255
@@ -91,60 +89,8 @@ async function createPipeline(change: ChangeRow, repository: string): Promise<vo
   else await insertBroken(pipeline, planned.errors)
 }
 
-/**
- * Creates a pipeline of a branch or tag because a user asks for it, and returns its id. A skip marker in the message of the
- * commit does not count. Throws Invalid, and then keeps nothing.
- */
-export async function createPipelineOf(project: ProjectRow, ref: string, origin: Origin): Promise<number> {
-  const repository = repositoryPath(project)
-  const { tag, commit } = await findCommit(repository, ref)
-  const file = await readCiFile(repository, commit.id)
-  if (!file) throw new Invalid('base', `Missing ${CI_FILES[0]} file`)
-  const { config, errors } = parseConfig(file.text)
-  if (!config) throw new Invalid('base', errors.join('\n'))
-  const projectPath = `${project.namespace_path}/${project.path}`
-  const plan = planPipeline(config, {
-    ref,
-    tag,
-    source: 'api',
-    projectPath,
-    commitMessage: commit.message,
-    honourSkip: false
-  })
-  if (plan.kind === 'empty') throw new Invalid('base', 'No builds for this pipeline.')
-  const id = await insertPlanned(
-    {
-      projectId: project.id,
-      refChangeId: null,
-      ref,
-      tag,
-      commit,
-      beforeSha: ZERO,
-      source: 'api',
-      userId: origin.user?.id ?? null
-    },
-    plan
-  )
-  if (id === null) throw new NotFound('Project')
-  return id
-}
-
-/** Finds the commit of a branch, or of a tag when no branch has the name. Throws Invalid. */
-async function findCommit(repository: string, name: string): Promise<{ tag: boolean; commit: Commit }> {
-  for (const kind of ['heads', 'tags']) {
-    const ref = `refs/${kind}/${name}`
-    if (!(await refValue(repository, ref))) continue
-    const tip = await resolveCommit(repository, ref)
-    const commit = tip && (await readCommit(repository, tip.id))
-    // A tag may name a file or a folder.
-    if (!commit) throw new Invalid('base', 'Commit not found')
-    return { tag: kind === 'tags', commit }
-  }
-  throw new Invalid('base', 'Reference not found')
-}
-
 /** Returns the CI file, or null without one. Over 1 MiB, it returns a text that the parser rejects. */
-async function readCiFile(repository: string, commitId: string): Promise<{ name: string; text: string } | null> {
+export async function readCiFile(repository: string, commitId: string): Promise<{ name: string; text: string } | null> {
   for (const name of CI_FILES) {
     const entry = await findEntry(repository, commitId, name)
     if (entry?.type !== 'blob') continue

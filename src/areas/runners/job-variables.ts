@@ -5,6 +5,7 @@ import { type BuildVariable, buildVariables, type VariablesInput } from '../../c
 import { publicUrl } from '../../config.js'
 import { readCommit } from '../../git/commits.js'
 import { version } from '../../version.js'
+import { triggerVariables } from '../pipelines/triggers.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { variablesForBuild } from '../variables/variables.js'
 import type { DescribedBuild } from './job-description.queries.js'
@@ -39,7 +40,7 @@ export async function variablesOf(build: DescribedBuild, sources: VariableSource
     user: userOf(build),
     configVariables: sources.configVariables,
     projectVariables: await variablesForBuild(build.project_id),
-    triggerVariables: []
+    triggerVariables: build.source === 'trigger' ? await triggerVariables(build.pipeline_id) : []
   })
 }
 

@@ -19,6 +19,7 @@ import { groups } from './0025-groups.js'
 import { projectRelations } from './0026-project-relations.js'
 import { oauth } from './0027-oauth.js'
 import { variables } from './0033-variables.js'
+import { triggers } from './0034-triggers.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -39,5 +40,6 @@ export const migrations: readonly Migration[] = [
   groups,
   projectRelations,
   oauth,
-  variables
+  variables,
+  triggers
 ]

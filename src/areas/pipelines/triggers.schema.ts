@@ -1,0 +1,28 @@
+import { type Static, Type } from 'typebox'
+import { Paging, projectParam, Text } from '../../lib/schema.js'
+
+export const TriggerParams = Type.Object({
+  ...projectParam,
+  token: Text('the token of the trigger', { maxLength: 255 })
+})
+export const TriggerListQuery = Type.Object(Paging)
+
+const asked = {
+  token: Text('the token of the trigger', { minLength: 1, maxLength: 255 }),
+  // The rule looks at the values, whose error has a text of its own.
+  variables: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'variables for the builds: names and texts' })
+  )
+}
+const ref = Text('the branch or tag', { minLength: 1, maxLength: 255 })
+
+export const RefParams = Type.Object({ ...projectParam, ref })
+export const TriggerCall = Type.Object(asked, {
+  title: 'TriggerCall',
+  description: 'The token of a trigger, and what its builds get.'
+})
+export const TriggerRefCall = Type.Object(
+  { ...asked, ref },
+  { title: 'TriggerRefCall', description: 'The token of a trigger, the branch or tag, and what its builds get.' }
+)
+export type TriggerCall = Static<typeof TriggerCall>
