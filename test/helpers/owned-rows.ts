@@ -97,7 +97,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   trigger_requests: ({ project }) =>
     execute(
       `insert into trigger_requests (trigger_id, pipeline_id, created_at)
-       select 1, max(id), min(now()) from pipelines where project_id = ?`,
+       select 1, max(id), max(created_at) from pipelines where project_id = ?`,
       [project.id]
     ),
   variables: ({ project }) => makeVariable(project, 'KEY'),
