@@ -97,7 +97,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   trigger_requests: ({ project }) =>
     execute(
       `insert into trigger_requests (trigger_id, pipeline_id, created_at)
-       select 1, max(id), max(created_at) from pipelines where project_id = ?`,
+       select 1, id, created_at from pipelines where project_id = ? order by id desc limit 1`,
       [project.id]
     ),
   variables: ({ project }) => makeVariable(project, 'KEY'),
