@@ -23,8 +23,9 @@ const SHARED_LEVEL = `(select max(least(l.group_access, s.access_level)) from pr
   join members s on s.source_type = 'namespace' and s.source_id = l.group_id and s.user_id = ? and ${lasts('s')}
   where l.project_id = p.id and ${lasts('l')})`
 
+// Most projects have no share, and their rows say so: the database then does not look for one.
 const EFFECTIVE_LEVEL = `cast(nullif(greatest(coalesce(m.access_level, 0), coalesce(g.access_level, 0),
-  coalesce(${SHARED_LEVEL}, 0)), 0) as unsigned)`
+  if(p.has_shares, coalesce(${SHARED_LEVEL}, 0), 0)), 0) as unsigned)`
 
 /** The parts of a statement that reads the levels of an asker with each project `p`. */
 export interface Membership {
