@@ -33,11 +33,11 @@ export async function printAll<Row>(listing: Listing<Row>): Promise<undefined> {
       total += rows.length
       const end = rows.at(-1)
       begun = true
-      if (!(await send(write.part(rows)))) return
+      if (!(await writeOut(write.part(rows)))) return
       if (end === undefined) break
       last = listing.idOf(end)
     }
-    await send(write.end(total))
+    await writeOut(write.end(total))
   } catch (error) {
     if (begun && error instanceof Error) Object.assign(error, { [INTERRUPTED]: true })
     throw error
@@ -72,11 +72,11 @@ function tableWriter<Row>(columns: readonly Column<Row>[]): Writer<Row> {
   }
 }
 
-/** Waits until the reader takes more. Returns false when it has gone. */
-async function send(text: string): Promise<boolean> {
+/** Writes to standard output and waits until the reader takes more. Returns false when it has gone. */
+export async function writeOut(text: string | Uint8Array): Promise<boolean> {
   const { stdout } = process
   if (stdout.destroyed || stdout.writableEnded) return false
-  if (text === '' || stdout.write(text)) return true
+  if (text.length === 0 || stdout.write(text)) return true
   const left = new AbortController()
   try {
     const { signal } = left

@@ -56,6 +56,9 @@ async function records(of: LiveNames): Promise<Name[]> {
   if (config().database.url === null && !(await embeddedState()).up) return []
   if (of === 'users') return queries.namesOfUsers(start)
   if (of === 'projects') return queries.namesOfProjects(start)
+  if (of === 'groups') return queries.namesOfGroups(start)
+  if (of === 'namespaces') return queries.namesOfNamespaces(start)
+  if (of === 'applications') return queries.namesOfApplications()
   if (of === 'broadcasts') return queries.namesOfBroadcasts()
   if (of === 'jobs') return queries.namesOfJobs()
   if (of === 'builds') return queries.namesOfBuilds()

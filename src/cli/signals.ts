@@ -4,10 +4,16 @@ import { Failure } from '../errors.js'
 /** SIGHUP comes when a connection to the machine is lost. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Runs `work` with a signal that aborts when the process is told to end; its reason is a Failure. */
-export async function endedBySignals<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` with a signal that aborts when the process is told to end; its reason is a Failure, which says `left` of what
+ * was begun.
+ */
+export async function endedBySignals<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  left = 'nothing is left of it'
+): Promise<T> {
   const stop = new AbortController()
-  const end = (signal: NodeJS.Signals) => stop.abort(new Failure(`ended by ${signal}: nothing is left of it`))
+  const end = (signal: NodeJS.Signals) => stop.abort(new Failure(`ended by ${signal}: ${left}`))
   for (const signal of SIGNALS) process.once(signal, end)
   try {
     return await work(stop.signal)

@@ -78,6 +78,7 @@ const LINES = {
   ssh_keys: { owners: [deletedWith('users', 'user_id')] },
   emails: { owners: [deletedWith('users', 'user_id')] },
   access_tokens: { owners: [deletedWith('users', 'user_id')], encrypted: ['encrypted'] },
+  user_uses: { owners: [deletedWith('users', 'user_id')] },
   // A restored copy must not accept browsers that signed in to the original.
   sessions: { owners: [deletedWith('users', 'user_id')], backup: false },
   password_attempts: { backup: false },

@@ -1,6 +1,7 @@
 // One HTTP server process.
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { writeUsesRegularly } from '../areas/credentials/last-use.js'
 import { config, servesAt } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
@@ -39,6 +40,7 @@ export async function startServer(): Promise<Server> {
   servesAt(bound)
   noteAddress(bound)
   const stopCollecting = collectWhenIdle()
+  const stopWritingUses = writeUsesRegularly()
   log().info({ host, port: bound }, 'server ready')
   return {
     port: bound,
@@ -48,6 +50,7 @@ export async function startServer(): Promise<Server> {
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MS)
       await app.close()
       clearInterval(idle)
+      await stopWritingUses()
       forgetAddress()
       closeWake()
       await closeGitProcesses()

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
 import { createHook } from '../../src/areas/hooks/hooks.js'
 import { root } from '../../src/config.js'
 import { execute } from '../../src/db/sql.js'
@@ -27,6 +28,8 @@ await factory.user({ username: 'adam', name: 'Adam' })
 await factory.user({ username: 'bob', name: 'Bob' })
 const project = await factory.project({ owner: ada, name: 'Engine', path: 'engine' })
 const hook = await createHook({ url: 'https://hooks.example.org/in?token=whsec99' }, someOrigin)
+await factory.group({ path: 'machines' })
+const application = await createApplication({ name: 'notes', redirect_uri: 'https://example.org/' }, someOrigin)
 const job = await enqueue('user.forget', { userId: 1 })
 await execute("update jobs set state = 'dead' where id = ?", [job])
 
@@ -35,6 +38,9 @@ t.test('names of records begin with what was typed', async t => {
   t.same(await names('users', 'AD'), [], 'the shell compares exactly')
   t.same(await names('users', 'a%'), [])
   t.same(await names('projects', 'ada/e'), [`${project.path}\tEngine`])
+  t.same(await names('groups', 'ma'), ['machines\tmachines'])
+  t.same((await names('namespaces', 'a')).sort(), ['ada\tada', 'adam\tadam'])
+  t.same(await names('applications'), [`${application.row.id}\tnotes`])
   t.same(await names('hooks'), [`${hook.id}\thttps://hooks.example.org/in?token=redacted`])
   t.same(await names('jobs'), [`${job}\tuser.forget, dead`])
   t.same(await names('builds'), [])
@@ -63,6 +69,12 @@ t.test('bash asks for names, and has those that never change by itself', async t
     ['keys list --user b', 'bob'],
     [`users show --home ${home} b`, 'bob'],
     ['hooks show ', String(hook.id)],
+    ['projects archive ada/', project.path],
+    ['projects transfer ada/', project.path],
+    ['projects transfer ada/engine ma', 'machines'],
+    ['projects list --namespace ada', 'ada adam'],
+    ['projects create bo', 'bob'],
+    ['oauth grants revoke ada ', String(application.row.id)],
     ['jobs retry ', String(job)],
     ['jobs pause ma', 'mail maintenance'],
     ['jobs list --queue h', 'hooks'],

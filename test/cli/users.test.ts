@@ -6,7 +6,7 @@ import t from 'tap'
 import { beginSession, userOfPassword } from '../../src/areas/credentials/credentials.js'
 import { createProject } from '../../src/areas/projects/projects.js'
 import { root } from '../../src/config.js'
-import { row, rows } from '../../src/db/sql.js'
+import { execute, row, rows } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, originBy } from '../helpers/factory.js'
@@ -20,6 +20,35 @@ t.test('users', async t => {
   t.ok(testHome)
   const boss = await factory.admin({ username: 'boss' })
   const ada = await factory.user({ username: 'ada', email: 'ada@example.org' })
+
+  t.test('list --dormant: without a sign-in, a token or git since then', async t => {
+    const ago = (days: number) => new Date(Date.now() - days * 86_400_000)
+    const make = async (username: string, signedIn: Date | null, used: Date | null) => {
+      const { id } = await factory.user({ username })
+      await execute('update users set created_at = ?, current_sign_in_at = ? where id = ?', [ago(400), signedIn, id])
+      if (used) await execute('insert into user_uses (user_id, last_used_at) values (?, ?)', [id, used])
+    }
+    await make('dormant-never', null, null)
+    await make('dormant-long', ago(200), ago(100))
+    await make('awake-git', ago(200), ago(80))
+    await make('awake-web', ago(10), null)
+    const listed = async (...args: string[]) => {
+      const { code, stderr, json } = await run(['list', '--dormant', '90d', '--json', ...args])
+      t.equal(code, 0, stderr)
+      return json() as unknown as { users: { username: string; last_used_at: string | null }[]; total: number }
+    }
+    for (const args of [[], ['--all']]) {
+      const { users, total } = await listed(...args)
+      t.equal(total, 2)
+      t.match(users, [
+        { username: 'dormant-long', last_used_at: /^20/ },
+        { username: 'dormant-never', last_used_at: null }
+      ])
+    }
+    t.equal((await run(['list', '--dormant', 'long'])).code, 2)
+    for (const { username } of (await listed()).users) await run(['delete', username, '--yes'])
+    for (const username of ['awake-git', 'awake-web']) await run(['delete', username, '--yes'])
+  })
 
   t.test('create takes every attribute', async t => {
     const { code, json } = await run(

@@ -2,6 +2,7 @@
 // src/db/ownership.ts gives to a project or a user needs a line in MAKE.
 
 import { beginSession } from '../../src/areas/credentials/credentials.js'
+import { noteUseOf, writeUses } from '../../src/areas/credentials/last-use.js'
 import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
 import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
 import { insertForkLink } from '../../src/areas/projects/fork-links.js'
@@ -47,6 +48,10 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   emails: ({ user }) => addEmail(user, { email: `other-${user.email}` }, someOrigin),
   access_tokens: ({ user }) => factory.token(user),
   sessions: ({ user }) => beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' }),
+  user_uses: async ({ user }) => {
+    noteUseOf(user.id)
+    await writeUses()
+  },
   oauth_applications: ({ user }) =>
     createApplication({ name: 'own', redirect_uri: 'https://example.org/' }, someOrigin, user.id),
   oauth_grants: async ({ user }) => {

@@ -12,6 +12,7 @@ import { newToken, tokenHash } from '../../secrets.js'
 import { audit } from '../audit/audit.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { accountOfNobody, attempt } from './attempts.js'
+import { noteUseOf } from './last-use.js'
 
 interface TokenRow extends UserColumns {
   readonly token_id: number
@@ -47,6 +48,7 @@ export async function actorOfToken(token: string): Promise<Actor | null> {
     [tokenHash(token), new Date()]
   )
   if (!found) return null
+  noteUseOf(found.id)
   if (found.kind === 'personal') noteUse('access_tokens', found)
   return { user: asUser(found), by: found.kind, sudoer: null, scopes: scopesIn(found.scopes) }
 }
@@ -78,6 +80,7 @@ export async function actorOfOAuthToken(token: string): Promise<Actor | null> {
   if (found.expires_at && found.expires_at.getTime() <= Date.now())
     throw new InvalidToken('The access token has expired')
   if (found.state !== 'active') throw new Unauthorized()
+  noteUseOf(found.id)
   noteUse('oauth_tokens', found)
   return { user: asUser(found), by: 'oauth', sudoer: null, scopes: scopesIn(found.scopes) }
 }
@@ -98,7 +101,9 @@ export async function actorOfSession(cookie: string): Promise<Actor | null> {
      where s.id = ? and s.expires_at > ? and u.state = 'active'`,
     [tokenHash(cookie), new Date()]
   )
-  return found ? actorOf(asUser(found), 'session') : null
+  if (!found) return null
+  noteUseOf(found.id)
+  return actorOf(asUser(found), 'session')
 }
 
 /**
@@ -118,6 +123,7 @@ export async function userOfPassword(login: string, password: string, address: s
   if (!user) return null
   // This check comes last, so that the answer to a wrong password does not reveal who is an administrator.
   if (!user.admin && !(await applicationSettings()).signin_enabled) throw new Forbidden(PASSWORDS_OFF)
+  noteUseOf(user.id)
   return user
 }
 

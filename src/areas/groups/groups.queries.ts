@@ -1,4 +1,4 @@
-import type { Actor } from '../../access/actor.js'
+import { type Actor, nobody } from '../../access/actor.js'
 import {
   groupMembership,
   groupsOfMember,
@@ -9,6 +9,7 @@ import {
 import { contains } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { marks, row, rows, type Value } from '../../db/sql.js'
+import { NoSuch } from '../../errors.js'
 import { namespaceOfOldPath } from '../paths/redirects.js'
 import type { GroupListQuery } from './groups.schema.js'
 
@@ -44,6 +45,13 @@ export async function findGroup(id: string | number, actor: Actor): Promise<Grou
   if (found || /^\d{1,10}$/.test(String(id))) return found
   const moved = await namespaceOfOldPath(String(id))
   return moved === undefined ? undefined : readGroup(moved, actor)
+}
+
+/** The group that a sysadmin names by its id or path, also an old one. Throws NoSuch. */
+export async function requireGroup(name: string): Promise<GroupRow> {
+  const found = await findGroup(name, nobody)
+  if (!found) throw new NoSuch('group', name)
+  return found
 }
 
 function readGroup(id: string | number, actor: Actor): Promise<GroupRow | undefined> {

@@ -41,6 +41,23 @@ export async function takeLock(task: string): Promise<TaskLock> {
   }
 }
 
+/**
+ * Runs work under the lock of a task, with a signal that aborts with `signal` or when the lock is lost. Throws AlreadyRunning,
+ * without waiting, while a living process holds it.
+ */
+export async function underLock<T>(
+  task: string,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>
+): Promise<T> {
+  const lock = await takeLock(task)
+  try {
+    return await work(AbortSignal.any([signal, lock.signal]))
+  } finally {
+    await lock.release()
+  }
+}
+
 async function take(task: string, holder: string): Promise<boolean> {
   const { affectedRows } = await execute(
     'insert ignore into maintenance_locks (task, holder, lease_until) values (?, ?, ?)',

@@ -16,6 +16,22 @@ export const namesOfUsers = (start: string) =>
     begins(start)
   ])
 
+export const namesOfGroups = (start: string) =>
+  rows<NameRow>(
+    `select path as name, name as about from namespaces where kind = 'group' and path_key like lower(?)
+     order by path_key limit ${MOST}`,
+    [begins(start)]
+  )
+
+/** Users and groups. */
+export const namesOfNamespaces = (start: string) =>
+  rows<NameRow>(`select path as name, name as about from namespaces where path_key like lower(?) limit ${MOST}`, [
+    begins(start)
+  ])
+
+export const namesOfApplications = () =>
+  rows<NameRow>(`select id as name, name as about from oauth_applications order by id desc limit ${MOST}`)
+
 export function namesOfProjects(start: string): Promise<NameRow[]> {
   const [namespace = '', project] = start.split('/')
   // The whole namespace is known once the slash is written.

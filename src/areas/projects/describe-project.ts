@@ -4,7 +4,7 @@ import { NotFound } from '../../errors.js'
 import { visibilityName } from '../../lib/levels.js'
 import { projectOfOldPath } from '../paths/redirects.js'
 
-interface Described {
+export interface Described {
   readonly id: number
   readonly path_with_namespace: string
   readonly name: string
@@ -22,10 +22,14 @@ interface Described {
   readonly last_activity_at: Date
 }
 
-const SELECT = `select p.id, concat(n.path, '/', p.path) as path_with_namespace, p.name, p.visibility_level, p.archived,
+/**
+ * Begins a statement whose rows `viewDescribed` shows. All joins are LEFT JOIN, so that a list reads its own rows only, and
+ * does not sort all projects first.
+ */
+export const DESCRIBED = `select p.id, concat(n.path, '/', p.path) as path_with_namespace, p.name, p.visibility_level, p.archived,
   p.default_branch, p.storage, concat(m.path, '/', q.path) as forked_from, p.import_state, p.import_error, s.commit_count,
   s.repository_size, s.build_artifacts_size, p.created_at, p.last_activity_at
-  from projects p join namespaces n on n.id = p.namespace_id
+  from projects p left join namespaces n on n.id = p.namespace_id
   left join project_statistics s on s.project_id = p.id
   left join forked_project_links f on f.forked_to_project_id = p.id
   left join projects q on q.id = f.forked_from_project_id left join namespaces m on m.id = q.namespace_id`
@@ -34,7 +38,11 @@ const SELECT = `select p.id, concat(n.path, '/', p.path) as path_with_namespace,
 export async function describeProject(name: string) {
   const found = await find(name)
   if (!found) throw new NotFound(`Project ${name}`)
-  const { visibility_level: level, archived, import_state, ...rest } = found
+  return viewDescribed(found)
+}
+
+/** The record of `projects show` and `projects list`. */
+export function viewDescribed({ visibility_level: level, archived, import_state, ...rest }: Described) {
   return {
     ...rest,
     visibility: visibilityName(level),
@@ -48,10 +56,10 @@ async function find(name: string): Promise<Described | undefined> {
   const [namespace, path, more] = name.split('/')
   if (!namespace || !path || more !== undefined) return undefined
   const where = 'n.path_key = lower(?) and p.path_key = lower(?)'
-  const found = await row<Described>(`${SELECT} where ${where}`, [namespace, path])
+  const found = await row<Described>(`${DESCRIBED} where ${where}`, [namespace, path])
   if (found) return found
   const moved = await projectOfOldPath(namespace, path)
   return moved === undefined ? undefined : byId(moved)
 }
 
-const byId = (id: number) => row<Described>(`${SELECT} where p.id = ?`, [id])
+const byId = (id: number) => row<Described>(`${DESCRIBED} where p.id = ?`, [id])

@@ -1,5 +1,5 @@
 // Hot reads of projects. One statement reads everything that the access rules, the views and git need.
-import type { Actor } from '../../access/actor.js'
+import { type Actor, nobody } from '../../access/actor.js'
 import {
   type Fragment,
   HIGHEST,
@@ -16,6 +16,7 @@ import {
 import { contains } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { marks, padded, row, rows, type Value } from '../../db/sql.js'
+import { NoSuch } from '../../errors.js'
 import { visibilityOf } from '../../lib/levels.js'
 import { projectOfOldPath } from '../paths/redirects.js'
 import type { ProjectListQuery } from './projects.schema.js'
@@ -133,6 +134,13 @@ async function byPath(text: string, actor: Actor): Promise<ProjectRow | undefine
   if (found) return found
   const moved = await projectOfOldPath(namespace, path)
   return moved === undefined ? undefined : read(projectById(moved, actor))
+}
+
+/** The project that a sysadmin names by its id or path, also an old one. Throws NoSuch. */
+export async function requireProject(name: string): Promise<ProjectRow> {
+  const found = await findProject(name, nobody)
+  if (!found) throw new NoSuch('project', name)
+  return found
 }
 
 /** Tells whether a path of a request (NAMESPACE/PROJECT) is an old path of the project that was found by it. */

@@ -97,7 +97,8 @@ async function insertProject(
   const namespace = await findNamespace(body.namespace_id, asker)
   const instance = await applicationSettings()
   const visibilityLevel = visibilityOfNewProject(body, instance, namespace)
-  checkVisibility(visibilityLevel, origin.asker ?? asker, instance)
+  // A command may use all levels, as administrators do.
+  checkVisibility(visibilityLevel, origin.via === 'command' ? { admin: true } : (origin.asker ?? asker), instance)
   if (namespace.kind === 'group' && visibilityLevel > namespace.visibilityLevel) {
     throw new Invalid('visibility_level', 'cannot be higher than that of the group')
   }

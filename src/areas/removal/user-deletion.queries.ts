@@ -13,6 +13,7 @@ const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly
   ref_changes: { as: 'pushes' },
   activity_events: { as: 'activities' },
   project_stars: { as: 'stars' },
+  user_uses: false,
   // Every user has one; its projects are listed.
   namespaces: false
 }

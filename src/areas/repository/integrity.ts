@@ -67,12 +67,45 @@ export async function lookIntoRepositories({ most, all, progress }: LookOptions)
   return { damaged, looked, unchanged }
 }
 
-/** Looks twice before it says that something is missing: a repack moves objects while git looks for them. */
-async function problemOf(path: string): Promise<string | null> {
-  if ((await checkRepository(path)).ok) return null
-  const { ok, problems } = await checkRepository(path)
-  return ok ? null : (problems.find(line => TELLING.test(line)) ?? problems[0] ?? 'git finds a fault')
+/** A look at one repository, for a person who asks for it. */
+export interface Look {
+  /** `empty`: nothing was pushed yet, and the repository need not exist. `waiting`: a job fills it. */
+  readonly state: 'intact' | 'damaged' | 'empty' | 'waiting'
+  /** The lines that git prints about the faults, at most 100. */
+  readonly problems: readonly string[]
 }
+
+/** Looks into the repository of a project and notes the result, also when it has not changed since the last look. */
+export async function lookIntoRepository(
+  project: StoredProject & { readonly default_branch: string | null; readonly import_state: string | null },
+  options: { readonly signal: AbortSignal; readonly contents: boolean }
+): Promise<Look> {
+  if (project.import_state === 'waiting') return { state: 'waiting', problems: [] }
+  const path = repositoryPath(project)
+  if (!existsSync(path)) {
+    if (project.default_branch === null) return { state: 'empty', problems: [] }
+    return { state: 'damaged', problems: [`${path} does not exist`] }
+  }
+  const fingerprint = await fingerprintOf(path)
+  const { ok, problems } = await checkTwice(path, options)
+  await note(project.id, fingerprint, ok ? null : tellingOf(problems))
+  if (!ok) return { state: 'damaged', problems }
+  return { state: project.default_branch === null ? 'empty' : 'intact', problems: [] }
+}
+
+/** Looks twice before it says that something is missing: a repack moves objects while git looks for them. */
+async function checkTwice(path: string, options: Parameters<typeof checkRepository>[1]) {
+  const first = await checkRepository(path, options)
+  return first.ok ? first : checkRepository(path, options)
+}
+
+async function problemOf(path: string): Promise<string | null> {
+  const { ok, problems } = await checkTwice(path, {})
+  return ok ? null : tellingOf(problems)
+}
+
+const tellingOf = (problems: readonly string[]): string =>
+  problems.find(line => TELLING.test(line)) ?? problems[0] ?? 'git finds a fault'
 
 async function note(projectId: number, fingerprint: Buffer, problem: string | null): Promise<void> {
   await execute(

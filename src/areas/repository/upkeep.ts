@@ -9,6 +9,7 @@ import {
   repackRepository,
   writeCommitGraph
 } from '../../git/maintenance.js'
+import { repositorySize } from '../../git/repository.js'
 import { daysAgo, type Task, type TaskContext } from '../../queue/task.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { measureRepository } from './measure.js'
@@ -24,6 +25,32 @@ const LOOK_AGAIN_HOURS = 20
 const LOOK_ANYWAY_DAYS = 30
 /** More repositories than a run has time for. */
 const MOST = 10_000
+
+/** What a repository is made of. */
+export interface Files {
+  readonly objects: number
+  readonly packs: number
+  readonly bytes: number
+}
+
+async function filesOf(path: string, signal?: AbortSignal): Promise<Files> {
+  return { ...(await countObjectFiles(path, signal)), bytes: await repositorySize(path) }
+}
+
+/**
+ * Packs the repository of a project, whatever its state, for a person who asks for it. Gives null for a project whose
+ * repository is not made yet. Call it with the lock of `repository_upkeep` held: two repacks at once do the work twice.
+ */
+export async function packNow(project: DueRow, signal: AbortSignal): Promise<{ before: Files; after: Files } | null> {
+  const path = repositoryPath(project)
+  if (!existsSync(path)) return null
+  const before = await filesOf(path, signal)
+  await repackRepository(path, signal)
+  await writeCommitGraph(path, signal)
+  await measureRepository(project, signal)
+  await noteLook(project.id, true)
+  return { before, after: await filesOf(path, signal) }
+}
 
 interface DueRow {
   readonly id: number

@@ -93,9 +93,17 @@ export async function findPrivateToken(userId: number): Promise<Buffer | undefin
   return found?.encrypted
 }
 
-/** The filters of the API, and `admins`, which only commands have. */
+/** The filters of the API, and those that only commands have. */
 export interface UserFilter extends UserListQuery {
   readonly admins?: boolean
+  /** Only users who existed then, and have not used the appliance since: no sign-in, no token, no git. */
+  readonly dormantSince?: Date
+}
+
+/** A user as commands list them. */
+export interface ListedUserRow extends UserRow {
+  /** Written at most once an hour; null for a user who was never here. */
+  readonly last_used_at: Date | null
 }
 
 /** The columns that everybody may read. */
@@ -126,25 +134,39 @@ async function pageOfUsers<T>(columns: string, query: UserFilter, admin: boolean
   return { items, total, page, perPage }
 }
 
+const LISTED = `${COLUMNS}, ${IDENTITIES},
+  (select l.last_used_at from user_uses l where l.user_id = u.id) as last_used_at`
+
+/** The same page for commands. */
+export const listUsersWithUse = (query: UserFilter): Promise<Page<ListedUserRow>> =>
+  pageOfUsers<ListedUserRow>(LISTED, query, true)
+
 /**
- * The next part of such a list, newest first: users with a lower id than `before`. It costs the same wherever it is, unlike a
+ * The next part of that list, newest first: users with a lower id than `before`. It costs the same wherever it is, unlike a
  * page, so that a list of everything can be read.
  */
-export function usersBefore(query: UserFilter, asker: { admin: boolean }, before: number): Promise<UserRow[]> {
-  const { where, values } = filter(query, asker.admin)
-  return rows<UserRow>(
-    `select ${COLUMNS}, ${IDENTITIES} from users u where ${where} and u.id < ? order by u.id desc limit ${PART}`,
+export function usersBefore(query: UserFilter, before: number): Promise<ListedUserRow[]> {
+  const { where, values } = filter(query, true)
+  return rows<ListedUserRow>(
+    `select ${LISTED} from users u where ${where} and u.id < ? order by u.id desc limit ${PART}`,
     [...values, before]
   )
 }
 
-function filter({ active, admins, blocked, external, search, username }: UserFilter, admin: boolean) {
+function filter({ active, admins, blocked, dormantSince, external, search, username }: UserFilter, admin: boolean) {
   const where = ['1 = 1']
   const values: Value[] = []
   if (active) where.push("u.state = 'active'")
   if (blocked) where.push("u.state = 'blocked'")
   if (admins && admin) where.push('u.admin = 1')
   if (external && admin) where.push('u.external = 1')
+  if (dormantSince && admin) {
+    where.push(
+      `u.created_at < ? and (u.current_sign_in_at is null or u.current_sign_in_at < ?)
+       and not exists (select 1 from user_uses d where d.user_id = u.id and d.last_used_at >= ?)`
+    )
+    values.push(dormantSince, dormantSince, dormantSince)
+  }
   if (username !== undefined) {
     where.push('u.username_key = lower(?)')
     values.push(username)

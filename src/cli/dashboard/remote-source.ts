@@ -1,5 +1,6 @@
 // Reads and changes an appliance on another machine over its API.
 import { Conflict, Failure, Forbidden, Misconfigured, NotFound, Unavailable } from '../../errors.js'
+import { notConnected, remoteBase, requireSendable } from '../remote-address.js'
 import { oneByOne } from './one-by-one.js'
 import type {
   FoundJobs,
@@ -12,9 +13,6 @@ import type {
 } from './source.js'
 
 const TIMEOUT_MS = 10_000
-const LONGEST_TOKEN = 500
-/** The codes that Node.js gives when it does not trust a certificate. */
-const TLS = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/
 
 export interface RemoteOptions {
   readonly url: string
@@ -23,10 +21,8 @@ export interface RemoteOptions {
 
 /** The source for one URL and token. Throws Misconfigured when the URL or the token cannot be valid. */
 export function remoteSource({ url, token }: RemoteOptions): JobSource {
-  const base = baseOf(url)
-  if (!/^[\x21-\x7e]+$/.test(token) || token.length > LONGEST_TOKEN) {
-    throw new Misconfigured('the token is not valid: it has a space, or another wrong character, or it is too long')
-  }
+  const base = remoteBase(url)
+  requireSendable(token)
   const ask = <T>(method: string, path: string) => request<T>({ base, token, method, path })
   const change = async (method: string, path: string) => void (await ask<unknown>(method, path))
   return {
@@ -52,14 +48,6 @@ function queryOf({ text, queue, oldest, past }: JobQuestion): URLSearchParams {
   if (oldest) query.set('oldest', 'true')
   if (past !== null) query.set('past', String(past))
   return query
-}
-
-function baseOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new Misconfigured('--url must be an http or https URL without a username, a password, a query or a fragment')
-  }
-  return url.href.replace(/\/+$/, '')
 }
 
 interface Question {
@@ -88,9 +76,7 @@ async function request<T>({ base, token, method, path }: Question): Promise<T> {
 
 function unreachable(base: string, error: unknown): Failure {
   if (error instanceof SyntaxError) return foreign(base)
-  const { code = '', message = '' } = ((error as Error).cause ?? error) as { code?: string; message?: string }
-  if (TLS.test(code)) return new Misconfigured(`${base}: this machine does not trust its certificate (${code})`)
-  return new Unavailable(`${base} does not answer (${code || message})`)
+  return notConnected(base, error)
 }
 
 const foreign = (base: string) =>

@@ -1,3 +1,14 @@
 /** What `gitstead __names KIND` can list: the names that differ from appliance to appliance. */
-export const LIVE_NAMES = ['users', 'projects', 'hooks', 'broadcasts', 'backups', 'jobs', 'builds'] as const
+export const LIVE_NAMES = [
+  'users',
+  'groups',
+  'namespaces',
+  'projects',
+  'hooks',
+  'applications',
+  'broadcasts',
+  'backups',
+  'jobs',
+  'builds'
+] as const
 export type LiveNames = (typeof LIVE_NAMES)[number]

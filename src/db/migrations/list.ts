@@ -18,6 +18,7 @@ import { trust } from './0022-trust.js'
 import { groups } from './0025-groups.js'
 import { projectRelations } from './0026-project-relations.js'
 import { oauth } from './0027-oauth.js'
+import { userUses } from './0028-user-uses.js'
 import { variables } from './0033-variables.js'
 import { triggers } from './0034-triggers.js'
 
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   groups,
   projectRelations,
   oauth,
+  userUses,
   variables,
   triggers
 ]

@@ -113,6 +113,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'ssh_keys.user_id': /SSH keys/,
   'emails.user_id': /further mail addresses/,
   'access_tokens.user_id': /personal access tokens and the private token/,
+  'user_uses.user_id': /the time of the last use/,
   'sessions.user_id': /sessions/,
   'oauth_applications.user_id': /OAuth applications that the user registered/,
   'oauth_grants.user_id': /the access that the user gave to others/,

@@ -68,15 +68,23 @@ export interface AuthorizationRow {
   readonly last_used_at: Date | null
 }
 
+const AUTHORIZATIONS = `select g.application_id, max(a.name) as name, max(g.scopes) as scopes, min(g.created_at) as since,
+    max(t.last_used_at) as last_used_at
+  from oauth_grants g join oauth_tokens t on t.grant_id = g.id and t.revoked_at is null
+  left join oauth_applications a on a.id = g.application_id
+  where g.user_id = ? and g.revoked_at is null`
+
 /** The applications that have access to a user's account, at most 100, those that got it last first. */
 export function listAuthorizations(userId: number): Promise<AuthorizationRow[]> {
-  return rows<AuthorizationRow>(
-    `select g.application_id, max(a.name) as name, max(g.scopes) as scopes, min(g.created_at) as since,
-       max(t.last_used_at) as last_used_at
-     from oauth_grants g join oauth_tokens t on t.grant_id = g.id and t.revoked_at is null
-     left join oauth_applications a on a.id = g.application_id
-     where g.user_id = ? and g.revoked_at is null
-     group by g.application_id order by max(g.id) desc limit 100`,
-    [userId]
-  )
+  return rows<AuthorizationRow>(`${AUTHORIZATIONS} group by g.application_id order by max(g.id) desc limit 100`, [
+    userId
+  ])
+}
+
+/** The access of one application, null for passwords without one; undefined when it has none. */
+export function findAuthorization(userId: number, applicationId: number | null): Promise<AuthorizationRow | undefined> {
+  return row<AuthorizationRow>(`${AUTHORIZATIONS} and g.application_id <=> ? group by g.application_id`, [
+    userId,
+    applicationId
+  ])
 }

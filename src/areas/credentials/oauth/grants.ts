@@ -153,6 +153,7 @@ async function insertGrant({ client, userId, kind, scopes }: Issue, now: Date): 
 export const REUSED = 'a code or refresh token was used twice'
 export const ASKED = 'the application asked for it'
 const WITHDRAWN = 'the user withdrew the access'
+const TAKEN = 'an administrator took the access away'
 
 /** Ends all tokens of a grant. A second call changes nothing. */
 export function revokeGrant(id: number, origin: Origin, reason: string): Promise<void> {
@@ -182,7 +183,7 @@ export async function withdraw(userId: number, applicationId: number | null, ori
       `select id from oauth_grants where user_id = ? and revoked_at is null and ${of}`,
       applicationId === null ? [userId] : [userId, applicationId]
     )
-    for (const { id } of found) await revokeGrant(id, origin, WITHDRAWN)
+    for (const { id } of found) await revokeGrant(id, origin, origin.via === 'command' ? TAKEN : WITHDRAWN)
   })
 }
 

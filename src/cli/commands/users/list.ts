@@ -3,7 +3,7 @@ import { allFlag } from '../../list-all.js'
 import { Flags } from '../../oclif.js'
 import type { Column } from '../../table.js'
 
-type Row = import('../../../areas/users/users.queries.js').UserRow
+type Row = import('../../../areas/users/users.queries.js').ListedUserRow
 
 const COLUMNS: readonly Column<Row>[] = [
   ['ID', user => user.id],
@@ -13,16 +13,18 @@ const COLUMNS: readonly Column<Row>[] = [
   ['STATE', user => user.state],
   ['ADMIN', user => user.admin === 1],
   ['EXTERNAL', user => user.external === 1],
-  ['SIGNED IN', user => user.current_sign_in_at]
+  ['SIGNED IN', user => user.current_sign_in_at],
+  ['LAST USE', user => user.last_used_at]
 ]
 
 export default class UsersList extends BaseCommand {
   static override summary = 'List users, newest first'
   static override description =
-    'Several filters list the users that pass all of them. With --json: {users, total}, each user as the API shows it to an administrator; total counts all pages. With --all --json, each user is a line of its own.'
+    'Several filters list the users that pass all of them. With --json: {users, total}, each user as the API shows it to an administrator, with last_used_at; last_used_at is the last sign-in, use of a token or use of git, noted at most once an hour; total counts all pages. With --all --json, each user is a line of its own.'
   static override examples = [
     '<%= config.bin %> users list --search example.org',
     '<%= config.bin %> users list --admins --active --json',
+    '<%= config.bin %> users list --active --dormant 90d',
     '<%= config.bin %> users list --per-page 20 --page 2',
     '<%= config.bin %> users list --all --json > users.json'
   ]
@@ -32,6 +34,10 @@ export default class UsersList extends BaseCommand {
     blocked: Flags.boolean({ description: 'only blocked users' }),
     admins: Flags.boolean({ description: 'only administrators' }),
     external: Flags.boolean({ description: 'only external users' }),
+    dormant: Flags.string({
+      description:
+        'only users without a sign-in and without any use of the API or git for so long, such as 90d, or since a date'
+    }),
     page: Flags.integer({ default: 1, min: 1, max: 1_000_000, description: 'the number of the page, from 1' }),
     'per-page': Flags.integer({ default: 100, min: 1, max: 100, description: 'users on a page' }),
     ...allFlag(['page', 'per-page'])
@@ -40,12 +46,14 @@ export default class UsersList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(UsersList)
     this.configure(flags)
-    const [{ withDatabase }, { listUsers, usersBefore }] = await Promise.all([
+    const [{ withDatabase }, { listUsersWithUse, usersBefore }, { readMoment }] = await Promise.all([
       import('../../with-database.js'),
-      import('../../../areas/users/users.queries.js')
+      import('../../../areas/users/users.queries.js'),
+      import('../../moment.js')
     ])
     const { search, active, blocked, admins, external, page } = flags
-    const query = { search, active, blocked, admins, external, page, per_page: flags['per-page'] }
+    const dormantSince = flags.dormant === undefined ? undefined : readMoment('--dormant', flags.dormant)
+    const query = { search, active, blocked, admins, external, dormantSince, page, per_page: flags['per-page'] }
     if (flags.all) {
       const { printAll } = await import('../../list-all.js')
       return withDatabase(() =>
@@ -53,21 +61,25 @@ export default class UsersList extends BaseCommand {
           name: 'users',
           json: this.jsonEnabled(),
           columns: COLUMNS,
-          view: async () => (await import('../../../areas/users/users.record.js')).viewUserForAdmin,
-          part: (last = Number.MAX_SAFE_INTEGER) => usersBefore(query, { admin: true }, last),
+          view: viewer,
+          part: (last = Number.MAX_SAFE_INTEGER) => usersBefore(query, last),
           idOf: ({ id }) => id
         })
       )
     }
-    const { items, total } = await withDatabase(() => listUsers(query, { admin: true }))
+    const { items, total } = await withDatabase(() => listUsersWithUse(query))
     // Load the view for --json alone: it brings the schema library along, a third of the time that this command takes.
     if (this.jsonEnabled()) {
-      const { viewUserForAdmin } = await import('../../../areas/users/users.record.js')
-      return { users: items.map(viewUserForAdmin), total }
+      return { users: items.map(await viewer()), total }
     }
     const { table } = await import('../../table.js')
     this.log(table(items, COLUMNS))
     if (items.length < total) this.logToStderr(`${items.length} of ${total} users: use --page or --all to see more`)
     return undefined
   }
+}
+
+async function viewer() {
+  const { viewUserForAdmin } = await import('../../../areas/users/users.record.js')
+  return (user: Row) => ({ ...viewUserForAdmin(user), last_used_at: user.last_used_at })
 }

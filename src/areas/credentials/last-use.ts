@@ -1,0 +1,56 @@
+// When each user last used the appliance: a session, a token or a password, by the API, the pages or git. Every request
+// notes it in memory; the server writes what is new once a minute, and each user at most once an hour.
+import { LRUCache } from 'lru-cache'
+import { execute } from '../../db/sql.js'
+import { batches } from '../../lib/batches.js'
+import { log } from '../../log.js'
+
+/** The time of a user is written again after this long. */
+const AGE_MS = 3_600_000
+const EVERY_MS = 60_000
+/** Users whose time this process remembers. When there are more, some are written more often. */
+const MOST = 100_000
+const AT_ONCE = 500
+
+const known = new LRUCache<number, true>({ max: MOST, ttl: AGE_MS })
+const waiting = new Map<number, Date>()
+
+/** Notes that a user uses the appliance now. It costs no statement. */
+export function noteUseOf(userId: number): void {
+  if (known.has(userId) || waiting.size >= MOST) return
+  known.set(userId, true)
+  waiting.set(userId, new Date())
+}
+
+/** Writes what was noted. Does not throw: what could not be written is noted again at the next use. */
+export async function writeUses(): Promise<void> {
+  const noted = [...waiting].sort(([one], [other]) => one - other)
+  waiting.clear()
+  for (const part of batches(noted, AT_ONCE)) {
+    try {
+      // A user who was deleted a moment ago leaves a row behind, which says nothing: no other user gets the id.
+      await execute(
+        `insert into user_uses (user_id, last_used_at) values ${part.map(() => '(?, ?)').join(', ')}
+         on duplicate key update last_used_at = greatest(last_used_at, values(last_used_at))`,
+        part.flat()
+      )
+    } catch (error) {
+      for (const [userId] of part) known.delete(userId)
+      log().warn({ error: String(error) }, 'cannot write the last use of users')
+    }
+  }
+}
+
+/** Writes from time to time. Returns a function that ends this and writes the rest. */
+export function writeUsesRegularly(every = EVERY_MS): () => Promise<void> {
+  let writing = Promise.resolve()
+  const timer = setInterval(() => {
+    writing = writing.then(writeUses)
+  }, every)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await writing
+    await writeUses()
+  }
+}

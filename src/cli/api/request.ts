@@ -1,0 +1,61 @@
+// One request to an appliance. It uses no fetch, which hides how the answer was written and never ends when another program
+// hangs up without an answer.
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { type IncomingMessage, request as plain } from 'node:http'
+import { request as secure } from 'node:https'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { BadParameters, Unavailable } from '../../errors.js'
+import { notConnected } from '../remote-address.js'
+
+export interface Body {
+  readonly type: string
+  /** Undefined when nobody knows before the end. */
+  readonly length?: number
+  readonly content: Readable | string
+}
+
+export interface Question {
+  readonly method: string
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Body
+  /** Milliseconds without a byte in either direction. */
+  readonly silence: number
+  readonly signal: AbortSignal
+}
+
+/** Sends a request and gives the answer as soon as its headers are there. It follows no redirect. Throws Unavailable, Misconfigured. */
+export function ask({ method, url, headers, body, silence, signal }: Question): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const length = body?.length === undefined ? {} : { 'content-length': String(body.length) }
+    const options = {
+      method,
+      signal,
+      headers: { accept: '*/*', ...(body ? { 'content-type': body.type, ...length } : {}), ...headers }
+    }
+    const sent = (url.protocol === 'https:' ? secure : plain)(url, options, resolve)
+    sent.setTimeout(silence, () => sent.destroy(new Unavailable(`no answer for ${silence / 1000} s: see --timeout`)))
+    sent.on('error', error => {
+      if (signal.aborted) return reject(signal.reason)
+      reject(error instanceof Unavailable ? error : notConnected(url.origin, error))
+    })
+    if (!body || typeof body.content === 'string') return sent.end(body?.content)
+    // A server that refuses the body answers before its end: the answer counts, not the broken pipe.
+    pipeline(body.content, sent).catch(() => undefined)
+  })
+}
+
+/** The body in a file, or in standard input for `-`, as a stream. Throws BadParameters when there is no such file. */
+export async function fileBody(file: string, type: string): Promise<Body> {
+  if (file === '-') return { type, content: process.stdin }
+  try {
+    const found = await stat(file)
+    if (!found.isFile()) return { type, content: createReadStream(file) }
+    return { type, length: found.size, content: createReadStream(file) }
+  } catch (error) {
+    const text = `--input ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`
+    throw new BadParameters(text, text)
+  }
+}

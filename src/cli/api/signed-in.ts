@@ -1,0 +1,52 @@
+// The token of `gitstead api`.
+import type { Origin } from '../../access/actor.js'
+import { BadParameters, Conflict } from '../../errors.js'
+import { tokenOfEnvironment } from '../dashboard/environment.js'
+import { readFirstLine } from '../password.js'
+import { requireSendable } from '../remote-address.js'
+
+const DAY = 86_400_000
+
+export interface TokenFlags {
+  readonly 'token-file'?: string
+  readonly 'token-stdin'?: boolean
+}
+
+/** The token of the flags or of the environment. Throws BadParameters when there is none. */
+export async function givenToken({ 'token-file': file, 'token-stdin': stdin }: TokenFlags): Promise<string> {
+  const token = file !== undefined || stdin ? await readFirstLine('token', file) : tokenOfEnvironment()
+  const text =
+    token === undefined
+      ? 'this needs a token: --token-file, --token-stdin or GITSTEAD_TOKEN, or --as USER on the machine of the appliance'
+      : 'the token is empty'
+  const found = token?.trim() ?? ''
+  if (found === '') throw new BadParameters(text, text)
+  requireSendable(found)
+  return found
+}
+
+/**
+ * Does work with a token of a user that nobody else learns, and revokes it afterwards. The audit names the account of the
+ * system that runs the command. When this process is killed, the token ends within two days. Throws NoSuch, and Conflict for a blocked user.
+ */
+export async function withTokenOf<T>(name: string, work: (token: string) => Promise<T>): Promise<T> {
+  const [{ withDatabase }, { commandOrigin }, { requireUser }, { createToken, revokeToken }] = await Promise.all([
+    import('../with-database.js'),
+    import('../origin.js'),
+    import('../../areas/users/users.queries.js'),
+    import('../../areas/credentials/tokens.js')
+  ])
+  return withDatabase(async () => {
+    const user = await requireUser(name)
+    if (user.state !== 'active') throw new Conflict(`user ${user.username} is blocked`)
+    const origin: Origin = commandOrigin()
+    const end = new Date(Date.now() + 2 * DAY).toISOString().slice(0, 10)
+    const named = { name: `gitstead api, run by ${origin.name}`, expires_at: end }
+    const { row, token } = await createToken(user, named, origin)
+    try {
+      return await work(token)
+    } finally {
+      await revokeToken(row.id, origin)
+    }
+  })
+}

@@ -1,0 +1,37 @@
+import { BaseCommand } from '../../../base.js'
+import { Args } from '../../../oclif.js'
+
+export default class OauthGrantsList extends BaseCommand {
+  static override summary = 'List the applications that have access to the account of a user'
+  static override description =
+    'The application that got access last comes first; a user who has more than 100 sees the newest 100. Tokens that were given for a password, to no application, are one line without a number. With --json: {grants, total}, each {application_id, name, scopes, since, last_used_at}.'
+  static override examples = [
+    '<%= config.bin %> oauth grants list ada',
+    '<%= config.bin %> oauth grants list ada@example.org --json'
+  ]
+  static override args = {
+    user: Args.string({ required: true, description: 'the user: username, mail address or number' })
+  }
+
+  async run() {
+    const { args, flags } = await this.parse(OauthGrantsList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireUser }, { listAuthorizations }, { table }] = await Promise.all([
+      import('../../../with-database.js'),
+      import('../../../../areas/users/users.queries.js'),
+      import('../../../../areas/credentials/oauth/grants.queries.js'),
+      import('../../../table.js')
+    ])
+    const grants = await withDatabase(async () => listAuthorizations((await requireUser(args.user)).id))
+    this.log(
+      table(grants, [
+        ['APPLICATION', grant => grant.application_id],
+        ['NAME', grant => grant.name ?? 'with a password, no application'],
+        ['SCOPES', grant => grant.scopes],
+        ['SINCE', grant => grant.since],
+        ['LAST USE', grant => grant.last_used_at]
+      ])
+    )
+    return { grants, total: grants.length }
+  }
+}

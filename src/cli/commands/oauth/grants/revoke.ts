@@ -1,0 +1,58 @@
+import { NotFound } from '../../../../errors.js'
+import { BaseCommand } from '../../../base.js'
+import { confirm, destroyingFlags, requireAnswer } from '../../../confirm.js'
+import { Args } from '../../../oclif.js'
+import { requireNumbers } from '../../../record-number.js'
+
+/** The word for the tokens that were given for a password, to no application. */
+const NO_APPLICATION = 'password'
+
+export default class OauthGrantsRevoke extends BaseCommand {
+  static override summary = 'Take away the access that a user has granted to an application'
+  static override description =
+    'All its codes and tokens for this user stop working at once; the user can grant access again. Exit code 3 when the application has no access. With --json: {revoked}, or with --dry-run {would_revoke}: the grant in the form of `oauth grants list`.'
+  static override examples = [
+    '<%= config.bin %> oauth grants revoke ada 17 --yes',
+    '<%= config.bin %> oauth grants revoke ada password --dry-run --json'
+  ]
+  static override args = {
+    user: Args.string({ required: true, description: 'the user: username, mail address or number' }),
+    application: Args.string({
+      required: true,
+      description: `the number of the application, or ${NO_APPLICATION} for tokens that were given for a password, to no application`
+    })
+  }
+  static override flags = {
+    ...destroyingFlags
+  }
+
+  async run() {
+    const { args, flags } = await this.parse(OauthGrantsRevoke)
+    this.configure(flags)
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    const [id = null] = args.application === NO_APPLICATION ? [] : requireNumbers([args.application])
+    if (!flags['dry-run']) requireAnswer(how)
+    const [{ withDatabase }, { commandOrigin }, { requireUser }, { findAuthorization }, grants] = await Promise.all([
+      import('../../../with-database.js'),
+      import('../../../origin.js'),
+      import('../../../../areas/users/users.queries.js'),
+      import('../../../../areas/credentials/oauth/grants.queries.js'),
+      import('../../../../areas/credentials/oauth/grants.js')
+    ])
+    return withDatabase(async () => {
+      const user = await requireUser(args.user)
+      const grant = await findAuthorization(user.id, id)
+      const what = id === null ? 'tokens for the password' : `application ${id}`
+      if (!grant) throw new NotFound(`Grant of user ${user.username} to ${what}`)
+      const said = `the access of ${id === null ? what : `${what} (${JSON.stringify(grant.name)})`} to ${user.username}`
+      if (flags['dry-run']) {
+        this.log(`would revoke ${said}`)
+        return { would_revoke: grant }
+      }
+      await confirm(`to revoke ${said}`, how)
+      await grants.withdraw(user.id, id, commandOrigin())
+      this.log(`revoked ${said}`)
+      return { revoked: grant }
+    })
+  }
+}

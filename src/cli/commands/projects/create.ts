@@ -1,0 +1,70 @@
+import { BadParameters } from '../../../errors.js'
+import { INTERNAL, PRIVATE, PUBLIC } from '../../../lib/levels.js'
+import { BaseCommand } from '../../base.js'
+import { Args, Flags } from '../../oclif.js'
+
+const LEVELS = { private: PRIVATE, internal: INTERNAL, public: PUBLIC } as const
+
+export default class ProjectsCreate extends BaseCommand {
+  static override summary = 'Create a project, empty or filled from a git URL'
+  static override description =
+    'In the namespace of a user, the user creates it, and the limit of projects of the user holds. In a group, the user of --creator does, who needs the level of a master there or is an administrator; without --creator, an owner of the group. With an import URL, a job of the worker fetches branches and tags: `projects show` tells what became of it. Write a URL with a password into a file, because everybody on the machine can read command lines. With --json: the project in the form of `projects show`.'
+  static override examples = [
+    '<%= config.bin %> projects create ada/engine --description "Calculates"',
+    '<%= config.bin %> projects create machines/engine --visibility internal --creator ada --json',
+    '<%= config.bin %> projects create ada/copy --import-url https://git.example.org/engine.git',
+    '<%= config.bin %> projects create ada/copy --import-url-file ./url'
+  ]
+  static override args = {
+    project: Args.string({ required: true, description: 'the new project: NAMESPACE/PROJECT' })
+  }
+  static override flags = {
+    name: Flags.string({ description: 'the name that people read; the last part of the path without it' }),
+    description: Flags.string({ description: 'what the project is about' }),
+    visibility: Flags.option({
+      options: ['private', 'internal', 'public'] as const,
+      description: 'who may see it; by the settings without it'
+    })(),
+    'default-branch': Flags.string({ description: 'the branch that a clone of the empty project is on' }),
+    'import-url': Flags.string({
+      description: 'fetch branches and tags from this http, https or git URL',
+      exclusive: ['import-url-file']
+    }),
+    'import-url-file': Flags.file({ description: 'read the import URL from the first line of a file' }),
+    creator: Flags.string({ description: 'who creates it: username, mail address or number' })
+  }
+
+  async run() {
+    const { args, flags } = await this.parse(ProjectsCreate)
+    this.configure(flags)
+    const file = flags['import-url-file']
+    const [{ readFirstLine }, { withDatabase }, { commandOrigin }, { placeOfNewProject }, rules, { describeProject }] =
+      await Promise.all([
+        import('../../password.js'),
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/projects/place-of-new.js'),
+        import('../../../areas/projects/projects.js'),
+        import('../../../areas/projects/describe-project.js')
+      ])
+    const url = file === undefined ? flags['import-url'] : (await readFirstLine('import-url', file)).trim()
+    if (url === '') throw new BadParameters('import_url is empty', 'the import URL is empty')
+    const { visibility, description } = flags
+    return withDatabase(async () => {
+      const { namespaceId, path, creator } = await placeOfNewProject(args.project, flags.creator)
+      const body = {
+        name: flags.name ?? path,
+        path,
+        namespace_id: namespaceId,
+        description,
+        ...(visibility === undefined ? {} : { visibility_level: LEVELS[visibility] }),
+        ...(url === undefined ? {} : { import_url: url }),
+        default_branch: flags['default-branch']
+      }
+      const project = await describeProject(String(await rules.createProjectFor(creator, body, commandOrigin())))
+      this.log(`created project ${project.path_with_namespace} (id ${project.id})`)
+      if (project.import_status !== null) this.log('a job fetches its branches and tags: see `projects show`')
+      return project
+    })
+  }
+}

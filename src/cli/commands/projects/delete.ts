@@ -1,0 +1,67 @@
+import { BaseCommand } from '../../base.js'
+import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { Args } from '../../oclif.js'
+
+type Found = import('../../../areas/projects/projects.queries.js').ProjectRow
+
+export default class ProjectsDelete extends BaseCommand {
+  static override summary = 'Delete a project with its repository, builds and files'
+  static override description =
+    'It is gone at once; a job of the worker then removes the repository, the builds and the files. Forks stay. This cannot be undone, except that `restore --project` brings a project back from a backup: use --dry-run first, or archive the project instead. It asks for --yes, or for an answer at the terminal. With --json: {deleted: project}, or with --dry-run {would_delete: project, commit_count, repository_size, build_artifacts_size, goes, forks}, the project in the form of `projects show`.'
+  static override examples = [
+    '<%= config.bin %> projects delete ada/engine --dry-run',
+    '<%= config.bin %> projects delete ada/engine --yes',
+    '<%= config.bin %> projects delete 42 43 --yes --json'
+  ]
+  static override strict = false
+  static override args = {
+    project: Args.string({
+      required: true,
+      description: 'the project: NAMESPACE/PROJECT or number; you can give several'
+    })
+  }
+  static override flags = {
+    ...destroyingFlags
+  }
+
+  async run() {
+    const { argv, flags } = await this.parse(ProjectsDelete)
+    this.configure(flags)
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    const dryRun = flags['dry-run'] === true
+    if (!dryRun) requireAnswer(how)
+    const [{ destroyEach }, { withDatabase }, { commandOrigin }, queries, removal, counts, described, { projectLoss }] =
+      await Promise.all([
+        import('../../each.js'),
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/projects/projects.queries.js'),
+        import('../../../areas/removal/project-removal.js'),
+        import('../../../areas/removal/project-deletion.queries.js'),
+        import('../../../areas/projects/describe-project.js'),
+        import('../../project-loss.js')
+      ])
+    const pathOf = ({ namespace_path, path }: Found) => `${namespace_path}/${path}`
+    const loss = async (project: Found) => projectLoss(pathOf(project), await counts.deletionOfProject(project))
+    const show = async (project: Found) => {
+      const deletion = await counts.deletionOfProject(project)
+      this.log(projectLoss(pathOf(project), deletion))
+      return { would_delete: await described.describeProject(String(project.id)), ...deletion }
+    }
+    const destroy = async (project: Found) => {
+      const deleted = await described.describeProject(String(project.id))
+      await removal.removeProject(project, commandOrigin())
+      this.log(`deleted project ${pathOf(project)} (id ${project.id})`)
+      return { deleted }
+    }
+    return withDatabase(() =>
+      destroyEach<string, Found, object>(argv.map(String), {
+        find: queries.requireProject,
+        loss,
+        destroy: dryRun ? show : destroy,
+        how,
+        dryRun
+      })
+    )
+  }
+}

@@ -1,0 +1,60 @@
+import { BaseCommand } from '../../base.js'
+import { everyFlag, repositoryArgs } from '../../each-repository.js'
+import { ExitCode } from '../../failures.js'
+import { Flags } from '../../oclif.js'
+
+interface Checked {
+  readonly id: number
+  readonly path_with_namespace: string
+  readonly state: 'intact' | 'damaged' | 'empty' | 'waiting'
+  readonly problems: readonly string[]
+}
+
+const SHOWN = 20
+
+export default class ProjectsFsck extends BaseCommand {
+  static override summary = 'Look into repositories: whether every object is there that HEAD and the refs need'
+  static override description =
+    'It also looks at repositories that have not changed since the last look of `doctor`, and changes nothing. With --contents, git reads every object and compares it with its id: that finds bytes which the disk has changed, and takes minutes for a large repository. Exit code 1 when one is damaged. With --json: {id, path_with_namespace, state, problems}; the state is intact, damaged, empty (nothing was pushed yet) or waiting (a job fills it). With --all: {looked, damaged, failed}.'
+  static override examples = [
+    '<%= config.bin %> projects fsck ada/engine --contents',
+    '<%= config.bin %> projects fsck 42 43 --json',
+    '<%= config.bin %> projects fsck --all'
+  ]
+  static override strict = false
+  static override args = repositoryArgs
+  static override flags = {
+    ...everyFlag,
+    contents: Flags.boolean({ description: 'read every object, and compare it with its id' })
+  }
+
+  async run() {
+    const { argv, flags } = await this.parse(ProjectsFsck)
+    this.configure(flags)
+    const names = argv.map(String)
+    if (Boolean(flags.all) === names.length > 0)
+      this.error('name projects, or give --all for every project', { exit: ExitCode.usage })
+    const [{ eachRepository }, { lookIntoRepository }, { printable }] = await Promise.all([
+      import('../../each-repository.js'),
+      import('../../../areas/repository/integrity.js'),
+      import('../../table.js')
+    ])
+    const result = await eachRepository<Checked>({
+      names,
+      json: this.jsonEnabled(),
+      label: 'looking into',
+      work: async (repository, signal) => {
+        const look = await lookIntoRepository(repository, { signal, contents: flags.contents })
+        if (look.state === 'damaged') process.exitCode = ExitCode.failed
+        return { id: repository.id, path_with_namespace: repository.path_with_namespace, ...look }
+      },
+      say: text => this.log(text),
+      lineOf: ({ path_with_namespace: path, state, problems }) =>
+        [`${path}: ${state}`, ...problems.slice(0, SHOWN).map(problem => `  ${printable(problem)}`)].join('\n'),
+      matters: ({ state }) => state === 'damaged'
+    })
+    if (!('found' in result)) return result
+    this.log(`looked into ${result.done} repositories: ${result.found.length} damaged, ${result.failed.length} failed`)
+    return { looked: result.done, damaged: result.found, failed: result.failed }
+  }
+}

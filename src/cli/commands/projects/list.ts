@@ -1,0 +1,95 @@
+import { bytesText } from '../../../lib/bytes.js'
+import { visibilityName } from '../../../lib/levels.js'
+import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
+import type { Column } from '../../table.js'
+
+type Row = import('../../../areas/projects/describe-project.js').Described
+
+const size = (bytes: number | null) => (bytes === null ? null : bytesText(bytes))
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['ID', project => project.id],
+  ['PATH', project => project.path_with_namespace],
+  ['VISIBILITY', project => visibilityName(project.visibility_level)],
+  ['ARCHIVED', project => project.archived === 1],
+  ['COMMITS', project => project.commit_count],
+  ['REPOSITORY', project => size(project.repository_size)],
+  ['ARTIFACTS', project => size(project.build_artifacts_size)],
+  ['LAST ACTIVITY', project => project.last_activity_at]
+]
+
+export default class ProjectsList extends BaseCommand {
+  static override summary = 'List projects with their sizes and last activity, newest first'
+  static override description =
+    'Several filters list the projects that pass all of them. Jobs count commits and bytes after each push; a project that was not counted yet shows -. With --json: {projects, total}, each in the form of `projects show`; total also counts the projects beyond --limit. With --all --json, each project is a line of its own.'
+  static override examples = [
+    '<%= config.bin %> projects list --namespace ada',
+    '<%= config.bin %> projects list --order size --limit 10',
+    '<%= config.bin %> projects list --no-archived --inactive 365d --json',
+    '<%= config.bin %> projects list --all --json > projects.json'
+  ]
+  static override flags = {
+    ...allFlag(),
+    namespace: Flags.string({ description: 'only projects of this user or group: its path' }),
+    visibility: Flags.option({
+      options: ['private', 'internal', 'public'] as const,
+      description: 'only projects with this visibility'
+    })(),
+    archived: Flags.boolean({ allowNo: true, description: 'only archived projects; --no-archived: only others' }),
+    inactive: Flags.string({
+      description: 'only projects without activity for so long, such as 365d, or since a date'
+    }),
+    search: Flags.string({ description: 'a part of the name, the path or the description' }),
+    order: Flags.option({
+      options: ['newest', 'activity', 'size', 'path'] as const,
+      default: 'newest' as const,
+      description: 'newest first, last activity first, largest first (repository and artifacts), or by path'
+    })(),
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many projects' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(ProjectsList)
+    this.configure(flags)
+    const [{ withDatabase }, queries, { viewDescribed }, { readMoment }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/projects/project-list.queries.js'),
+      import('../../../areas/projects/describe-project.js'),
+      import('../../moment.js')
+    ])
+    const { namespace, visibility, archived, search, order } = flags
+    const quietSince = flags.inactive === undefined ? undefined : readMoment('--inactive', flags.inactive)
+    const filter = { namespace, visibility, archived, search, quietSince }
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      let end: Row | undefined
+      return withDatabase(async () => {
+        if (namespace !== undefined) await queries.requireNamespace(namespace)
+        return printAll({
+          name: 'projects',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view: () => viewDescribed,
+          part: async () => {
+            const rows = await queries.describedAfter(filter, order, end)
+            end = rows.at(-1)
+            return rows
+          },
+          idOf: ({ id }) => id
+        })
+      })
+    }
+    const { items, total } = await withDatabase(async () => {
+      if (namespace !== undefined) await queries.requireNamespace(namespace)
+      return queries.listDescribed(filter, order, flags.limit)
+    })
+    if (this.jsonEnabled()) return { projects: items.map(viewDescribed), total }
+    const { table } = await import('../../table.js')
+    this.log(table(items, COLUMNS))
+    if (total > items.length)
+      this.logToStderr(`${items.length} of ${total} projects: raise --limit, or use --all, to see more`)
+    return undefined
+  }
+}
