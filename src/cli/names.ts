@@ -56,6 +56,8 @@ async function records(of: LiveNames): Promise<Name[]> {
   if (config().database.url === null && !(await embeddedState()).up) return []
   if (of === 'users') return queries.namesOfUsers(start)
   if (of === 'projects') return queries.namesOfProjects(start)
+  if (of === 'groups') return queries.namesOfGroups(start)
+  if (of === 'sources') return queries.namesOfSources(start)
   if (of === 'broadcasts') return queries.namesOfBroadcasts()
   if (of === 'jobs') return queries.namesOfJobs()
   if (of === 'builds') return queries.namesOfBuilds()

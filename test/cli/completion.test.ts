@@ -26,6 +26,7 @@ const ada = await factory.user({ username: 'ada', name: 'Ada L.' })
 await factory.user({ username: 'adam', name: 'Adam' })
 await factory.user({ username: 'bob', name: 'Bob' })
 const project = await factory.project({ owner: ada, name: 'Engine', path: 'engine' })
+await factory.group({ path: 'admirals' })
 const hook = await createHook({ url: 'https://hooks.example.org/in?token=whsec99' }, someOrigin)
 const job = await enqueue('user.forget', { userId: 1 })
 await execute("update jobs set state = 'dead' where id = ?", [job])
@@ -35,6 +36,9 @@ t.test('names of records begin with what was typed', async t => {
   t.same(await names('users', 'AD'), [], 'the shell compares exactly')
   t.same(await names('users', 'a%'), [])
   t.same(await names('projects', 'ada/e'), [`${project.path}\tEngine`])
+  t.same(await names('groups', 'ad'), ['admirals\tadmirals'])
+  t.same(await names('sources', 'ad'), ['admirals\tadmirals', `${project.path}\tEngine`])
+  t.same(await names('sources', 'ada/'), [`${project.path}\tEngine`])
   t.same(await names('hooks'), [`${hook.id}\thttps://hooks.example.org/in?token=redacted`])
   t.same(await names('jobs'), [`${job}\tuser.forget, dead`])
   t.same(await names('builds'), [])
@@ -62,6 +66,8 @@ t.test('bash asks for names, and has those that never change by itself', async t
     ['users block bob a', 'ada adam'],
     ['keys list --user b', 'bob'],
     [`users show --home ${home} b`, 'bob'],
+    ['groups show a', 'admirals'],
+    ['members list ad', `admirals ${project.path}`],
     ['hooks show ', String(hook.id)],
     ['jobs retry ', String(job)],
     ['jobs pause ma', 'mail maintenance'],

@@ -1,3 +1,13 @@
 /** What `gitstead __names KIND` can list: the names that differ from appliance to appliance. */
-export const LIVE_NAMES = ['users', 'projects', 'hooks', 'broadcasts', 'backups', 'jobs', 'builds'] as const
+export const LIVE_NAMES = [
+  'users',
+  'projects',
+  'groups',
+  'sources',
+  'hooks',
+  'broadcasts',
+  'backups',
+  'jobs',
+  'builds'
+] as const
 export type LiveNames = (typeof LIVE_NAMES)[number]
