@@ -85,7 +85,8 @@ const SETTINGS = {
   },
   artifacts: { max_size: integer(1) },
   hooks: { allow: listOf(text()), timeout: integer(1), response_limit: integer(0) },
-  imports: { max_size: integer(1), timeout: integer(1) },
+  imports: { max_size: integer(1), max_objects: integer(1), timeout: integer(1) },
+  uploads: { max_files: integer(0), max_size: integer(0) },
   session: { expire: integer(60) },
   oauth: { token_expire: integer(0) }
 }

@@ -59,6 +59,7 @@ async function records(of: LiveNames): Promise<Name[]> {
   if (of === 'groups') return queries.namesOfGroups(start)
   if (of === 'namespaces') return queries.namesOfNamespaces(start)
   if (of === 'applications') return queries.namesOfApplications()
+  if (of === 'sources') return queries.namesOfSources(start)
   if (of === 'broadcasts') return queries.namesOfBroadcasts()
   if (of === 'jobs') return queries.namesOfJobs()
   if (of === 'builds') return queries.namesOfBuilds()

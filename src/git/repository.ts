@@ -118,8 +118,11 @@ export async function setHead(path: string, branch: string): Promise<void> {
 }
 
 /** Returns the size of a repository's objects in bytes. */
-export async function repositorySize(path: string): Promise<number> {
+export const repositorySize = async (path: string): Promise<number> => (await measureObjects(path)).bytes
+
+/** Returns how many objects a repository has, and their size in bytes. An object in two packs counts twice. */
+export async function measureObjects(path: string): Promise<{ objects: number; bytes: number }> {
   const output = (await runGit(['count-objects', '-v'], { repository: path, timeout: 60 })).toString()
-  const kibibytes = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
-  return (kibibytes('size') + kibibytes('size-pack')) * 1024
+  const figure = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
+  return { objects: figure('count') + figure('in-pack'), bytes: (figure('size') + figure('size-pack')) * 1024 }
 }

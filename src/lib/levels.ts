@@ -19,6 +19,15 @@ const LEVEL_NAMES: ReadonlyMap<number, string> = new Map([
 /** The name of an access level, such as `Master`; a level that has no name gives its number. */
 export const levelName = (level: number): string => LEVEL_NAMES.get(level) ?? String(level)
 
+/** The names as people write them to a command, such as `master`, the lowest level first. */
+export const LEVEL_WORDS: readonly string[] = [...LEVEL_NAMES.values()].map(name => name.toLowerCase())
+
+/** The level of a name, in any case, or of a number as the API takes it; undefined for any other text. */
+export function levelOf(text: string): number | undefined {
+  const wanted = text.trim().toLowerCase()
+  return [...LEVEL_NAMES].find(([level, name]) => String(level) === wanted || name.toLowerCase() === wanted)?.[0]
+}
+
 export const PRIVATE = 0
 export const INTERNAL = 10
 export const PUBLIC = 20

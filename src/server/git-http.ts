@@ -12,13 +12,14 @@ import { projectUrls } from '../areas/projects/project-urls.js'
 import { findProject, isOldPath, type ProjectRow } from '../areas/projects/projects.queries.js'
 import { ensureRepository } from '../areas/projects/repositories.js'
 import { openPush, type PushDoor } from '../areas/refs/push.js'
+import { gitProtocolAllowed, PROTOCOL_OFF } from '../areas/settings/git-protocol.js'
 import { refuseDuringMaintenance } from '../areas/settings/maintenance-mode.js'
-import { applicationSettings } from '../areas/settings/settings.queries.js'
 import { config as configuration } from '../config.js'
 import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { readArriving, spoolRequest } from '../git/arriving.js'
 import { advertise, type Caller, type Service, uploadPack } from '../git/transport.js'
 import { parseBasic } from '../lib/basic.js'
+import { endWithoutAccess } from './access-watch.js'
 import { drain } from './drain.js'
 import { headerToken } from './plugins/authenticate.js'
 import { answerTo } from './plugins/errors.js'
@@ -69,6 +70,7 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     const input = await spoolRequest(bodyOf(request), most, excess)
     try {
       const output = await uploadPack(found.repository, input, callerOf(request, reply, found))
+      endWithoutAccess(reply.raw, found.actor, found.project)
       return answer(reply, 'application/x-git-upload-pack-result', output)
     } finally {
       input.release()
@@ -120,12 +122,9 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   const path = pathOf(request.params)
   const credentials = credentialsOf(request)
   const actor = await actorOfGitRequest(credentials, request.address)
-  const [project, { enabled_git_access_protocol: protocol }] = await Promise.all([
-    findProject(path, actor),
-    applicationSettings()
-  ])
+  const [project, allowed] = await Promise.all([findProject(path, actor), gitProtocolAllowed('http')])
   // Not specified: a build may use HTTP even then, because it has no other way to its code.
-  if (protocol === 'ssh' && actor.by !== 'build') throw new Forbidden('Git over HTTP is switched off: use SSH')
+  if (!allowed && actor.by !== 'build') throw new Forbidden(PROTOCOL_OFF.http)
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
   if (!credentials && !(project && may(actor, action, project))) return null
   authorizeProject(actor, action, project)

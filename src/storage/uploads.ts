@@ -1,7 +1,7 @@
 // Stores the files that users attach to a project: HOME/uploads/PROJECT/SECRET/NAME. A file is complete or absent, and
 // never changes.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { config } from '../config.js'
@@ -14,6 +14,12 @@ export interface UploadKey {
   /** 32 hex digits. */
   readonly secret: string
   readonly name: string
+}
+
+export interface StoredUpload {
+  readonly key: UploadKey
+  /** Bytes. */
+  readonly size: number
 }
 
 /** The names that a stored file may have. */
@@ -31,7 +37,7 @@ export async function putUpload(
   { project, name }: Omit<UploadKey, 'secret'>,
   source: Readable,
   { limit, excess }: { readonly limit: number; readonly excess: TooLarge }
-): Promise<UploadKey> {
+): Promise<StoredUpload> {
   const key = { project, secret: randomBytes(16).toString('hex'), name }
   const path = pathOf(key)
   if (path === null) throw new TypeError(`not a name of an upload: ${name}`)
@@ -39,12 +45,12 @@ export async function putUpload(
   await makeFolderOf(draft)
   const handle = await open(draft, 'wx', 0o600)
   try {
-    await copyStream(source, handle, limit, excess)
+    const { size } = await copyStream(source, handle, limit, excess)
     await handle.sync()
     await makeFolderOf(path)
     await rename(draft, path)
     await syncFolder(dirname(path))
-    return key
+    return { key, size }
   } catch (error) {
     await removeFile(draft)
     throw error
@@ -72,3 +78,24 @@ export const removeUpload = (key: UploadKey): Promise<void> =>
 
 /** Removes all files of a project. */
 export const removeUploads = (project: number): Promise<void> => rm(folderOf(project), { recursive: true, force: true })
+
+/** Counts the files of a project on the disk, and their bytes. It looks at every one. */
+export async function measureUploads(project: number): Promise<{ files: number; bytes: number }> {
+  const found = { files: 0, bytes: 0 }
+  for (const secret of await namesIn(folderOf(project))) {
+    for (const name of await namesIn(join(folderOf(project), secret))) {
+      const size = await stat(join(folderOf(project), secret, name)).then(({ size }) => size, ifMissing)
+      if (size === undefined) continue
+      found.files++
+      found.bytes += size
+    }
+  }
+  return found
+}
+
+const namesIn = async (folder: string): Promise<string[]> => (await readdir(folder).catch(ifMissing)) ?? []
+
+/** Somebody removes the project meanwhile. */
+function ifMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error
+}

@@ -1,8 +1,10 @@
 // Calls every route of some resources as every actor, on every kind of project or group, and compares the answers.
 import type { InjectOptions } from 'fastify'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { rows } from '../../src/db/sql.js'
 import type { TestGroup, TestProject } from '../helpers/factory.js'
 import { ACTORS, type ActorName, INDIRECT, type IndirectName, type Statuses } from './actors.js'
+import { AUDITED, isWrite } from './audited.js'
 import { GROUPS, type GroupKind, PROJECTS, type ProjectKind } from './expectations.js'
 import type { ResourceAccess, Specimen } from './resource.js'
 import { type Asking, makeWorld, type World } from './world.js'
@@ -23,15 +25,18 @@ export function testAccess(
     for (const [route, access] of Object.entries(instance)) {
       t.test(route, async t => {
         const world = await theWorld()
+        left.set(route, new Set())
         for (const asked of withHead(route)) {
           const ask = (actor: Actor) => askOne(asked, actor, { world, specimen: access.specimen })
           t.same(await answers(ACTORS, ask), access.expected, asked)
         }
+        checkAudit(t, route)
       })
     }
     for (const [route, access] of Object.entries(project)) {
       t.test(route, async t => {
         const world = await theWorld()
+        left.set(route, new Set())
         for (const kind of PROJECTS) {
           const subject = { project: world.projects[kind] }
           // A HEAD is its GET without the body: one kind of project shows that.
@@ -41,11 +46,13 @@ export function testAccess(
             t.same(await answers([...ACTORS, ...INDIRECT], ask), expected, `${asked} on ${kind}`)
           }
         }
+        checkAudit(t, route)
       })
     }
     for (const [route, access] of Object.entries(group)) {
       t.test(route, async t => {
         const world = await theWorld()
+        left.set(route, new Set())
         for (const kind of GROUPS) {
           for (const asked of withHead(route)) {
             const subject = { group: world.groups[kind as GroupKind] }
@@ -57,9 +64,23 @@ export function testAccess(
             )
           }
         }
+        checkAudit(t, route)
       })
     }
   }
+}
+
+/** The actions that the successful requests of each route left in the audit; `nothing` when there was no row at all. */
+const left = new Map<string, Set<string>>()
+
+/** Compares them with the table. A request that changes nothing leaves no row, but the first one of each kind does. */
+function checkAudit(t: Test, route: string): void {
+  const found = left.get(route) ?? new Set<string>()
+  const expected = AUDITED[route]
+  if (!isWrite(route) || found.size === 0 || expected === undefined) return
+  const actions = [...found].filter(action => action !== 'nothing')
+  if ('none' in expected) t.same(actions, [], `${route} leaves no row in the audit: ${expected.none}`)
+  else t.ok(actions.length > 0 && actions.every(action => expected.includes(action)), `${route} left ${actions}`)
 }
 
 const withHead = (route: string) => (route.startsWith('GET ') ? [route, route.replace('GET', 'HEAD')] : [route])
@@ -95,6 +116,7 @@ async function askOne(route: string, actor: Actor, { world, specimen, project, g
   const subject = { project: project ?? world.projects.private, group: group ?? world.groups.private }
   const made = (await specimen?.({ world, actor, user, unique, ...subject })) ?? {}
   const url = urlOf(pattern, { ...subjectParams(project, group), ...made.params })
+  const before = isWrite(route) ? await lastAudited() : 0
   const { statusCode } = await world.app.fastify.inject({
     method: method as NonNullable<InjectOptions['method']>,
     url,
@@ -102,7 +124,16 @@ async function askOne(route: string, actor: Actor, { world, specimen, project, g
     ...(made.query ? { query: stringsOf(made.query) } : {}),
     ...(made.payload === undefined ? {} : { payload: made.payload })
   })
+  if (isWrite(route) && statusCode < 300) await collectAudit(route, before)
   return statusCode
+}
+
+const lastAudited = async () =>
+  (await rows<{ id: number }>('select id from audit_events order by id desc limit 1'))[0]?.id ?? 0
+
+async function collectAudit(route: string, before: number): Promise<void> {
+  const found = await rows<{ action: string }>('select action from audit_events where id > ?', [before])
+  for (const { action } of found.length > 0 ? found : [{ action: 'nothing' }]) left.get(route)?.add(action)
 }
 
 function subjectParams(

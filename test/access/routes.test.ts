@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t from 'tap'
 import { testApp } from '../helpers/app.js'
+import { AUDITED, isWrite } from './audited.js'
 import type { ResourceAccess } from './resource.js'
 import { routesOf } from './route-list.js'
 
@@ -34,6 +35,14 @@ t.test('every route has one expectation, and every expectation a route', async t
   )
   t.ok(expected.length > 50)
   t.same([...expected].sort(), [...registered].sort())
+})
+
+t.test('every route that writes says what it leaves in the audit', async t => {
+  const { fastify } = await testApp(t)
+  const writing = routesOf(fastify)
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter(isWrite)
+  t.same(Object.keys(AUDITED).sort(), writing.sort())
 })
 
 t.test('a test of its area uses every expectation', async t => {

@@ -27,6 +27,7 @@ const ada = await factory.user({ username: 'ada', name: 'Ada L.' })
 await factory.user({ username: 'adam', name: 'Adam' })
 await factory.user({ username: 'bob', name: 'Bob' })
 const project = await factory.project({ owner: ada, name: 'Engine', path: 'engine' })
+await factory.group({ path: 'admirals' })
 const hook = await createHook({ url: 'https://hooks.example.org/in?token=whsec99' }, someOrigin)
 await factory.group({ path: 'machines' })
 const application = await createApplication({ name: 'notes', redirect_uri: 'https://example.org/' }, someOrigin)
@@ -39,8 +40,11 @@ t.test('names of records begin with what was typed', async t => {
   t.same(await names('users', 'a%'), [])
   t.same(await names('projects', 'ada/e'), [`${project.path}\tEngine`])
   t.same(await names('groups', 'ma'), ['machines\tmachines'])
-  t.same((await names('namespaces', 'a')).sort(), ['ada\tada', 'adam\tadam'])
+  t.same((await names('namespaces', 'a')).sort(), ['ada\tada', 'adam\tadam', 'admirals\tadmirals'])
   t.same(await names('applications'), [`${application.row.id}\tnotes`])
+  t.same(await names('groups', 'ad'), ['admirals\tadmirals'])
+  t.same(await names('sources', 'ad'), ['admirals\tadmirals', `${project.path}\tEngine`])
+  t.same(await names('sources', 'ada/'), [`${project.path}\tEngine`])
   t.same(await names('hooks'), [`${hook.id}\thttps://hooks.example.org/in?token=redacted`])
   t.same(await names('jobs'), [`${job}\tuser.forget, dead`])
   t.same(await names('builds'), [])
@@ -68,6 +72,8 @@ t.test('bash asks for names, and has those that never change by itself', async t
     ['users block bob a', 'ada adam'],
     ['keys list --user b', 'bob'],
     [`users show --home ${home} b`, 'bob'],
+    ['groups show a', 'admirals'],
+    ['members list ad', `admirals ${project.path}`],
     ['hooks show ', String(hook.id)],
     ['projects archive ada/', project.path],
     ['projects transfer ada/', project.path],

@@ -50,7 +50,7 @@ export function checkGroup({ name, path, description }: GroupChange): void {
 }
 
 /** Throws Invalid for a visibility level that only administrators may use. A command may use all. */
-export async function checkGroupVisibility(level: number, asker: ActorUser | null): Promise<void> {
+export async function checkGroupVisibility(level: number, asker: Pick<ActorUser, 'admin'> | null): Promise<void> {
   checkVisibility(level, asker ?? { admin: true }, await applicationSettings())
 }
 

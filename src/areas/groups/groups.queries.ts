@@ -8,7 +8,7 @@ import {
 } from '../../access/membership.js'
 import { contains } from '../../db/conditions.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
-import { marks, row, rows, type Value } from '../../db/sql.js'
+import { marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { NoSuch } from '../../errors.js'
 import { namespaceOfOldPath } from '../paths/redirects.js'
 import type { GroupListQuery } from './groups.schema.js'
@@ -103,4 +103,24 @@ export async function listGroups(scope: GroupScope, query: GroupListQuery, actor
     countTotal(`select count(*) as total from namespaces n where ${where}`, values)
   ])
   return { items, total, page, perPage }
+}
+
+export interface GroupStatistics {
+  readonly group_id: number
+  readonly repository_size: number
+  readonly build_artifacts_size: number
+}
+
+/** What the projects of these groups store, as jobs counted it last, by one statement; a group that stores nothing is absent. */
+export async function statisticsOf(ids: readonly number[]): Promise<ReadonlyMap<number, GroupStatistics>> {
+  if (ids.length === 0) return new Map()
+  const list = padded(ids)
+  const found = await rows<GroupStatistics>(
+    `select p.namespace_id as group_id, cast(sum(s.repository_size) as unsigned) as repository_size,
+       cast(sum(s.build_artifacts_size) as unsigned) as build_artifacts_size
+     from projects p join project_statistics s on s.project_id = p.id
+     where p.namespace_id in (${marks(list)}) group by p.namespace_id`,
+    list
+  )
+  return new Map(found.map(counted => [counted.group_id, counted]))
 }

@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
-import { listGroups } from './groups.queries.js'
+import { type Static, Type } from 'typebox'
+import type { Actor } from '../../access/actor.js'
+import type { Page } from '../../db/paginate.js'
+import { type GroupRecord, type GroupScope, listGroups, statisticsOf } from './groups.queries.js'
 import { GroupListQuery } from './groups.schema.js'
-import { GroupItem, viewGroupItem } from './groups.view.js'
+import { GroupItem, viewGroupItem, withStatistics } from './groups.view.js'
 
 export const groupRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'group.list' as const }
@@ -12,14 +14,32 @@ export const groupRoutes: FastifyPluginAsyncTypebox = async app => {
     '/groups',
     { config, schema: { ...schema, summary: 'List your groups; administrators see all' } },
     async ({ query, actor }, reply) => {
-      const scope = query.all_available || actor.user?.admin ? 'visible' : 'member'
-      return reply.page(await listGroups(scope, query, actor), viewGroupItem)
+      const admin = actor.user?.admin === true
+      // Not specified: what others get who ask for statistics. They get the list without them.
+      const asked = { ...query, statistics: query.statistics && admin }
+      const { page, view } = await read(query.all_available || admin ? 'visible' : 'member', asked, actor)
+      return reply.page(page, view)
     }
   )
 
   app.get(
     '/groups/owned',
     { config, schema: { ...schema, summary: 'List the groups that you own' } },
-    async ({ query, actor }, reply) => reply.page(await listGroups('owned', query, actor), viewGroupItem)
+    async ({ query, actor }, reply) => {
+      const { page, view } = await read('owned', query, actor)
+      return reply.page(page, view)
+    }
   )
+}
+
+interface Listed {
+  readonly page: Page<GroupRecord>
+  readonly view: (group: GroupRecord) => Static<typeof GroupItem>
+}
+
+/** A page with its view: two statements, and a third one for statistics. */
+async function read(scope: GroupScope, query: GroupListQuery, actor: Actor): Promise<Listed> {
+  const page = await listGroups(scope, query, actor)
+  if (!query.statistics) return { page, view: viewGroupItem }
+  return { page, view: withStatistics(await statisticsOf(page.items.map(({ id }) => id))) }
 }

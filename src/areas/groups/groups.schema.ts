@@ -13,6 +13,7 @@ export const GroupListQuery = Type.Object({
   order_by: Type.Optional(
     Type.Enum(['name', 'path'], { title: 'GroupOrder', description: 'what the list is sorted by; default name' })
   ),
+  statistics: flag('true: with what the projects of each group store'),
   sort: Type.Optional(
     Type.Enum(['asc', 'desc'], { title: 'SortUpFirst', description: 'ascending or descending; default asc' })
   )

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { publicUrl } from '../../config.js'
 import { Flag, IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
-import type { GroupRecord } from './groups.queries.js'
+import type { GroupRecord, GroupStatistics } from './groups.queries.js'
 
 const item = {
   id: IdOf('the group'),
@@ -11,7 +11,20 @@ const item = {
   description: Text('what the group is about')
 }
 
-export const GroupItem = Type.Object(item, { title: 'GroupItem', description: 'A group in a list.' })
+const Statistics = Type.Object(
+  {
+    storage_size: Integer('bytes of all that the projects of the group store'),
+    repository_size: Integer('bytes of the objects of their repositories'),
+    lfs_objects_size: Integer('bytes of objects of git LFS; 0, because the appliance has no LFS'),
+    build_artifacts_size: Integer('bytes of the artifacts of their builds')
+  },
+  { title: 'GroupStatistics', description: 'What the projects of a group store. Jobs count it soon after each change.' }
+)
+
+export const GroupItem = Type.Object(
+  { ...item, statistics: Type.Optional(Statistics) },
+  { title: 'GroupItem', description: 'A group in a list; with statistics only when asked for.' }
+)
 
 export const groupFields = {
   ...item,
@@ -22,12 +35,30 @@ export const groupFields = {
   request_access_enabled: Flag('whether users may ask to become members')
 }
 
-export const viewGroupItem = ({ id, name, path, description }: GroupRecord): Static<typeof GroupItem> => ({
+type GroupItem = Static<typeof GroupItem>
+
+export const viewGroupItem = ({ id, name, path, description }: GroupRecord): GroupItem => ({
   id,
   name,
   path,
   description
 })
+
+/** The item with what its projects store. */
+export const withStatistics =
+  (counted: ReadonlyMap<number, GroupStatistics>) =>
+  (group: GroupRecord): GroupItem =>
+    Object.assign(viewGroupItem(group), { statistics: viewStatistics(counted.get(group.id)) })
+
+function viewStatistics(counted: GroupStatistics | undefined): Static<typeof Statistics> {
+  const { repository_size: repository = 0, build_artifacts_size: artifacts = 0 } = counted ?? {}
+  return {
+    storage_size: repository + artifacts,
+    repository_size: repository,
+    lfs_objects_size: 0,
+    build_artifacts_size: artifacts
+  }
+}
 
 export const viewGroup = (group: GroupRecord) => ({
   ...viewGroupItem(group),

@@ -6,7 +6,7 @@ import { row } from '../../db/sql.js'
 import { Failure } from '../../errors.js'
 import { copyRefs, fetchRemote } from '../../git/fetch.js'
 import { refValue } from '../../git/refs.js'
-import { removeRepository, setHead } from '../../git/repository.js'
+import { measureObjects, removeRepository, setHead } from '../../git/repository.js'
 import { GitFailure } from '../../git/run.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import { decrypt } from '../../secrets.js'
@@ -101,9 +101,11 @@ async function importUrl(text: string, path: string, signal: AbortSignal): Promi
   try {
     if (url.protocol === 'git:') url.host = `127.0.0.1:${await gateway.forward(hostname, Number(port || 9418))}`
     const remote = { url: url.href, username, password, proxy: gateway.proxy, host, timeout, signal: ending }
-    return await fetchRemote(remote, path)
+    const branch = await fetchRemote(remote, path)
+    await requireFewObjects(path)
+    return branch
   } catch (error) {
-    if (signal.aborted || isDiskFull(error)) throw error
+    if (signal.aborted || isDiskFull(error) || error instanceof CannotFill) throw error
     if (ending.aborted) throw new CannotFill(`it took longer than ${timeout} s (imports.timeout)`)
     const problem = gateway.problem()
     if (problem) throw new CannotFill(textOf(problem))
@@ -112,6 +114,13 @@ async function importUrl(text: string, path: string, signal: AbortSignal): Promi
   } finally {
     await gateway.close()
   }
+}
+
+/** A few bytes can unpack to millions of objects, which every later walk through the history would have to pass. */
+async function requireFewObjects(path: string): Promise<void> {
+  const { max_objects: most } = config().imports
+  const { objects } = await measureObjects(path)
+  if (objects > most) throw new CannotFill(`the repository has more than ${most} objects (imports.max_objects)`)
 }
 
 function textOf(problem: Error): string {

@@ -43,6 +43,12 @@ export function namesOfProjects(start: string): Promise<NameRow[]> {
   )
 }
 
+/** What has members: groups, and once the slash is written the projects of a namespace. */
+export const namesOfSources = async (start: string): Promise<NameRow[]> => {
+  const projects = await namesOfProjects(start)
+  return start.includes('/') ? projects : [...(await namesOfGroups(start)), ...projects].slice(0, MOST)
+}
+
 export const namesOfHooks = () =>
   rows<NameRow>(`select id as name, url as about from hooks where project_id is null order by id limit ${MOST}`)
 

@@ -1,5 +1,5 @@
 // A group begins with its first member, the owner.
-import { type Origin, requireAsker } from '../../access/actor.js'
+import { type ActorUser, type Origin, requireAsker } from '../../access/actor.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadRequest, Forbidden, Invalid } from '../../errors.js'
@@ -14,17 +14,20 @@ import { applicationSettings } from '../settings/settings.queries.js'
 import { becomeMember } from './members.js'
 import { sourceOfGroup } from './sources.js'
 
+type Owner = Pick<ActorUser, 'id' | 'admin'>
+
 /**
- * Creates a group, whose owner is the asker, and gives its id. Throws Forbidden for users who may not create groups, and
- * BadRequest with all that is wrong with the group, as "Members, groups, namespaces" says.
+ * Creates a group, whose owner is the asker, and gives its id. A command names the owner, who then needs no right to create
+ * groups. Throws Forbidden for users who may not create groups, and BadRequest with all that is wrong with the group, as
+ * "Members, groups, namespaces" says.
  */
-export async function createGroup(body: GroupBody, origin: Origin): Promise<number> {
-  const asker = requireAsker(origin)
+export async function createGroup(body: GroupBody, origin: Origin, owner?: Pick<Owner, 'id'>): Promise<number> {
+  const creator = owner ? { id: owner.id, admin: true } : requireAsker(origin)
   try {
     checkGroup(body)
     return await transact(async () => {
-      await requireCreator(asker)
-      return insertGroup(body, origin)
+      await requireCreator(creator)
+      return insertGroup(body, creator, origin)
     })
   } catch (error) {
     const cause = takenPath(error)
@@ -34,7 +37,7 @@ export async function createGroup(body: GroupBody, origin: Origin): Promise<numb
 }
 
 /** The lock lasts until the membership exists: a user who is deleted meanwhile leaves no group without an owner. */
-async function requireCreator({ id, admin }: { id: number; admin: boolean }): Promise<void> {
+async function requireCreator({ id, admin }: Owner): Promise<void> {
   const found = await row<{ can_create_group: number }>(
     'select can_create_group from users where id = ? lock in share mode',
     [id]
@@ -42,10 +45,9 @@ async function requireCreator({ id, admin }: { id: number; admin: boolean }): Pr
   if (!found || (!admin && found.can_create_group !== 1)) throw new Forbidden()
 }
 
-async function insertGroup(body: GroupBody, origin: Origin): Promise<number> {
-  const asker = requireAsker(origin)
+async function insertGroup(body: GroupBody, owner: Owner, origin: Origin): Promise<number> {
   const level = body.visibility_level ?? VISIBILITIES[(await applicationSettings()).default_group_visibility].level
-  await checkGroupVisibility(level, asker)
+  await checkGroupVisibility(level, owner)
   const now = new Date()
   const { insertId: id } = await execute(
     `insert into namespaces (kind, name, path, description, visibility_level, lfs_enabled, request_access_enabled,
@@ -69,6 +71,6 @@ async function insertGroup(body: GroupBody, origin: Origin): Promise<number> {
   const after = { ...body, visibility_level: level }
   const target = { type: 'group', id, name: group.path }
   await audit(origin, { action: 'group.create', target, changes: changesBetween(null, after) })
-  await becomeMember(sourceOfGroup(group), { userId: asker.id, level: OWNER, expiresAt: null }, origin)
+  await becomeMember(sourceOfGroup(group), { userId: owner.id, level: OWNER, expiresAt: null }, origin)
   return id
 }

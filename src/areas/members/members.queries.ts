@@ -1,6 +1,6 @@
 import { lasts } from '../../access/membership.js'
 import { contains } from '../../db/conditions.js'
-import { countTotal, type Page, window } from '../../db/paginate.js'
+import { countTotal, PART, type Page, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
 import { OWNER } from '../../lib/levels.js'
 import type { MemberListQuery } from './members.schema.js'
@@ -31,6 +31,27 @@ const SELECT = `select m.id, m.user_id, m.access_level, date_format(m.expires_at
 
 /** A page of the direct members of a project or group, in the order of their users' ids. */
 export async function listMembers(source: MemberSource, query: MemberListQuery): Promise<Page<MemberRow>> {
+  const { where, values } = filter(source, query)
+  const { page, perPage, sql } = window(query)
+  const [items, total] = await Promise.all([
+    rows<MemberRow>(`${SELECT} where ${where} order by m.user_id ${sql}`, values),
+    countTotal(`select count(*) as total from members m join users u on u.id = m.user_id where ${where}`, values)
+  ])
+  return { items, total, page, perPage }
+}
+
+/** The next members of the same list, after the one with the user's id `after`. */
+export function membersAfter(source: MemberSource, query: MemberFilter, after: number): Promise<MemberRow[]> {
+  const { where, values } = filter(source, query)
+  return rows<MemberRow>(`${SELECT} where ${where} and m.user_id > ? order by m.user_id limit ${PART}`, [
+    ...values,
+    after
+  ])
+}
+
+type MemberFilter = Pick<MemberListQuery, 'query'>
+
+function filter(source: MemberSource, query: MemberFilter): { where: string; values: Value[] } {
   const conditions = ['m.source_type = ? and m.source_id = ?']
   const values: Value[] = [source.type, source.id]
   if (query.query) {
@@ -39,13 +60,7 @@ export async function listMembers(source: MemberSource, query: MemberListQuery):
     conditions.push(`(${found.sql} or u.email_key = lower(?))`)
     values.push(...found.values, query.query)
   }
-  const where = conditions.join(' and ')
-  const { page, perPage, sql } = window(query)
-  const [items, total] = await Promise.all([
-    rows<MemberRow>(`${SELECT} where ${where} order by m.user_id ${sql}`, values),
-    countTotal(`select count(*) as total from members m join users u on u.id = m.user_id where ${where}`, values)
-  ])
-  return { items, total, page, perPage }
+  return { where: conditions.join(' and '), values }
 }
 
 const ONE = `${SELECT} where m.source_type = ? and m.source_id = ? and m.user_id = ?`

@@ -9,6 +9,7 @@ import { projectSnapshot } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
 import { endProjectRedirect, redirectProject } from '../paths/redirects.js'
 import { takenBy } from '../projects/project-update.js'
+import { lowerForks } from '../projects/project-visibility.js'
 
 interface Group {
   readonly id: number
@@ -46,6 +47,7 @@ async function move(project: Project, group: Group, origin: Origin): Promise<voi
   }
   await endProjectRedirect({ namespaceId: group.id, path: project.path })
   await redirectProject(old, project.id)
+  await lowerForks(project.id, visibilityLevel, origin)
   // A project is not shared with the group that it lies in.
   await execute('delete from project_group_links where project_id = ? and group_id = ?', [project.id, group.id])
   const after = await projectSnapshot(project.id)

@@ -13,7 +13,7 @@ import { tell } from '../activity/happenings.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
 import { endProjectRedirect, redirectProject } from '../paths/redirects.js'
-import { checkForkVisibility, checkProjectVisibility } from './project-visibility.js'
+import { checkForkVisibility, checkProjectVisibility, lowerForks } from './project-visibility.js'
 import type { ProjectRow } from './projects.queries.js'
 import { ProjectChange } from './projects.schema.js'
 import { repositoryPath, type StoredProject } from './repositories.js'
@@ -107,6 +107,7 @@ async function update(id: number, values: Values, origin: Origin): Promise<void>
   if (Object.keys(changes).length === 0) return
   const target = { type: 'project', id, name: before.path_with_namespace }
   await audit(origin, { action: 'project.update', target, changes })
+  if (changes.visibility_level !== undefined) await lowerForks(id, project.visibilityLevel, origin)
   if (changes.path === undefined) return
   await endProjectRedirect({ ...old, path: project.path })
   if (old.path.toLowerCase() !== project.path.toLowerCase()) await redirectProject(old, id)

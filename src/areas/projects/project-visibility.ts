@@ -1,8 +1,10 @@
 // Which visibility levels a project may have.
 import type { Origin } from '../../access/actor.js'
-import { row } from '../../db/sql.js'
+import { execute, marks, row, rows } from '../../db/sql.js'
 import { Invalid } from '../../errors.js'
+import { batches } from '../../lib/batches.js'
 import { visibilityName } from '../../lib/levels.js'
+import { auditAll } from '../audit/audit.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { checkVisibility } from '../settings/visibility.js'
 
@@ -26,6 +28,52 @@ export async function groupLevel(namespaceId: number): Promise<number | null> {
   )
   return found?.kind === 'group' ? found.level : null
 }
+
+interface Fork {
+  readonly id: number
+  readonly visibility_level: number
+  readonly name: string
+}
+
+/**
+ * Not specified: what becomes of the forks of a project that becomes less visible. They get its level, and their forks as
+ * well, because they have its content. Call it inside `transact`, with the row of the project locked.
+ */
+export async function lowerForks(projectId: number, level: number, origin: Origin): Promise<void> {
+  // It ends in a circle too: a fork that has the level already is not found again.
+  for (let sources: readonly number[] = [projectId]; sources.length > 0; ) {
+    const lowered: number[] = []
+    for (const some of batches(sources, AT_ONCE)) {
+      const forks = await rows<Fork>(
+        `select p.id, p.visibility_level, concat(n.path, '/', p.path) as name from forked_project_links f
+         join projects p on p.id = f.forked_to_project_id join namespaces n on n.id = p.namespace_id
+         where f.forked_from_project_id in (${marks(some)}) and p.visibility_level > ? order by p.id`,
+        [...some, level]
+      )
+      for (const part of batches(forks, AT_ONCE)) await lower(part, level, origin)
+      lowered.push(...forks.map(({ id }) => id))
+    }
+    sources = lowered
+  }
+}
+
+async function lower(forks: readonly Fork[], level: number, origin: Origin): Promise<void> {
+  const ids = forks.map(({ id }) => id)
+  await execute(
+    `update projects set visibility_level = ?, updated_at = ? where id in (${marks(ids)}) and visibility_level > ?`,
+    [level, new Date(), ...ids, level]
+  )
+  await auditAll(
+    origin,
+    forks.map(({ id, name, visibility_level: before }) => ({
+      action: 'project.update',
+      target: { type: 'project', id, name },
+      changes: { visibility_level: { before, after: level }, reason: { after: 'the source of the fork' } }
+    }))
+  )
+}
+
+const AT_ONCE = 500
 
 /** Not specified: a fork cannot be more visible than its source, because it has the source's content. Throws Invalid. */
 export async function checkForkVisibility(level: number, projectId: number): Promise<void> {

@@ -10,8 +10,10 @@ import { MASTER } from '../../lib/levels.js'
 import { nameProblem, pathOfName, pathProblem } from '../../lib/path.js'
 import { log } from '../../log.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
+import { shownUrl } from '../../webhooks/url.js'
 import { tell } from '../activity/happenings.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
+import { audit, changesBetween } from '../audit/audit.js'
 import { insertMember } from '../members/members.js'
 import { levelInNamespace } from '../members/members.queries.js'
 import { endProjectRedirect } from '../paths/redirects.js'
@@ -121,8 +123,19 @@ async function insertProject(
   await endProjectRedirect({ namespaceId: namespace.id, path: body.path })
   if (filling) await scheduleFilling(project.id, filling)
   if (owner) await insertMember({ type: 'project', id: project.id }, owner.id, MASTER)
-  await tell({ kind: 'project.created', project: await projectSnapshot(project.id), by: asker.id })
+  const snapshot = await projectSnapshot(project.id)
+  await tell({ kind: 'project.created', project: snapshot, by: asker.id })
+  const { import_url: _url, namespace_id: _id, path: _path, ...given } = body
+  const after = { ...given, visibility_level: visibilityLevel, ...(filling && (await originOfContent(filling))) }
+  const target = { type: 'project', id: project.id, name: snapshot.path_with_namespace }
+  await audit(origin, { action: 'project.create', target, changes: changesBetween(null, after) })
   return project
+}
+
+/** What the audit says about the content of a new project: the URL without the password that it may have. */
+async function originOfContent(filling: Filling): Promise<{ readonly [name: string]: string }> {
+  if ('url' in filling) return { import_url: shownUrl(filling.url) }
+  return { forked_from: (await projectSnapshot(filling.fromProjectId)).path_with_namespace }
 }
 
 /**

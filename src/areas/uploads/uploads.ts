@@ -5,11 +5,15 @@ import { BadParameters, NotFound, TooLarge } from '../../errors.js'
 import { openUpload, putUpload, removeUpload, UPLOAD_NAME, type UploadKey } from '../../storage/uploads.js'
 import { findProject } from '../projects/projects.queries.js'
 import { applicationSettings } from '../settings/settings.queries.js'
+import { countUpload, requireRoom } from './upload-room.js'
 
 const MEGABYTE = 1_048_576
 const LONGEST = 200
 
-/** Stores a file. Throws TooLarge when it is above the setting max_attachment_size, and BadParameters without a name. */
+/**
+ * Stores a file. Throws TooLarge when it is above the setting max_attachment_size or the project has no room for it, and
+ * BadParameters without a name.
+ */
 export async function storeUpload(
   { id: project }: { readonly id: number },
   file: { readonly name: string; readonly stream: Readable }
@@ -17,11 +21,17 @@ export async function storeUpload(
   const { max_attachment_size: most } = await applicationSettings()
   const excess = new TooLarge(`413 Request Entity Too Large - a file has ${most} MB at the most (max_attachment_size)`)
   const name = safeName(file.name)
-  const key = await putUpload({ project, name }, file.stream, { limit: most * MEGABYTE, excess })
-  // Removed meanwhile: the job that removes the files may have looked already.
-  if (await findProject(project, nobody)) return key
-  await removeUpload(key)
-  throw new NotFound('Project')
+  await requireRoom(project)
+  const { key, size } = await putUpload({ project, name }, file.stream, { limit: most * MEGABYTE, excess })
+  try {
+    // Removed meanwhile: the job that removes the files may have looked already.
+    if (!(await findProject(project, nobody))) throw new NotFound('Project')
+    await countUpload(project, size)
+    return key
+  } catch (error) {
+    await removeUpload(key)
+    throw error
+  }
 }
 
 /** Makes a name that is safe in a path, a URL and Markdown. Throws BadParameters when there is none. */

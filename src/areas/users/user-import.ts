@@ -4,18 +4,13 @@ import { availableParallelism } from 'node:os'
 import type { Origin } from '../../access/actor.js'
 import { Conflict } from '../../errors.js'
 import { mapBounded } from '../../lib/bounded.js'
+import type { ImportLine } from '../../lib/import-line.js'
 import { validator, type Wrong } from '../../lib/validate.js'
 import { newToken } from '../../secrets.js'
 import { claimOf, conflictOf, noClaims, takenAmong, withClaim } from './import-claims.js'
 import { userProblems } from './user-rules.js'
 import { draftUser, insertUsers, type UserDraft } from './users.js'
 import { UserBody } from './users.schema.js'
-
-/** A line of the file: its values as text, or why it cannot be read. A user without a password gets a random one. */
-export type ImportLine = { readonly line: number } & (
-  | { readonly values: Readonly<Record<string, string>> }
-  | { readonly error: string }
-)
 
 export interface Refusal {
   readonly line: number
@@ -49,8 +44,8 @@ export const REQUIRED_COLUMNS = ['username', 'email', 'name'] as const
 const validate = validator(UserBody)
 
 /**
- * Creates the users of all valid lines, and reports the others. Users that are written stay, even if a later step
- * fails.
+ * Creates the users of all valid lines, and reports the others. A user without a password gets a random one. Users that
+ * are written stay, even if a later step fails.
  */
 export async function importUsers(
   lines: AsyncIterable<ImportLine>,

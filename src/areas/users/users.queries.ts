@@ -84,6 +84,11 @@ export async function requireUser(name: string): Promise<UserRow> {
   return found
 }
 
+/** Whether a user exists and is not blocked. */
+export async function isActiveUser(id: number): Promise<boolean> {
+  return (await row("select 1 from users where id = ? and state = 'active'", [id])) !== undefined
+}
+
 /** The encrypted private token of a user. */
 export async function findPrivateToken(userId: number): Promise<Buffer | undefined> {
   const found = await row<{ encrypted: Buffer }>(

@@ -4,6 +4,7 @@ export const LIVE_NAMES = [
   'groups',
   'namespaces',
   'projects',
+  'sources',
   'hooks',
   'applications',
   'broadcasts',

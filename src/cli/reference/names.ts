@@ -21,6 +21,8 @@ const KINDS: { readonly [place: string]: LiveNames | FixedNames } = {
   project: 'projects',
   'projects create project': 'namespaces',
   group: 'groups',
+  'groups create --owner': 'users',
+  of: 'sources',
   '--namespace': 'namespaces',
   'oauth applications delete id': 'applications',
   'oauth grants revoke application': 'applications',

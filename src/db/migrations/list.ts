@@ -19,6 +19,7 @@ import { groups } from './0025-groups.js'
 import { projectRelations } from './0026-project-relations.js'
 import { oauth } from './0027-oauth.js'
 import { userUses } from './0028-user-uses.js'
+import { uploadCounts } from './0029-upload-counts.js'
 import { variables } from './0033-variables.js'
 import { triggers } from './0034-triggers.js'
 
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   projectRelations,
   oauth,
   userUses,
+  uploadCounts,
   variables,
   triggers
 ]

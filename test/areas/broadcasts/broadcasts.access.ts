@@ -14,7 +14,10 @@ export const access: ResourceAccess = {
       expected: created(ADMINISTRATOR),
       specimen: () => ({ payload: { message: 'Down at noon' } })
     },
-    'PUT /api/v3/broadcast_messages/:id': { expected: ADMINISTRATOR, specimen: aMessage },
+    'PUT /api/v3/broadcast_messages/:id': {
+      expected: ADMINISTRATOR,
+      specimen: async asking => ({ ...(await aMessage(asking)), payload: { message: asking.unique } })
+    },
     'DELETE /api/v3/broadcast_messages/:id': { expected: ADMINISTRATOR, specimen: aMessage }
   }
 }

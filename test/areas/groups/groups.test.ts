@@ -3,6 +3,7 @@ import { publicUrl } from '../../../src/config.js'
 import { execute, row } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
+import { countStatements } from '../../helpers/statements.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 type Asker = ReturnType<Awaited<ReturnType<typeof testApp>>['as']>
@@ -43,6 +44,39 @@ t.test('lists of groups', async t => {
   t.same(page.json(), [{ id: mine.id, name: 'mine', path: 'mine', description: '' }], 'the attributes of an item')
   t.match(page.headers, { 'x-total': '2', 'x-total-pages': '2' })
   t.equal((await asker.get('/groups', { order_by: 'size' })).statusCode, 400)
+
+  t.test('with statistics, by one statement more', async t => {
+    const own = await make.project({ owner: user, namespace_id: mine.id })
+    for (const [project, size] of [
+      [own.id, 1000],
+      [held.id, 70]
+    ]) {
+      await execute(
+        `insert into project_statistics (project_id, commit_count, repository_size, build_artifacts_size, updated_at)
+         values (?, 1, ?, 5, now())`,
+        [project ?? 0, size ?? 0]
+      )
+    }
+    const sizes = (repository: number, artifacts: number) => ({
+      storage_size: repository + artifacts,
+      repository_size: repository,
+      lfs_objects_size: 0,
+      build_artifacts_size: artifacts
+    })
+    const statistics = async (by: Asker, path: string) =>
+      Object.fromEntries(
+        (await by.get(path, { statistics: true }))
+          .json()
+          .map((group: { path: string; statistics?: object }) => [group.path, group.statistics])
+      )
+    t.match(await statistics(admin, '/groups'), { mine: sizes(1000, 5), holding: sizes(70, 5), open: sizes(0, 0) })
+    t.same(await statistics(asker, '/groups'), { joined: undefined, mine: undefined }, 'only for administrators')
+    t.same(await statistics(asker, '/groups/owned'), { mine: sizes(1000, 5) }, 'owners see those of their groups')
+    const cost = (query: object) => countStatements(() => admin.get('/groups', { per_page: 100, ...query }))
+    const plain = await cost({})
+    t.equal(await cost({ statistics: true }), plain + 1)
+    t.equal(await cost({ statistics: true, per_page: 1 }), plain + 1, 'however many groups the page has')
+  })
 
   t.test('namespaces', async t => {
     t.same(await paths(asker, '/namespaces'), [user.username, 'mine', 'joined'])

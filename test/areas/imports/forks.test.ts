@@ -157,6 +157,42 @@ t.test('POST /projects/fork/:id', async t => {
     t.equal(res.statusCode, 400)
     t.match(res.json().message.visibility_level[0], /fork source project has lower visibility/)
   })
+
+  t.test('forks become less visible with their source, and theirs as well', async t => {
+    const open = await app.make.project({ visibility_level: 20 })
+    const [one, two] = [await app.make.user(), await app.make.user()]
+    const first = await fork(app, open, one)
+    const second = await fork(app, { id: first.id, path: first.path_with_namespace, owner: one }, two)
+    const hidden = await fork(app, open, two, { namespace: (await app.make.group({ owner: two })).path })
+    const levels = async () =>
+      (
+        await rows<{ level: number }>(
+          'select visibility_level as level from projects where id in (?, ?, ?, ?) order by id',
+          [open.id, first.id, second.id, hidden.id]
+        )
+      ).map(({ level }) => level)
+    t.same(await levels(), [20, 20, 20, 0])
+    const put = (visibility_level: number) => app.as(open.owner).put(`/projects/${open.id}`, { visibility_level })
+    t.equal((await put(10)).statusCode, 200)
+    t.same(await levels(), [10, 10, 10, 0])
+    t.equal((await put(20)).statusCode, 200)
+    t.same(await levels(), [20, 10, 10, 0], 'they do not come up again by themselves')
+    const admin = await app.make.admin()
+    const group = await app.make.group()
+    await app.as(admin).post(`/groups/${group.id}/projects/${open.id}`)
+    t.same(await levels(), [0, 0, 0, 0], 'a transfer into a private group')
+    const audited = await rows<{ name: string; changes: string }>(
+      "select target_name as name, changes from audit_events where action = 'project.update' and target_id = ? order by id",
+      [String(second.id)]
+    )
+    t.match(
+      audited.map(({ name, changes }) => [name, JSON.parse(changes).visibility_level]),
+      [
+        [second.path_with_namespace, { before: 20, after: 10 }],
+        [second.path_with_namespace, { before: 10, after: 0 }]
+      ]
+    )
+  })
 })
 
 t.test('the relation of a fork', async t => {

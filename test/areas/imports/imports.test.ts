@@ -110,6 +110,18 @@ t.test('import_url', async t => {
     t.notOk(existsSync(repositoryPath({ id, storage: 'default' })))
   })
 
+  t.test('stops at the limit of objects', async t => {
+    configure(t, { hooks: { allow: ['127.0.0.1'] }, imports: { max_objects: 1 } })
+    const user = await app.make.user()
+    const { id } = (await app.as(user).post('/projects', { name: 'many', import_url: url })).json()
+    await app.runJobs()
+    t.match(await shown(app, user, id), {
+      import_status: 'failed',
+      import_error: 'the repository has more than 1 objects (imports.max_objects)'
+    })
+    t.notOk(existsSync(repositoryPath({ id, storage: 'default' })))
+  })
+
   t.test('stops at the limit of time', async t => {
     const silent: Server = createServer(() => {})
     await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))

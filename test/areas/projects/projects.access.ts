@@ -11,6 +11,12 @@ const spare = async ({ world: { app, users }, actor }: Asking) => {
   return { params: { id } }
 }
 
+const archived = async (asking: Asking) => {
+  const found = await spare(asking)
+  if (found.params) await execute('update projects set archived = 1 where id = ?', [found.params.id])
+  return found
+}
+
 export const access: ResourceAccess = {
   instance: {
     'GET /api/v3/projects': { expected: SIGNED_IN },
@@ -36,7 +42,7 @@ export const access: ResourceAccess = {
       specimen: ({ unique }) => ({ payload: { description: unique } })
     },
     'POST /api/v3/projects/:id/archive': { expected: administer('owner', 201), specimen: spare },
-    'POST /api/v3/projects/:id/unarchive': { expected: administer('owner', 201), specimen: spare },
+    'POST /api/v3/projects/:id/unarchive': { expected: administer('owner', 201), specimen: archived },
     'POST /api/v3/projects/:id/star': { expected: SEE_PROJECT(201) },
     'DELETE /api/v3/projects/:id/star': {
       expected: SEE_PROJECT(),

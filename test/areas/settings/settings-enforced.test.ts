@@ -1,5 +1,7 @@
 // The effects of the settings on other parts, which begin at once.
 import t from 'tap'
+import { gitProtocolAllowed } from '../../../src/areas/settings/git-protocol.js'
+import { revealPrivateToken as tokenOf } from '../../../src/areas/users/users.js'
 import { loadConfig } from '../../../src/config.js'
 import { execute, row } from '../../../src/db/sql.js'
 import { tokenHash } from '../../../src/secrets.js'
@@ -74,6 +76,26 @@ t.test('restricted_visibility_levels: only administrators may use them', async t
   t.equal((await create(app.as(user), { visibility_level: 10 })).statusCode, 201)
   await put({ restricted_visibility_levels: null })
   t.equal((await create(app.as(user), {})).statusCode, 201)
+})
+
+t.test('restricted_visibility_levels and default_group_visibility: groups', async t => {
+  const owner = await app.make.user()
+  const asker = app.as(owner)
+  const create = (by: typeof admin, values: object) => by.post('/groups', { name: 'G', path: name(), ...values })
+  await put({ restricted_visibility_levels: [2], default_group_visibility: 2 })
+  const refused = await create(asker, {})
+  t.equal(refused.statusCode, 400)
+  t.match(refused.json().message, /^Failed to save group .*public visibility has been restricted/)
+  t.equal((await create(admin, {})).json().visibility_level, 20)
+  const made = await create(asker, { visibility_level: 0 })
+  t.equal(made.statusCode, 201)
+  const { id } = made.json()
+  const change = (by: typeof admin, values: object) => by.put(`/groups/${id}`, values)
+  t.match((await change(asker, { visibility_level: 20 })).json(), {
+    message: { visibility_level: ['public visibility has been restricted by your administrator'] }
+  })
+  t.equal((await change(admin, { visibility_level: 20 })).statusCode, 200)
+  t.equal((await change(asker, { name: 'Still public' })).statusCode, 200, 'what it is already stays')
 })
 
 t.test('repository_storages: the storages of new projects', async t => {
@@ -167,6 +189,33 @@ t.test('enabled_git_access_protocol: git over HTTP', async t => {
     await put({ enabled_git_access_protocol: protocol })
     t.equal((await ask(owner)).statusCode, 200)
   }
+})
+
+t.test('enabled_git_access_protocol: the rule for both protocols', async t => {
+  const allowed = async () => [await gitProtocolAllowed('http'), await gitProtocolAllowed('ssh')]
+  for (const [protocol, expected] of [
+    ['ssh', [false, true]],
+    ['http', [true, false]],
+    ['nil', [true, true]],
+    [null, [true, true]]
+  ] as const) {
+    await put({ enabled_git_access_protocol: protocol })
+    t.same(await allowed(), expected, String(protocol))
+  }
+})
+
+t.test('default_projects_limit: a user who has as many makes no more, except in groups', async t => {
+  await put({ default_projects_limit: 1 })
+  const username = name()
+  const body = { username, name: username, email: `${username}@example.org`, password: 'long enough' }
+  const { id, private_token: privateToken } = (await admin.post('/users', body)).json()
+  const user = { ...root, id, privateToken: privateToken ?? (await tokenOf(id)) }
+  const group = await app.make.group({ owner: user })
+  t.equal((await app.as(user).post('/projects', { name: name() })).statusCode, 201)
+  const refused = await app.as(user).post('/projects', { name: name() })
+  t.equal(refused.statusCode, 403)
+  t.match(JSON.stringify(refused.json()), /Your project limit is 1 projects! Please contact your administrator/)
+  t.equal((await app.as(user).post('/projects', { name: name(), namespace_id: group.id })).statusCode, 201)
 })
 
 t.test('reads of the API read no setting: only the token and the record', async t => {

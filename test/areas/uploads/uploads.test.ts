@@ -2,7 +2,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { safeName } from '../../../src/areas/uploads/uploads.js'
-import { config } from '../../../src/config.js'
+import { config, loadConfig } from '../../../src/config.js'
+import { execute, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { formOf } from './form.js'
 
@@ -56,6 +57,41 @@ t.test('POST /projects/:id/uploads', async t => {
     t.match(large.json().message, /a file has 1 MB at the most \(max_attachment_size\)/)
     t.equal(draftsIn('tmp').length, before)
     t.equal((await send('fits.bin', Buffer.alloc(1_048_576))).statusCode, 201)
+  })
+
+  t.test('refuses more files and more bytes than a project may have together', async t => {
+    const { home } = config()
+    const configure = (uploads: object) => void loadConfig({ home, uploads })
+    t.teardown(() => void loadConfig({ home }))
+    const other = await app.make.project()
+    const path = `/api/v3/projects/${other.id}/uploads`
+    const add = (size: number) =>
+      app.as(other.owner).inject({ method: 'POST', url: path, ...formOf('x.bin', Buffer.alloc(size)) })
+    configure({ max_files: 10, max_size: 100 })
+    t.equal((await add(60)).statusCode, 201)
+    const large = await add(41)
+    t.equal(large.statusCode, 413)
+    t.match(large.json().message, /uploads of a project have 100 bytes at the most \(uploads\.max_size\)/)
+    t.equal((await add(40)).statusCode, 201, 'what was refused takes no room')
+    t.equal((await add(0)).statusCode, 413, 'a full project')
+    configure({ max_files: 2, max_size: 1000 })
+    t.match((await add(1)).json().message, /2 files at the most \(uploads\.max_files\)/)
+    t.equal(readdirSync(join(home, 'uploads', String(other.id))).length, 2)
+    configure({ max_files: 3, max_size: 1000 })
+    await execute('update project_statistics set uploads_count = 9 where project_id = ?', [other.id])
+    t.equal((await add(1)).statusCode, 201, 'a count that is too high is counted again')
+    t.same(await rows('select uploads_count, uploads_size from project_statistics where project_id = ?', [other.id]), [
+      { uploads_count: 3, uploads_size: 101 }
+    ])
+    configure({ max_files: 100, max_size: 100_000 })
+    const both = await Promise.all([add(1), add(2), add(3)])
+    t.same(
+      both.map(({ statusCode }) => statusCode),
+      [201, 201, 201]
+    )
+    t.match(await rows('select uploads_count from project_statistics where project_id = ?', [other.id]), [
+      { uploads_count: 6 }
+    ])
   })
 
   t.test('asks for a file', async t => {

@@ -20,6 +20,9 @@ export const access: ResourceAccess = {
       specimen: async asking => ({ ...(await somebody(asking)), payload: { bio: asking.unique } })
     },
     'PUT /api/v3/users/:id/block': { expected: ADMINISTRATOR, specimen: somebody },
-    'PUT /api/v3/users/:id/unblock': { expected: ADMINISTRATOR, specimen: somebody }
+    'PUT /api/v3/users/:id/unblock': {
+      expected: ADMINISTRATOR,
+      specimen: async ({ world: { app } }) => ({ params: { id: (await app.make.user({ blocked: true })).id } })
+    }
   }
 }

@@ -21,12 +21,14 @@ export default class UsersImport extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(UsersImport)
     this.configure(flags)
-    const { openUserFile } = await import('../../user-file.js')
-    const file = await openUserFile(args.file)
-    const [{ withDatabase }, { commandOrigin }, { importUsers }, { progressLine }, { printable }] = await Promise.all([
+    const [{ openCsvFile }, { IMPORT_COLUMNS, importUsers, REQUIRED_COLUMNS }] = await Promise.all([
+      import('../../csv-file.js'),
+      import('../../../areas/users/user-import.js')
+    ])
+    const file = await openCsvFile(args.file, { known: IMPORT_COLUMNS, required: REQUIRED_COLUMNS })
+    const [{ withDatabase }, { commandOrigin }, { progressLine }, { printable }] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/users/user-import.js'),
       import('../../progress.js'),
       import('../../table.js')
     ])

@@ -1,14 +1,20 @@
-// Reads the CSV file of `users import` as a stream, so that its size does not matter.
+// Reads the CSV file of an import as a stream, so that its size does not matter.
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { type CsvError, parse } from 'csv-parse'
-import { IMPORT_COLUMNS, type ImportLine, REQUIRED_COLUMNS } from '../areas/users/user-import.js'
 import { BadParameters } from '../errors.js'
+import type { ImportLine } from '../lib/import-line.js'
 
 /** Bytes of a line. Without this limit, a quote that is never closed would collect the whole file in memory. */
 const LONGEST_LINE = 65_536
 
-export interface UserFile {
+/** The names that the header may have, and those that it must have. */
+export interface CsvColumns {
+  readonly known: readonly string[]
+  readonly required: readonly string[]
+}
+
+export interface CsvFile {
   readonly lines: AsyncIterable<ImportLine>
   /** How many bytes were read so far, and how many the file has; null when the size is unknown. */
   readonly progress: () => { readonly read: number; readonly size: number | null }
@@ -34,13 +40,13 @@ class Broken extends Error {
  * Opens a file, or standard input for `-`, and reads its header. Throws BadParameters when the file cannot be read or
  * its header is wrong.
  */
-export async function openUserFile(file: string): Promise<UserFile> {
+export async function openCsvFile(file: string, columns: CsvColumns): Promise<CsvFile> {
   const { stream, size } = await openStream(file)
   let read = 0
   stream.on('data', chunk => (read += chunk.length)).pause()
   const records = readRecords(stream)
-  const columns = await readHeader(records, file)
-  return { lines: readLines(records, columns), progress: () => ({ read, size }) }
+  const names = await readHeader(records, file, columns)
+  return { lines: readLines(records, names), progress: () => ({ read, size }) }
 }
 
 async function openStream(file: string): Promise<{ stream: Readable; size: number | null }> {
@@ -89,18 +95,22 @@ function problemOf({ code }: CsvError): string {
   return 'this is not CSV'
 }
 
-async function readHeader(records: AsyncGenerator<CsvRecord>, file: string): Promise<string[]> {
+async function readHeader(
+  records: AsyncGenerator<CsvRecord>,
+  file: string,
+  { known, required }: CsvColumns
+): Promise<string[]> {
   const first = await records.next().catch(error => {
     throw wrongFile(file, `cannot be read (${(error as NodeJS.ErrnoException).code ?? (error as Error).message})`)
   })
   if (first.done) throw wrongFile(file, 'has no header row')
   const columns = first.value.values.map(name => name.trim())
-  const unknown = columns.find(name => !IMPORT_COLUMNS.includes(name))
+  const unknown = columns.find(name => !known.includes(name))
   if (unknown !== undefined) {
     const name = unknown.slice(0, 60).replace(/[\p{Cc}\p{Cf}]/gu, '?')
-    throw wrongFile(file, `has an unknown column ${name}: the known columns are ${IMPORT_COLUMNS.join(', ')}`)
+    throw wrongFile(file, `has an unknown column ${name}: the known columns are ${known.join(', ')}`)
   }
-  const missing = REQUIRED_COLUMNS.find(name => !columns.includes(name))
+  const missing = required.find(name => !columns.includes(name))
   if (missing !== undefined) throw wrongFile(file, `has no column ${missing}`)
   const twice = columns.find((name, at) => columns.indexOf(name) !== at)
   if (twice !== undefined) throw wrongFile(file, `has the column ${twice} twice`)

@@ -1,0 +1,64 @@
+import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
+
+type Row = import('../../../areas/groups/described-groups.js').GroupInList
+
+export default class GroupsList extends BaseCommand {
+  static override summary = 'List groups, newest first'
+  static override description =
+    'SIZE is that of the repositories and artifacts, as jobs counted them last. With --json: {groups, total}; total counts all pages. With --all --json, each group is a line of its own.'
+  static override examples = [
+    '<%= config.bin %> groups list --search team',
+    '<%= config.bin %> groups list --all --json > groups.json'
+  ]
+  static override flags = {
+    search: Flags.string({ description: 'a part of the name or the path' }),
+    page: Flags.integer({ default: 1, min: 1, max: 1_000_000, description: 'the number of the page, from 1' }),
+    'per-page': Flags.integer({ default: 100, min: 1, max: 100, description: 'groups on a page' }),
+    ...allFlag(['page', 'per-page'])
+  }
+
+  async run() {
+    const { flags } = await this.parse(GroupsList)
+    this.configure(flags)
+    const [{ withDatabase }, { describeGroup, groupsBefore, listAllGroups }, { bytesText }, { visibilityName }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../../areas/groups/described-groups.js'),
+        import('../../../lib/bytes.js'),
+        import('../../../lib/levels.js')
+      ])
+    const columns: readonly (readonly [string, (group: Row) => string | number | Date])[] = [
+      ['ID', group => group.id],
+      ['PATH', group => group.path],
+      ['NAME', group => group.name],
+      ['VISIBILITY', group => visibilityName(group.visibility_level)],
+      ['PROJECTS', group => group.projects],
+      ['MEMBERS', group => group.members],
+      ['SIZE', group => bytesText(group.storage_size)],
+      ['CREATED', group => group.created_at]
+    ]
+    const { search, page } = flags
+    const query = { search, page, per_page: flags['per-page'] }
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(() =>
+        printAll({
+          name: 'groups',
+          json: this.jsonEnabled(),
+          columns,
+          view: () => describeGroup,
+          part: (last = Number.MAX_SAFE_INTEGER) => groupsBefore(query, last),
+          idOf: ({ id }) => id
+        })
+      )
+    }
+    const { items, total } = await withDatabase(() => listAllGroups(query))
+    if (this.jsonEnabled()) return { groups: items.map(describeGroup), total }
+    const { table } = await import('../../table.js')
+    this.log(table(items, columns))
+    if (items.length < total) this.logToStderr(`${items.length} of ${total} groups: use --page or --all to see more`)
+    return undefined
+  }
+}

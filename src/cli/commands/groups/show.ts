@@ -1,0 +1,30 @@
+import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
+
+export default class GroupsShow extends BaseCommand {
+  static override summary = 'Show a group'
+  static override description =
+    'With the numbers of its projects and members, and what its projects store, as jobs counted it last. An old path of the group works too. `members list GROUP` shows the members. With --json: the group in the form of `groups list`.'
+  static override examples = ['<%= config.bin %> groups show team', '<%= config.bin %> groups show 42 --json']
+  static override strict = false
+  static override args = {
+    group: Args.string({ required: true, description: 'the group: path or number; you can give several' })
+  }
+
+  async run() {
+    const { argv, flags } = await this.parse(GroupsShow)
+    this.configure(flags)
+    const [{ doEach }, { withDatabase }, { describeGroup, requireGroup }, { fields }] = await Promise.all([
+      import('../../each.js'),
+      import('../../with-database.js'),
+      import('../../../areas/groups/described-groups.js'),
+      import('../../table.js')
+    ])
+    const show = async (name: string) => {
+      const group = describeGroup(await requireGroup(name))
+      this.log(fields(group))
+      return group
+    }
+    return withDatabase(() => doEach(argv.map(String), this.jsonEnabled(), show))
+  }
+}

@@ -1,0 +1,47 @@
+import { BaseCommand } from '../../base.js'
+import { groupAttributes, groupFlags } from '../../group-attributes.js'
+import { Args, Flags } from '../../oclif.js'
+
+export default class GroupsUpdate extends BaseCommand {
+  static override summary = 'Change attributes of a group'
+  static override description =
+    'Attributes without a flag stay as they are. Another path moves the projects with the group, and the old paths go on to lead to them. A group cannot be less visible than one of its projects. With --json: the group in the form of `groups list`.'
+  static override examples = [
+    '<%= config.bin %> groups update team --visibility public',
+    '<%= config.bin %> groups update team --path crew --name "The crew" --json',
+    '<%= config.bin %> groups update 42 --no-request-access --share-lock'
+  ]
+  static override args = {
+    group: Args.string({ required: true, description: 'the group: path or number' })
+  }
+  static override flags = {
+    name: Flags.string({ description: 'the name that people read' }),
+    path: Flags.string({ description: 'the first part of the paths of its projects' }),
+    ...groupFlags
+  }
+
+  async run() {
+    const { args, flags } = await this.parse(GroupsUpdate)
+    this.configure(flags)
+    const change = groupAttributes(flags)
+    if (Object.keys(change).length === 0) {
+      this.error('give at least one attribute to change, such as --name: see gitstead groups update --help', {
+        exit: 2
+      })
+    }
+    const [{ withDatabase }, { commandOrigin }, { updateGroup }, { describeGroup, requireGroup, writtenGroup }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/groups/groups.js'),
+        import('../../../areas/groups/described-groups.js')
+      ])
+    return withDatabase(async () => {
+      const { id } = await requireGroup(args.group)
+      await updateGroup(id, change, commandOrigin())
+      const group = describeGroup(await writtenGroup(id))
+      this.log(`changed ${Object.keys(change).join(', ')} of group ${group.path} (id ${id})`)
+      return group
+    })
+  }
+}

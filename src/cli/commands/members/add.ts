@@ -1,0 +1,62 @@
+import { Conflict } from '../../../errors.js'
+import { BaseCommand } from '../../base.js'
+import { endOf, expiresFlag, levelFlag, SOURCE } from '../../member-terms.js'
+import { Args } from '../../oclif.js'
+
+export default class MembersAdd extends BaseCommand {
+  static override summary = 'Make users members of a project or group'
+  static override description =
+    'A request of the user for access is accepted by it. A user who is a member already is refused: `members set` changes them. With --json: the member in the form of GET /groups/:id/members.'
+  static override examples = [
+    '<%= config.bin %> members add ada/engine bert --level developer',
+    '<%= config.bin %> members add team ada bert --level reporter --expires 2027-01-31 --json'
+  ]
+  static override strict = false
+  static override args = {
+    of: Args.string({ required: true, description: SOURCE }),
+    user: Args.string({
+      required: true,
+      description: 'the user: username, mail address or number; you can give several'
+    })
+  }
+  static override flags = {
+    level: levelFlag({ required: true }),
+    expires: expiresFlag
+  }
+
+  async run() {
+    const { argv, flags } = await this.parse(MembersAdd)
+    this.configure(flags)
+    const [of = '', ...users] = argv.map(String)
+    const end = endOf(flags.expires)
+    const [{ doEach }, { withDatabase }, { commandOrigin }, rules, { findMember }, { requireSource }, words, levels] =
+      await Promise.all([
+        import('../../each.js'),
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/members/members.js'),
+        import('../../../areas/members/members.queries.js'),
+        import('../../../areas/members/sources.js'),
+        import('../../member-terms.js'),
+        import('../../../lib/levels.js')
+      ])
+    const [{ requireUser }, { viewMember }] = await Promise.all([
+      import('../../../areas/users/users.queries.js'),
+      import('../../../areas/members/members.view.js')
+    ])
+    return withDatabase(async () => {
+      const source = await requireSource(of)
+      return doEach(users, this.jsonEnabled(), async name => {
+        const { id, username } = await requireUser(name)
+        // The rule gives a member of a project unchanged, as the API does; a person would take that for a success.
+        if (await findMember(source, id))
+          throw new Conflict(`${username} is a member of ${words.nameOf(source)} already`)
+        const level = levels.levelOf(flags.level) ?? 0
+        const body = { user_id: id, access_level: level, ...(end !== undefined && { expires_at: end }) }
+        const member = await rules.addMember(source, body, commandOrigin())
+        this.log(`added ${username} to ${words.nameOf(source)} (${words.termsOf(member)})`)
+        return viewMember(member)
+      })
+    })
+  }
+}

@@ -1,0 +1,67 @@
+import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { SOURCE } from '../../member-terms.js'
+import { Args, Flags } from '../../oclif.js'
+import type { Column } from '../../table.js'
+
+type Row = import('../../../areas/members/members.queries.js').MemberRow
+
+export default class MembersList extends BaseCommand {
+  static override summary = 'List the members of a project or group'
+  static override description =
+    'Only direct members: the members of the group of a project, and of groups that it is shared with, are listed there. With --json: {members, total}, each in the form of GET /groups/:id/members; total counts all pages. With --all --json, each member is a line of its own.'
+  static override examples = [
+    '<%= config.bin %> members list ada/engine',
+    '<%= config.bin %> members list team --search example.org --json',
+    '<%= config.bin %> members list team --all'
+  ]
+  static override args = { of: Args.string({ required: true, description: SOURCE }) }
+  static override flags = {
+    search: Flags.string({ description: 'a part of the name or username, or the whole mail address' }),
+    page: Flags.integer({ default: 1, min: 1, max: 1_000_000, description: 'the number of the page, from 1' }),
+    'per-page': Flags.integer({ default: 100, min: 1, max: 100, description: 'members on a page' }),
+    ...allFlag(['page', 'per-page'])
+  }
+
+  async run() {
+    const { args, flags } = await this.parse(MembersList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireSource }, { listMembers, membersAfter }, { levelName }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/members/sources.js'),
+      import('../../../areas/members/members.queries.js'),
+      import('../../../lib/levels.js')
+    ])
+    const columns: readonly Column<Row>[] = [
+      ['ID', member => member.user_id],
+      ['USERNAME', member => member.username],
+      ['NAME', member => member.name],
+      ['LEVEL', member => levelName(member.access_level)],
+      ['EXPIRES', member => member.expires_at],
+      ['STATE', member => member.state],
+      ['SINCE', member => member.created_at]
+    ]
+    const view = async () => (await import('../../../areas/members/members.view.js')).viewMember
+    const query = { query: flags.search, page: flags.page, per_page: flags['per-page'] }
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(async () => {
+        const source = await requireSource(args.of)
+        return printAll({
+          name: 'members',
+          json: this.jsonEnabled(),
+          columns,
+          view,
+          part: (last = 0) => membersAfter(source, query, last),
+          idOf: ({ user_id }) => user_id
+        })
+      })
+    }
+    const { items, total } = await withDatabase(async () => listMembers(await requireSource(args.of), query))
+    if (this.jsonEnabled()) return { members: items.map(await view()), total }
+    const { table } = await import('../../table.js')
+    this.log(table(items, columns))
+    if (items.length < total) this.logToStderr(`${items.length} of ${total} members: use --page or --all to see more`)
+    return undefined
+  }
+}

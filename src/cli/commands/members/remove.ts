@@ -1,0 +1,67 @@
+import { NoSuch } from '../../../errors.js'
+import { BaseCommand } from '../../base.js'
+import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { SOURCE } from '../../member-terms.js'
+import { Args } from '../../oclif.js'
+
+type Row = import('../../../areas/members/members.queries.js').MemberRow
+
+export default class MembersRemove extends BaseCommand {
+  static override summary = 'Remove members from a project or group'
+  static override description =
+    'They lose what the membership gave them from the next request on. The last owner of a group, and the owner of a personal project, stay. It asks for --yes, or for an answer at the terminal. With --json: {removed: member}, or with --dry-run {would_remove: member}, in the form of GET /groups/:id/members.'
+  static override examples = [
+    '<%= config.bin %> members remove team bert --dry-run',
+    '<%= config.bin %> members remove ada/engine bert eve --yes --json'
+  ]
+  static override strict = false
+  static override args = {
+    of: Args.string({ required: true, description: SOURCE }),
+    user: Args.string({
+      required: true,
+      description: 'the member: username, mail address or number; you can give several'
+    })
+  }
+  static override flags = { ...destroyingFlags }
+
+  async run() {
+    const { argv, flags } = await this.parse(MembersRemove)
+    this.configure(flags)
+    const [of = '', ...users] = argv.map(String)
+    const dryRun = flags['dry-run'] === true
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    if (!dryRun) requireAnswer(how)
+    const [{ destroyEach }, { withDatabase }, { commandOrigin }, { removeMember }, { findMember }, sources, words] =
+      await Promise.all([
+        import('../../each.js'),
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/members/members.js'),
+        import('../../../areas/members/members.queries.js'),
+        import('../../../areas/members/sources.js'),
+        import('../../member-terms.js')
+      ])
+    const [{ requireUser }, { viewMember }] = await Promise.all([
+      import('../../../areas/users/users.queries.js'),
+      import('../../../areas/members/members.view.js')
+    ])
+    return withDatabase(async () => {
+      const source = await sources.requireSource(of)
+      const from = words.nameOf(source)
+      const find = async (name: string) => {
+        const { id, username } = await requireUser(name)
+        const found = await findMember(source, id)
+        if (!found) throw new NoSuch(`member of ${from}`, username)
+        return found
+      }
+      const destroy = async (member: Row) => {
+        const { user_id: id, username } = member
+        if (!dryRun) await words.orWhy(source, username, () => removeMember(source, id, commandOrigin()))
+        this.log(`${dryRun ? 'would remove' : 'removed'} ${username} (${words.termsOf(member)}) from ${from}`)
+        return dryRun ? { would_remove: viewMember(member) } : { removed: viewMember(member) }
+      }
+      const loss = (member: Row) => `to remove ${member.username} (${words.termsOf(member)}) from ${from}`
+      return destroyEach<string, Row, object>(users, { find, loss, destroy, how, dryRun })
+    })
+  }
+}

@@ -1,0 +1,62 @@
+import { NoSuch } from '../../../errors.js'
+import { BaseCommand } from '../../base.js'
+import { endOf, expiresFlag, levelFlag, SOURCE } from '../../member-terms.js'
+import { Args } from '../../oclif.js'
+
+export default class MembersSet extends BaseCommand {
+  static override summary = 'Change the level or the end of members of a project or group'
+  static override description =
+    'What has no flag stays as it is. A group keeps an owner whose membership has no end. With --json: the member in the form of GET /groups/:id/members.'
+  static override examples = [
+    '<%= config.bin %> members set team bert --level master',
+    '<%= config.bin %> members set ada/engine bert eve --expires 2027-01-31',
+    '<%= config.bin %> members set ada/engine bert --expires never --json'
+  ]
+  static override strict = false
+  static override args = {
+    of: Args.string({ required: true, description: SOURCE }),
+    user: Args.string({
+      required: true,
+      description: 'the member: username, mail address or number; you can give several'
+    })
+  }
+  static override flags = { level: levelFlag(), expires: expiresFlag }
+
+  async run() {
+    const { argv, flags } = await this.parse(MembersSet)
+    this.configure(flags)
+    const [of = '', ...users] = argv.map(String)
+    const end = endOf(flags.expires)
+    if (flags.level === undefined && end === undefined) {
+      this.error('give --level or --expires: see gitstead members set --help', { exit: 2 })
+    }
+    const [{ doEach }, { withDatabase }, { commandOrigin }, { updateMember }, { findMember }, sources, words, levels] =
+      await Promise.all([
+        import('../../each.js'),
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/members/members.js'),
+        import('../../../areas/members/members.queries.js'),
+        import('../../../areas/members/sources.js'),
+        import('../../member-terms.js'),
+        import('../../../lib/levels.js')
+      ])
+    const [{ requireUser }, { viewMember }] = await Promise.all([
+      import('../../../areas/users/users.queries.js'),
+      import('../../../areas/members/members.view.js')
+    ])
+    return withDatabase(async () => {
+      const source = await sources.requireSource(of)
+      return doEach(users, this.jsonEnabled(), async name => {
+        const { id, username } = await requireUser(name)
+        const known = await findMember(source, id)
+        if (!known) throw new NoSuch(`member of ${words.nameOf(source)}`, username)
+        const level = flags.level === undefined ? known.access_level : (levels.levelOf(flags.level) ?? 0)
+        const change = { access_level: level, ...(end !== undefined && { expires_at: end }) }
+        const member = await words.orWhy(source, username, () => updateMember(source, id, change, commandOrigin()))
+        this.log(`changed ${username} in ${words.nameOf(source)} (${words.termsOf(member)})`)
+        return viewMember(member)
+      })
+    })
+  }
+}

@@ -1,0 +1,43 @@
+// A clone takes long. Access is checked when it begins; this looks again while it runs, so that it ends soon after the
+// project was removed or hidden, or the user was blocked, removed or is no member any more, in whatever process.
+import type { ServerResponse } from 'node:http'
+import type { Actor } from '../access/actor.js'
+import { may } from '../access/authorize.js'
+import { findProject } from '../areas/projects/projects.queries.js'
+import { isActiveUser } from '../areas/users/users.queries.js'
+import { log } from '../log.js'
+
+/** Most clones are over by then, and cost nothing. A look takes two statements. */
+const LOOK_MS = 2000
+
+/** Cuts the connection when the actor may no longer read the repository of the project. */
+export function endWithoutAccess(raw: ServerResponse, actor: Actor, project: { readonly id: number }): void {
+  if (raw.closed) return
+  let looking = false
+  const look = async () => {
+    if (looking) return
+    looking = true
+    try {
+      if (await mayStillRead(actor, project.id)) return
+      log().info(
+        { project: project.id, user: actor.user?.id },
+        'a fetch was ended: its user may no longer read the project'
+      )
+      raw.destroy()
+    } catch {
+      // The database is away: the next look asks again.
+    } finally {
+      looking = false
+    }
+  }
+  const timer = setInterval(() => void look(), LOOK_MS)
+  raw.once('close', () => clearInterval(timer))
+}
+
+async function mayStillRead(actor: Actor, projectId: number): Promise<boolean> {
+  const [project, active] = await Promise.all([
+    findProject(projectId, actor),
+    actor.user === null || isActiveUser(actor.user.id)
+  ])
+  return active && project !== undefined && may(actor, 'repository.read', project)
+}

@@ -1,0 +1,109 @@
+// What each operation that writes leaves in the audit: the matrix compares it with the rows of every request that succeeds,
+// and routes.test.ts with the routes. A new route needs a line here.
+
+/** The actions, of which a request leaves at least one; or why it leaves none. */
+export type Audited = readonly string[] | { readonly none: string }
+
+const COMMITTED = { none: 'the change of a branch or tag is recorded as a ref change, with its author' }
+const SMALL = { none: 'no membership, visibility, setting, token or user' }
+const READS = { none: 'it writes nothing' }
+
+const api: { readonly [route: string]: Audited } = {
+  'POST /session': READS,
+  'POST /users': ['user.create'],
+  'PUT /users/:id': ['user.update', 'user.password'],
+  'DELETE /users/:id': ['user.delete'],
+  'PUT /users/:id/block': ['user.block'],
+  'PUT /users/:id/unblock': ['user.unblock'],
+  'POST /user/emails': ['email.create'],
+  'DELETE /user/emails/:email_id': ['email.delete'],
+  'POST /users/:id/emails': ['email.create'],
+  'DELETE /users/:id/emails/:email_id': ['email.delete'],
+  'POST /user/keys': ['key.create'],
+  'DELETE /user/keys/:key_id': ['key.delete'],
+  'POST /users/:id/keys': ['key.create'],
+  'DELETE /users/:id/keys/:key_id': ['key.delete'],
+  'POST /personal_access_tokens': ['token.create'],
+  'DELETE /personal_access_tokens/:id': ['token.revoke'],
+  'POST /users/:id/personal_access_tokens': ['token.create'],
+  'POST /applications': ['application.create'],
+  'DELETE /applications/:id': ['application.delete'],
+  'POST /groups': ['group.create', 'member.add'],
+  'PUT /groups/:id': ['group.update'],
+  'DELETE /groups/:id': ['group.delete', 'project.delete'],
+  'POST /projects': ['project.create'],
+  'POST /projects/user/:user_id': ['project.create'],
+  'PUT /projects/:id': ['project.update'],
+  'DELETE /projects/:id': ['project.delete'],
+  'POST /projects/:id/archive': ['project.archive'],
+  'POST /projects/:id/unarchive': ['project.unarchive'],
+  'POST /projects/:id/star': SMALL,
+  'DELETE /projects/:id/star': SMALL,
+  'POST /projects/:id/uploads': SMALL,
+  'POST /projects/:id/share': ['project.share'],
+  'DELETE /projects/:id/share/:group_id': ['project.unshare'],
+  'POST /groups/:id/projects/:project_id': ['project.transfer'],
+  'POST /projects/fork/:id': ['project.create'],
+  'POST /projects/:id/fork/:forked_from_id': ['project.relate_fork'],
+  'DELETE /projects/:id/fork': ['project.unrelate_fork'],
+  'POST /projects/:id/repository/files': COMMITTED,
+  'PUT /projects/:id/repository/files': COMMITTED,
+  'DELETE /projects/:id/repository/files': COMMITTED,
+  'POST /hooks': ['hook.create'],
+  'DELETE /hooks/:id': ['hook.delete'],
+  'POST /hooks/:id/deliveries/:delivery_id/redeliver': ['hook.redeliver'],
+  'PUT /application/settings': ['settings.update'],
+  'DELETE /bgjobs/jobs/:id': ['job.discard'],
+  'POST /bgjobs/jobs/:id/retry': ['job.retry'],
+  'POST /bgjobs/queues/:queue/pause': ['queue.pause'],
+  'POST /bgjobs/queues/:queue/resume': ['queue.resume'],
+  'POST /bgjobs/builds/:id/cancel': ['build.cancel'],
+  'POST /bgjobs/builds/:id/retry': ['build.retry'],
+  'POST /broadcast_messages': ['broadcast.create'],
+  'PUT /broadcast_messages/:id': ['broadcast.update'],
+  'DELETE /broadcast_messages/:id': ['broadcast.delete'],
+  ...ofSources('projects'),
+  ...ofSources('groups')
+}
+
+function ofSources(of: 'projects' | 'groups'): { readonly [route: string]: Audited } {
+  return {
+    [`POST /${of}/:id/members`]: ['member.add'],
+    [`PUT /${of}/:id/members/:user_id`]: ['member.update'],
+    [`DELETE /${of}/:id/members/:user_id`]: ['member.remove'],
+    [`POST /${of}/:id/access_requests`]: ['access_request.create'],
+    [`PUT /${of}/:id/access_requests/:user_id/approve`]: ['member.add'],
+    [`DELETE /${of}/:id/access_requests/:user_id`]: ['access_request.delete']
+  }
+}
+
+/** Outside of the API. test/areas/credentials and test/server sign in and try these with a session or a client. */
+const others: { readonly [route: string]: Audited } = {
+  'POST /users/sign_in': ['session.create'],
+  'POST /users/sign_out': ['session.delete'],
+  'POST /profile/personal_access_tokens': ['token.create'],
+  'POST /profile/personal_access_tokens/:id/revoke': ['token.revoke'],
+  'POST /profile/sessions/:id/revoke': ['session.delete'],
+  'POST /profile/sessions/revoke_others': ['session.delete'],
+  'POST /profile/applications': ['application.create'],
+  'POST /profile/applications/:id/delete': ['application.delete'],
+  'POST /profile/authorizations/:id/revoke': ['oauth.revoke'],
+  'POST /oauth/authorize': ['oauth.authorize'],
+  'DELETE /oauth/authorize': READS,
+  'POST /oauth/token': ['oauth.token'],
+  'POST /oauth/revoke': ['oauth.revoke'],
+  'POST /:namespace/:project/git-upload-pack': READS,
+  'POST /:namespace/:project/git-receive-pack': COMMITTED,
+  'POST /:namespace/:project/info/lfs/objects/batch': READS,
+  'POST /:namespace/:project/info/lfs/locks': READS,
+  'POST /:namespace/:project/info/lfs/locks/verify': READS
+}
+
+/** By `METHOD /path` as it is registered. */
+export const AUDITED: { readonly [route: string]: Audited } = {
+  ...Object.fromEntries(Object.entries(api).map(([route, found]) => [route.replace(' /', ' /api/v3/'), found])),
+  ...others
+}
+
+/** Whether requests of a route write something. */
+export const isWrite = (route: string): boolean => /^(POST|PUT|PATCH|DELETE) /.test(route)
