@@ -47,7 +47,12 @@ export const triggerRoutes: FastifyPluginAsyncTypebox = async app => {
 /** Who calls a trigger needs no account. The second path works as the target of a hook, whose body has no ref. */
 export const triggerCallRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { public: true as const }
-  const call = { tags, summary: 'Start a pipeline by a trigger', response: { 201: TriggerRequest }, errors: [401, 403] as const }
+  const call = {
+    tags,
+    summary: 'Start a pipeline by a trigger',
+    response: { 201: TriggerRequest },
+    errors: [401, 403] as const
+  }
 
   app.post(
     '/projects/:id/trigger/builds',

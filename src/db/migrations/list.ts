@@ -20,6 +20,7 @@ import { projectRelations } from './0026-project-relations.js'
 import { oauth } from './0027-oauth.js'
 import { variables } from './0033-variables.js'
 import { triggers } from './0034-triggers.js'
+import { environments } from './0035-environments.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -41,5 +42,6 @@ export const migrations: readonly Migration[] = [
   projectRelations,
   oauth,
   variables,
-  triggers
+  triggers,
+  environments
 ]
