@@ -57,10 +57,10 @@ const AREAS = [
   // CI.
   'pipelines',
   'builds',
-  // Runners hand them to builds.
+  // Runners hand these two to builds.
   'variables',
-  'runners',
   'environments',
+  'runners',
   // Collaboration.
   'issues',
   'merge-requests',

@@ -168,6 +168,9 @@ export const abilities = {
   // The reference lets everybody who reads builds play them. That would let strangers start the deployments of a public
   // project, so we ask for the level of the other actions.
   'build.write': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
+  'environment.read': { on: 'project', least: REPORTER, feature: 'builds_enabled' },
+  'environment.create': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
+  'environment.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
   'trigger.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
   'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' }
 } as const satisfies { [action: string]: Ability }

@@ -163,11 +163,21 @@ const LINES = {
       // A build whose runner is gone shows none.
       keptAfter('runners', 'runner_id')
     ],
-    others: ['process_id'],
+    others: ['process_id', 'environment_id'],
     restore: { empty: ['token_hash', 'process_id', 'lease_until'] }
   },
   // A restored pipeline is counted again when it changes: its unfinished builds are canceled by then.
   pipeline_stages: { owners: [erasedAfter('pipelines', 'pipeline_id')], restore: false },
+  environments: { owners: [deletedWith('projects', 'project_id')] },
+  deployments: {
+    owners: [
+      deletedWith('projects', 'project_id'),
+      forgottenAfter('users', 'user_id'),
+      // The builds of a removed project go later than its deployments.
+      keptAfter('builds', 'build_id')
+    ],
+    others: ['environment_id']
+  },
   triggers: { owners: [deletedWith('projects', 'project_id')], encrypted: ['token_encrypted'] },
   trigger_requests: {
     owners: [erasedAfter('pipelines', 'pipeline_id')],

@@ -19,6 +19,8 @@ export interface Jobs {
    * build that the job names is canceled when somebody discards the job.
    */
   readonly 'build.run': { readonly buildId?: number }
+  /** Records what a successful build did to its environment. */
+  readonly 'build.deploy': { readonly buildId: number }
   readonly 'repository.optimise': { readonly projectId: number }
   /** Fills the repository of a fork, or of a project that is imported from a URL. */
   readonly 'project.fill': { readonly projectId: number }
@@ -66,6 +68,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   // The build's own time limit ends the job. A build is tried again with a new claim, after any wake-up, never by failing
   // the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
+  'build.deploy': kind('default'),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   // The limits of the configuration end it before (imports.timeout, git.timeout).
   'project.fill': kind('imports', { attempts: 3, timeout: 7200 }),

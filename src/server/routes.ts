@@ -8,6 +8,8 @@ import { pipelineActionRoutes } from '../areas/builds/pipeline-actions.routes.js
 import { applicationRoutes } from '../areas/credentials/oauth-applications.routes.js'
 import { sessionRoutes } from '../areas/credentials/session.routes.js'
 import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
+import { deploymentRoutes } from '../areas/environments/deployments.routes.js'
+import { environmentRoutes } from '../areas/environments/environments.routes.js'
 import { eventRoutes } from '../areas/events/events.routes.js'
 import { groupRoutes } from '../areas/groups/groups.routes.js'
 import { namespaceRoutes } from '../areas/groups/namespaces.routes.js'
@@ -66,6 +68,8 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(pipelineActionRoutes)
   await app.register(lintRoutes)
   await app.register(triggerRoutes)
+  await app.register(environmentRoutes)
+  await app.register(deploymentRoutes)
   await app.register(triggerCallRoutes)
   await app.register(buildRoutes)
   await app.register(buildActionRoutes)

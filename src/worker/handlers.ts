@@ -1,5 +1,6 @@
 // The handlers of all jobs. The code does not compile when a job has no handler.
 import type { Told } from '../areas/activity/happenings.js'
+import { recordDeployment } from '../areas/environments/deployments.js'
 import { deliver } from '../areas/hooks/deliver.js'
 import { deliverEvent } from '../areas/hooks/deliveries.js'
 import { fillRepository } from '../areas/imports/fill.js'
@@ -26,6 +27,7 @@ export const handlers: Handlers = {
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
   // A job of an earlier version names a build: it wakes like any other.
   'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
+  'build.deploy': ({ buildId }) => recordDeployment(buildId),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'project.fill': ({ projectId }, { signal }) => fillRepository(projectId, signal),
   'project.remove': ({ projectId }, { signal }) => eraseProject(projectId, signal),

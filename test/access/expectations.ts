@@ -76,7 +76,7 @@ export const write = (status: number): ProjectStatuses =>
   )
 
 /** What members of a project from a level on may do, and nobody else. */
-export const administer = (least: 'master' | 'owner', status = 200): ProjectStatuses =>
+export const administer = (least: 'reporter' | 'master' | 'owner', status = 200): ProjectStatuses =>
   onProjects(
     answering(status, membersFrom(least, 401)),
     answering(status, internally(membersOfOpen(least), 401)),

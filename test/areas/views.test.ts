@@ -15,6 +15,9 @@ import type { ApplicationRow } from '../../src/areas/credentials/oauth-applicati
 import * as applications from '../../src/areas/credentials/oauth-applications.view.js'
 import type { TokenRow } from '../../src/areas/credentials/tokens.queries.js'
 import * as tokens from '../../src/areas/credentials/tokens.view.js'
+import type { DeploymentRow } from '../../src/areas/environments/deployments.queries.js'
+import * as deployments from '../../src/areas/environments/deployments.view.js'
+import * as environments from '../../src/areas/environments/environments.view.js'
 import type { EventRow } from '../../src/areas/events/events.queries.js'
 import * as events from '../../src/areas/events/events.view.js'
 import type { GroupRecord } from '../../src/areas/groups/groups.queries.js'
@@ -41,6 +44,7 @@ import * as triggers from '../../src/areas/pipelines/triggers.view.js'
 import type { ShareLink } from '../../src/areas/project-groups/shares.js'
 import * as shares from '../../src/areas/project-groups/shares.view.js'
 import type { ForkLink } from '../../src/areas/projects/fork-links.js'
+import { NOTHING_READ } from '../../src/areas/projects/project-readings.js'
 import type { ProjectRow } from '../../src/areas/projects/projects.queries.js'
 import * as projects from '../../src/areas/projects/projects.view.js'
 import * as repository from '../../src/areas/repository/repository.view.js'
@@ -189,6 +193,22 @@ const build = {
   runner_is_shared: or(FLAG),
   runner_name: or(TEXT)
 } as unknown as Columns<BuildRow>
+
+const deployment = {
+  id: ID,
+  iid: ID,
+  ref: TEXT,
+  sha: TEXT,
+  created_at: DATE,
+  build_id: ID,
+  environment_id: ID,
+  environment_name: TEXT,
+  environment_url: or(TEXT),
+  user_id: ID,
+  user_name: TEXT,
+  user_username: TEXT,
+  user_state: TEXT
+} as unknown as Columns<DeploymentRow>
 
 const project: Columns<ProjectRow> = {
   id: ID,
@@ -559,6 +579,28 @@ const specimens: { readonly [view: string]: Specimen } = {
       for (const row of rowsOf(build)) yield builds.viewBuild({ build: row, commit: null })
       for (const commit of commits()) yield builds.viewBuild({ build: [...rowsOf(build)][0] as BuildRow, commit })
       yield builds.viewBuild({ build: { ...([...rowsOf(build)][0] as BuildRow), ...GONE }, commit: null })
+    }
+  },
+  viewEnvironment: of(environments.Environment, { id: ID, name: TEXT, slug: TEXT, external_url: or(TEXT) }, row =>
+    environments.viewEnvironment(row, projects.viewProject([...rowsOf(project)][0] as ProjectRow, master))
+  ),
+  viewEnvironmentFor: {
+    schema: environments.Environment,
+    views: () => {
+      const [row] = [...rowsOf(project)] as ProjectRow[]
+      if (!row) return []
+      const view = environments.viewEnvironmentFor(row, nobody, NOTHING_READ)
+      return [view({ id: 1, name: '', slug: '', external_url: null })]
+    }
+  },
+  viewDeployment: {
+    schema: deployments.Deployment,
+    views: function* () {
+      const [reading] = [...rowsOf(build)] as BuildRow[]
+      for (const row of rowsOf(deployment)) {
+        yield deployments.viewDeployment({ deployment: row, build: undefined })
+        if (reading) yield deployments.viewDeployment({ deployment: row, build: { build: reading, commit: null } })
+      }
     }
   },
   viewTrigger: of(

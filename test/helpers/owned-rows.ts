@@ -22,6 +22,7 @@ import {
 } from '../../src/db/ownership.js'
 import { execute, rows } from '../../src/db/sql.js'
 import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
+import { makeEnvironment } from '../areas/environments/make-environments.js'
 import { makeRunner } from '../areas/runners/make-runners.js'
 import { makeVariable } from '../areas/variables/make-variables.js'
 import { factory, someOrigin, type TestProject, type TestUser } from './factory.js'
@@ -93,6 +94,13 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     for (const build of builds) await endBuild(build, { trace: 'done', artifacts: Buffer.from('archive') })
   },
   pipeline_stages: along,
+  environments: ({ project }) => makeEnvironment(project, 'staging'),
+  deployments: ({ project, user }) =>
+    execute(
+      `insert into deployments (project_id, iid, environment_id, build_id, ref, tag, sha, user_id, created_at)
+       values (?, 1, 1, ?, 'master', 0, '', ?, now())`,
+      [project.id, project.id, user.id]
+    ),
   triggers: ({ project }) =>
     execute(
       `insert into triggers (project_id, token_hash, token_encrypted, created_at, updated_at)

@@ -10,7 +10,7 @@ import { openTrace } from '../../storage/traces.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { openArtifactsOf } from './artifacts.js'
-import { type BuildRow, findBuild, findSuccessfulBuild, listBuilds } from './builds.queries.js'
+import { type BuildRow, findBuild, findBuilds, findSuccessfulBuild, listBuilds } from './builds.queries.js'
 import type { BuildListQuery } from './builds.schema.js'
 import type { BuildReading } from './builds.view.js'
 
@@ -30,6 +30,16 @@ export async function readBuilds(
 /** Returns a build with its commit. Throws NothingThere when the project has no build with this id. */
 export async function readBuild(project: ProjectRow, id: number): Promise<BuildReading> {
   return withCommit(repositoryPath(project), await mustFindBuild(project, id))
+}
+
+/** Returns builds of a project with their commits, by their ids. */
+export async function readBuildsById(
+  project: ProjectRow,
+  ids: readonly number[]
+): Promise<ReadonlyMap<number, BuildReading>> {
+  const found = await findBuilds(project.id, ids)
+  const repository = repositoryPath(project)
+  return new Map(await Promise.all(found.map(async build => [build.id, await withCommit(repository, build)] as const)))
 }
 
 /** Opens the current trace of a build. Throws NothingThere when the build or its trace does not exist. */

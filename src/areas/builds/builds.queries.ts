@@ -1,5 +1,5 @@
 import { countTotal, type Page, window } from '../../db/paginate.js'
-import { row, rows, type Value } from '../../db/sql.js'
+import { marks, padded, row, rows, type Value } from '../../db/sql.js'
 import type { ChangingBuild } from '../pipelines/build-changes.js'
 import { JOINED_FULL_USER, type JoinedFullUser } from '../users/joined-user.js'
 import type { BuildListQuery } from './builds.schema.js'
@@ -46,6 +46,16 @@ const JOINS = `left join pipelines l on l.id = b.pipeline_id left join users u o
 
 export function findBuild(projectId: number, id: number): Promise<BuildRow | undefined> {
   return row<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.id = ? and b.project_id = ?`, [id, projectId])
+}
+
+/** Returns builds of a project by their ids. */
+export function findBuilds(projectId: number, ids: readonly number[]): Promise<BuildRow[]> {
+  if (ids.length === 0) return Promise.resolve([])
+  const listed = padded(ids)
+  return rows<BuildRow>(
+    `select ${COLUMNS} from builds b ${JOINS} where b.project_id = ? and b.id in (${marks(listed)})`,
+    [projectId, ...listed]
+  )
 }
 
 /** A build that somebody wants to start. `latest` is 0 when it was retried, otherwise 1. */

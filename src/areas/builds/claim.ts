@@ -6,6 +6,7 @@ import { config } from '../../config.js'
 import { execute, row } from '../../db/sql.js'
 import { afterCommit } from '../../db/transact.js'
 import { NotFound } from '../../errors.js'
+import { enqueue } from '../../queue/enqueue.js'
 import { wake } from '../../queue/wake.js'
 import type { RunnerResult } from '../../runner/job.js'
 import { tokenHash } from '../../secrets.js'
@@ -41,6 +42,7 @@ interface ClaimableRow extends ChangingBuild {
   readonly lease_until: Date | null
   readonly token_hash: Buffer | null
   readonly runner_id: number | null
+  readonly environment_id: number | null
   /** 1 while the worker process that runs the build is registered, otherwise 0. */
   readonly held: number
 }
@@ -94,6 +96,7 @@ export async function takeBuild({ buildId, pipelineId }: FoundBuild, taker: Take
 function readBuild(pipeline: LockedPipeline, id: number): Promise<ClaimableRow | undefined> {
   return row<ClaimableRow>(
     `select b.id, b.stage_index, b.status, b.allow_failure, b.attempt, b.lease_until, b.token_hash, b.runner_id,
+       b.environment_id,
        exists (select 1 from job_processes p where p.id = b.process_id) as held
      from builds b where b.id = ? and b.pipeline_id = ?`,
     [id, pipeline.id]
@@ -134,6 +137,9 @@ export async function finishBuild(claim: BuildClaim, result: RunnerResult, trace
     const build = await readBuild(pipeline, claim.buildId)
     if (build?.status !== 'running' || !build.token_hash?.equals(tokenHash(claim.token))) return false
     await end(pipeline, build, result, trace)
+    if (result.status === 'success' && build.environment_id !== null) {
+      await enqueue('build.deploy', { buildId: build.id })
+    }
     return true
   })
   return finished ?? false

@@ -68,7 +68,7 @@ type FrozenPlan = Pick<PlannedBuild, 'environment' | 'coverage' | 'options' | 'v
 export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promise<JobDescription | null> {
   const build = await findDescribedBuild(claim.buildId)
   if (!build) return null
-  const { options, variables } = JSON.parse(build.plan) as FrozenPlan
+  const { options, variables, environment } = JSON.parse(build.plan) as FrozenPlan
   const path = `${build.namespace_path}/${build.project_path}`
   return {
     id: build.id,
@@ -79,7 +79,7 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
     project: { id: build.project_id, name: build.project_name, path, storage: build.storage },
     source: sourceOf(build, cloneUrl(path, claim.token)),
     timeout: config().runner.timeout,
-    variables: await variablesOf(build, { token: claim.token, runner, configVariables: variables }),
+    variables: await variablesOf(build, { token: claim.token, runner, configVariables: variables, environment }),
     steps: stepsOf(options),
     image: options.image,
     services: options.services,

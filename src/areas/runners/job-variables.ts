@@ -1,10 +1,11 @@
 // Builds the variables of a claimed build from its rows and its commit.
 import { join } from 'node:path'
-import type { CiVariable } from '../../ci/config-types.js'
+import type { CiEnvironment, CiVariable } from '../../ci/config-types.js'
 import { type BuildVariable, buildVariables, type VariablesInput } from '../../ci/variables.js'
 import { publicUrl } from '../../config.js'
 import { readCommit } from '../../git/commits.js'
 import { version } from '../../version.js'
+import { enterEnvironment } from '../environments/enter.js'
 import { triggerVariables } from '../pipelines/triggers.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { variablesForBuild } from '../variables/variables.js'
@@ -17,6 +18,8 @@ export interface VariableSources {
   readonly runner: RunnerRow
   /** The variables of the CI file. */
   readonly configVariables: readonly CiVariable[]
+  /** As the CI file has it; null without one. */
+  readonly environment: CiEnvironment | null
 }
 
 const VISIBILITY = new Map([
@@ -25,8 +28,16 @@ const VISIBILITY = new Map([
   [20, 'public']
 ] as const)
 
+/** Returns the variables of a build, and has it enter its environment. */
 export async function variablesOf(build: DescribedBuild, sources: VariableSources): Promise<BuildVariable[]> {
-  return buildVariables({
+  const input = await inputOf(build, sources)
+  const plain = buildVariables(input)
+  const environment = sources.environment && (await enterEnvironment(build, sources.environment, plain))
+  return environment ? buildVariables({ ...input, build: { ...input.build, environment } }) : plain
+}
+
+async function inputOf(build: DescribedBuild, sources: VariableSources): Promise<VariablesInput> {
+  return {
     build: buildOf(build, sources.token),
     commit: await commitOf(build),
     pipeline: { id: build.pipeline_id, source: build.source },
@@ -41,7 +52,7 @@ export async function variablesOf(build: DescribedBuild, sources: VariableSource
     configVariables: sources.configVariables,
     projectVariables: await variablesForBuild(build.project_id),
     triggerVariables: build.source === 'trigger' ? await triggerVariables(build.pipeline_id) : []
-  })
+  }
 }
 
 /** Returns the URL from which a runner clones a project, with the credentials of a build. */

@@ -22,6 +22,7 @@ import { userUses } from './0028-user-uses.js'
 import { uploadCounts } from './0029-upload-counts.js'
 import { variables } from './0033-variables.js'
 import { triggers } from './0034-triggers.js'
+import { environments } from './0035-environments.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -45,5 +46,6 @@ export const migrations: readonly Migration[] = [
   userUses,
   uploadCounts,
   variables,
-  triggers
+  triggers,
+  environments
 ]

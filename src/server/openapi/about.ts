@@ -11,6 +11,8 @@ export const tags = [
   { name: 'Repository', description: 'Files, folders and commits of the git repository of a project.' },
   { name: 'Pipelines', description: 'Runs of the CI file, each for one commit.' },
   { name: 'Builds', description: 'The jobs of pipelines, with their traces and artifacts.' },
+  { name: 'Environments', description: 'The places that builds deploy to.' },
+  { name: 'Deployments', description: 'What builds have brought to environments.' },
   { name: 'Triggers', description: 'Tokens with which programs start pipelines.' },
   { name: 'Variables', description: 'Values that every build of a project gets, such as passwords.' },
   { name: 'System hooks', description: 'URLs that are called when something happens anywhere on the instance.' },

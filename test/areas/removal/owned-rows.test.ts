@@ -124,8 +124,9 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'projects.creator_id': /projects that the user created elsewhere; they have no creator then/,
   'project_stars.user_id': /stars/,
   'activity_events.author_id': /what the user did in the activity of projects/,
-  'pipelines.user_id': /pipelines and builds in other projects; their `user` is null/,
-  'builds.user_id': /pipelines and builds in other projects; their `user` is null/,
+  'pipelines.user_id': /pipelines, builds and deployments in other projects; their `user` is null/,
+  'deployments.user_id': /pipelines, builds and deployments in other projects; their `user` is null/,
+  'builds.user_id': /pipelines, builds and deployments in other projects; their `user` is null/,
   'ref_changes.user_id': /pushes to other projects/,
   'audit_events.actor_id': /events of the audit/
 }

@@ -1,0 +1,47 @@
+// A build that starts learns its environment: only then are all variables known that its name and URL may contain.
+import type { CiEnvironment, CiVariable } from '../../ci/config-types.js'
+import { expand, type VariablesInput } from '../../ci/variables.js'
+import { execute } from '../../db/sql.js'
+import { Invalid } from '../../errors.js'
+import { log } from '../../log.js'
+import { environmentForBuild } from './environments.js'
+
+const LONGEST_URL = 255
+
+/**
+ * Returns the environment of a build for its variables, and notes it in the row of the build. `variables` are those without
+ * the environment. Returns null when no environment can have the name: the build then runs without one.
+ */
+export async function enterEnvironment(
+  build: { readonly id: number; readonly project_id: number },
+  { name, url, action }: CiEnvironment,
+  variables: readonly CiVariable[]
+): Promise<VariablesInput['build']['environment']> {
+  const environment = await find(build, expand(name, variables))
+  if (!environment) return null
+  const named = [
+    ...variables,
+    { key: 'CI_ENVIRONMENT_NAME', value: environment.name },
+    { key: 'CI_ENVIRONMENT_SLUG', value: environment.slug }
+  ]
+  const address = url === null ? null : expand(url, named)
+  await execute('update builds set environment_id = ?, environment_url = ? where id = ?', [
+    environment.id,
+    address !== null && address.length <= LONGEST_URL ? address : null,
+    build.id
+  ])
+  return { name: environment.name, slug: environment.slug, url: address ?? environment.external_url, action }
+}
+
+/** A project with too many environments must not fail its builds. */
+async function find({ id, project_id: projectId }: { id: number; project_id: number }, name: string) {
+  try {
+    const found = await environmentForBuild(projectId, name)
+    if (!found) log().warn({ build: id, name }, 'no environment can have the name of the environment of this build')
+    return found
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    log().warn({ build: id, name, error }, 'a build has no environment')
+    return null
+  }
+}

@@ -1,0 +1,74 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { Actor } from '../../access/actor.js'
+import { ProjectParams } from '../../lib/schema.js'
+import { readProjects } from '../projects/project-readings.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
+import { createEnvironment, deleteEnvironment, updateEnvironment } from './environments.js'
+import { type EnvironmentRow, listEnvironments } from './environments.queries.js'
+import { EnvironmentBody, EnvironmentChange, EnvironmentListQuery, EnvironmentParams } from './environments.schema.js'
+import { Environment, viewEnvironmentFor } from './environments.view.js'
+
+interface Asked {
+  readonly project: ProjectRow
+  readonly actor: Actor
+}
+
+const viewFor = async ({ project, actor }: Asked) =>
+  viewEnvironmentFor(project, actor, await readProjects([project], actor, { withoutPermissions: true }))
+
+const view = async (asked: Asked, row: EnvironmentRow) => (await viewFor(asked))(row)
+
+export const environmentRoutes: FastifyPluginAsyncTypebox = async app => {
+  const tags = ['Environments']
+  const one = { tags, params: EnvironmentParams, response: { 200: Environment } }
+
+  app.get(
+    '/projects/:id/environments',
+    {
+      config: { can: 'environment.read' },
+      schema: {
+        tags,
+        summary: 'List the environments of a project',
+        params: ProjectParams,
+        querystring: EnvironmentListQuery,
+        response: { 200: Type.Array(Environment) }
+      }
+    },
+    async (req, reply) => reply.page(await listEnvironments(req.project.id, req.query), await viewFor(req))
+  )
+
+  app.post(
+    '/projects/:id/environments',
+    {
+      config: { can: 'environment.create' },
+      schema: {
+        tags,
+        summary: 'Create an environment',
+        params: ProjectParams,
+        body: EnvironmentBody,
+        response: { 201: Environment }
+      }
+    },
+    async (req, reply) =>
+      reply.code(201).send(await view(req, await createEnvironment(req.project, req.body, req.origin)))
+  )
+
+  app.put(
+    '/projects/:id/environments/:environment_id',
+    {
+      config: { can: 'environment.administer' },
+      schema: { ...one, summary: 'Change an environment', body: EnvironmentChange }
+    },
+    async req => view(req, await updateEnvironment(req.project, req.params.environment_id, req.body, req.origin))
+  )
+
+  app.delete(
+    '/projects/:id/environments/:environment_id',
+    {
+      config: { can: 'environment.administer' },
+      schema: { ...one, summary: 'Delete an environment', description: 'Its deployments go with it.' }
+    },
+    async req => view(req, await deleteEnvironment(req.project, req.params.environment_id, req.origin))
+  )
+}
