@@ -1,5 +1,6 @@
 // All resources of the API, one line for each.
 import type { FastifyPluginAsync } from 'fastify'
+import { archiveRoutes } from '../areas/archives/archives.routes.js'
 import { auditRoutes } from '../areas/audit/audit.routes.js'
 import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'
 import { buildRoutes } from '../areas/builds/builds.routes.js'
@@ -9,6 +10,7 @@ import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
 import { eventRoutes } from '../areas/events/events.routes.js'
 import { groupRoutes } from '../areas/groups/groups.routes.js'
 import { namespaceRoutes } from '../areas/groups/namespaces.routes.js'
+import { historyRoutes } from '../areas/history/history.routes.js'
 import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
 import { hookRoutes } from '../areas/hooks/hooks.routes.js'
 import { forkRoutes } from '../areas/imports/forks.routes.js'
@@ -57,6 +59,8 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(versionRoutes)
   await app.register(groupProjectRoutes)
   await app.register(repositoryRoutes)
+  await app.register(historyRoutes)
+  await app.register(archiveRoutes)
   await app.register(pipelineRoutes)
   await app.register(buildRoutes)
   await app.register(hookRoutes)
