@@ -3,6 +3,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Prepared, withAppliance } from './lib/appliance.js'
+import { countCost } from './lib/cost.js'
 import { median, percentile, report } from './lib/figure.js'
 import { runGit } from './lib/git.js'
 import { bigRepository, FILE_COUNT, pathOfFile } from './lib/history.js'
@@ -41,9 +42,11 @@ async function measureRate({ appliance, repository }: Bench, { name, limit, path
   const { port, admin } = appliance
   const requests = paths.map(path => get(path, admin.token))
   const load = { port, requests, connections: 16, milliseconds: 60_000, most: paths.length }
+  const cost = countCost(appliance.parts)
   const { perSecond, p50, p99, count } = await burst(load)
+  const spent = cost(count)
   const alone = await processTime(repository, args)
-  const detail = { p50_ms: p50, p99_ms: p99, different: count, 'one git process ms': alone }
+  const detail = { p50_ms: p50, p99_ms: p99, different: count, 'one git process ms': alone, ...spent }
   report({ name: `history, ${name}`, value: perSecond, unit: 'requests/s', limit, better: 'higher', detail })
 }
 

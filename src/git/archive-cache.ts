@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { config } from '../config.js'
 import { pacedStream } from '../lib/paced-stream.js'
@@ -14,6 +15,11 @@ import { failure, type GitProcess } from './run.js'
 /** Milliseconds after which a client that takes nothing is given up. */
 const PATIENCE = 60_000
 const READ_SIZE = 262_144
+/** Bytes that git may be ahead of the file. */
+const AHEAD = 1024 * 1024
+/** Bytes that are written at once, unless as many do not come in these milliseconds. */
+const BATCH = 131_072
+const GATHER_MS = 4
 const MOST_FILES = 2000
 /** Milliseconds after which the use of a file is noted again. */
 const NOTED = 60_000
@@ -84,6 +90,11 @@ class Build {
   #file: FileHandle | undefined
   #git: GitProcess | undefined
   #waiting: (() => void)[] = []
+  /** What git gave and no file holds yet. */
+  #queue: Buffer[] = []
+  #queued = 0
+  #writing: Promise<void> | undefined
+  #isBroken = false
 
   constructor(
     private readonly path: string,
@@ -131,27 +142,43 @@ class Build {
 
   async #store(git: GitProcess): Promise<void> {
     for await (const chunk of git.stdout as AsyncIterable<Buffer>) {
-      if (this.#size + chunk.length > this.most) large.set(this.path, true)
-      if (!large.has(this.path) && (await this.#write(chunk))) continue
-      // What was written stays readable without a name. A full disk also ends here: nobody's download depends on it.
+      if (this.#size + this.#queued + chunk.length > this.most) large.set(this.path, true)
+      if (!large.has(this.path) && (await this.#queueUp(chunk))) continue
       git.kill()
-      this.#end('over')
-      return
+      break
     }
+    await this.#writing
+    // What was written stays readable without a name. A full disk also ends here: nobody's download depends on it.
+    if (this.#isBroken || large.has(this.path)) this.#end('over')
   }
 
-  async #write(chunk: Buffer): Promise<boolean> {
+  /** Git works on while its output is written. Returns false when the file takes no more. */
+  async #queueUp(chunk: Buffer): Promise<boolean> {
+    this.#queue.push(chunk)
+    this.#queued += chunk.length
+    this.#writing ??= this.#write()
+    if (this.#queued > AHEAD) await this.#writing
+    return !this.#isBroken
+  }
+
+  async #write(): Promise<void> {
     try {
-      for (let at = 0; at < chunk.length; ) {
-        if (!this.#file) return false
-        at += (await this.#file.write(chunk, at, chunk.length - at, this.#size + at)).bytesWritten
+      while (this.#queue.length > 0 && !this.#isBroken) {
+        // Git writes pieces of 10 KB, and each would cost a turn of the writer and of all readers.
+        if (this.#queued < BATCH) await sleep(GATHER_MS)
+        const bytes = Buffer.concat(this.#queue.splice(0))
+        for (let at = 0; at < bytes.length; ) {
+          if (!this.#file) throw new Error('no file')
+          at += (await this.#file.write(bytes, at, bytes.length - at, this.#size + at)).bytesWritten
+        }
+        this.#queued -= bytes.length
+        this.#size += bytes.length
+        this.#wake()
       }
     } catch {
-      return false
+      this.#isBroken = true
     }
-    this.#size += chunk.length
-    this.#wake()
-    return true
+    this.#writing = undefined
   }
 
   async #keep(draft: string): Promise<void> {

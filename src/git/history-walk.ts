@@ -51,7 +51,13 @@ export class HistoryWalk {
    * Returns the ids of `count` commits after the first `skip`, of those that are not newer than `until` (seconds since 1970).
    * Throws RangeError when git must be asked.
    */
-  async list(skip: number, count: number, until = Number.POSITIVE_INFINITY): Promise<string[]> {
+  async list(skip: number, count: number, until?: number): Promise<string[]> {
+    if (until !== undefined) return await this.#listUntil(skip, count, until)
+    if (this.#order.length < skip + count) await this.#reach(skip + count)
+    return this.#order.slice(skip, skip + count).map(place => this.#idOf(place))
+  }
+
+  async #listUntil(skip: number, count: number, until: number): Promise<string[]> {
     const ids: string[] = []
     let passed = 0
     for (let at = 0; ids.length < count; at++) {

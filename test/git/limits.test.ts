@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { changedPaths, commitStats } from '../../src/git/commits.js'
+import { patchesOf } from '../../src/git/patches.js'
 import { type Pooled, ProcessPool } from '../../src/git/process-pool.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { readObject } from '../../src/git/reader.js'
@@ -41,6 +42,7 @@ t.test('a commit of more files than fit into memory is refused, and its neighbou
   t.match(stats, { reason: { name: 'GitLimit', message: /more than 128 MiB of memory .*git\.memory_limit/ } })
   t.match(paths, { reason: { name: 'GitLimit' } })
   t.match(neighbour, { value: { additions: Number } })
+  await t.rejects(patchesOf(repository, bomb), { name: 'GitLimit' }, 'nor is there a list of so many files')
   const again = commitStats(repository, bomb)
   t.equal(await again.catch(error => error), (stats as PromiseRejectedResult).reason, 'git is not asked again')
   await t.rejects(runGit(['diff-tree', '-r', '--root', bomb], { repository }), {

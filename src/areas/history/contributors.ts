@@ -1,6 +1,6 @@
 // Counts who wrote the commits of the default branch ("Contributor"). The first count of 80,000 commits takes ten seconds or more,
 // so that it is kept in HOME/cache, and the next one only counts the commits since then.
-import { mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../../config.js'
@@ -29,7 +29,10 @@ const AT_ONCE = 2
 const underway = new Map<string, Promise<Count>>()
 
 export const contributorsFolder = (): string => join(config().home, 'cache', 'contributors')
-const fileOf = ({ id }: StoredProject) => join(contributorsFolder(), `${Math.trunc(id)}.json`)
+const fileOf = ({ id }: Pick<StoredProject, 'id'>) => join(contributorsFolder(), `${Math.trunc(id)}.json`)
+
+/** Removes what was counted for a project. */
+export const removeContributors = (projectId: number): Promise<void> => rm(fileOf({ id: projectId }), { force: true })
 
 /** Returns the tip of the default branch; null for a project without commits. */
 export async function findTip(project: ProjectRow): Promise<string | null> {

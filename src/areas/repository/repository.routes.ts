@@ -38,8 +38,12 @@ async function sendBlob(reply: FastifyReply, found: FoundBlob): Promise<FastifyR
     .send(stream)
 }
 
-const sendJson = (reply: FastifyReply, { stream, size }: { readonly stream: Readable; readonly size: number }) =>
-  reply.type('application/json; charset=utf-8').header('content-length', size).send(stream)
+function sendJson(reply: FastifyReply, { stream, size }: { readonly stream: Readable; readonly size: number }) {
+  const isHead = reply.request.method === 'HEAD'
+  if (isHead) stream.destroy()
+  const content = isHead ? Readable.from([]) : stream
+  return reply.type('application/json; charset=utf-8').header('content-length', size).send(content)
+}
 
 const written = (body: FileDeletion) => ({
   file_name: storedPath(body.file_path),

@@ -174,14 +174,14 @@ t.test('what git keeps', async t => {
     setCache(t, size * 4)
     for (let at = 0; at < 6; at++) {
       await read(`n${at}`)
-      await until('the archive is kept, and one more goes', async () => {
-        const kept = await keptArchives()
-        return kept.every(({ path }) => !path.endsWith('.new')) && kept.length === Math.min(at + 1, 4)
-      })
+      const sizeOf = (number: number) => keptSize(request(`n${number}`))
+      await until('the archive is kept', async () => (await sizeOf(at)) === size)
+      await until('and the oldest goes', async () => at < 4 || (await sizeOf(at - 4)) === null)
     }
     const sizes = []
     for (const name of ['n0', 'n1', 'n5']) sizes.push(await keptSize(request(name)))
     t.same(sizes, [null, null, size])
+    t.equal((await keptArchives()).length, 4)
   })
 
   t.test('a client that leaves ends git, and the next one gets everything', async t => {
