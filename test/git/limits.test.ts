@@ -51,6 +51,17 @@ t.test('a commit of more files than fit into memory is refused, and its neighbou
   })
 })
 
+t.test('a change that takes more memory to compare is listed without its text', async t => {
+  limit(t, { GITSTEAD_GIT_MEMORY_LIMIT: SMALLEST })
+  const repository = await repositoryWith(t)
+  const commit = (content: string) =>
+    `commit refs/heads/master\ncommitter A <a@b> 1700000000 +0000\ndata 1\nx\nM 100644 inline long\ndata ${content.length}\n${content}\n`
+  git(repository, ['fast-import', '--quiet'], commit('a\n'.repeat(12_000_000)) + commit('b\nb\n'.repeat(6_000_000)))
+  const found = await patchesOf(repository, git(repository, ['rev-parse', 'master']))
+  t.match(found, { isCut: false, patches: [{ newPath: 'long', status: 'M', text: '', isTooLarge: true }] })
+  t.equal(found?.patches.length, 1)
+})
+
 t.test('a process that computes for too long is ended', async t => {
   limit(t, { GITSTEAD_GIT_PROCESSOR_LIMIT: '1' })
   const repository = await repositoryWith(t)
