@@ -1,35 +1,14 @@
 // Measures reads of trees, files, blobs and commits by the API on a repository of 80,000 commits.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { repositoryPath } from '../src/areas/projects/repositories.js'
-import { execute, row } from '../src/db/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { countCost } from './lib/cost.js'
 import { report } from './lib/figure.js'
 import { runGit } from './lib/git.js'
 import { bigRepository, FILE_COUNT, FOLDERS, pathOfFile } from './lib/history.js'
 import { burst, get, rate, stopLoad } from './lib/load.js'
-import { pushTo } from './lib/pushes.js'
-import { createProject } from './lib/rest.js'
+import { pushHistory } from './lib/pushed-history.js'
 
 const LIMIT = 1500
 const all = Array.from({ length: FILE_COUNT }, (_, index) => pathOfFile(index))
-
-/**
- * Pushes the history and waits for its upkeep, which an idle appliance does ten seconds later. Gives the project's id.
- */
-async function pushed(appliance: Prepared, source: string): Promise<number> {
-  const project = await createProject(appliance, 'history')
-  await pushTo(appliance, project, source)
-  const graph = join(repositoryPath({ id: project.id, storage: 'default' }), 'objects/info/commit-graphs')
-  for (let tries = 0; !existsSync(graph); tries++) {
-    if (tries === 1200) throw new Error('the commit graph was not written within two minutes')
-    await execute("update jobs set run_at = ? where name = 'repository.optimise' and state = 'delayed'", [new Date()])
-    await new Promise(resolve => setTimeout(resolve, 100))
-  }
-  while (await row('select 1 as busy from jobs limit 1')) await new Promise(resolve => setTimeout(resolve, 100))
-  return project.id
-}
 
 async function measureRead(appliance: Prepared, name: string, paths: readonly string[]): Promise<void> {
   const { port, parts, admin } = appliance
@@ -75,7 +54,7 @@ const readOnce = ({ port, admin }: Prepared, paths: readonly string[]) =>
 
 async function measure(appliance: Prepared): Promise<void> {
   const source = await bigRepository()
-  const base = `/api/v3/projects/${await pushed(appliance, source)}/repository`
+  const base = `/api/v3/projects/${(await pushHistory(appliance, source)).projectId}/repository`
   const commits = (await runGit(['-C', source, 'rev-list', '--max-count=5000', 'master'])).split('\n')
   const blobs = (await runGit(['-C', source, 'ls-tree', '-r', '--format=%(objectname)', 'master'])).split('\n')
   const file = (path: string) => `${base}/files?file_path=${encodeURIComponent(path)}&ref=master`

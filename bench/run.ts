@@ -12,6 +12,7 @@ const PROGRAMS = [
   'project-read',
   'lists',
   'repository-reads',
+  'history-reads',
   'files-commit',
   'transport',
   'queue',

@@ -57,6 +57,7 @@ const SETTINGS = {
     stall: integer(1),
     max_spooled: integer(0),
     answer_cache: integer(0),
+    archive_cache: integer(0),
     max_file_size: integer(1)
   },
   queue: {

@@ -54,6 +54,8 @@ const AREAS = [
   'imports',
   'refs',
   'repository',
+  'history',
+  'archives',
   // CI.
   'pipelines',
   'builds',

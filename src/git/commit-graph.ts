@@ -17,6 +17,8 @@ export interface CommitGraph {
   idOf(at: Position): string
   treeOf(at: Position): string
   parentsOf(at: Position): Position[]
+  /** Returns when a commit was made, in seconds since 1970. */
+  dateOf(at: Position): number
   /**
    * Follows first parents, at most `most` of them, past commits that certainly changed none of `keys` compared with their
    * first parent. Returns the first commit that perhaps did or has no parent, or the one after `most`; and how many it
@@ -163,6 +165,7 @@ function graphOf(layers: readonly Layer[]): CommitGraph {
     idOf: at => hexAt(layerAt(at).ids, (at - layerAt(at).base) * ID_BYTES),
     treeOf: at => hexAt(layerAt(at).commits, (at - layerAt(at).base) * COMMIT_BYTES),
     parentsOf: at => parentsIn(layerAt(at), at),
+    dateOf: at => dateIn(layerAt(at), at),
     passUnchanged: (start, keys, most) => {
       let at = start
       let passed = 0
@@ -213,6 +216,12 @@ function parentsIn({ base, commits, edges }: Layer, at: Position): Position[] {
     parents.push(next % MORE_PARENTS)
     if (next >= MORE_PARENTS) return parents
   }
+}
+
+/** The two lowest bits of one number, which also says how far the commit is from the beginning, and another number. */
+function dateIn({ base, commits }: Layer, at: Position): number {
+  const from = (at - base) * COMMIT_BYTES + ID_BYTES + 8
+  return (commits.readUInt32BE(from) & 3) * 2 ** 32 + commits.readUInt32BE(from + 4)
 }
 
 function filterHolds({ ends, bits, hashes }: Filters, place: number, keys: readonly PathKey[]): boolean {

@@ -5,24 +5,31 @@ import { type GitKind, processorSeconds } from './limits.js'
 import { keepAlive, type Pooled } from './process-pool.js'
 import { failure, GitFailure, GitLimit, spawnGit } from './run.js'
 
-export type DiffKind = 'stats' | 'paths'
+export type DiffKind = 'stats' | 'paths' | 'patches'
 
 /** `lost` means that the process ended before it came to this question. */
-export type DiffOutcome = { readonly text: string } | { readonly failed: GitFailure } | { readonly lost: true }
+export type DiffOutcome = { readonly answer: Buffer } | { readonly failed: GitFailure } | { readonly lost: true }
+
+/** An answer is larger than a process that others wait for may give. */
+export class LargeAnswer extends GitFailure {
+  override name = 'LargeAnswer'
+}
 
 export interface DiffProcess extends Pooled {
-  /** `commits` is a commit and the parent to compare it with, in the syntax that diff-tree reads. */
+  /** `commits` is a commit and the one to compare it with, in the syntax that diff-tree reads. */
   readonly ask: (commits: string) => Promise<DiffOutcome>
 }
 
-const FORMATS: Record<DiffKind, string[]> = {
+export const FORMATS: Record<DiffKind, string[]> = {
   stats: ['--shortstat'],
-  paths: ['--name-status', '--no-renames', '-z']
+  paths: ['--name-status', '--no-renames', '-z'],
+  // The list of what changed comes before the texts, with the names as they are.
+  patches: ['--find-renames', '--raw', '--patch', '-z']
 }
 /** To compare paths, git reads no file. */
-const LIMITS: Record<DiffKind, GitKind> = { stats: 'work', paths: 'helper' }
-/** Maximum bytes of one answer. */
-const MAX_ANSWER = 16 * 1024 * 1024
+const LIMITS: Record<DiffKind, GitKind> = { stats: 'work', paths: 'helper', patches: 'work' }
+/** Maximum bytes of one answer. Texts of more come from a process of their own, so that nobody waits behind them. */
+const MAX_ANSWER: Record<DiffKind, number> = { stats: 16_777_216, paths: 16_777_216, patches: 1_048_576 }
 /** The process is killed when one answer takes longer than this many milliseconds. */
 const PATIENCE = 60_000
 /**
@@ -37,9 +44,15 @@ const IDLE_TIME = 10_000
 /** Git keeps in memory what it has parsed, so after this many answers a new process takes over. */
 const LIFETIME = 10_000
 
+/** The arguments for a process that reads commits from its input. Names of files are written as UTF-8, as clients expect. */
+export const diffArgs = (format: readonly string[]): string[] => [
+  ...['-c', 'core.quotePath=false', 'diff-tree', '--stdin', '--root', '-r', '--no-ext-diff', '--no-textconv'],
+  ...format
+]
+
 /** Starts a process. Throws GitFailure when git cannot be started. */
 export async function openDiffProcess(repository: string, kind: DiffKind, gone: () => void): Promise<DiffProcess> {
-  const args = ['diff-tree', '--stdin', '--root', '-r', '--no-ext-diff', '--no-textconv', ...FORMATS[kind]]
+  const args = diffArgs(FORMATS[kind])
   const child = await spawnGit(args, { repository, kind: LIMITS[kind] })
   // diff-tree prints a line that is not a commit unchanged. The mark shows where an answer ends, and no path can
   // contain it.
@@ -82,13 +95,15 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
     const border = Buffer.concat([tail, chunk.subarray(0, mark.length)])
     tail = Buffer.concat([tail, chunk.subarray(-mark.length)]).subarray(-mark.length)
     if (border.includes(mark) || chunk.includes(mark)) cut(Buffer.concat(answer))
-    else if (size > MAX_ANSWER) fail(new GitFailure(`git diff-tree: more than ${MAX_ANSWER} bytes of output`))
+    else if (size > MAX_ANSWER[kind]) {
+      fail(new LargeAnswer(`git diff-tree: more than ${MAX_ANSWER[kind]} bytes of output`))
+    }
   }
 
   function cut(text: Buffer): void {
     let rest = text
     for (let at = rest.indexOf(mark); at !== -1; at = rest.indexOf(mark)) {
-      waiting.shift()?.({ text: rest.toString('utf8', 0, at) })
+      waiting.shift()?.({ answer: rest.subarray(0, at) })
       rest = rest.subarray(at + mark.length)
     }
     answer = [rest]

@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { atEnd } from '../lib/at-end.js'
-import { type DiffKind, type DiffProcess, openDiffProcess } from './diff-process.js'
+import { type DiffKind, type DiffProcess, LargeAnswer, openDiffProcess } from './diff-process.js'
 import { mostAtOnce } from './limits.js'
 import { readCommit } from './objects.js'
 import { ProcessPool } from './process-pool.js'
@@ -12,46 +12,57 @@ const poolOf = (kind: DiffKind) =>
   new ProcessPool<DiffProcess>({ lanes: 2, limit: () => mostAtOnce(kind, 8) }, (repository, gone) =>
     openDiffProcess(repository, kind, gone)
   )
-const pools: Record<DiffKind, ProcessPool<DiffProcess>> = { stats: poolOf('stats'), paths: poolOf('paths') }
+const pools: Record<DiffKind, ProcessPool<DiffProcess>> = {
+  stats: poolOf('stats'),
+  paths: poolOf('paths'),
+  patches: poolOf('patches')
+}
 
 /**
  * Commits that reached a limit, for ten minutes: each question about one ends a process, and with it the questions behind
  * it.
  */
-const tooLarge = new LRUCache<string, GitLimit>({ max: 1000, ttl: 600_000 })
+const tooLarge = new LRUCache<string, GitLimit | LargeAnswer>({ max: 1000, ttl: 600_000 })
 
 /**
  * Returns what diff-tree prints for a commit compared with its first parent, split at line ends (stats) or NULs
  * (paths). Returns null when no commit has this id. Throws GitFailure when the answer is larger than 16 MiB, and GitLimit
  * when git needs too much memory or time for it.
  */
-export async function askDiffs(repository: string, kind: DiffKind, id: string): Promise<string[] | null> {
+export async function askDiffs(repository: string, kind: 'stats' | 'paths', id: string): Promise<string[] | null> {
   const commit = await readCommit(repository, id)
   if (!commit) return null
-  const key = `${repository}\0${kind} ${id}`
+  const answer = await askProcess(repository, kind, [id, ...commit.parentIds.slice(0, 1)])
+  // The first token is the commit's own id. A commit without changes gives no tokens at all.
+  const tokens = answer.toString().split(kind === 'paths' ? '\0' : '\n')
+  return tokens.filter(token => token !== '').slice(1)
+}
+
+/**
+ * Returns the changes of a commit compared with another one, or of all its files, as `patchesIn` reads them. Both must exist.
+ * Throws LargeAnswer when they take more than 1 MiB, and GitLimit when git needs too much memory or time for it.
+ */
+export const askPatches = (repository: string, commits: readonly string[]): Promise<Buffer> =>
+  askProcess(repository, 'patches', commits)
+
+async function askProcess(repository: string, kind: DiffKind, commits: readonly string[]): Promise<Buffer> {
+  const question = commits.join(' ')
+  const key = `${repository}\0${kind} ${question}`
   const known = tooLarge.get(key)
   if (known) throw known
-  const commits = [id, ...commit.parentIds.slice(0, 1)].join(' ')
   // Something outside may kill both processes of a repository at the same time. When a process dies at each try, this
   // commit is the cause.
   for (let tries = 0; tries < 3; tries++) {
     const process = await pools[kind].of(repository)
-    const outcome = await process.ask(commits)
+    const outcome = await process.ask(question)
     if ('failed' in outcome) {
-      if (outcome.failed instanceof GitLimit) tooLarge.set(key, outcome.failed)
-      throw outcome.failed
+      const { failed } = outcome
+      if (failed instanceof GitLimit || failed instanceof LargeAnswer) tooLarge.set(key, failed)
+      throw failed
     }
-    if ('text' in outcome) return tokensOf(outcome.text, kind)
+    if ('answer' in outcome) return outcome.answer
   }
-  throw new GitFailure(`git diff-tree ended each time at commit ${id}`)
-}
-
-/** Drops the first token, which is the commit's own id. A commit without changes gives no tokens at all. */
-function tokensOf(text: string, kind: DiffKind): string[] {
-  return text
-    .split(kind === 'paths' ? '\0' : '\n')
-    .filter(token => token !== '')
-    .slice(1)
+  throw new GitFailure(`git diff-tree ended each time at commit ${commits[0]}`)
 }
 
 /** Ends the processes of one repository, or of all repositories, after they have answered what they were asked. */

@@ -21,10 +21,11 @@ export const memoryLimit = (kind: GitKind): number => Math.ceil(config().git.mem
  * same size. The shares are apart, so that clones never take the memory of reads.
  */
 const FAMILIES = {
-  long: { share: 1 / 2, kind: 'work', processes: 2 },
+  long: { share: 7 / 16, kind: 'work', processes: 2 },
   short: { share: 1 / 8, kind: 'work', processes: 1 },
   readers: { share: 3 / 16, kind: 'helper', processes: 1 },
   stats: { share: 1 / 16, kind: 'work', processes: 1 },
+  patches: { share: 1 / 16, kind: 'work', processes: 1 },
   paths: { share: 1 / 16, kind: 'helper', processes: 1 },
   refs: { share: 1 / 16, kind: 'helper', processes: 1 }
 } as const satisfies Record<string, { share: number; kind: GitKind; processes: number }>

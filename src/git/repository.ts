@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { config } from '../config.js'
+import { dropArchives } from './archive-cache.js'
 import { forget } from './cache.js'
 import { forgetGraph } from './commit-graph.js'
 import { HIDDEN_REFS } from './hidden-refs.js'
@@ -93,6 +94,7 @@ export async function removeRepository(path: string): Promise<void> {
   const doomed = `${basename(path)}.removed-`
   await rename(path, join(dirname(path), `${doomed}${randomBytes(6).toString('hex')}`)).catch(ignoreMissing)
   await closeGitProcesses(path)
+  await dropArchives(path)
   forget(path)
   forgetGraph(path)
   forgetRefs(path)

@@ -1,5 +1,6 @@
 // All resources of the API, one line for each.
 import type { FastifyPluginAsync } from 'fastify'
+import { archiveRoutes } from '../areas/archives/archives.routes.js'
 import { auditRoutes } from '../areas/audit/audit.routes.js'
 import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'
 import { buildActionRoutes } from '../areas/builds/build-actions.routes.js'
@@ -13,6 +14,7 @@ import { environmentRoutes } from '../areas/environments/environments.routes.js'
 import { eventRoutes } from '../areas/events/events.routes.js'
 import { groupRoutes } from '../areas/groups/groups.routes.js'
 import { namespaceRoutes } from '../areas/groups/namespaces.routes.js'
+import { historyRoutes } from '../areas/history/history.routes.js'
 import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
 import { hookRoutes } from '../areas/hooks/hooks.routes.js'
 import { forkRoutes } from '../areas/imports/forks.routes.js'
@@ -64,6 +66,8 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(versionRoutes)
   await app.register(groupProjectRoutes)
   await app.register(repositoryRoutes)
+  await app.register(historyRoutes)
+  await app.register(archiveRoutes)
   await app.register(pipelineRoutes)
   await app.register(pipelineActionRoutes)
   await app.register(lintRoutes)

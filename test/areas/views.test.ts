@@ -24,6 +24,7 @@ import type { GroupRecord } from '../../src/areas/groups/groups.queries.js'
 import * as groups from '../../src/areas/groups/groups.view.js'
 import type { NamespaceRow } from '../../src/areas/groups/namespaces.queries.js'
 import * as namespaces from '../../src/areas/groups/namespaces.view.js'
+import * as history from '../../src/areas/history/history.view.js'
 import type { AttemptRow, DeliveryDetailsRow } from '../../src/areas/hooks/deliveries.queries.js'
 import * as deliveries from '../../src/areas/hooks/deliveries.view.js'
 import type { FailingHook } from '../../src/areas/hooks/failing.queries.js'
@@ -62,7 +63,9 @@ import * as users from '../../src/areas/users/users.view.js'
 import * as variables from '../../src/areas/variables/variables.view.js'
 import { root } from '../../src/config.js'
 import type { Hook } from '../../src/db/models/index.js'
+import type { Contributor } from '../../src/git/contributors.js'
 import { parseCommit } from '../../src/git/parse.js'
+import type { Patch } from '../../src/git/patches.js'
 import { parseTree } from '../../src/git/tree-object.js'
 import type { QueuesOverview } from '../../src/queue/overview.js'
 import { testDatabase } from '../helpers/database.js'
@@ -480,6 +483,23 @@ const entries = parseTree(
   )
 ).map(entry => ({ ...entry, path: `folder/${entry.name}` }))
 
+const patch = {
+  oldPath: TEXT,
+  newPath: TEXT,
+  oldMode: ['0', '100644'],
+  newMode: ['0', '120000'],
+  status: ['A', 'D', 'M', 'R', 'T'],
+  text: TEXT,
+  isTooLarge: [true, false]
+} satisfies Columns<Patch>
+const contributor = {
+  email: TEXT,
+  name: TEXT,
+  commits: ID,
+  additions: [0, 2 ** 53 - 1],
+  deletions: [0]
+} satisfies Columns<Contributor>
+
 const master = actorOf({ id: 1, admin: true, external: false } as Parameters<typeof actorOf>[0], 'private')
 const [anyone] = [...rowsOf(person)]
 const Anything = Type.Unknown()
@@ -691,6 +711,17 @@ const specimens: { readonly [view: string]: Specimen } = {
     views: () =>
       mapped(commits(), commit => repository.viewCommitDetail(commit, { additions: 2 ** 53, deletions: 0 }, null))
   },
+  viewDiffEntry: of(history.DiffEntry, patch, history.viewDiffEntry),
+  viewCompare: {
+    schema: history.Compare,
+    views: function* () {
+      for (const list of [[], [...commits()]]) {
+        const patches = [...rowsOf(patch)]
+        yield history.viewCompare({ commits: list, patches, isCut: true, isSame: false })
+      }
+    }
+  },
+  viewContributor: of(history.Contributor, contributor, history.viewContributor),
   viewSettings: of(
     settings.ApplicationSettings,
     { values: [defaultSettings()], stored: [{}, { unknown: 1 }], createdAt: DATE, updatedAt: DATE },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { changedPaths, commitStats } from '../../src/git/commits.js'
+import { patchesOf } from '../../src/git/patches.js'
 import { type Pooled, ProcessPool } from '../../src/git/process-pool.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { readObject } from '../../src/git/reader.js'
@@ -41,12 +42,24 @@ t.test('a commit of more files than fit into memory is refused, and its neighbou
   t.match(stats, { reason: { name: 'GitLimit', message: /more than 128 MiB of memory .*git\.memory_limit/ } })
   t.match(paths, { reason: { name: 'GitLimit' } })
   t.match(neighbour, { value: { additions: Number } })
+  await t.rejects(patchesOf(repository, bomb), { name: 'GitLimit' }, 'nor is there a list of so many files')
   const again = commitStats(repository, bomb)
   t.equal(await again.catch(error => error), (stats as PromiseRejectedResult).reason, 'git is not asked again')
   await t.rejects(runGit(['diff-tree', '-r', '--root', bomb], { repository }), {
     name: 'GitLimit',
     message: /128 MiB of memory/
   })
+})
+
+t.test('a change that takes more memory to compare is listed without its text', async t => {
+  limit(t, { GITSTEAD_GIT_MEMORY_LIMIT: SMALLEST })
+  const repository = await repositoryWith(t)
+  const commit = (content: string) =>
+    `commit refs/heads/master\ncommitter A <a@b> 1700000000 +0000\ndata 1\nx\nM 100644 inline long\ndata ${content.length}\n${content}\n`
+  git(repository, ['fast-import', '--quiet'], commit('a\n'.repeat(12_000_000)) + commit('b\nb\n'.repeat(6_000_000)))
+  const found = await patchesOf(repository, git(repository, ['rev-parse', 'master']))
+  t.match(found, { isCut: false, patches: [{ newPath: 'long', status: 'M', text: '', isTooLarge: true }] })
+  t.equal(found?.patches.length, 1)
 })
 
 t.test('a process that computes for too long is ended', async t => {

@@ -211,7 +211,16 @@ t.test('what is no JSON says so', async t => {
     raw.map(operation => [operation.operationId, ...typesOf(operation)]),
     [
       ['getProjectBlob', 'text/plain'],
+      ['getProjectCommitBlob', 'text/plain'],
       ['getProjectRawBlob', 'text/plain'],
+      ['downloadProjectArchive', 'application/gzip', 'application/x-bzip2', 'application/x-tar', 'application/zip'],
+      [
+        'downloadProjectArchiveOfFormat',
+        'application/gzip',
+        'application/x-bzip2',
+        'application/x-tar',
+        'application/zip'
+      ],
       ['getProjectBuildTrace', 'text/plain'],
       ['downloadProjectBuildArtifacts', 'application/zip'],
       ['downloadProjectRefArtifacts', 'application/zip']

@@ -1,6 +1,7 @@
 // Every maintenance task: a sysadmin or cron runs it by name, and the worker runs it by its schedule.
 
 import type { Task } from '../../queue/task.js'
+import { oldArchives } from '../archives/old-archives.js'
 import { expiredArtifacts } from '../builds/expired-artifacts.js'
 import { expiredGrants } from '../credentials/expired-grants.js'
 import { expiredSessions } from '../credentials/expired-sessions.js'
@@ -22,6 +23,7 @@ export const tasks: readonly Task[] = [
   expiredGrants,
   expiredSessions,
   expiredTokens,
+  oldArchives,
   oldAuditEvents,
   oldDeliveries,
   oldJobs,

@@ -8,6 +8,7 @@ import { enqueue } from '../../queue/enqueue.js'
 import { removeArtifact } from '../../storage/artifacts.js'
 import { removeTrace } from '../../storage/traces.js'
 import { removeUploads } from '../../storage/uploads.js'
+import { removeContributors } from '../history/contributors.js'
 import { repositoryPath } from '../projects/repositories.js'
 
 /** A canceled build may still write for this long, until its runner notices and ends it. */
@@ -28,6 +29,7 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
   // The files of a build go before its row: without the row, nothing names them.
   await eraseOwned('projects', projectId, { signal, before: { builds: removeFiles } })
   await removeUploads(projectId)
+  await removeContributors(projectId)
   await removeRepository(repositoryPath({ id: projectId, storage: removal.storage }))
   await execute('delete from project_removals where project_id = ?', [projectId])
 }

@@ -51,6 +51,8 @@ export interface FoundBlob {
   readonly repository: string
   readonly id: string
   readonly name: string
+  /** Bytes of the content. */
+  readonly size: number
 }
 
 /** Finds the entry of a file in a commit, branch or tag. Throws NotFound for the commit or the file. */
@@ -66,22 +68,24 @@ export async function findEntryOf(project: ProjectRow, name: string, path: strin
 /** Finds a file of a commit, branch or tag. Throws NotFound for the commit or the file. */
 export async function findFileOf(project: ProjectRow, sha: string, path: string): Promise<FoundBlob> {
   const { repository, entry } = await findEntryOf(project, sha, path)
-  if ((await blobSize(repository, entry.id)) === null) throw missingBlob(repository, entry)
-  return { repository, id: entry.id, name: path.slice(path.lastIndexOf('/') + 1) }
+  const size = await blobSize(repository, entry.id)
+  if (size === null) throw missingBlob(repository, entry)
+  return { repository, id: entry.id, name: path.slice(path.lastIndexOf('/') + 1), size }
 }
 
 /** Finds a blob by its id. Throws NotFound. */
 export async function findBlobOf(project: ProjectRow, id: string): Promise<FoundBlob> {
   const repository = repositoryPath(project)
-  if ((await blobSize(repository, id.toLowerCase())) === null) throw new NotFound('Blob')
-  return { repository, id: id.toLowerCase(), name: id }
+  const size = await blobSize(repository, id.toLowerCase())
+  if (size === null) throw new NotFound('Blob')
+  return { repository, id: id.toLowerCase(), name: id, size }
 }
 
 /** Opens a blob that was found a moment ago. */
-export async function openFound({ repository, id }: FoundBlob): Promise<{ size: number; stream: Readable }> {
+export async function openFound({ repository, id }: FoundBlob): Promise<Readable> {
   const blob = await openBlob(repository, id)
   if (!blob) throw new DamagedRepository(repository, `the blob ${id} is missing`)
-  return blob
+  return blob.stream
 }
 
 export interface CommitReading {

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
@@ -25,20 +25,25 @@ const TAGS = ['Repository']
 const VERSIONED = [304] as const
 const content = PlainText('The bytes of the file, which are sent as plain text whatever they are.')
 
-/** Sends plain text with a policy that blocks scripts: the files of users must not run as pages of this site. */
+/** Sends plain text as a download with a policy that blocks scripts: the files of users must not run as pages of this site. */
 async function sendBlob(reply: FastifyReply, found: FoundBlob): Promise<FastifyReply> {
   if (reply.isKnown(found.id)) return reply
-  const { stream, size } = await openFound(found)
+  // Fastify would read a large file to its end before it answers a HEAD.
+  const stream = reply.request.method === 'HEAD' ? Readable.from([]) : await openFound(found)
   return reply
     .type('text/plain; charset=utf-8')
-    .header('content-length', size)
+    .header('content-length', found.size)
     .header('content-security-policy', "default-src 'none'; sandbox")
-    .header('content-disposition', contentDisposition('inline', found.name))
+    .header('content-disposition', contentDisposition('attachment', found.name))
     .send(stream)
 }
 
-const sendJson = (reply: FastifyReply, { stream, size }: { readonly stream: Readable; readonly size: number }) =>
-  reply.type('application/json; charset=utf-8').header('content-length', size).send(stream)
+function sendJson(reply: FastifyReply, { stream, size }: { readonly stream: Readable; readonly size: number }) {
+  const isHead = reply.request.method === 'HEAD'
+  if (isHead) stream.destroy()
+  const content = isHead ? Readable.from([]) : stream
+  return reply.type('application/json; charset=utf-8').header('content-length', size).send(content)
+}
 
 const written = (body: FileDeletion) => ({
   file_name: storedPath(body.file_path),
@@ -78,21 +83,25 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     }
   )
 
-  app.get(
-    '/projects/:id/repository/blobs/:sha',
-    {
-      config: read,
-      schema: {
-        tags: TAGS,
-        summary: 'Get the content of a file',
-        params: ShaParams,
-        querystring: BlobQuery,
-        errors: VERSIONED,
-        response: { 200: content }
-      }
-    },
-    async ({ project, params, query }, reply) => sendBlob(reply, await findFileOf(project, params.sha, query.filepath))
-  )
+  // The same by two addresses: the requirement has the first, and clients of the reference service know the second.
+  for (const path of ['blobs/:sha', 'commits/:sha/blob']) {
+    app.get(
+      `/projects/:id/repository/${path}`,
+      {
+        config: read,
+        schema: {
+          tags: TAGS,
+          summary: path === 'blobs/:sha' ? 'Get the content of a file' : 'Get the content of a file of a commit',
+          params: ShaParams,
+          querystring: BlobQuery,
+          errors: VERSIONED,
+          response: { 200: content }
+        }
+      },
+      async ({ project, params, query }, reply) =>
+        sendBlob(reply, await findFileOf(project, params.sha, query.filepath))
+    )
+  }
 
   app.get(
     '/projects/:id/repository/raw_blobs/:sha',

@@ -71,6 +71,13 @@ t.test('a large file is streamed, as it is and in its record', async t => {
     const raw = await app.nobody.get(`${below(project)}/blobs/master`, { filepath: `large-${size}` })
     t.ok(raw.rawPayload.equals(content))
     const res = await app.nobody.get(`${below(project)}/files`, { file_path: `large-${size}`, ref: 'master' })
+    for (const [path, length] of [
+      [`blobs/master?filepath=large-${size}`, size],
+      [`files?file_path=large-${size}&ref=master`, res.rawPayload.length]
+    ] as const) {
+      const head = await app.nobody.inject({ method: 'HEAD', url: `/api/v3${below(project)}/${path}` })
+      t.same([head.statusCode, head.headers['content-length'], head.body], [200, String(length), ''])
+    }
     t.equal(res.statusCode, 200)
     t.equal(res.headers['content-length'], String(res.rawPayload.length))
     const { content: encoded, ...record } = res.json()

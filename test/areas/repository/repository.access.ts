@@ -23,6 +23,10 @@ export const access: ResourceAccess = {
       expected: READ_REPOSITORY,
       specimen: () => ({ ...aCommit(), query: { filepath: '.gitstead-ci.yml' } })
     },
+    'GET /api/v3/projects/:id/repository/commits/:sha/blob': {
+      expected: READ_REPOSITORY,
+      specimen: () => ({ ...aCommit(), query: { filepath: '.gitstead-ci.yml' } })
+    },
     'GET /api/v3/projects/:id/repository/raw_blobs/:sha': { expected: READ_REPOSITORY, specimen: aBlob },
     'GET /api/v3/projects/:id/repository/files': {
       expected: READ_REPOSITORY,

@@ -76,8 +76,11 @@ t.test('GET blobs, raw_blobs', async t => {
     t.match(res.headers['content-type'], /^text\/plain/)
     t.equal(res.headers['x-content-type-options'], 'nosniff')
     t.equal(res.headers['content-length'], '25')
-    t.match(res.headers['content-disposition'], /^inline; filename="gr__e _\.html"; filename\*=UTF-8''gr%C3%BC/)
+    t.match(res.headers['content-disposition'], /^attachment; filename="gr__e _\.html"; filename\*=UTF-8''gr%C3%BC/)
+    t.equal(res.headers['content-security-policy'], "default-src 'none'; sandbox")
     t.same((await raw(blobId('<script>alert(1)</script>'))).body, res.body)
+    const same = await app.nobody.get(`${below(project)}/commits/master/blob`, { filepath: path })
+    t.same([same.body, same.headers['content-disposition']], [res.body, res.headers['content-disposition']])
   })
 
   t.test('finds commits by id and by branch', async t => {
