@@ -22,9 +22,13 @@ import { shareRoutes } from '../areas/project-groups/shares.routes.js'
 import { transferRoutes } from '../areas/project-groups/transfer.routes.js'
 import { groupProjectRoutes } from '../areas/projects/group-projects.routes.js'
 import { projectRoutes } from '../areas/projects/projects.routes.js'
+import { branchRoutes } from '../areas/refs/branches.routes.js'
+import { tagRoutes } from '../areas/refs/tags.routes.js'
 import { groupDeletionRoutes } from '../areas/removal/group-deletion.routes.js'
 import { projectRemovalRoutes } from '../areas/removal/project-removal.routes.js'
 import { userDeletionRoutes } from '../areas/removal/user-deletion.routes.js'
+import { commitCommentRoutes } from '../areas/repository/commit-comments.routes.js'
+import { commitWriteRoutes } from '../areas/repository/commit-writes.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
 import { settingsRoutes } from '../areas/settings/settings.routes.js'
 import { versionRoutes } from '../areas/settings/version.routes.js'
@@ -57,6 +61,10 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(versionRoutes)
   await app.register(groupProjectRoutes)
   await app.register(repositoryRoutes)
+  await app.register(commitWriteRoutes)
+  await app.register(commitCommentRoutes)
+  await app.register(branchRoutes)
+  await app.register(tagRoutes)
   await app.register(pipelineRoutes)
   await app.register(buildRoutes)
   await app.register(hookRoutes)

@@ -3,6 +3,7 @@ import type { Told } from '../areas/activity/happenings.js'
 import { deliver } from '../areas/hooks/deliver.js'
 import { deliverEvent } from '../areas/hooks/deliveries.js'
 import { fillRepository } from '../areas/imports/fill.js'
+import { deleteMergedBranches } from '../areas/refs/merged-branches.js'
 import { eraseProject } from '../areas/removal/erase-project.js'
 import { forgetUser } from '../areas/removal/user-deletion.js'
 import { optimiseRepository } from '../areas/repository/optimise.js'
@@ -27,6 +28,7 @@ export const handlers: Handlers = {
   // A job of an earlier version names a build: it wakes like any other.
   'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
+  'branches.delete_merged': (payload, { signal }) => deleteMergedBranches(payload, signal),
   'project.fill': ({ projectId }, { signal }) => fillRepository(projectId, signal),
   'project.remove': ({ projectId }, { signal }) => eraseProject(projectId, signal),
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),
