@@ -1,6 +1,7 @@
 // Tells whether a commit changed a line, so that a comment can stand beside it.
 import { makeObject } from './loose.js'
 import { readCommit } from './objects.js'
+import { InvalidPath } from './path.js'
 import { GitFailure, GitLimit, runGit } from './run.js'
 import { findEntry } from './tree.js'
 
@@ -16,11 +17,20 @@ export interface Line {
   readonly side: 'new' | 'old'
 }
 
+async function isFile(repository: string, commit: string, path: string): Promise<boolean> {
+  try {
+    return (await findEntry(repository, commit, path))?.type === 'blob'
+  } catch (error) {
+    if (error instanceof InvalidPath) return false
+    throw error
+  }
+}
+
 /** Compares a commit with its first parent. */
 export async function isChangedLine(repository: string, id: string, { path, line, side }: Line): Promise<boolean> {
   const [parent] = (await readCommit(repository, id))?.parentIds ?? []
   const seen = side === 'new' ? id : parent
-  if (seen === undefined || (await findEntry(repository, seen, path).catch(() => null))?.type !== 'blob') return false
+  if (seen === undefined || !(await isFile(repository, seen, path))) return false
   const format = ['-p', '--unified=0', '--no-renames', '--no-color', '--no-ext-diff', '--no-textconv', '--no-prefix']
   const args = ['diff-tree', ...format, '--end-of-options', parent ?? EMPTY_TREE, id, '--', path]
   try {

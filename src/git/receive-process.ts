@@ -3,7 +3,7 @@
 // again when everything has come. So a client that stalls holds no slot of others.
 import type { Readable } from 'node:stream'
 import { TooLarge } from '../errors.js'
-import { settingsWith } from './environment.js'
+import { keepingHistory } from './kept-history.js'
 import { pushProcessorLimit } from './limits.js'
 import { refValue, ZERO } from './refs.js'
 import { type EarlyGit, feed, type GitProcess, startEarlyGit, startGit } from './run.js'
@@ -24,15 +24,12 @@ export interface ReceiveOptions {
   readonly signal?: AbortSignal
   /** The bytes of the whole push: a small one gets less processor time. */
   readonly size?: number
-  /**
-   * Git refuses each change of a branch that does not contain its old value. One push has one such rule: git cannot have it
-   * for some of its branches.
-   */
-  readonly keepsHistory?: boolean
+  readonly commands: EarlyPush['commands']
+  /** Branches that git must not rewrite. */
+  readonly kept?: readonly string[]
 }
 
 const ARGS = ['receive-pack', '--stateless-rpc']
-const KEEPING_HISTORY = settingsWith([['receive.denyNonFastForwards', 'true']])
 /** Milliseconds from the end of the input to a signal. */
 const PATIENCE = 10_000
 
@@ -42,7 +39,7 @@ export async function startReceiver(
   input: () => Readable,
   options: ReceiveOptions
 ): Promise<Receiver> {
-  const { client, signal, size, keepsHistory } = options
+  const { client, signal, size, commands, kept = [] } = options
   const processor = size === undefined ? undefined : pushProcessorLimit(size)
   const git = await startGit([...ARGS, repository], {
     repository,
@@ -50,7 +47,7 @@ export async function startReceiver(
     client,
     signal,
     processor,
-    ...(keepsHistory && { environment: KEEPING_HISTORY })
+    environment: keepingHistory(commands, kept)
   })
   const stop = stopper(git)
   let reason: string | undefined
@@ -95,8 +92,8 @@ export interface EarlyPush {
   readonly commands: readonly { readonly old: string; readonly new: string; readonly ref: string }[]
   /** Whom git works for. */
   readonly client?: string
-  /** As in ReceiveOptions. */
-  readonly keepsHistory?: boolean
+  /** Branches that git must not rewrite. */
+  readonly kept?: readonly string[]
   /** Called before git gets anything: a pack may end before the request does, and then git changes the refs. */
   readonly admit: () => Promise<unknown>
   /** Milliseconds between two looks at the pace of the client; the default is a second. */
@@ -124,11 +121,11 @@ export function giveHeadStart(repository: string, push: EarlyPush): HeadStart {
   const begun = begin().catch(drop)
 
   async function begin(): Promise<void> {
-    const { spool, commands, client, keepsHistory, admit, look = LOOK } = push
+    const { spool, commands, client, kept = [], admit, look = LOOK } = push
     // There is a pack only when a ref gets a value.
     if (commands.every(command => command.new === ZERO)) return
     if (!(await spool.reaches(EARLY_FROM)) || spool.isComplete() || dropped) return
-    const environment = keepsHistory ? KEEPING_HISTORY : undefined
+    const environment = keepingHistory(commands, kept)
     const git = await startEarlyGit([...ARGS, repository], {
       repository,
       long: true,

@@ -102,8 +102,8 @@ export interface Push {
   readonly input: () => Readable
   /** Bytes of the input, when they are known: a small push gets less processor time. */
   readonly size?: number
-  /** Git refuses each change of a branch that does not contain its old value. */
-  readonly keepsHistory?: boolean
+  /** Branches that git must not rewrite. */
+  readonly kept?: readonly string[]
   /** Git that has begun with this push already. It gets no `input`. */
   readonly begun?: Receiver | null
   /**

@@ -31,8 +31,8 @@ export interface Wish {
 export interface Judgement {
   /** The reasons for refused changes by ref. Empty when all changes are allowed. */
   readonly reasons: Map<string, string>
-  /** Whether a protected branch moves: git must then refuse what does not contain its old value. */
-  readonly keepsHistory: boolean
+  /** The protected branches that move: git must refuse new values that do not contain the old ones. */
+  readonly kept: readonly string[]
 }
 
 /** Judges changes of refs. Takes one statement at most. */
@@ -43,15 +43,15 @@ export async function judge(project: PushedProject, moves: readonly RefMove[], w
     const isHarmless = wish.forward && next !== ZERO && level >= MASTER
     return ref.startsWith(HEADS) && !reasons.has(ref) && !isHarmless
   })
-  if (concerned.length === 0) return { reasons, keepsHistory: false }
+  if (concerned.length === 0) return { reasons, kept: [] }
   const protections = await findProtections(project.id)
-  let keepsHistory = false
+  const kept: string[] = []
   for (const move of concerned) {
     const reason = protectionRefusal(protections, move, { level, how: wish.how ?? 'push' })
     if (reason) reasons.set(move.ref, reason)
-    else if (move.old !== ZERO && protections.of(move.ref.slice(HEADS.length))) keepsHistory = true
+    else if (move.old !== ZERO && protections.of(move.ref.slice(HEADS.length))) kept.push(move.ref)
   }
-  return { reasons, keepsHistory }
+  return { reasons, kept }
 }
 
 function protectionRefusal(

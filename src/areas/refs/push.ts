@@ -36,12 +36,12 @@ export async function openPush(target: PushTarget, input: Readable, door: PushDo
   // The token of a build is read-only.
   if (target.actor.by === 'build') throw new Forbidden()
   const { commands, capabilities, rest } = await readPushCommands(input)
-  const { reasons, keepsHistory } = await judge(target.project, commands, { actor: target.actor })
+  const { reasons, kept } = await judge(target.project, commands, { actor: target.actor })
   if (reasons.size > 0) {
     return Readable.from([await refusePush({ commands, capabilities, reasons, input: rest })], { objectMode: false })
   }
   const { spool, whole } = door.read(rest)
-  const push = prepare(target, { commands, capabilities, spool, keepsHistory })
+  const push = prepare(target, { commands, capabilities, spool, kept })
   try {
     await whole
     return await receive(target, push, door)
@@ -60,8 +60,8 @@ interface Sent {
   readonly commands: readonly PushCommand[]
   readonly capabilities: readonly string[]
   readonly spool: Spool
-  /** Git must refuse changes of branches that lose history. */
-  readonly keepsHistory: boolean
+  /** Branches that git must not rewrite. */
+  readonly kept: readonly string[]
 }
 
 interface PreparedPush extends Sent {
@@ -73,13 +73,13 @@ interface PreparedPush extends Sent {
 }
 
 function prepare({ project, actor, repository, client }: PushTarget, sent: Sent): PreparedPush {
-  const { commands, spool, keepsHistory } = sent
+  const { commands, spool, kept } = sent
   let open: Promise<OpenChange[]> | undefined
   const changes = () => {
     open ??= openChanges(project, actor.user, 'push', commands)
     return open
   }
-  const headStart = giveHeadStart(repository, { spool, commands, client, keepsHistory, admit: changes })
+  const headStart = giveHeadStart(repository, { spool, commands, client, kept, admit: changes })
   return { ...sent, changes, isOpen: () => open !== undefined, headStart }
 }
 
@@ -108,12 +108,12 @@ interface OpenPush extends Sent {
 
 async function handOver(target: PushTarget, push: OpenPush, door: PushDoor): Promise<Readable> {
   const { project, repository, client } = target
-  const { commands, capabilities, spool, keepsHistory, open, begun } = push
+  const { commands, capabilities, spool, kept, open, begun } = push
   const { output, done } = await receivePack(repository, {
     commands,
     capabilities,
     client,
-    keepsHistory,
+    kept,
     begun,
     input: () => spool.read(),
     size: spool.size,

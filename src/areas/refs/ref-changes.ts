@@ -136,7 +136,7 @@ export async function settle(
       await execute(`delete from ref_changes where state = 'open' and id in (${marks(ids)})`, ids)
     }
     await nameDefaultBranch(projectId, mine)
-    await forgetReleases(projectId, mine)
+    await forgetReleases(mine)
     await tellAll(mine.map(({ id }) => ({ kind: 'ref.changed', refChangeId: id })))
   })
 }
@@ -190,12 +190,21 @@ async function nameDefaultBranch(projectId: number, changes: readonly OpenChange
   }
 }
 
-/** A release goes with its tag. One that was written while its tag went is no release of the next tag with that name. */
-async function forgetReleases(projectId: number, changes: readonly OpenChange[]): Promise<void> {
-  const tags = changes
-    .filter(({ ref, old, new: next }) => ref.startsWith('refs/tags/') && (old === ZERO || next === ZERO))
-    .map(({ ref }) => ref.slice('refs/tags/'.length))
+/**
+ * A release goes with its tag. One that was written while its tag went is no release of the next tag with that name. A change
+ * that is settled late leaves the releases that were written after it.
+ */
+async function forgetReleases(changes: readonly OpenChange[]): Promise<void> {
+  const tags = changes.filter(
+    ({ ref, old, new: next }) => ref.startsWith('refs/tags/') && (old === ZERO || next === ZERO)
+  )
   for (const part of batches(tags, 500)) {
-    await execute(`delete from releases where project_id = ? and tag in (${marks(part)})`, [projectId, ...part])
+    await execute(
+      `delete r from releases r join ref_changes c on r.project_id = c.project_id
+         and r.tag = substring(c.ref, ${'refs/tags/'.length + 1})
+       where c.id in (${marks(part)})
+         and (r.created_at < c.created_at or (c.new_id = ? and r.created_at = c.created_at))`,
+      [...part.map(({ id }) => id), ZERO]
+    )
   }
 }

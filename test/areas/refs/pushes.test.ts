@@ -70,7 +70,14 @@ t.test('pushes to protected branches', async t => {
       t.notOk(ok)
       t.match(stderr, /remote rejected.*master/)
     }
-    t.ok((await push(developer, '+HEAD:free')).ok)
+    const both = await push(owner, '+HEAD:master', '+HEAD:free')
+    t.match(both.stderr, /remote: You are not allowed to force push code to a protected branch/)
+    t.match(both.stderr, /! \[remote rejected\] +HEAD -> master \(hook declined\)/)
+    t.match(both.stderr, /\+ .* HEAD -> free \(forced update\)/)
+    await git(work, ['fetch', '--quiet', remoteOf(project, owner), 'master'])
+    await git(work, ['reset', '--quiet', '--hard', 'FETCH_HEAD'])
+    await commitIn(work, 'last')
+    t.ok((await push(developer, 'HEAD:master', '+HEAD~1:free')).ok, 'beside one that moves on')
   })
 })
 

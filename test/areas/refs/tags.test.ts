@@ -148,6 +148,10 @@ t.test('releases', async t => {
     t.same(await releases(project), [])
     const res = await app.as(project.owner).post(below(project), { tag_name: 'v1/x', ref: 'master' })
     t.equal(res.json().release, null)
+    await post('v1/x')
+    git(project, 'tag', '--delete', 'v1/x')
+    const again = { tag_name: 'v1/x', ref: 'master', release_description: 'new' }
+    t.match((await app.as(project.owner).post(below(project), again)).json(), { release: { description: 'new' } })
     const missing = await app.as(project.owner).delete(below(project, 'v7'))
     t.same([missing.statusCode, missing.json()], [404, { message: 'No such tag' }])
   })
