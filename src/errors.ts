@@ -46,6 +46,14 @@ export class NotFound extends Failure {
   }
 }
 
+/** The same failure with a text that the requirement gives to this record. */
+export class NotFoundAs extends NotFound {
+  constructor(text: string) {
+    super()
+    this.message = text
+  }
+}
+
 /** The same failure for a command, which repeats what the person asked for: a name, or the number of a record. */
 export class NoSuch extends NotFound {
   constructor(kind: string, name: string | number) {

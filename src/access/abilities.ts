@@ -141,6 +141,13 @@ export const abilities = {
   },
   // Commits need a user even on public projects ("Endpoints usable without credentials").
   'commit.read': { on: 'project', least: REPORTER, strangers: true, before: 'commit.read' },
+  // Branches need a user even on public projects; tags do not. Their areas check the project before the parameters.
+  'branch.read': { on: 'project', least: REPORTER, strangers: true, before: 'branch.read' },
+  'branch.write': { on: 'project', least: DEVELOPER, writes: true, before: 'branch.read' },
+  'branch.protect': { on: 'project', least: MASTER, before: 'branch.read' },
+  'tag.write': { on: 'project', least: DEVELOPER, writes: true, before: 'repository.read' },
+  'commit.write': { on: 'project', least: DEVELOPER, writes: true, before: 'commit.read' },
+  'commit.comment': { on: 'project', least: REPORTER, strangers: true, before: 'commit.read' },
   'file.read': { on: 'project', least: REPORTER, strangers: true, anonymous: true },
   'repository.write': { on: 'project', least: DEVELOPER, writes: true },
   'pipeline.read': {

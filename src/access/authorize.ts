@@ -33,7 +33,7 @@ export interface GroupAccess extends Visible {
 }
 
 /** The asker's effective level in a project, 0 for none. Administrators count as owners. */
-export function levelIn(project: ProjectAccess, { user }: Actor): number {
+export function levelIn(project: ProjectAccess, { user }: Pick<Actor, 'user'>): number {
   if (!user) return 0
   if (user.admin || project.namespace_owner_id === user.id) return OWNER
   return project.access_level ?? 0

@@ -142,6 +142,11 @@ const LINES = {
   project_removals: { owners: [keptAfter('projects', 'project_id')] },
   repository_upkeeps: { owners: [deletedWith('projects', 'project_id')], restore: false },
 
+  // What belongs to branches, tags and commits.
+  protected_branches: { owners: [deletedWith('projects', 'project_id')] },
+  releases: { owners: [deletedWith('projects', 'project_id')] },
+  commit_comments: { owners: [erasedAfter('projects', 'project_id'), deletedWith('users', 'author_id')] },
+
   // What doctor found. A restored copy is looked at anew.
   repository_checks: { owners: [deletedWith('projects', 'project_id')], backup: false, restore: false },
   doctor_marks: { backup: false },

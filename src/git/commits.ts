@@ -1,4 +1,5 @@
 // Questions about commits: what a commit changed, in which order commits come, and which one changed a path last.
+import { createHash } from 'node:crypto'
 import { remember } from './cache.js'
 import { askDiffs } from './diffs.js'
 import { walkToLastChange } from './last-commit.js'
@@ -128,6 +129,39 @@ async function askRange(repository: string, before: string, after: string, limit
   if (ids.length < limit) return { ids, total: ids.length }
   const count = ['rev-list', '--count', `--max-count=${COUNT_LIMIT}`, '--end-of-options', ...range, '--']
   return { ids, total: Number((await runGit(count, options)).toString()) }
+}
+
+/** The same for the tips of branches, whose answer is kept. */
+export async function isMerged(repository: string, tip: string, into: string): Promise<boolean> {
+  if (tip === into) return true
+  const found = await remember(repository, `merged ${tip} ${into}`, async () => ({
+    value: await isAncestor(repository, tip, into),
+    size: 8
+  }))
+  return found ?? false
+}
+
+/**
+ * Returns those tips of branches that the commit `into` contains. It takes one process after a change of any branch, and none
+ * otherwise.
+ */
+export async function tipsMergedInto(
+  repository: string,
+  into: string,
+  branches: readonly { readonly id: string }[]
+): Promise<ReadonlySet<string>> {
+  if (!isObjectId(into)) throw new TypeError('not a commit')
+  const ids = [...new Set(branches.map(({ id }) => id))].sort()
+  if (ids.every(id => id === into)) return new Set(ids)
+  const key = createHash('sha1').update(ids.join(' ')).digest('hex')
+  const found = await remember(repository, `merged tips ${key} ${into}`, async () => {
+    const args = ['for-each-ref', `--merged=${into}`, '--format=%(objectname)', 'refs/heads/']
+    const listed = new Set((await runGit(args, { repository, timeout: 60 })).toString().split('\n'))
+    // A branch may have moved since: only what was asked about counts.
+    const value = new Set(ids.filter(id => listed.has(id)))
+    return { value, size: value.size * 100 }
+  })
+  return found ?? new Set()
 }
 
 /** Returns true when `ancestor` is the same commit as `descendant` or comes before it. */

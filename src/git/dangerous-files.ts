@@ -8,6 +8,9 @@ export class RefusedContent extends BadRequest {}
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1).toLowerCase()
 const OBEYED = /^\.?git(?:modules|attributes|ignore|~\d|mod~\d|att~\d)|^\.mailmap/
 
+/** Tells whether git obeys a file with this name. */
+export const isObeyed = (path: string): boolean => OBEYED.test(nameOf(path))
+
 /** Throws RefusedContent when a symbolic link has the name of a file from which git reads its settings. */
 export function checkLink(path: string): void {
   if (OBEYED.test(nameOf(path))) throw new RefusedContent(`${path} cannot be a symbolic link`)

@@ -3,6 +3,7 @@
 // again when everything has come. So a client that stalls holds no slot of others.
 import type { Readable } from 'node:stream'
 import { TooLarge } from '../errors.js'
+import { keepingHistory } from './kept-history.js'
 import { pushProcessorLimit } from './limits.js'
 import { refValue, ZERO } from './refs.js'
 import { type EarlyGit, feed, type GitProcess, startEarlyGit, startGit } from './run.js'
@@ -23,6 +24,9 @@ export interface ReceiveOptions {
   readonly signal?: AbortSignal
   /** The bytes of the whole push: a small one gets less processor time. */
   readonly size?: number
+  readonly commands: EarlyPush['commands']
+  /** Branches that git must not rewrite. */
+  readonly kept?: readonly string[]
 }
 
 const ARGS = ['receive-pack', '--stateless-rpc']
@@ -35,9 +39,16 @@ export async function startReceiver(
   input: () => Readable,
   options: ReceiveOptions
 ): Promise<Receiver> {
-  const { client, signal, size } = options
+  const { client, signal, size, commands, kept = [] } = options
   const processor = size === undefined ? undefined : pushProcessorLimit(size)
-  const git = await startGit([...ARGS, repository], { repository, long: true, client, signal, processor })
+  const git = await startGit([...ARGS, repository], {
+    repository,
+    long: true,
+    client,
+    signal,
+    processor,
+    environment: keepingHistory(commands, kept)
+  })
   const stop = stopper(git)
   let reason: string | undefined
   void feed(input(), git, error => {
@@ -81,6 +92,8 @@ export interface EarlyPush {
   readonly commands: readonly { readonly old: string; readonly new: string; readonly ref: string }[]
   /** Whom git works for. */
   readonly client?: string
+  /** Branches that git must not rewrite. */
+  readonly kept?: readonly string[]
   /** Called before git gets anything: a pack may end before the request does, and then git changes the refs. */
   readonly admit: () => Promise<unknown>
   /** Milliseconds between two looks at the pace of the client; the default is a second. */
@@ -108,11 +121,18 @@ export function giveHeadStart(repository: string, push: EarlyPush): HeadStart {
   const begun = begin().catch(drop)
 
   async function begin(): Promise<void> {
-    const { spool, commands, client, admit, look = LOOK } = push
+    const { spool, commands, client, kept = [], admit, look = LOOK } = push
     // There is a pack only when a ref gets a value.
     if (commands.every(command => command.new === ZERO)) return
     if (!(await spool.reaches(EARLY_FROM)) || spool.isComplete() || dropped) return
-    const git = await startEarlyGit([...ARGS, repository], { repository, long: true, client, giveUp: drop })
+    const environment = keepingHistory(commands, kept)
+    const git = await startEarlyGit([...ARGS, repository], {
+      repository,
+      long: true,
+      client,
+      environment,
+      giveUp: drop
+    })
     if (!git) return
     early = feedEarly(git, { spool, look, giveUp: drop, admitted: admit() })
     if (dropped) early.stop()

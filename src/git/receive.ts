@@ -102,6 +102,8 @@ export interface Push {
   readonly input: () => Readable
   /** Bytes of the input, when they are known: a small push gets less processor time. */
   readonly size?: number
+  /** Branches that git must not rewrite. */
+  readonly kept?: readonly string[]
   /** Git that has begun with this push already. It gets no `input`. */
   readonly begun?: Receiver | null
   /**

@@ -18,11 +18,14 @@ export const isOwn = (ref: string): boolean =>
   [...HIDDEN_PREFIXES, 'refs/merge-requests/'].some(prefix => ref.startsWith(prefix))
 
 /**
- * Returns true for refs that mislead git: a branch or tag HEAD is taken for the HEAD of the repository, and refs/replace/
- * shows everybody who fetches it other objects than those that were committed.
+ * Returns true for refs that mislead git: a branch or tag HEAD is taken for the HEAD of the repository, one of 40 hex digits
+ * for the object with that id, and refs/replace/ shows everybody who fetches it other objects than those that were committed.
  */
 export const isMisleading = (ref: string): boolean =>
-  /^refs\/(?:heads|tags)\/HEAD$/.test(ref) || ref.startsWith('refs/replace/')
+  /^refs\/(?:heads|tags)\/(?:HEAD|[0-9a-fA-F]{40})$/.test(ref) || ref.startsWith('refs/replace/')
+
+/** Returns true when a user may create a ref with this full name. */
+export const isNewRefName = (ref: string): boolean => isRefName(ref) && !isMisleading(ref) && !isOwn(ref)
 
 // When refs/heads/x is missing, git also tries refs/refs/heads/x, refs/heads/refs/heads/x and so on. So such names may
 // not exist.

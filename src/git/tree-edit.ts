@@ -3,7 +3,7 @@
 import { type LooseObject, makeObject } from './loose.js'
 import { mustReadTree, parseTree } from './objects.js'
 
-interface Slot {
+export interface Slot {
   readonly mode: string
   /** The old id until `build` gives the folder its new one. */
   id: string

@@ -2,13 +2,13 @@
 // parent as the old value.
 import { config } from '../config.js'
 import { TooLarge } from '../errors.js'
-import { checkContent, checkLink } from './dangerous-files.js'
+import { checkContent, checkLink, isObeyed } from './dangerous-files.js'
 import { type LooseObject, makeObject, writeObjects } from './loose.js'
 import { DamagedRepository, keepWritten, readCommit } from './objects.js'
 import { checkNewPath, checkPath } from './path.js'
-import { isObjectId, type ObjectType } from './reader.js'
+import { isObjectId, type ObjectType, readObject } from './reader.js'
 import { isRefName } from './refs.js'
-import { build, type Folder, find, openFolder, place } from './tree-edit.js'
+import { build, type Folder, find, openFolder, place, type Slot } from './tree-edit.js'
 
 export interface Person {
   readonly name: string
@@ -17,8 +17,11 @@ export interface Person {
 }
 
 export interface FileChange {
-  readonly action: 'create' | 'update' | 'delete'
+  readonly action: 'create' | 'update' | 'delete' | 'move'
   readonly path: string
+  /** Where a file that moves was before. */
+  readonly from?: string
+  /** A file that moves keeps what it holds by default. */
   readonly content?: Buffer
   /** The default is 100644, and for an update the mode that the file has. */
   readonly mode?: '100644' | '100755' | '120000'
@@ -35,15 +38,21 @@ export interface NewCommit {
 /** A file or folder that should be created already exists. */
 export class PathExists extends Error {
   override name = 'PathExists'
-  constructor(readonly path: string) {
+  constructor(
+    readonly path: string,
+    readonly action: FileChange['action']
+  ) {
     super(`${path} exists`)
   }
 }
 
-/** The file to update or delete does not exist. */
+/** The file to update, delete or move does not exist. */
 export class PathMissing extends Error {
   override name = 'PathMissing'
-  constructor(readonly path: string) {
+  constructor(
+    readonly path: string,
+    readonly action: FileChange['action']
+  ) {
     super(`${path} does not exist`)
   }
 }
@@ -84,33 +93,98 @@ export async function prepareCommit(repository: string, commit: NewCommit): Prom
   const unchanged = parent?.treeId ?? EMPTY_TREE
   const treeId = build(root, unchanged, objects)
   if (treeId === unchanged) throw new NothingChanged('The commit would change nothing')
-  const object = makeObject('commit', commitContent(treeId, commit))
-  const all = [...objects, object]
+  return finished(repository, { treeId, objects, content: commitContent(treeId, commit) })
+}
+
+interface Finished {
+  readonly treeId: string
+  /** The new objects below the commit. */
+  readonly objects: readonly LooseObject[]
+  readonly content: Buffer
+}
+
+function finished(repository: string, { treeId, objects, content }: Finished): PreparedCommit {
+  const commit = makeObject('commit', content)
+  const all = [...objects, commit]
   const write = async () => {
     await writeObjects(repository, all)
     await keepWritten(repository, all)
   }
-  return { id: object.id, treeId, write }
+  return { id: commit.id, treeId, write }
+}
+
+export interface CopiedCommit {
+  readonly parent: string
+  readonly treeId: string
+  readonly committer: Person
+}
+
+/**
+ * Prepares a commit with the author, the encoding and the message of another one, whose stored bytes are `source`. Its tree
+ * must be there already.
+ */
+export function prepareCopy(repository: string, source: Buffer, { parent, treeId, committer }: CopiedCommit) {
+  const end = source.indexOf('\n\n')
+  const head = source.toString('latin1', 0, end === -1 ? source.length : end).split('\n')
+  const kept = (key: string) => head.filter(line => line.startsWith(`${key} `)).map(line => Buffer.from(line, 'latin1'))
+  const lines = [
+    Buffer.from(`tree ${treeId}`),
+    Buffer.from(`parent ${parent}`),
+    ...kept('author').slice(0, 1),
+    Buffer.from(`committer ${signature(committer)}`),
+    ...kept('encoding').slice(0, 1)
+  ]
+  const message = end === -1 ? Buffer.alloc(0) : source.subarray(end + 2)
+  const content = Buffer.concat([...lines.flatMap(line => [line, Buffer.from('\n')]), Buffer.from('\n'), message])
+  return finished(repository, { treeId, objects: [], content })
 }
 
 const EMPTY_TREE = makeObject('tree', Buffer.alloc(0)).id
 
 async function apply(repository: string, root: Folder, change: FileChange, objects: LooseObject[]): Promise<void> {
-  const components = checkPath(change.path)
-  if (change.action === 'create') checkNewPath(change.path)
+  const { action, path } = change
+  if (action === 'move') return await move(repository, root, change, objects)
+  const components = checkPath(path)
+  if (action === 'create') checkNewPath(path)
   const found = await find(repository, root, components)
-  if (found === 'blocked')
-    throw change.action === 'create' ? new PathBlocked(change.path) : new PathMissing(change.path)
-  if (change.action === 'create') {
-    if (found) throw new PathExists(change.path)
+  if (found === 'blocked') throw action === 'create' ? new PathBlocked(path) : new PathMissing(path, action)
+  if (action === 'create') {
+    if (found) throw new PathExists(path, action)
     return await place(repository, root, components, { id: addBlob(change, objects), mode: change.mode ?? '100644' })
   }
-  // A folder or a submodule is not a file.
-  if (!found?.mode.startsWith('1') || found.mode === '160000') throw new PathMissing(change.path)
-  if (change.action === 'delete') return await place(repository, root, components, null)
+  if (!isFile(found)) throw new PathMissing(path, action)
+  if (action === 'delete') return await place(repository, root, components, null)
   // Not specified: an update without a mode keeps the file's, so a script stays executable.
   const mode = change.mode ?? (found.mode === '100755' || found.mode === '120000' ? found.mode : '100644')
   await place(repository, root, components, { id: addBlob({ ...change, mode }, objects), mode })
+}
+
+/** A folder or a submodule is not a file. */
+const isFile = (found: Slot | null): found is Slot => !!found?.mode.startsWith('1') && found.mode !== '160000'
+
+async function move(repository: string, root: Folder, change: FileChange, objects: LooseObject[]): Promise<void> {
+  const { action, path, from = '' } = change
+  const [components, before] = [checkPath(path), checkPath(from)]
+  checkNewPath(path)
+  const found = await find(repository, root, before)
+  if (found === 'blocked' || !isFile(found)) throw new PathMissing(from, action)
+  const { id, mode } = found
+  const taken = await find(repository, root, components)
+  if (taken && taken !== 'blocked') throw new PathExists(path, action)
+  // First the file goes, as it may move to where its own name becomes a folder.
+  await place(repository, root, before, null)
+  if ((await find(repository, root, components)) === 'blocked') throw new PathBlocked(path)
+  if (change.content !== undefined) {
+    const blob = addBlob({ ...change, mode: mode as FileChange['mode'] }, objects)
+    return await place(repository, root, components, { id: blob, mode })
+  }
+  if (mode === '120000') checkLink(path)
+  if (isObeyed(path)) {
+    const content = objects.find(object => object.id === id)?.content ?? (await readObject(repository, id))?.content
+    if (!content) throw new DamagedRepository(repository, `the blob ${id} is missing`)
+    checkContent(path, content)
+  }
+  await place(repository, root, components, { id, mode })
 }
 
 function addBlob({ path, content = Buffer.alloc(0), mode }: FileChange, objects: LooseObject[]): string {
@@ -149,11 +223,20 @@ export interface NewTag {
   readonly tagger: Person
 }
 
-/** Writes an annotated tag and returns its id. The caller then creates `refs/tags/<name>` with updateRef. */
-export async function writeTag(repository: string, tag: NewTag): Promise<string> {
+/** Prepares an annotated tag. The caller writes it and creates `refs/tags/<name>` with updateRef. */
+export function prepareTag(repository: string, tag: NewTag): Pick<PreparedCommit, 'id' | 'write'> {
   if (!isRefName(`refs/tags/${tag.name}`) || !isObjectId(tag.target)) throw new TypeError('not a tag')
   const head = `object ${tag.target}\ntype ${tag.targetType}\ntag ${tag.name}\ntagger ${signature(tag.tagger)}`
   const object = makeObject('tag', Buffer.from(`${head}\n\n${withoutNul(tag.message)}`))
-  await writeObjects(repository, [object])
-  return object.id
+  return { id: object.id, write: () => writeObjects(repository, [object]) }
+}
+
+/** Prepares a commit that only serves git as a side of a merge: the same tree and parent always give the same one. */
+export function prepareBase(
+  repository: string,
+  { parent, treeId }: { readonly parent: string | null; readonly treeId: string }
+): PreparedCommit {
+  const nobody = { name: 'nobody', email: '', date: new Date(0) }
+  const commit = { parent, changes: [], message: '', author: nobody, committer: nobody }
+  return finished(repository, { treeId, objects: [], content: commitContent(treeId, commit) })
 }

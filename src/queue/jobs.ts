@@ -22,6 +22,8 @@ export interface Jobs {
   /** Records what a successful build did to its environment. */
   readonly 'build.deploy': { readonly buildId: number }
   readonly 'repository.optimise': { readonly projectId: number }
+  /** Deletes the branches that the default branch contains, in the name of a user. */
+  readonly 'branches.delete_merged': { readonly projectId: number; readonly userId: number }
   /** Fills the repository of a fork, or of a project that is imported from a URL. */
   readonly 'project.fill': { readonly projectId: number }
   /** Removes what a removed project leaves behind: builds and files. */
@@ -70,6 +72,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'build.deploy': kind('default'),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
+  'branches.delete_merged': kind('default', { attempts: 3, timeout: 3600 }),
   // The limits of the configuration end it before (imports.timeout, git.timeout).
   'project.fill': kind('imports', { attempts: 3, timeout: 7200 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),

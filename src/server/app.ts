@@ -45,7 +45,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     requestTimeout: config().http.body_timeout * 1000,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true, querystringParser: parseForm },
     frameworkErrors: answerBadUrl,
-    rewriteUrl: request => withoutSuffix(request.url ?? '/'),
+    rewriteUrl: request => withWholeNames(withoutSuffix(request.url ?? '/'), request.method),
     // One logger for all requests: a child logger for each request took as long as finding its route.
     childLoggerFactory: logger => logger,
     genReqId: requestId,
@@ -98,4 +98,23 @@ function withoutSuffix(url: string): string {
   const [path = ''] = url.split('?', 1)
   if (!path.endsWith('.json') || path === `${API_PREFIX}/openapi.json`) return url
   return path.slice(0, -'.json'.length) + url.slice(path.length)
+}
+
+const NAMED =
+  /^(\/api\/v3\/projects\/[^/]+\/repository\/(?:branches|tags)\/)([^?]+?)(\/(?:protect|unprotect|release))?\/?(\?.*)?$/
+
+/**
+ * Escapes the slashes in the name of a branch or a tag, which a client may write raw ("Branches and tags"): the router takes
+ * each for the end of a part.
+ */
+function withWholeNames(url: string, method: string | undefined): string {
+  if (!url.includes('/repository/')) return url
+  const found = NAMED.exec(url)
+  if (!found) return url
+  const [, start = '', name = '', verb = '', query = ''] = found
+  // Only a PUT or POST has a verb behind the name: the branch `x/protect` is read and deleted by its name.
+  const whole = method === 'PUT' || method === 'POST' ? name : name + verb
+  if (!whole.includes('/')) return url
+  const rest = whole === name ? verb : ''
+  return `${start}${whole.replaceAll('/', '%2F')}${rest}${query}`
 }

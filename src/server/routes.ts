@@ -30,9 +30,13 @@ import { shareRoutes } from '../areas/project-groups/shares.routes.js'
 import { transferRoutes } from '../areas/project-groups/transfer.routes.js'
 import { groupProjectRoutes } from '../areas/projects/group-projects.routes.js'
 import { projectRoutes } from '../areas/projects/projects.routes.js'
+import { branchRoutes } from '../areas/refs/branches.routes.js'
+import { tagRoutes } from '../areas/refs/tags.routes.js'
 import { groupDeletionRoutes } from '../areas/removal/group-deletion.routes.js'
 import { projectRemovalRoutes } from '../areas/removal/project-removal.routes.js'
 import { userDeletionRoutes } from '../areas/removal/user-deletion.routes.js'
+import { commitCommentRoutes } from '../areas/repository/commit-comments.routes.js'
+import { commitWriteRoutes } from '../areas/repository/commit-writes.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
 import { settingsRoutes } from '../areas/settings/settings.routes.js'
 import { versionRoutes } from '../areas/settings/version.routes.js'
@@ -68,6 +72,10 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(repositoryRoutes)
   await app.register(historyRoutes)
   await app.register(archiveRoutes)
+  await app.register(commitWriteRoutes)
+  await app.register(commitCommentRoutes)
+  await app.register(branchRoutes)
+  await app.register(tagRoutes)
   await app.register(pipelineRoutes)
   await app.register(pipelineActionRoutes)
   await app.register(lintRoutes)

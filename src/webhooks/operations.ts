@@ -31,6 +31,12 @@ export const operations = {
   'POST /projects/:id/repository/files': ['push'],
   'PUT /projects/:id/repository/files': ['push'],
   'DELETE /projects/:id/repository/files': ['push'],
+  'POST /projects/:id/repository/branches': ['push'],
+  'DELETE /projects/:id/repository/branches/:branch': ['push'],
+  'DELETE /projects/:id/repository/merged_branches': ['push'],
+  'POST /projects/:id/repository/tags': ['tag_push'],
+  'POST /projects/:id/repository/commits': ['push'],
+  'POST /projects/:id/repository/commits/:sha/cherry_pick': ['push'],
   'git push': ['push', 'tag_push']
 } as const satisfies { readonly [operation: string]: readonly SystemHookEvent[] }
 

@@ -8,12 +8,13 @@ import { recordEvents } from '../areas/hooks/record-events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
 import { refEffects } from '../areas/refs/ref-effects.js'
+import { feedEntryOfComment, hookEventOfComment } from '../areas/repository/comments/commit-comments.js'
 
 const listeners: readonly Listener[] = [
   pushPipelines,
-  hookDeliveries({ ...recordEvents, 'ref.changed': hookEventOfPush }),
+  hookDeliveries({ ...recordEvents, 'ref.changed': hookEventOfPush, 'commit.commented': hookEventOfComment }),
   refEffects,
-  activityFeed({ ...recordEntries, 'ref.changed': feedEntryOfPush })
+  activityFeed({ ...recordEntries, 'ref.changed': feedEntryOfPush, 'commit.commented': feedEntryOfComment })
 ]
 
 /**

@@ -56,6 +56,13 @@ export const READ_REPOSITORY = onProjects(membersFrom('reporter', 404), internal
 /** The same, but clients without credentials may not, even on public projects. */
 export const READ_COMMIT = onProjects(membersFrom('reporter', 401), internally(OPEN_TO_USERS, 401), OPEN_TO_USERS)
 
+/** Those who read commits and are signed in comment on them. */
+export const COMMENT_COMMIT = onProjects(
+  answering(201, membersFrom('reporter', 401)),
+  answering(201, internally(OPEN_TO_USERS, 401)),
+  answering(201, OPEN_TO_USERS)
+)
+
 /** Builds: guests and strangers read them when public_builds is on. */
 export const READ_BUILDS = onProjects(membersFrom('guest', 401), internally(OPEN_TO_USERS, 401), OPEN_TO_USERS, {
   privateClosed: membersFrom('reporter', 401),

@@ -48,6 +48,12 @@ import type { ForkLink } from '../../src/areas/projects/fork-links.js'
 import { NOTHING_READ } from '../../src/areas/projects/project-readings.js'
 import type { ProjectRow } from '../../src/areas/projects/projects.queries.js'
 import * as projects from '../../src/areas/projects/projects.view.js'
+import * as branches from '../../src/areas/refs/branches.view.js'
+import * as refCommit from '../../src/areas/refs/ref-commit.view.js'
+import type { ReleaseRow } from '../../src/areas/refs/tags/tags.view.js'
+import * as tags from '../../src/areas/refs/tags/tags.view.js'
+import type { CommitCommentRow } from '../../src/areas/repository/comments/commit-comments.queries.js'
+import * as commitComments from '../../src/areas/repository/comments/commit-comments.view.js'
 import * as repository from '../../src/areas/repository/repository.view.js'
 import { defaultSettings } from '../../src/areas/settings/settings.table.js'
 import * as settings from '../../src/areas/settings/settings.view.js'
@@ -586,6 +592,21 @@ const accessRequest: Columns<AccessRequestRow> = {
   created_at: DATE
 }
 
+const commitComment: Columns<CommitCommentRow> = {
+  id: ID,
+  project_id: ID,
+  sha: TEXT,
+  author_id: ID,
+  note: TEXT,
+  path: or(TEXT),
+  line: or(COUNT),
+  line_type: or(['new', 'old']),
+  created_at: DATE,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked']
+}
+
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
   viewBroadcast: of(
@@ -722,6 +743,25 @@ const specimens: { readonly [view: string]: Specimen } = {
     }
   },
   viewContributor: of(history.Contributor, contributor, history.viewContributor),
+  viewRefCommit: { schema: refCommit.RefCommit, views: () => mapped(commits(), refCommit.viewRefCommit) },
+  viewBranch: {
+    schema: branches.Branch,
+    views: () =>
+      mapped(commits(), commit => branches.viewBranch({ name: '\ud800', commit, merged: true, protection: null }))
+  },
+  viewRelease: of(tags.Release, { tag: TEXT, description: TEXT }, tags.viewRelease),
+  viewTag: {
+    schema: tags.Tag,
+    views: function* () {
+      for (const commit of commits()) {
+        yield tags.viewTag({ name: '', message: commit.message, commit, release: undefined })
+      }
+      for (const release of rowsOf<ReleaseRow>({ tag: TEXT, description: TEXT })) {
+        yield tags.viewTag({ name: '\ud800', message: null, commit: null, release })
+      }
+    }
+  },
+  viewCommitComment: of(commitComments.CommitComment, commitComment, commitComments.viewCommitComment),
   viewSettings: of(
     settings.ApplicationSettings,
     { values: [defaultSettings()], stored: [{}, { unknown: 1 }], createdAt: DATE, updatedAt: DATE },

@@ -7,7 +7,7 @@ import { closeGitProcesses } from '../../src/git/processes.js'
 import { isRefName, refValue, updateRef, ZERO } from '../../src/git/refs.js'
 import { createRepository, removeRepository, repositorySize, setHead } from '../../src/git/repository.js'
 import { findEntry } from '../../src/git/tree.js'
-import { type FileChange, type NewCommit, prepareCommit, writeTag } from '../../src/git/write.js'
+import { type FileChange, type NewCommit, prepareCommit, prepareTag } from '../../src/git/write.js'
 import { git, repositoryWith, stream } from './history.js'
 
 t.teardown(() => closeGitProcesses())
@@ -137,13 +137,14 @@ t.test('git reads back the commits that were written', async t => {
     { action: 'update', path: 'bin/run', content: Buffer.from('new') }
   ])
   t.match(await findEntry(repository, third.id, 'bin/run'), { mode: '100755' })
-  const tag = await writeTag(repository, {
+  const { id: tag, write } = prepareTag(repository, {
     name: 'v1',
     target: second.id,
     targetType: 'commit',
     message: 'one\n',
     tagger: ann
   })
+  await write()
   await updateRef(repository, [{ ref: 'refs/tags/v1', old: ZERO, new: tag }])
   t.equal(git(repository, ['cat-file', '-t', 'v1']), 'tag')
   t.ok(isClean(repository))

@@ -3,6 +3,7 @@ import { type Actor, actorOf as asActor, nobody, type Origin, originOf } from '.
 import { createProject } from '../../src/areas/projects/projects.js'
 import { findProject, type ProjectRow } from '../../src/areas/projects/projects.queries.js'
 import type { ProjectBody } from '../../src/areas/projects/projects.schema.js'
+import { createBranch } from '../../src/areas/refs/branches.js'
 import { writeFile } from '../../src/areas/repository/files.js'
 import { checkUser } from '../../src/areas/users/user-rules.js'
 import { insertUsers } from '../../src/areas/users/users.js'
@@ -173,11 +174,20 @@ async function token({ id }: { id: number }, { scopes = 'api', expiresAt, revoke
   return token
 }
 
+/** The project as its owner's requests read it. */
+export const projectRow = async (of: TestProject): Promise<ProjectRow> =>
+  (await findProject(of.id, actorOf(of.owner))) as ProjectRow
+
 /** Commits a file to a branch, by the files API's own rule; the first one makes the branch. */
 async function file(of: TestProject, path: string, content: string, branch = 'master'): Promise<void> {
-  const row = (await findProject(of.id, actorOf(of.owner))) as ProjectRow
+  const row = await projectRow(of)
   const file = { file_path: path, branch_name: branch, content, commit_message: `Add ${path}` }
   await writeFile(row, { ...file, action: 'create' }, originBy(of.owner))
 }
 
-export const factory = { user, admin, project, member, group, groupMember, accessRequest, share, token, file }
+/** Makes a branch at the tip of another one. New default branches are protected; those who may only push use this one. */
+async function branch(of: TestProject, name: string, from = 'master'): Promise<void> {
+  await createBranch(await projectRow(of), { branch_name: name, ref: from }, originBy(of.owner))
+}
+
+export const factory = { user, admin, project, member, group, groupMember, accessRequest, share, token, file, branch }

@@ -81,6 +81,21 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   forked_project_links: async ({ project }) => insertForkLink(project.id, (await factory.project()).id),
   project_imports: ({ project }) =>
     execute('insert into project_imports (project_id, created_at) values (?, now())', [project.id]),
+  protected_branches: ({ project }) =>
+    execute(
+      "insert into protected_branches (project_id, name, created_at, updated_at) values (?, 'owned/*', now(), now())",
+      [project.id]
+    ),
+  releases: ({ project }) =>
+    execute(
+      "insert into releases (project_id, tag, description, created_at, updated_at) values (?, 'v1', '', now(), now())",
+      [project.id]
+    ),
+  commit_comments: ({ project, user }) =>
+    execute(
+      "insert into commit_comments (project_id, sha, author_id, note, created_at) values (?, repeat('a', 40), ?, '', now())",
+      [project.id, user.id]
+    ),
   repository_upkeeps: ({ project }) =>
     execute('insert into repository_upkeeps (project_id, looked_at) values (?, now())', [project.id]),
   repository_checks: ({ project }) =>

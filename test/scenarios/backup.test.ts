@@ -34,6 +34,8 @@ async function makeProject(name: string): Promise<Pushed> {
   await git(clone, ['init', '--quiet', '--initial-branch=master'])
   await commit(clone, 'begin')
   await git(clone, ['push', '--quiet', remote, 'master'])
+  // Its history is rewritten later.
+  await askApi(asAnn, 'PUT', `/projects/${json.id}/repository/branches/master/unprotect`)
   return { id: json.id, clone, remote }
 }
 

@@ -10,6 +10,7 @@ export type FeedAction =
   | 'pushed new'
   | 'pushed to'
   | 'deleted'
+  | 'commented on'
   | 'joined'
   | 'left'
   | 'removed due to membership expiration from'

@@ -36,6 +36,7 @@ export type Happening =
   | { readonly kind: 'project.deleted'; readonly project: ProjectSnapshot }
   /** A branch, a tag or another ref was moved, created or deleted. */
   | { readonly kind: 'ref.changed'; readonly refChangeId: number }
+  | { readonly kind: 'commit.commented'; readonly commentId: number }
 
 export type HappeningKind = Happening['kind']
 

@@ -16,7 +16,7 @@ import { projectSnapshot } from '../activity/project-snapshots.js'
 import { audit } from '../audit/audit.js'
 import { insertMember } from '../members/members.js'
 import { ensureRepository, repositoryPath } from '../projects/repositories.js'
-import { moveRefs } from '../refs/move-refs.js'
+import { putRefsBack } from '../refs/move-refs.js'
 import type { RefMove } from '../refs/ref-changes.js'
 import { copyHashed, folderMaker } from './copy.js'
 import { type Backup, copyUnitBack, refuseDamage } from './copy-back.js'
@@ -122,7 +122,7 @@ async function restoreRefs(
 
 async function move(project: LiveProject, moves: readonly RefMove[], origin: Origin): Promise<void> {
   try {
-    await moveRefs(project, moves, origin)
+    await putRefsBack(project, moves, origin)
   } catch (error) {
     if (error instanceof RefMoved) throw new Conflict(`${error.ref} moved meanwhile: run the restore again`)
     throw error

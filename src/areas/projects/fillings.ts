@@ -7,6 +7,7 @@ import { Invalid, NotFound } from '../../errors.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { encrypt } from '../../secrets.js'
 import { allowedRanges, checkLiteral, RefusedTarget } from '../../webhooks/target.js'
+import { protectDefaultBranch } from './default-branch-protection.js'
 import { insertForkLink } from './fork-links.js'
 import { holdProject } from './projects.queries.js'
 
@@ -47,6 +48,10 @@ export async function finishFilling(projectId: number, filled: Filled): Promise<
     )
     // The URL may contain a password, so nothing keeps it any longer.
     await execute('delete from project_imports where project_id = ?', [projectId])
+    // Not specified: the default branch of a fork or an import is protected as that of a first push.
+    if (affectedRows === 1 && 'branch' in filled && filled.branch !== null) {
+      await protectDefaultBranch(projectId, filled.branch)
+    }
     if (affectedRows === 1 && error === null) await enqueue('repository.optimise', { projectId })
     return affectedRows === 1
   })

@@ -3,15 +3,13 @@ import type { Origin } from '../../access/actor.js'
 import { BadRequest } from '../../errors.js'
 import { RefBlocked, RefMoved, refValue, updateRef, ZERO } from '../../git/refs.js'
 import { repositoryPath, type StoredProject } from '../projects/repositories.js'
-import { refusals } from './push-policy.js'
+import { judge, NO_PUSH, type PushedProject, refusals } from './push-policy.js'
 import { abandonChanges, openChanges, type RefMove, settleChanges } from './ref-changes.js'
 
-interface MovableProject extends StoredProject {
-  readonly default_branch: string | null
-}
+export type MovableProject = StoredProject & PushedProject
 
 /**
- * Moves all refs or none. `write` writes the new objects, if they do not exist yet, while the rows of the changes are written.
+ * Moves all refs or none; each new value must contain the old one. `write` writes the new objects, if they do not exist yet, while the rows of the changes are written.
  * Throws RefMoved when a ref no longer has its old value, RefBlocked when another ref is in the way of its name, BadRequest for
  * a change that the policy refuses, and what `write` throws; then no ref has moved.
  */
@@ -21,9 +19,33 @@ export async function moveRefs(
   origin: Origin,
   write: () => Promise<void> = async () => undefined
 ): Promise<void> {
-  const repository = repositoryPath(project)
+  const { reasons } = await judge(project, moves, { actor: { user: origin.asker }, forward: true })
+  const [refused] = reasons.values()
+  if (refused) throw new BadRequest(refused === NO_PUSH ? 'You are not allowed to push into this branch' : refused)
+  await move(project, moves, origin, write)
+}
+
+/**
+ * Puts refs back to what a backup has. It asks only for the names: who restores a project may move its protected branches
+ * back. Throws as moveRefs does.
+ */
+export async function putRefsBack(
+  project: StoredProject & { readonly default_branch: string | null },
+  moves: readonly RefMove[],
+  origin: Origin
+): Promise<void> {
   const [refused] = refusals(project, moves).values()
   if (refused) throw new BadRequest(refused)
+  await move(project, moves, origin, async () => undefined)
+}
+
+async function move(
+  project: StoredProject,
+  moves: readonly RefMove[],
+  origin: Origin,
+  write: () => Promise<void>
+): Promise<void> {
+  const repository = repositoryPath(project)
   const [opened, written] = await Promise.allSettled([openChanges(project, origin.asker, 'api', moves), write()])
   if (opened.status === 'rejected') throw opened.reason
   const open = opened.value

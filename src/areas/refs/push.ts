@@ -10,7 +10,7 @@ import { setHead } from '../../git/repository.js'
 import type { Spool } from '../../git/spool.js'
 import { log } from '../../log.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
-import { refusals } from './push-policy.js'
+import { judge } from './push-policy.js'
 import { abandonChanges, type OpenChange, openChanges, settleChanges } from './ref-changes.js'
 
 export interface PushTarget {
@@ -36,12 +36,12 @@ export async function openPush(target: PushTarget, input: Readable, door: PushDo
   // The token of a build is read-only.
   if (target.actor.by === 'build') throw new Forbidden()
   const { commands, capabilities, rest } = await readPushCommands(input)
-  const reasons = refusals(target.project, commands)
+  const { reasons, kept } = await judge(target.project, commands, { actor: target.actor })
   if (reasons.size > 0) {
     return Readable.from([await refusePush({ commands, capabilities, reasons, input: rest })], { objectMode: false })
   }
   const { spool, whole } = door.read(rest)
-  const push = prepare(target, { commands, capabilities, spool })
+  const push = prepare(target, { commands, capabilities, spool, kept })
   try {
     await whole
     return await receive(target, push, door)
@@ -60,6 +60,8 @@ interface Sent {
   readonly commands: readonly PushCommand[]
   readonly capabilities: readonly string[]
   readonly spool: Spool
+  /** Branches that git must not rewrite. */
+  readonly kept: readonly string[]
 }
 
 interface PreparedPush extends Sent {
@@ -71,13 +73,13 @@ interface PreparedPush extends Sent {
 }
 
 function prepare({ project, actor, repository, client }: PushTarget, sent: Sent): PreparedPush {
-  const { commands, spool } = sent
+  const { commands, spool, kept } = sent
   let open: Promise<OpenChange[]> | undefined
   const changes = () => {
     open ??= openChanges(project, actor.user, 'push', commands)
     return open
   }
-  const headStart = giveHeadStart(repository, { spool, commands, client, admit: changes })
+  const headStart = giveHeadStart(repository, { spool, commands, client, kept, admit: changes })
   return { ...sent, changes, isOpen: () => open !== undefined, headStart }
 }
 
@@ -106,11 +108,12 @@ interface OpenPush extends Sent {
 
 async function handOver(target: PushTarget, push: OpenPush, door: PushDoor): Promise<Readable> {
   const { project, repository, client } = target
-  const { commands, capabilities, spool, open, begun } = push
+  const { commands, capabilities, spool, kept, open, begun } = push
   const { output, done } = await receivePack(repository, {
     commands,
     capabilities,
     client,
+    kept,
     begun,
     input: () => spool.read(),
     size: spool.size,

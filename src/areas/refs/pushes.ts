@@ -94,7 +94,20 @@ const payloadUser = (change: ChangeRow): PayloadUser => ({
   avatarUrl: null
 })
 
-function payloadProject(change: ChangeRow): PayloadProject {
+/** The columns of a project that payloads show. */
+type ShownProject = Pick<
+  ChangeRow,
+  | 'project_id'
+  | 'project_name'
+  | 'project_path'
+  | 'description'
+  | 'visibility_level'
+  | 'default_branch'
+  | 'namespace_name'
+  | 'namespace_path'
+>
+
+export function payloadProject(change: ShownProject): PayloadProject {
   const path = `${change.namespace_path}/${change.project_path}`
   const { web, http, ssh } = projectUrls(path)
   return {

@@ -7,9 +7,11 @@ import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import type { PushResult } from '../../git/receive.js'
 import { ZERO } from '../../git/refs.js'
+import { batches } from '../../lib/batches.js'
 import { log } from '../../log.js'
 import { machine, startOf } from '../../queue/processes.js'
 import { tellAll } from '../activity/happenings.js'
+import { protectDefaultBranch } from '../projects/default-branch-protection.js'
 
 export type ChangeSource = 'push' | 'api'
 
@@ -134,6 +136,7 @@ export async function settle(
       await execute(`delete from ref_changes where state = 'open' and id in (${marks(ids)})`, ids)
     }
     await nameDefaultBranch(projectId, mine)
+    await forgetReleases(mine)
     await tellAll(mine.map(({ id }) => ({ kind: 'ref.changed', refChangeId: id })))
   })
 }
@@ -182,5 +185,26 @@ async function nameDefaultBranch(projectId: number, changes: readonly OpenChange
       [first.ref.slice('refs/heads/'.length), projectId, known.default_branch]
     )
     named = affectedRows > 0
+    // Not specified: who makes the first branch. Anybody who may push does, as there is nothing to protect before it.
+    if (named) await protectDefaultBranch(projectId, first.ref.slice('refs/heads/'.length))
+  }
+}
+
+/**
+ * A release goes with its tag. One that was written while its tag went is no release of the next tag with that name. A change
+ * that is settled late leaves the releases that were written after it.
+ */
+async function forgetReleases(changes: readonly OpenChange[]): Promise<void> {
+  const tags = changes.filter(
+    ({ ref, old, new: next }) => ref.startsWith('refs/tags/') && (old === ZERO || next === ZERO)
+  )
+  for (const part of batches(tags, 500)) {
+    await execute(
+      `delete r from releases r join ref_changes c on r.project_id = c.project_id
+         and r.tag = substring(c.ref, ${'refs/tags/'.length + 1})
+       where c.id in (${marks(part)})
+         and (r.created_at < c.created_at or (c.new_id = ? and r.created_at = c.created_at))`,
+      [...part.map(({ id }) => id), ZERO]
+    )
   }
 }

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { config } from '../../config.js'
 import { contentDisposition } from '../../lib/disposition.js'
 import { PlainText, ProjectParams } from '../../lib/schema.js'
 import { latestStatusOf } from './commit-status.queries.js'
@@ -15,6 +14,7 @@ import {
   openFound,
   readCommitOf
 } from './contents.js'
+import { fileBodyLimit } from './file-limit.js'
 import { findFile, readFound } from './file-reading.js'
 import { deleteFile, storedPath, writeFile } from './files.js'
 import { BlobParams, BlobQuery, FileBody, FileDeletion, FileQuery, ShaParams, TreeQuery } from './repository.schema.js'
@@ -54,7 +54,7 @@ const written = (body: FileDeletion) => ({
 export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
   const read = { can: 'repository.read' as const }
   const write = { can: 'repository.write' as const }
-  const bodyLimit = Math.min(Math.ceil(config().git.max_file_size * 1.4) + 65_536, 2 ** 29)
+  const bodyLimit = fileBodyLimit()
 
   app.get(
     '/projects/:id/repository/tree',

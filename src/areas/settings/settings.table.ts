@@ -82,7 +82,7 @@ export const settingsTable = {
     schema: Type.Enum([0, 1, 2], { title: 'BranchProtection' }),
     default: () => 2 as const,
     meaning: 'default branches are not (0), partially (1) or fully (2) protected',
-    enforced: null
+    enforced: 'the first push to a project: with 1 developers may push, with 2 only masters'
   }),
   restricted_visibility_levels: setting({
     schema: Nullable(Type.Array(visibility, { uniqueItems: true, maxItems: 3 })),

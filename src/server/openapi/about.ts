@@ -9,6 +9,8 @@ export const tags = [
   { name: 'Access requests', description: 'Users who ask to become members of a project or group.' },
   { name: 'Projects', description: 'Projects: a repository with what belongs to it.' },
   { name: 'Repository', description: 'Files, folders and commits of the git repository of a project.' },
+  { name: 'Branches', description: 'Branches of the repository, and which of them are protected.' },
+  { name: 'Tags', description: 'Tags of the repository, and the release notes about them.' },
   { name: 'Pipelines', description: 'Runs of the CI file, each for one commit.' },
   { name: 'Builds', description: 'The jobs of pipelines, with their traces and artifacts.' },
   { name: 'Environments', description: 'The places that builds deploy to.' },

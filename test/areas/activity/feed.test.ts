@@ -13,7 +13,7 @@ import { refValue, ZERO } from '../../../src/git/refs.js'
 import { tellListeners } from '../../../src/worker/listeners.js'
 import { git, stream } from '../../git/history.js'
 import { testDatabase } from '../../helpers/database.js'
-import { factory, originBy, someOrigin, type TestProject } from '../../helpers/factory.js'
+import { factory, originBy, projectRow, someOrigin, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 
 await testDatabase()
@@ -47,7 +47,7 @@ const longAgo = ({ id }: TestProject) =>
 
 t.test('the feed shows a new project and the pushes to it', async t => {
   const project = await factory.project()
-  const stored = { id: project.id, storage: 'default', default_branch: 'master' }
+  const stored = await projectRow(project)
   await factory.file(project, 'one', '1')
   await factory.file(project, 'two', '2')
   const repository = await repositoryOf(project)
@@ -98,7 +98,7 @@ t.test('a push without a user is not in the feed, but the project counts as acti
   await longAgo(project)
   const repository = await repositoryOf(project)
   const tip = (await refValue(repository, 'refs/heads/master')) ?? ''
-  const stored = { id: project.id, storage: 'default', default_branch: 'master' }
+  const stored = await projectRow(project)
   await moveRefs(stored, [{ ref: 'refs/heads/side', old: ZERO, new: tip }], { ...someOrigin, asker: null })
   await runJobs()
   t.same(await feed(project), before)
@@ -135,7 +135,7 @@ t.test('a large push takes at most 64 KiB', async t => {
   )
   git(repository, ['fast-import', '--quiet'], commits.join(''))
   const after = git(repository, ['rev-parse', 'refs/internal/large'])
-  const stored = { id: project.id, storage: 'default', default_branch: 'master' }
+  const stored = await projectRow(project)
   await moveRefs(stored, [{ ref: 'refs/heads/master', old: before, new: after }], originBy(project.owner))
   await runJobs()
   const [large] = (await feed(project)).slice(-1)
@@ -150,7 +150,7 @@ t.test('the whole history of a first push is counted', async t => {
   const repository = await repositoryOf(project)
   git(repository, ['fast-import', '--quiet'], stream(300).replaceAll('refs/heads/', 'refs/internal/'))
   const tip = git(repository, ['rev-parse', 'refs/internal/master'])
-  const stored = { id: project.id, storage: 'default', default_branch: null }
+  const stored = await projectRow(project)
   await moveRefs(stored, [{ ref: 'refs/heads/master', old: ZERO, new: tip }], originBy(project.owner))
   await runJobs()
   const [push] = await pushes(project)
@@ -184,7 +184,12 @@ t.test('a happening whose project or author is removed is not written', async t 
   const entry: FeedEntry = { projectId: project.id, authorId: gone.id, action: 'created' }
   const hear = (written: FeedEntry, id: string) =>
     tellListeners({ ...told, id }, [
-      activityFeed({ ...recordEntries, 'project.created': () => written, 'ref.changed': null })
+      activityFeed({
+        ...recordEntries,
+        'project.created': () => written,
+        'ref.changed': null,
+        'commit.commented': null
+      })
     ])
   await hear(entry, 'no-author')
   await hear({ ...entry, authorId: project.owner.id, projectId: 999_999 }, 'no-project')

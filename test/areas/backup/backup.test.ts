@@ -18,7 +18,7 @@ import { AlreadyRunning } from '../../../src/errors.js'
 import { readRefFiles } from '../../../src/git/ref-files.js'
 import { ZERO } from '../../../src/git/refs.js'
 import { cli } from '../../helpers/cli.js'
-import { factory, originBy } from '../../helpers/factory.js'
+import { factory, originBy, projectRow } from '../../helpers/factory.js'
 import {
   create,
   databaseUrl,
@@ -171,7 +171,7 @@ t.test('refs that move after the snapshot have the value of the snapshot', async
   await factory.file(young, 'two', '2\n')
   await factory.file(young, 'three', '3\n')
   const moves = [{ ref: 'refs/heads/young', old: ZERO, new: git(path, 'rev-parse', 'master') }]
-  await moveRefs({ id: young.id, storage: 'default', default_branch: 'master' }, moves, originBy(young.owner))
+  await moveRefs(await projectRow(young), moves, originBy(young.owner))
   t.not(git(path, 'rev-parse', 'master'), before.get('refs/heads/master'))
   const draft = draftIn(t.testdir())
   const { units, rewound } = await copyRepositories(draft, projects, known, quietly)

@@ -36,7 +36,7 @@ import { ZERO } from '../../../src/git/refs.js'
 import { RESTORE_DRAFT } from '../../../src/home.js'
 import { startOf } from '../../../src/queue/processes.js'
 import { cli } from '../../helpers/cli.js'
-import { actorOf, factory, originBy, someOrigin } from '../../helpers/factory.js'
+import { actorOf, factory, originBy, projectRow, someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 import { waitingHappenings } from '../../helpers/told.js'
 import { until } from '../../helpers/until.js'
@@ -224,7 +224,7 @@ t.test('the refs of a project that still exists come back as ref changes', async
   for (const word of ['one', 'two']) await factory.file(mine, word, `${word}\n`)
   const path = repositoryPath({ id: mine.id, storage: 'default' })
   const [old, then] = [git(path, 'rev-parse', 'master~1'), git(path, 'rev-parse', 'master')]
-  const row = { id: mine.id, storage: 'default', default_branch: 'master' }
+  const row = await projectRow(mine)
   await moveRefs(row, [{ ref: 'refs/heads/gone', old: ZERO, new: then }], originBy(mine.owner))
   const backup = await create()
   const found = findBackup(backup.path)

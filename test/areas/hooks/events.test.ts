@@ -352,6 +352,47 @@ t.test('the files API', async t => {
   }
 })
 
+t.test('branches, tags and commits', async t => {
+  const project = await app.make.project()
+  const asker = app.as(project.owner)
+  const below = `/projects/${project.id}/repository`
+  await app.make.file(project, 'README', 'one')
+  const branch = (branch_name: string) => asker.post(`${below}/branches`, { branch_name, ref: 'master' })
+  const commit = (file_path: string) =>
+    asker.post(`${below}/commits`, {
+      branch_name: 'side',
+      commit_message: 'Two files',
+      actions: [{ action: 'create', file_path, content: 'x' }]
+    })
+  const run = async (operation: Operation, event: string, ask: () => Promise<{ statusCode: number }>) => {
+    const told = await telling(operation, async () => t.ok((await ask()).statusCode < 300, operation))
+    t.equal(told.length, 1)
+    return one(told, event)
+  }
+  t.match(await run('POST /projects/:id/repository/branches', 'push', () => branch('side')), {
+    before: ZEROS,
+    after: SHA,
+    ref: 'refs/heads/side'
+  })
+  t.match(await run('POST /projects/:id/repository/commits', 'push', () => commit('a')), { ref: 'refs/heads/side' })
+  const pick = () => asker.post(`${below}/commits/side/cherry_pick`, { branch: 'master' })
+  t.match(await run('POST /projects/:id/repository/commits/:sha/cherry_pick', 'push', pick), {
+    ref: 'refs/heads/master'
+  })
+  const tag = () => asker.post(`${below}/tags`, { tag_name: 'v1', ref: 'master', message: 'The first' })
+  t.match(await run('POST /projects/:id/repository/tags', 'tag_push', tag), { ref: 'refs/tags/v1' })
+  const removeBranch = () => asker.delete(`${below}/branches/side`)
+  t.match(await run('DELETE /projects/:id/repository/branches/:branch', 'push', removeBranch), { after: ZEROS })
+  await branch('merged')
+  const removeMerged = () => asker.delete(`${below}/merged_branches`)
+  t.match(await run('DELETE /projects/:id/repository/merged_branches', 'push', removeMerged), {
+    after: ZEROS,
+    ref: 'refs/heads/merged'
+  })
+  const silent = await telling('POST /projects/:id/repository/tags', () => asker.delete(`${below}/tags/v1`))
+  t.same(silent, [], 'the deletion of a tag is not told')
+})
+
 t.test('git push', async t => {
   await app.fastify.listen({ port: 0, host: '127.0.0.1' })
   const project = await app.make.project()

@@ -15,7 +15,7 @@ import { BODY_LIMIT } from '../../../src/webhooks/body.js'
 import { git } from '../../git/history.js'
 import { testApp } from '../../helpers/app.js'
 import { testDatabase } from '../../helpers/database.js'
-import { originBy, someOrigin, type TestProject } from '../../helpers/factory.js'
+import { originBy, projectRow, someOrigin, type TestProject } from '../../helpers/factory.js'
 import { receiver } from '../../webhooks/receiver.js'
 
 interface Push {
@@ -55,12 +55,9 @@ async function hooked(t: Test, project: TestProject, flags: { pushEvents?: boole
 async function repositoryOf(project: TestProject) {
   const path = await ensureRepository({ id: project.id, storage: 'default' })
   const tip = (await refValue(path, 'refs/heads/master')) ?? ''
+  const row = await projectRow(project)
   const move = (ref: string, old: string, next: string) =>
-    moveRefs(
-      { id: project.id, storage: 'default', default_branch: 'master' },
-      [{ ref, old, new: next }],
-      originBy(project.owner)
-    )
+    moveRefs(row, [{ ref, old, new: next }], originBy(project.owner))
   return { path, tip, move }
 }
 

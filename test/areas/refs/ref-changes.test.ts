@@ -11,7 +11,7 @@ import { execute, row, rows } from '../../../src/db/sql.js'
 import { refValue, ZERO } from '../../../src/git/refs.js'
 import { tellListeners } from '../../../src/worker/listeners.js'
 import { testDatabase } from '../../helpers/database.js'
-import { factory, originBy, someOrigin, type TestProject } from '../../helpers/factory.js'
+import { factory, originBy, projectRow, someOrigin, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
@@ -162,7 +162,7 @@ t.test('moveRefs', async t => {
   await runJobs()
   const repository = await ensureRepository({ id: project.id, storage: 'default' })
   const tip = (await refValue(repository, 'refs/heads/master')) ?? ''
-  const stored = { id: project.id, storage: 'default', default_branch: 'master' }
+  const stored = await projectRow(project)
   const count = async () => (await changes(project)).length
 
   t.test('moves a ref and causes the effects', async t => {

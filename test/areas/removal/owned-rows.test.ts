@@ -123,6 +123,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'access_requests.user_id': /requests for access to projects and groups/,
   'projects.creator_id': /projects that the user created elsewhere; they have no creator then/,
   'project_stars.user_id': /stars/,
+  'commit_comments.author_id': /comments about commits/,
   'activity_events.author_id': /what the user did in the activity of projects/,
   'pipelines.user_id': /pipelines, builds and deployments in other projects; their `user` is null/,
   'deployments.user_id': /pipelines, builds and deployments in other projects; their `user` is null/,

@@ -72,6 +72,7 @@ t.test('DELETE /users/:id', async t => {
         memberships: 1,
         access_requests: 0,
         stars: 0,
+        commit_comments: 0,
         activities: 0
       },
       stays: { projects: 0, pipelines: 1, builds: 1, pushes: 1, audit_events: 2 }

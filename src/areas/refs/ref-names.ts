@@ -1,0 +1,40 @@
+// The branches or tags of a repository by name, without a process.
+import { existsSync } from 'node:fs'
+import { DamagedRepository } from '../../git/objects.js'
+import { listEveryRef } from '../../git/ref-list.js'
+import { listRefs } from '../../git/refs.js'
+import { repositoryPath, type StoredProject } from '../projects/repositories.js'
+
+export interface NamedRef {
+  /** Without `refs/heads/` or `refs/tags/`. U+FFFD stands for bytes that are not UTF-8. */
+  readonly name: string
+  /** What the ref holds; for an annotated tag the id of the tag. */
+  readonly id: string
+  /** What it points at in the end. */
+  readonly target: string
+}
+
+/** Lists the refs below `refs/heads/` or `refs/tags/`, sorted by the bytes of their names. */
+export async function namedRefs(
+  project: StoredProject & { readonly default_branch: string | null },
+  prefix: 'refs/heads/' | 'refs/tags/'
+): Promise<readonly NamedRef[]> {
+  const repository = repositoryPath(project)
+  if (!existsSync(repository)) {
+    if (project.default_branch === null) return []
+    throw new DamagedRepository(repository, 'it does not exist')
+  }
+  const all = await listEveryRef(repository)
+  if (!all) {
+    // Something is unusual, and git knows what to make of it.
+    const listed = await listRefs(repository, prefix)
+    return listed.map(({ name, id, target }) => ({ name: name.slice(prefix.length), id, target: target ?? id }))
+  }
+  return all.refs
+    .filter(({ name }) => name.startsWith(prefix))
+    .map(({ name, id, peeled }) => ({
+      name: Buffer.from(name.slice(prefix.length), 'latin1').toString(),
+      id,
+      target: peeled ?? id
+    }))
+}

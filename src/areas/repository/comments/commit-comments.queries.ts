@@ -1,0 +1,63 @@
+import { countTotal, type Page, type PageRequest, window } from '../../../db/paginate.js'
+import { row, rows } from '../../../db/sql.js'
+
+export interface CommitCommentRow {
+  readonly id: number
+  readonly project_id: number
+  readonly sha: string
+  readonly author_id: number
+  readonly note: string
+  readonly path: string | null
+  readonly line: number | null
+  readonly line_type: string | null
+  readonly created_at: Date
+  readonly author_name: string
+  readonly author_username: string
+  readonly author_state: 'active' | 'blocked'
+}
+
+const SELECT = `select c.id, c.project_id, c.sha, c.author_id, c.note, c.path, c.line, c.line_type, c.created_at,
+  u.name as author_name, u.username as author_username, u.state as author_state
+  from commit_comments c join users u on u.id = c.author_id`
+
+/** A page of the comments about a commit, oldest first. */
+export async function listCommitComments(
+  projectId: number,
+  sha: string,
+  query: PageRequest
+): Promise<Page<CommitCommentRow>> {
+  const { page, perPage, sql } = window(query)
+  const values = [projectId, sha]
+  const [items, total] = await Promise.all([
+    rows<CommitCommentRow>(`${SELECT} where c.project_id = ? and c.sha = ? order by c.id ${sql}`, values),
+    countTotal('select count(*) as total from commit_comments where project_id = ? and sha = ?', values)
+  ])
+  return { items, total, page, perPage }
+}
+
+export const findCommitComment = (id: number) => row<CommitCommentRow>(`${SELECT} where c.id = ?`, [id])
+
+/** A comment with what hooks tell of its project and its author. */
+export interface ToldCommentRow extends CommitCommentRow {
+  readonly author_email: string
+  readonly storage: string
+  readonly project_name: string
+  readonly project_path: string
+  readonly description: string | null
+  readonly visibility_level: number
+  readonly default_branch: string | null
+  readonly namespace_name: string
+  readonly namespace_path: string
+}
+
+/** Returns undefined when the comment, its author or its project is gone. */
+export const findToldComment = (id: number) =>
+  row<ToldCommentRow>(
+    `select c.id, c.project_id, c.sha, c.author_id, c.note, c.path, c.line, c.line_type, c.created_at,
+       u.name as author_name, u.username as author_username, u.state as author_state, u.email as author_email,
+       p.storage, p.name as project_name, p.path as project_path, p.description, p.visibility_level, p.default_branch,
+       n.name as namespace_name, n.path as namespace_path
+     from commit_comments c join users u on u.id = c.author_id join projects p on p.id = c.project_id
+     join namespaces n on n.id = p.namespace_id where c.id = ?`,
+    [id]
+  )

@@ -1,0 +1,105 @@
+// Comments about commits, and what hooks and the feed tell of them.
+import { createHash } from 'node:crypto'
+import { type Origin, requireAsker } from '../../../access/actor.js'
+import { execute } from '../../../db/sql.js'
+import { transact } from '../../../db/transact.js'
+import { BadParameters, NotFound } from '../../../errors.js'
+import { isChangedLine } from '../../../git/changed-lines.js'
+import { DamagedRepository, readCommit } from '../../../git/objects.js'
+import { beginning } from '../../../webhooks/body.js'
+import { commitNotePayload } from '../../../webhooks/note-payloads.js'
+import type { FeedEntry } from '../../activity/feed.js'
+import { type ToldOf, tell } from '../../activity/happenings.js'
+import type { HookEvent } from '../../hooks/hook-events.js'
+import { holdProject, type ProjectRow } from '../../projects/projects.queries.js'
+import { repositoryPath } from '../../projects/repositories.js'
+import { payloadProject } from '../../refs/pushes.js'
+import { findCommitOf } from '../contents.js'
+import {
+  type CommitCommentRow,
+  findCommitComment,
+  findToldComment,
+  type ToldCommentRow
+} from './commit-comments.queries.js'
+import type { CommentBody } from './commit-comments.schema.js'
+
+/** Characters of a note in a payload. */
+const NOTE_LIMIT = 100_000
+
+/** Writes a comment. One about a line that the commit did not change is about the whole commit. Throws NotFound. */
+export async function createCommitComment(
+  project: ProjectRow,
+  sha: string,
+  body: CommentBody,
+  origin: Origin
+): Promise<CommitCommentRow> {
+  const { path: about, line, line_type: side = 'new' } = body
+  if (about && line === undefined) throw BadParameters.missing('line')
+  const commit = await findCommitOf(project, sha)
+  const place =
+    about && line !== undefined && (await isChangedLine(repositoryPath(project), commit, { path: about, line, side }))
+      ? [about, line, side]
+      : [null, null, null]
+  const id = await transact(async () => {
+    if (!(await holdProject(project.id))) throw new NotFound('Project')
+    const { insertId } = await execute(
+      `insert into commit_comments (project_id, sha, author_id, note, path, line, line_type, created_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [project.id, commit, requireAsker(origin).id, body.note, ...place, new Date()]
+    )
+    await tell({ kind: 'commit.commented', commentId: insertId })
+    return insertId
+  })
+  const made = await findCommitComment(id)
+  if (!made) throw new NotFound('Commit')
+  return made
+}
+
+/** Returns the hook event of a comment; null when it is gone. */
+export async function hookEventOfComment({ happening }: ToldOf<'commit.commented'>): Promise<HookEvent | null> {
+  const comment = await findToldComment(happening.commentId)
+  return comment ? { project: { id: comment.project_id, event: 'note', payload: () => payloadOf(comment) } } : null
+}
+
+/** Returns the feed entry of a comment; null when it is gone. */
+export async function feedEntryOfComment({ happening }: ToldOf<'commit.commented'>): Promise<FeedEntry | null> {
+  const comment = await findToldComment(happening.commentId)
+  if (!comment) return null
+  const { id, project_id: projectId, author_id: authorId } = comment
+  return { projectId, authorId, action: 'commented on', target: { type: 'Note', id, title: null } }
+}
+
+async function payloadOf(comment: ToldCommentRow) {
+  const repository = repositoryPath({ id: comment.project_id, storage: comment.storage })
+  const commit = await readCommit(repository, comment.sha)
+  if (!commit) throw new DamagedRepository(repository, `the commit ${comment.sha} is missing`)
+  const project = payloadProject(comment)
+  return commitNotePayload({
+    id: comment.id,
+    note: beginning(comment.note, NOTE_LIMIT),
+    author: {
+      id: comment.author_id,
+      name: comment.author_name,
+      username: comment.author_username,
+      email: comment.author_email,
+      avatarUrl: null
+    },
+    createdAt: comment.created_at,
+    project,
+    commit: {
+      id: commit.id,
+      message: commit.message,
+      timestamp: commit.committedDate,
+      url: `${project.webUrl}/commit/${commit.id}`,
+      author: { name: commit.authorName, email: commit.authorEmail }
+    },
+    lineCode: lineCodeOf(comment)
+  })
+}
+
+/** The hash of the path, the number before and the number after: the one that the comment does not have is 0. */
+function lineCodeOf({ path, line, line_type: side }: CommitCommentRow): string | null {
+  if (path === null || line === null) return null
+  const hash = createHash('sha1').update(path).digest('hex')
+  return side === 'old' ? `${hash}_${line}_0` : `${hash}_0_${line}`
+}
