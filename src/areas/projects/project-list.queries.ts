@@ -2,7 +2,7 @@
 // projects.queries.ts.
 import { contains } from '../../db/conditions.js'
 import { PART } from '../../db/paginate.js'
-import { row, rows, type Value } from '../../db/sql.js'
+import { marks, row, rows, type Value } from '../../db/sql.js'
 import { NoSuch } from '../../errors.js'
 import { type VisibilityName, visibilityOf } from '../../lib/levels.js'
 import { DESCRIBED, type Described } from './describe-project.js'
@@ -20,27 +20,15 @@ export interface ProjectFilter {
 
 export type ProjectOrder = 'newest' | 'activity' | 'size' | 'path'
 
-/** What each order sorts by; the id decides between equal ones. `of` gives the value of a row. */
-const ORDERS: {
-  readonly [Order in ProjectOrder]: {
-    readonly by: string
-    readonly direction: 'asc' | 'desc'
-    readonly of: (project: Described) => Value
-  }
-} = {
-  newest: { by: 'p.id', direction: 'desc', of: ({ id }) => id },
-  activity: { by: 'p.last_activity_at', direction: 'desc', of: ({ last_activity_at }) => last_activity_at },
-  size: {
-    by: 'coalesce(s.repository_size + s.build_artifacts_size, 0)',
-    direction: 'desc',
-    of: ({ repository_size, build_artifacts_size }) => (repository_size ?? 0) + (build_artifacts_size ?? 0)
-  },
-  path: {
-    by: "concat(n.path_key, '/', p.path_key)",
-    direction: 'asc',
-    of: ({ path_with_namespace }) => path_with_namespace.toLowerCase()
-  }
+const ORDERS: { readonly [Order in ProjectOrder]: string } = {
+  newest: 'p.id desc',
+  activity: 'p.last_activity_at desc, p.id desc',
+  size: 'coalesce(s.repository_size + s.build_artifacts_size, 0) desc, p.id desc',
+  path: 'n.path_key, p.path_key'
 }
+
+const FROM = `from projects p left join namespaces n on n.id = p.namespace_id
+  left join project_statistics s on s.project_id = p.id`
 
 /** Throws NoSuch when no user or group has this path: a wrong word would look like a namespace without projects. */
 export async function requireNamespace(path: string): Promise<void> {
@@ -50,31 +38,52 @@ export async function requireNamespace(path: string): Promise<void> {
 /** The first projects of a list, at most `limit`, and how many there are. */
 export async function listDescribed(filter: ProjectFilter, order: ProjectOrder, limit: number) {
   const { where, values } = conditionOf(filter)
-  const { by, direction } = ORDERS[order]
   const [items, found] = await Promise.all([
-    rows<Described>(
-      `${DESCRIBED} where ${where} order by ${by} ${direction}, p.id ${direction} limit ${Math.trunc(limit)}`,
-      values
-    ),
-    row<{ total: number }>(
-      `select count(*) as total from projects p join namespaces n on n.id = p.namespace_id where ${where}`,
-      values
-    )
+    rows<Described>(`${DESCRIBED} where ${where} order by ${ORDERS[order]} limit ${Math.trunc(limit)}`, values),
+    row<{ total: number }>(`select count(*) as total ${FROM} where ${where}`, values)
   ])
   return { items, total: Number(found?.total ?? 0) }
 }
 
-/** The next part of such a list: what comes after `last`, or its beginning. */
-export function describedAfter(filter: ProjectFilter, order: ProjectOrder, last?: Described): Promise<Described[]> {
+/** Gives a function that reads the next part of such a list at each call, and nothing after its end. */
+export function describedParts(filter: ProjectFilter, order: ProjectOrder): () => Promise<Described[]> {
+  if (order === 'newest') {
+    let last = Number.MAX_SAFE_INTEGER
+    return async () => {
+      const part = await before(filter, last)
+      last = part.at(-1)?.id ?? last
+      return part
+    }
+  }
+  let ids: number[] | undefined
+  return async () => {
+    // Sorts once, and holds the ids alone: sorting for each part took 69 s for 100,000 projects.
+    ids ??= await idsInOrder(filter, order)
+    for (;;) {
+      const some = ids.splice(0, PART)
+      const part = await byIds(some)
+      // All of a part may be deleted by now, which is not the end.
+      if (part.length > 0 || some.length === 0) return part
+    }
+  }
+}
+
+function before(filter: ProjectFilter, last: number): Promise<Described[]> {
   const { where, values } = conditionOf(filter)
-  const { by, direction, of } = ORDERS[order]
-  const than = direction === 'asc' ? '>' : '<'
-  // MariaDB takes no index for a comparison of pairs.
-  const after = last ? ` and ${by} ${than}= ? and (${by} ${than} ? or p.id ${than} ?)` : ''
-  return rows<Described>(
-    `${DESCRIBED} where ${where}${after} order by ${by} ${direction}, p.id ${direction} limit ${PART}`,
-    last ? [...values, of(last), of(last), last.id] : values
-  )
+  return rows<Described>(`${DESCRIBED} where ${where} and p.id < ? order by p.id desc limit ${PART}`, [...values, last])
+}
+
+async function idsInOrder(filter: ProjectFilter, order: ProjectOrder): Promise<number[]> {
+  const { where, values } = conditionOf(filter)
+  const found = await rows<{ id: number }>(`select p.id ${FROM} where ${where} order by ${ORDERS[order]}`, values)
+  return found.map(({ id }) => id)
+}
+
+async function byIds(ids: readonly number[]): Promise<Described[]> {
+  if (ids.length === 0) return []
+  const found = await rows<Described>(`${DESCRIBED} where p.id in (${marks(ids)})`, ids)
+  const known = new Map(found.map(project => [project.id, project]))
+  return ids.flatMap(id => known.get(id) ?? [])
 }
 
 function conditionOf({ namespace, visibility, archived, search, quietSince }: ProjectFilter) {

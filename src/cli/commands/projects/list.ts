@@ -64,7 +64,6 @@ export default class ProjectsList extends BaseCommand {
     const filter = { namespace, visibility, archived, search, quietSince }
     if (flags.all) {
       const { printAll } = await import('../../list-all.js')
-      let end: Row | undefined
       return withDatabase(async () => {
         if (namespace !== undefined) await queries.requireNamespace(namespace)
         return printAll({
@@ -72,11 +71,7 @@ export default class ProjectsList extends BaseCommand {
           json: this.jsonEnabled(),
           columns: COLUMNS,
           view: () => viewDescribed,
-          part: async () => {
-            const rows = await queries.describedAfter(filter, order, end)
-            end = rows.at(-1)
-            return rows
-          },
+          part: queries.describedParts(filter, order),
           idOf: ({ id }) => id
         })
       })
