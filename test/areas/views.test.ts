@@ -606,6 +606,10 @@ const commitComment: Columns<CommitCommentRow> = {
   author_username: TEXT,
   author_state: ['active', 'blocked']
 }
+/** What every group stores: as much as there may be. */
+const STORED = {
+  get: (id: number) => ({ group_id: id, repository_size: 2 ** 52, build_artifacts_size: 2 ** 52 - 1 })
+} as Parameters<typeof groups.withStatistics>[0]
 
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
@@ -677,6 +681,7 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewHookWithHealth: of(Anything, hook, row => hooks.viewHookWithHealth(row, undefined)),
   viewGroup: of(Anything, group, groups.viewGroup),
   viewGroupItem: of(groups.GroupItem, group, groups.viewGroupItem),
+  withStatistics: of(groups.GroupItem, group, row => groups.withStatistics(STORED)(row)),
   viewNamespaceItem: of(
     namespaces.NamespaceItem,
     { id: ID, name: TEXT, path: TEXT, kind: ['user', 'group'] } satisfies Columns<NamespaceRow>,
