@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { arch, availableParallelism, release, totalmem, type as typeOfSystem } from 'node:os'
 import { join } from 'node:path'
 import { type ApplianceCounts, applianceCounts, databaseFacts } from '../areas/maintenance/counts.queries.js'
-import { config, publicUrl } from '../config.js'
+import { config, publicSshAddress, publicUrl } from '../config.js'
 import { runGit } from '../git/run.js'
 import { version } from '../version.js'
 import { type FolderSize, folderSize } from './folder-size.js'
@@ -19,7 +19,7 @@ export interface ApplianceFacts {
   }
   readonly machine: { readonly processors: number; readonly memory: number }
   readonly home: string
-  readonly urls: { readonly public: string; readonly server: string; readonly api: string }
+  readonly urls: { readonly public: string; readonly server: string; readonly api: string; readonly ssh: string | null }
   readonly database: { readonly kind: 'embedded' | 'outside'; readonly bytes: number }
   readonly counts: ApplianceCounts
   readonly folders: { readonly repositories: FolderSize; readonly artifacts: FolderSize; readonly traces: FolderSize }
@@ -55,12 +55,21 @@ export async function readFacts(seconds: number): Promise<ApplianceFacts> {
     urls: {
       public: publicUrl(),
       server: server.url,
-      api: `${publicUrl()}/api/v3`
+      api: `${publicUrl()}/api/v3`,
+      ssh: sshUrl()
     },
     database: { kind: config().database.url === null ? 'embedded' : 'outside', bytes: database.bytes },
     counts,
     folders: { repositories, artifacts, traces }
   }
+}
+
+/** Where users reach git over SSH; null when it is switched off here, and no other server is named. */
+function sshUrl(): string | null {
+  const { enabled, public_port, public_host } = config().ssh
+  if (!enabled && public_port === null && public_host === null) return null
+  const { host, port } = publicSshAddress()
+  return `ssh://git@${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function systemName(): string {

@@ -1,5 +1,6 @@
 // Erases what a removed project leaves behind: its builds end, then their files, the rows and the repository go. The
 // row of project_removals goes last: when the job is killed at any point, it begins again and finds what is left.
+import { scheduleOrigin } from '../../access/actor.js'
 import { eraseOwned } from '../../db/owned-rows.js'
 import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -9,6 +10,7 @@ import { removeArtifact } from '../../storage/artifacts.js'
 import { removeTrace } from '../../storage/traces.js'
 import { removeUploads } from '../../storage/uploads.js'
 import { repositoryPath } from '../projects/repositories.js'
+import { removeUnusedKeys } from '../ssh/deploy-keys.js'
 
 /** A canceled build may still write for this long, until its runner notices and ends it. */
 const ENDING_MS = 15_000
@@ -29,6 +31,7 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
   await eraseOwned('projects', projectId, { signal, before: { builds: removeFiles } })
   await removeUploads(projectId)
   await removeRepository(repositoryPath({ id: projectId, storage: removal.storage }))
+  await removeUnusedKeys(scheduleOrigin())
   await execute('delete from project_removals where project_id = ?', [projectId])
 }
 

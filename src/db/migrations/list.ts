@@ -18,6 +18,7 @@ import { trust } from './0022-trust.js'
 import { groups } from './0025-groups.js'
 import { projectRelations } from './0026-project-relations.js'
 import { oauth } from './0027-oauth.js'
+import { deployKeys } from './0031-deploy-keys.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -37,5 +38,6 @@ export const migrations: readonly Migration[] = [
   trust,
   groups,
   projectRelations,
-  oauth
+  oauth,
+  deployKeys
 ]
