@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { arch, availableParallelism, release, totalmem, type as typeOfSystem } from 'node:os'
 import { join } from 'node:path'
 import { type ApplianceCounts, applianceCounts, databaseFacts } from '../areas/maintenance/counts.queries.js'
-import { config, publicSshAddress, publicUrl } from '../config.js'
+import { config, publicUrl } from '../config.js'
 import { runGit } from '../git/run.js'
 import { version } from '../version.js'
 import { type FolderSize, folderSize } from './folder-size.js'
-import { findServer } from './read-status.js'
+import { findServer, sshUrl } from './read-status.js'
 
 export interface ApplianceFacts {
   readonly versions: {
@@ -62,14 +62,6 @@ export async function readFacts(seconds: number): Promise<ApplianceFacts> {
     counts,
     folders: { repositories, artifacts, traces }
   }
-}
-
-/** Where users reach git over SSH; null when it is switched off here, and no other server is named. */
-function sshUrl(): string | null {
-  const { enabled, public_port, public_host } = config().ssh
-  if (!enabled && public_port === null && public_host === null) return null
-  const { host, port } = publicSshAddress()
-  return `ssh://git@${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function systemName(): string {

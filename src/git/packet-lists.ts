@@ -2,6 +2,7 @@
 // flush, a pack with the hash of its bytes.
 import { createHash } from 'node:crypto'
 import { BadProtocol, takePackets } from './pkt-line.js'
+import { HEAD_LIMIT, tooManyChanges } from './receive.js'
 import { ZERO } from './refs.js'
 
 const LONGEST = 65_520
@@ -118,10 +119,7 @@ async function* upToPackEnd(source: PacketSource): AsyncGenerator<Buffer> {
   }
 }
 
-/** Bytes of the commands of a push, as readPushCommands takes them at the most. */
-const HEAD_LIMIT = 8 * 1024 * 1024
-
-/** Returns one push, or null when the client wants to change nothing. Throws BadProtocol. */
+/** Returns one push, or null when the client wants to change nothing. Throws BadProtocol, TooLarge. */
 export async function readPush(input: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer> | null> {
   const source = packetSource(input)
   const head: Buffer[] = []
@@ -129,8 +127,7 @@ export async function readPush(input: AsyncIterable<Buffer>): Promise<AsyncItera
   for await (const chunk of upToFlush(source)) {
     head.push(chunk)
     size += chunk.length
-    // Whoever reads the commands refuses so many of them.
-    if (size > HEAD_LIMIT) return chain(head)
+    if (size > HEAD_LIMIT) throw tooManyChanges()
   }
   const text = Buffer.concat(head)
   const { packets } = takePackets(text)

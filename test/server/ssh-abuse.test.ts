@@ -104,13 +104,12 @@ t.test('a signature by another key, and passwords, are refused', async t => {
 })
 
 t.test('clients that do not log in, or do nothing after it, are cut off', async t => {
-  const silent = Array.from({ length: 5 }, raw)
   const half = raw()
   half.write('SSH-2.0-slow\r\n')
+  const strangers = [half, ...Array.from({ length: 5 }, raw)].map(ended)
   const { key } = await member()
-  const client = await login(key)
-  await Promise.all([...silent, half].map(ended))
-  await ended(client)
+  const idle = ended(await login(key))
+  await Promise.all([...strangers, idle])
   await until('no connection is left', () => sshCounts.connections === 0)
   t.equal(sshCounts.connections, 0)
 })
@@ -164,10 +163,11 @@ t.test('nonsense ends the connection and nothing else', async t => {
 t.test('packets of no size, which would never be sent, end the connection', async t => {
   const { key } = await member()
   const client = await login(key)
+  const gone = ended(client)
   const protocol = (client as unknown as { _protocol: { session(id: number, window: number, size: number): void } })
     ._protocol
   protocol.session(77, 2 ** 21, 0)
-  await ended(client)
+  await gone
   t.pass('cut off')
 })
 
@@ -194,11 +194,12 @@ t.test('a client that stalls holds nothing', async t => {
   await Promise.all(
     half.map(async ([asked, env, sent]) => {
       const client = await login(key)
+      const gone = ended(client)
       const channel = await run(client, asked, env)
       channel.on('error', () => undefined).resume()
       channel.stderr.resume()
       if (sent.length > 0) channel.write(sent)
-      await ended(client)
+      await gone
     })
   )
   await until('no process and no slot is left', () => slotCounts().running === 0 && slotCounts().waiting === 0)
@@ -227,10 +228,11 @@ t.test('a client that never reads is cut off', async t => {
     [project.id]
   )
   const client = await login(key)
+  const gone = ended(client)
   const channel = await run(client, `git-upload-pack '${project.path}'`)
   channel.on('error', () => undefined)
   channel.write(Buffer.concat([pktLine(`want ${tip?.id} side-band-64k\n`), FLUSH, pktLine('done\n')]))
-  await ended(client)
+  await gone
   await until('no slot is left', () => slotCounts().running === 0)
   t.equal(slotCounts().waiting, 0)
 })
