@@ -63,7 +63,13 @@ t.test('an OpenSSH server clones, pushes and refuses', async t => {
     await git(clone, ['commit', '--quiet', '--allow-empty', '-m', 'next'])
     const pushed = await gitOverSsh(clone, identity, [...set, 'push', 'origin', 'HEAD:refs/heads/master', '--force'])
     t.match(pushed, { ok: true, stderr: /remote: pipeline \d+ created/ })
-    const gone = await gitOverSsh(clone, identity, [...set, 'push', 'origin', 'HEAD:refs/heads/b', ':refs/heads/c'])
+    const gone = await gitOverSsh(clone, identity, [
+      ...set,
+      'push',
+      'origin',
+      `HEAD:refs/heads/b${version}`,
+      ':refs/heads/c'
+    ])
     t.match(gone.stderr, /\[new branch\]/)
   }
   t.match(await ssh(sshd.port, identity.file, ['-T'], sshd.user), { code: 0, stderr: /Welcome to Gitstead, ada!/ })

@@ -63,8 +63,11 @@ export async function startSsh(): Promise<SshServer | null> {
 
 async function listen(doors: Doors, host: string, wanted: number | null): Promise<number> {
   // A server that starts again after a crash keeps its address.
-  const first = wanted || (notedSshPort(config().home) ?? wanted ?? USUAL_SSH_PORT)
-  let error = await patiently(() => doors.listen(host, first))
+  const known = wanted || notedSshPort(config().home)
+  const first = known ?? wanted ?? USUAL_SSH_PORT
+  const listenOnce = () => doors.listen(host, first)
+  // Nobody has asked for the usual port, so nobody waits for it.
+  let error = await (known === undefined ? listenOnce() : patiently(listenOnce))
   if (error?.code === 'EADDRINUSE' && !wanted) {
     log().warn({ host, port: first }, 'the usual port of git over SSH is in use, so another one is taken: set ssh.port')
     error = await doors.listen(host, 0)
