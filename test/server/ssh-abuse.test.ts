@@ -62,7 +62,8 @@ const run = (client: ssh2.Client, command: string, env: Record<string, string> =
     client.exec(command, { env }, (error, channel) => (error ? reject(error) : resolve(channel)))
   )
 
-const ended = (emitter: ssh2.Client | Socket) => once(emitter, 'close')
+const ended = (emitter: ssh2.Client | Socket) =>
+  new Promise<void>(resolve => void emitter.once('close', () => resolve()))
 const raw = () => {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => undefined).resume()

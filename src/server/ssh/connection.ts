@@ -16,6 +16,8 @@ const LEAST_PACKET = 1024
 const MOST_WAITING = 256 * 1024
 /** Bytes of answers to a client that asks and never listens, after which it is cut off. */
 const MOST_UNREAD = 16 * 1024 * 1024
+/** Milliseconds that a client has to read why it is cut off. */
+const LAST_WORDS = 1000
 const USER = 'git'
 
 export interface Connected {
@@ -41,17 +43,21 @@ export function serveConnection({ client, socket, address, loggedIn }: Client): 
   let idle: NodeJS.Timeout | undefined
   const { idle_timeout: patience } = config().ssh
 
+  // A client that neither reads nor hangs up would stay otherwise.
+  const end = () => {
+    client.end()
+    setTimeout(() => socket.destroy(), LAST_WORDS).unref()
+  }
   const cut = (reason: string) => {
     sshCounts.refused++
     log().info({ address, reason }, 'an SSH client was cut off')
-    client.end()
-    socket.destroySoon()
+    end()
   }
   const rest = () => {
     clearTimeout(idle)
     if (sessions > 0) return
-    if (closing) client.end()
-    else idle = setTimeout(() => client.end(), patience * 1000).unref()
+    if (closing) end()
+    else idle = setTimeout(end, patience * 1000).unref()
   }
 
   const decide = authentication({
@@ -90,7 +96,10 @@ export function serveConnection({ client, socket, address, loggedIn }: Client): 
     })
   })
   // Wrong packets end the connection; there is nobody to tell.
-  client.on('error', error => log().debug({ error, address }, 'an SSH client sends what cannot be understood'))
+  client.on('error', error => {
+    log().debug({ error, address }, 'an SSH client sends what cannot be understood')
+    end()
+  })
   client.on('close', () => clearTimeout(idle))
   socket.on('data', () => {
     if (socket.writableLength > MOST_UNREAD) socket.destroy()
