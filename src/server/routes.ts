@@ -40,6 +40,7 @@ import { commitWriteRoutes } from '../areas/repository/commit-writes.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
 import { settingsRoutes } from '../areas/settings/settings.routes.js'
 import { versionRoutes } from '../areas/settings/version.routes.js'
+import { deployKeyRoutes } from '../areas/ssh/deploy-keys.routes.js'
 import { templateRoutes } from '../areas/templates/templates.routes.js'
 import { uploadedFileRoutes, uploadRoutes } from '../areas/uploads/uploads.routes.js'
 import { emailRoutes } from '../areas/users/emails.routes.js'
@@ -65,6 +66,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(transferRoutes)
   await app.register(forkRoutes)
   await app.register(projectRemovalRoutes)
+  await app.register(deployKeyRoutes)
   await app.register(uploadRoutes)
   await app.register(eventRoutes)
   await app.register(versionRoutes)

@@ -111,7 +111,7 @@ t.test('hooks events lists each event with the operations that emit it', async t
     flag: 'push_events',
     operations: [/repository\/files/, String, String, 'git push']
   })
-  t.match((await run(['hooks', 'events'])).stdout, /^deploykey_create +- +-$/m)
+  t.match((await run(['hooks', 'events'])).stdout, /^deploykey_create +- +POST .projects.:id.deploy_keys/m)
 })
 
 t.test('a hook is tested, and its deliveries are shown and repeated', async t => {
