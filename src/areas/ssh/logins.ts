@@ -5,6 +5,7 @@ import { may } from '../../access/authorize.js'
 import { EVERYTHING } from '../../access/scopes.js'
 import { execute, row } from '../../db/sql.js'
 import { log } from '../../log.js'
+import { noteUseOf } from '../credentials/last-use.js'
 import { findProject } from '../projects/projects.queries.js'
 
 export interface Login {
@@ -74,8 +75,9 @@ const loginOf = (table: StoredKey['table'], found: KeyColumns, actor: Actor, nam
 /** The last use is written again after this many milliseconds, because otherwise every connection would be a write. */
 const LAST_USE_AGE = 600_000
 
-/** Notes that a key was used. Waits for nothing. */
-export function noteKeyUse({ key: { table, id, lastUsedAt } }: Login): void {
+/** Notes that a key was used, and that its user is not gone. Waits for nothing. */
+export function noteKeyUse({ actor: { user }, key: { table, id, lastUsedAt } }: Login): void {
+  if (user) noteUseOf(user.id)
   const now = new Date()
   const old = new Date(now.getTime() - LAST_USE_AGE)
   if (lastUsedAt && lastUsedAt > old) return
