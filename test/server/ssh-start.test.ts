@@ -25,7 +25,7 @@ t.test('the usual port in use makes it take another one', async t => {
   t.ok(server?.port)
   holder.close()
 
-  t.test('a port that the configuration names must be free', async t => {
+  await t.test('a port that the configuration names must be free', async t => {
     configure(t.testdir(), { port: server?.port })
     const text = `git over SSH: port ${server?.port} of 127.0.0.1 is already in use: stop the program that uses it, or set ssh.port (GITSTEAD_SSH_PORT)`
     await t.rejects(requireFreeAddress(), { message: text })

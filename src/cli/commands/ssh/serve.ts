@@ -6,7 +6,8 @@ export default class SshServe extends BaseCommand {
   static override description =
     'It passes the bytes between the client and the running server, which looks at the key and the project and keeps to all limits. The command of the client is in SSH_ORIGINAL_COMMAND.'
   static override examples = [
-    '<%= config.bin %> ssh serve --fingerprint SHA256:j9SJe5G2hl6PtznmWd+ioydvC0eZMTp+NCNKJ3S3MIc'
+    '<%= config.bin %> ssh serve --fingerprint SHA256:j9SJe5G2hl6PtznmWd+ioydvC0eZMTp+NCNKJ3S3MIc',
+    '<%= config.bin %> ssh serve --home /srv/gitstead --fingerprint SHA256:j9SJe5G2hl6PtznmWd+ioydvC0eZMTp+NCNKJ3S3MIc'
   ]
   static override flags = {
     fingerprint: Flags.string({
