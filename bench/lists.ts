@@ -1,4 +1,4 @@
-// Measures lists of 20 with 100k projects and 40k builds in the database: how many requests per second one server
+// Measures lists of 20 with 100k projects, a group of 10k members and 40k builds in the database: how many requests per second one server
 // process answers, and how many statements a request needs.
 
 import { nobody, originOf } from '../src/access/actor.js'
@@ -7,9 +7,11 @@ import { type Prepared, withAppliance } from './lib/appliance.js'
 import { report } from './lib/figure.js'
 import { burst, get, rate, stopLoad } from './lib/load.js'
 import { ask, commitFile, createProject } from './lib/rest.js'
-import { seedBuilds, seedMemberships, seedProjects, statementCount } from './lib/seed.js'
+import { PROJECTS, seedBuilds, seedGroupMembers, seedMemberships, seedProjects, statementCount } from './lib/seed.js'
 
 const LIMIT = 2500
+const MEMBERS = 10_000
+const PER_PAGE = 20
 const SAMPLE = 200
 
 async function statementsOf(port: number, request: string): Promise<number> {
@@ -69,6 +71,18 @@ async function measure(appliance: Prepared): Promise<void> {
   await seedMemberships(member.id, firstProject, 50)
   const { token } = appliance.admin
   await measureList(appliance, 'all projects, by an administrator', get('/api/v3/projects/all', token))
+  const lastPage = (total: number) => Math.floor(total / PER_PAGE)
+  await measureList(
+    appliance,
+    'all projects, the last page',
+    get(`/api/v3/projects/all?page=${lastPage(PROJECTS)}`, token)
+  )
+  await measureList(appliance, 'projects that a user sees', get('/api/v3/projects/visible', member.privateToken))
+  const group = await ask<{ id: number }>(appliance, 'POST', '/groups', { name: 'Crowd', path: 'crowd' })
+  await seedGroupMembers(group.id, MEMBERS)
+  const members = `/api/v3/groups/${group.id}/members`
+  await measureList(appliance, 'members of a group of 10,000', get(members, token))
+  await measureList(appliance, 'members, the last page', get(`${members}?page=${lastPage(MEMBERS)}`, token))
   await measureList(appliance, 'the 50 projects of a member', get('/api/v3/projects', member.privateToken))
   await measureList(appliance, 'users, by an administrator', get('/api/v3/users', token))
   await measureList(appliance, 'users, by a user', get('/api/v3/users', member.privateToken))

@@ -28,6 +28,18 @@ const SETTINGS = {
   trusted_proxies: listOf(text()),
   url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
   http: { requests_per_address: integer(1), body_timeout: integer(1), body_memory: integer(2_097_152) },
+  ssh: {
+    enabled: flag,
+    host: nullOr(text(/^\S+$/, 'an address')),
+    port: nullOr(integer(0, 65535)),
+    public_host: nullOr(text(/^[a-zA-Z0-9.:[\]_-]+$/, 'a host name or an address')),
+    public_port: nullOr(integer(1, 65535)),
+    max_connections: integer(1),
+    connections_per_address: integer(1),
+    commands_per_client: integer(1),
+    login_timeout: integer(1),
+    idle_timeout: integer(1)
+  },
   log: {
     level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     requests: oneOf(['off', 'errors', 'all'])
@@ -233,7 +245,35 @@ export function publicUrl(): string {
   return text
 }
 
+/** The port of SSH when the configuration names none and it is free. */
+export const USUAL_SSH_PORT = 2222
+
+/**
+ * Returns the host, without brackets, and the port under which users reach git over SSH. Without the built-in server, an
+ * OpenSSH server at the usual port is meant.
+ */
+export function publicSshAddress(): { readonly host: string; readonly port: number } {
+  const { ssh, home } = config()
+  const host = ssh.public_host ?? new URL(publicUrl()).hostname
+  return { host: host.replace(/^\[|\]$/g, ''), port: ssh.public_port ?? sshPort(ssh, home) }
+}
+
+function sshPort({ enabled, port }: Config['ssh'], home: string): number {
+  if (!enabled) return 22
+  // With null or 0 the server takes a port when it starts.
+  return port || (servedSshPort ?? notedSshPort(home) ?? port ?? USUAL_SSH_PORT)
+}
+
 let servedPort: number | undefined
+let servedSshPort: number | undefined
+
+/** The port of SSH that the last server of a home has taken, if it was not stopped. */
+export const notedSshPort = (home: string): number | undefined => noted(home).ssh_port
+
+/** Notes the port at which this process serves git over SSH. */
+export function servesSshAt(port: number | undefined): void {
+  servedSshPort = port
+}
 
 /** Notes the port that this process listens at: the configuration may ask for any free one, and URLs need the real one. */
 export function servesAt(port: number): void {
@@ -243,12 +283,16 @@ export function servesAt(port: number): void {
 
 /** Workers and commands find the port in the file that the server writes; it is 0 while no server runs. */
 function takenPort(home: string): number {
-  if (servedPort !== undefined) return servedPort
+  return servedPort ?? noted(home).port ?? 0
+}
+
+/** The ports in the file that the server writes; none while no server runs. */
+function noted(home: string): { readonly port?: number; readonly ssh_port?: number } {
   try {
-    const { port } = JSON.parse(readFileSync(join(home, 'run/server.json'), 'utf8')) as { port?: unknown }
-    return typeof port === 'number' ? port : 0
+    const { port, ssh_port } = JSON.parse(readFileSync(join(home, 'run/server.json'), 'utf8'))
+    return { ...(typeof port === 'number' && { port }), ...(typeof ssh_port === 'number' && { ssh_port }) }
   } catch {
-    return 0
+    return {}
   }
 }
 
@@ -326,7 +370,8 @@ export function unknownVariables(): { readonly name: string; readonly meant: str
 }
 
 function scalar(pattern: unknown, text: string): unknown {
-  if (typeof pattern === 'number' && Number.isFinite(Number(text))) return Number(text)
+  // The default of some numbers is null.
+  if ((typeof pattern === 'number' || pattern === null) && Number.isFinite(Number(text))) return Number(text)
   if (typeof pattern === 'boolean' && ['true', 'false'].includes(text)) return text === 'true'
   return text
 }

@@ -12,7 +12,23 @@ export async function requireFreeAddress(): Promise<void> {
   const { host, port } = config()
   const error = await patiently(() => tryToListen(host, port))
   if (error) throw new Misconfigured(listenProblem(error, host, port))
+  await requireFreeSshAddress()
 }
+
+/** Without a port of its own in the configuration, the SSH server finds a free one. */
+async function requireFreeSshAddress(): Promise<void> {
+  const { ssh, host: httpHost } = config()
+  if (!ssh.enabled || ssh.port === null) return
+  const [host, port] = [ssh.host ?? httpHost, ssh.port]
+  const error = await patiently(() => tryToListen(host, port))
+  if (error) throw new Misconfigured(sshListenProblem(error, host, port))
+}
+
+/** One line for the sysadmin, with the remedy. */
+export const sshListenProblem = (error: NodeJS.ErrnoException, host: string, port: number): string =>
+  `git over SSH: ${listenProblem(error, host, port)}`
+    .replace('--port', 'ssh.port (GITSTEAD_SSH_PORT)')
+    .replace('--host', 'ssh.host (GITSTEAD_SSH_HOST)')
 
 /** Calls `attempt` again while it finds that the port is in use, five times in all. Returns its last error. */
 export async function patiently(

@@ -50,6 +50,7 @@ const AREAS = [
   // Code.
   'projects',
   'project-groups',
+  'ssh',
   'uploads',
   'imports',
   'refs',
@@ -109,6 +110,8 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'git/slots', 'Prometheus is told how many git processes run and wait'],
   ['server', 'git/arriving', 'git over HTTP reads a request before anything starts for it'],
   ['server', 'git/spool', 'Prometheus is told how many bytes lie in files'],
+  ['server', 'git/conversation', 'git over SSH is a front door too'],
+  ['server', 'git/packet-lists', 'git over SSH finds the end of a push'],
   ['server', 'git/transport', 'git over HTTP is a front door: bytes go through it unchanged'],
   ['server', 'queue/metrics', 'Prometheus reads what the dashboard reads'],
   ['server', 'queue/overview', 'Prometheus reads what the dashboard reads'],
@@ -174,7 +177,7 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^simple-git$/, [/^git\/run$/]],
   [/^@node-oauth\//, [/^areas\/credentials\/oauth\//]],
   [/^eta$/, [/^server\/web\/page$/]],
-  [/^ssh2$/, [/^areas\/users\/ssh-public-key$/]],
+  [/^ssh2$/, [/^areas\/users\/ssh-public-key$/, /^server\/ssh\//]],
   [/^nodemailer/, [/^mail\//]],
   [/^prom-client$/, [/^server\/(appliance-)?metrics$/]]
 ]
@@ -197,6 +200,7 @@ const ENVIRONMENT: { readonly [file: string]: string } = {
   'git/environment': 'PATH alone: git gets an environment of our making',
   'runner/sandbox': 'PATH alone: where bubblewrap is found',
   'cli/appliance': 'hands its own environment on to its children',
+  'cli/ssh-serve': 'what an OpenSSH server says of its client',
   'cli/dashboard/environment': 'NO_COLOR, TERM and GITSTEAD_TOKEN are no settings of the appliance',
   'cli/become': 'the flags of `server` and `worker` reach the process as their environment'
 }

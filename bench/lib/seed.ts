@@ -50,6 +50,24 @@ export async function seedMemberships(userId: number, firstProject: number, coun
   )
 }
 
+/** Makes users and has all of them be members of a group. */
+export async function seedGroupMembers(groupId: number, count: number): Promise<void> {
+  const now = new Date()
+  const first = (await highest('users')) + 1
+  await execute(
+    `insert into users (id, username, name, email, password_hash, created_at, updated_at)
+     select ? + seq, concat('member-', seq), concat('Member ', seq), concat('member-', seq, '@example.org'), '-', ?, ?
+     from seq_0_to_${count - 1}`,
+    [first, now, now]
+  )
+  await execute(
+    `insert into members (source_type, source_id, user_id, access_level, created_at, updated_at)
+     select 'namespace', ?, ? + seq, 30, ?, ? from seq_0_to_${count - 1}`,
+    [groupId, first, now, now]
+  )
+  await execute('analyze table users, members')
+}
+
 /** Makes pipelines with four builds each in one project, for the given commits in turn. */
 export async function seedBuilds(project: number, user: number, pipelines: number, shas: readonly string[]) {
   const now = new Date()

@@ -130,6 +130,8 @@ export const abilities = {
   'project.administer': { on: 'project', least: OWNER },
   'project.relate': { on: 'project', least: OWNER, admins: true },
   'project.transfer': { on: 'group', least: OWNER, admins: true },
+  'deploy_key.list_all': { on: 'instance', least: 'admin' },
+  'deploy_key.administer': { on: 'project', least: MASTER, before: 'deploy_key.administer' },
   'upload.create': { on: 'project', least: GUEST, strangers: true },
   'upload.read': { on: 'project', least: GUEST, strangers: true, anonymous: true },
   'repository.read': {

@@ -15,11 +15,23 @@ export interface ActorUser {
 export interface Actor {
   readonly user: ActorUser | null
   /** How the asker proved who they are; null for nobody. */
-  readonly by: 'private' | 'personal' | 'oauth' | 'session' | 'password' | 'build' | 'command' | null
+  readonly by:
+    | 'private'
+    | 'personal'
+    | 'oauth'
+    | 'session'
+    | 'password'
+    | 'build'
+    | 'ssh'
+    | 'deploy_key'
+    | 'command'
+    | null
   /** The administrator who acts as `user`. */
   readonly sudoer: ActorUser | null
   /** What the credentials may be used for. */
   readonly scopes: readonly Scope[]
+  /** The fingerprint of the deploy key that opened the connection. It has no user, and a level only in its projects. */
+  readonly deployKey?: string
 }
 
 export const nobody: Actor = { user: null, by: null, sudoer: null, scopes: [] }

@@ -33,8 +33,8 @@ export interface GroupAccess extends Visible {
 }
 
 /** The asker's effective level in a project, 0 for none. Administrators count as owners. */
-export function levelIn(project: ProjectAccess, { user }: Pick<Actor, 'user'>): number {
-  if (!user) return 0
+export function levelIn(project: ProjectAccess, { user, deployKey }: Pick<Actor, 'user' | 'deployKey'>): number {
+  if (!user) return deployKey === undefined ? 0 : (project.access_level ?? 0)
   if (user.admin || project.namespace_owner_id === user.id) return OWNER
   return project.access_level ?? 0
 }
@@ -74,8 +74,8 @@ export function requireScope({ scopes, by }: Actor, action: Action | undefined):
 }
 
 /** Throws Unauthorized when the action needs a user and the client shows no credentials. */
-export function requireUser({ user }: Actor, action: Action): void {
-  if (user) return
+export function requireUser({ user, deployKey }: Actor, action: Action): void {
+  if (user || deployKey !== undefined) return
   const ability = abilityOf(action)
   const open = ability.on === 'instance' ? ability.least === 'anybody' : 'anonymous' in ability && ability.anonymous
   if (!open) throw new Unauthorized()

@@ -7,7 +7,7 @@
 // project (90 us with the direct membership alone) and 380 us for 20 (270 us). Where the level is known without them,
 // they are left out: administrators have every level, and the list of a member's projects begins with the levels.
 import type { Value } from '../db/sql.js'
-import { GUEST, INTERNAL, type Level, OWNER, PUBLIC } from '../lib/levels.js'
+import { DEVELOPER, GUEST, INTERNAL, type Level, OWNER, PUBLIC, REPORTER } from '../lib/levels.js'
 import type { Actor } from './actor.js'
 
 /** A part of a statement with the values of its placeholders. */
@@ -34,7 +34,7 @@ export interface Membership {
   /** They come after `p` and add no rows. */
   readonly joins: string
   /** The values of a statement `select COLUMNS from (a part with `before`) JOINS (a part with `after`)`. */
-  readonly values: (asker: number, before: readonly Value[], after: readonly Value[]) => Value[]
+  readonly values: (asker: Value, before: readonly Value[], after: readonly Value[]) => Value[]
 }
 
 const withLevel = (level: string) => `m.access_level as project_access_level,
@@ -64,11 +64,21 @@ const ADMINISTRATOR: Membership = {
   values: (asker, before, after) => [...before, asker, asker, ...after]
 }
 
-export const MEMBERSHIPS: readonly Membership[] = [NOBODY, USER, ADMINISTRATOR]
+/** The asker is the fingerprint of a deploy key. Several records may have it, and the best one counts. */
+const DEPLOY_KEY: Membership = {
+  columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
+    null as group_notification_level, cast((select max(if(k.can_push, ${DEVELOPER}, ${REPORTER})) from deploy_keys k
+      join deploy_key_projects l on l.deploy_key_id = k.id
+      where k.fingerprint = ? and l.project_id = p.id) as unsigned) as access_level`,
+  joins: '',
+  values: (asker, before, after) => [asker, ...before, ...after]
+}
+
+export const MEMBERSHIPS: readonly Membership[] = [NOBODY, USER, ADMINISTRATOR, DEPLOY_KEY]
 
 /** The cheapest of MEMBERSHIPS that has what `authorize` needs for this actor. */
-export function membershipOf({ user }: Actor): Membership {
-  if (!user) return NOBODY
+export function membershipOf({ user, deployKey }: Actor): Membership {
+  if (!user) return deployKey === undefined ? NOBODY : DEPLOY_KEY
   return user.admin ? ADMINISTRATOR : USER
 }
 

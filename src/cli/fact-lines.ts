@@ -15,6 +15,7 @@ export function factLines({ versions, machine, home, urls, database, counts, fol
     home,
     url: urls.public,
     'listens at': urls.server,
+    ssh: urls.ssh ?? 'off',
     users: `${users.total} (${users.active} active, ${users.blocked} blocked, ${users.administrators} administrators)`,
     projects: counts.projects,
     hooks: counts.hooks,

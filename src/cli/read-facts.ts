@@ -7,7 +7,7 @@ import { config, publicUrl } from '../config.js'
 import { runGit } from '../git/run.js'
 import { version } from '../version.js'
 import { type FolderSize, folderSize } from './folder-size.js'
-import { findServer } from './read-status.js'
+import { findServer, sshUrl } from './read-status.js'
 
 export interface ApplianceFacts {
   readonly versions: {
@@ -19,7 +19,7 @@ export interface ApplianceFacts {
   }
   readonly machine: { readonly processors: number; readonly memory: number }
   readonly home: string
-  readonly urls: { readonly public: string; readonly server: string; readonly api: string }
+  readonly urls: { readonly public: string; readonly server: string; readonly api: string; readonly ssh: string | null }
   readonly database: { readonly kind: 'embedded' | 'outside'; readonly bytes: number }
   readonly counts: ApplianceCounts
   readonly folders: { readonly repositories: FolderSize; readonly artifacts: FolderSize; readonly traces: FolderSize }
@@ -55,7 +55,8 @@ export async function readFacts(seconds: number): Promise<ApplianceFacts> {
     urls: {
       public: publicUrl(),
       server: server.url,
-      api: `${publicUrl()}/api/v3`
+      api: `${publicUrl()}/api/v3`,
+      ssh: sshUrl()
     },
     database: { kind: config().database.url === null ? 'embedded' : 'outside', bytes: database.bytes },
     counts,

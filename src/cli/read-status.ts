@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
 import { type MaintenanceMode, maintenanceMode } from '../areas/settings/maintenance-mode.js'
-import { config } from '../config.js'
+import { config, publicSshAddress } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { embeddedState } from '../db/embedded.js'
 import { type MigrationState, migrationStates } from '../db/migrate.js'
@@ -15,6 +15,8 @@ export interface ApplianceStatus {
   readonly version: string
   readonly home: string
   readonly server: FoundServer
+  /** Where users reach git over SSH; null when it is switched off. */
+  readonly ssh: string | null
   /** `schema` is null while the database does not answer. */
   readonly database: { readonly up: boolean; readonly schema: 'current' | 'old' | null }
   readonly workers: readonly ProcessMetrics[]
@@ -31,11 +33,20 @@ export async function readStatus(): Promise<ApplianceStatus> {
     version,
     home,
     server,
+    ssh: sshUrl(),
     database: { up: database.up, schema: database.schema },
     workers: database.workers,
     jobs: database.jobs,
     maintenance: database.maintenance
   }
+}
+
+/** Where users reach git over SSH; null when it is switched off here, and no other server is named. */
+export function sshUrl(): string | null {
+  const { enabled, public_port, public_host } = config().ssh
+  if (!enabled && public_port === null && public_host === null) return null
+  const { host, port } = publicSshAddress()
+  return `ssh://git@${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 export interface FoundServer {

@@ -17,6 +17,7 @@ export type Owner =
   | 'hook_deliveries'
   | 'oauth_applications'
   | 'oauth_grants'
+  | 'deploy_keys'
   | 'jobs'
 
 /**
@@ -123,6 +124,13 @@ const LINES = {
     encrypted: ['runners_token_encrypted'],
     // Nothing fills the repository of a restored project.
     restore: { empty: ['optimise_at', 'import_state', 'import_error'] }
+  },
+  // A key stays for its other projects when the user goes who added it. The key of a restored project may have gone or
+  // have got other rights since.
+  deploy_keys: { owners: [nulledWith('users', 'user_id')] },
+  deploy_key_projects: {
+    owners: [deletedWith('projects', 'project_id'), deletedWith('deploy_keys', 'deploy_key_id')],
+    restore: false
   },
   project_stars: { owners: [deletedWith('users', 'user_id'), erasedAfter('projects', 'project_id')] },
   // The next look at the repository counts again.

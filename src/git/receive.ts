@@ -34,9 +34,9 @@ export interface PushResult {
 }
 
 const COMMAND_LIMIT = 10_000
-const HEAD_LIMIT = 8 * 1024 * 1024
+export const HEAD_LIMIT = 8 * 1024 * 1024
 
-const tooManyChanges = () =>
+export const tooManyChanges = () =>
   new TooLarge('One push may change at most 10,000 refs, named in at most 8 MiB: push fewer at a time')
 
 /**

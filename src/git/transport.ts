@@ -31,7 +31,7 @@ export interface Caller {
 }
 
 /** Clients may ask for any object by its id, as version 2 lets them. Partial clones by version 0 and 1 need it. */
-const UPLOAD_SETTINGS = ['-c', 'uploadpack.allowAnySHA1InWant=true']
+export const UPLOAD_SETTINGS = ['-c', 'uploadpack.allowAnySHA1InWant=true']
 
 /** Returns the environment for the protocol that a client asks for. It passes on nothing but the version. */
 export function protocolEnvironment(protocol: string | undefined): Record<string, string> {
@@ -45,11 +45,22 @@ const versionIn = (protocol: string | undefined) => /(?:^|:)(version=[012])(?:$|
  * Returns the body of GET info/refs: the refs and capabilities of a service. Throws Unavailable when too many callers
  * wait.
  */
-export async function advertise(repository: string, service: Service, caller: Caller = {}): Promise<Readable> {
+export function advertise(repository: string, service: Service, caller: Caller = {}): Promise<Readable> {
+  // Version 2 has no such line. Git's own http-backend does the same.
+  const isBare = service === 'git-upload-pack' && versionIn(caller.protocol) === 'version=2'
+  const first = isBare ? [] : [Buffer.concat([pktLine(`# service=${service}\n`), FLUSH])]
+  return advertiseRefs(repository, service, caller, first)
+}
+
+/** Returns the refs and capabilities of a service, after `first`. Throws Unavailable when too many callers wait. */
+export async function advertiseRefs(
+  repository: string,
+  service: Service,
+  caller: Caller,
+  first: readonly Buffer[] = []
+): Promise<Readable> {
   const version = service === 'git-upload-pack' ? versionIn(caller.protocol) : undefined
   const fast = await advertiseFromRefs(repository, service, version)
-  // Version 2 has no such line. Git's own http-backend does the same.
-  const first = version === 'version=2' ? [] : [Buffer.concat([pktLine(`# service=${service}\n`), FLUSH])]
   if (fast) return Readable.from(chain(first, fast), { objectMode: false })
   const args = advertisingArgs(repository, service)
   const git = await startGit(args, { ...caller, repository, environment: protocolEnvironment(version), long: true })

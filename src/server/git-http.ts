@@ -136,7 +136,7 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
 const pathOf = ({ namespace, project }: Path) => `${namespace}/${project.replace(/\.git$/, '')}`
 
 /** Not specified: how git is told that a project has moved. The old path goes on to work, and a push says where it is now. */
-function movedNotes(path: string, project: ProjectRow): string[] {
+export function movedNotes(path: string, project: ProjectRow): string[] {
   if (!isOldPath(path, project)) return []
   const { http, ssh } = projectUrls(`${project.namespace_path}/${project.path}`)
   return ['This project has moved. Its new addresses are:', `  ${http}`, `  ${ssh}`]

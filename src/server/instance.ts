@@ -13,8 +13,9 @@ export const instance = randomUUID()
 const file = () => join(config().home, 'run/server.json')
 
 /** Writes the address to a file, so that commands find a server whose port came from a flag. */
-export function noteAddress(port: number): void {
-  writeFileSync(file(), JSON.stringify({ host: config().host, port, pid: process.pid, instance }))
+export function noteAddress(port: number, sshPort?: number): void {
+  const ssh = sshPort === undefined ? {} : { ssh_port: sshPort }
+  writeFileSync(file(), JSON.stringify({ host: config().host, port, ...ssh, pid: process.pid, instance }))
 }
 
 /** Removes the file when this server stops, unless a newer server has written it. */

@@ -6,6 +6,7 @@ import { slotCounts } from '../git/slots.js'
 import { spooledBytes } from '../git/spool.js'
 import { jobStats, processMetrics, queueMetrics } from '../queue/metrics.js'
 import { applianceMetrics } from './appliance-metrics.js'
+import { sshCounts } from './ssh/counts.js'
 
 const registry = new Registry()
 
@@ -27,6 +28,10 @@ const busy = gauge('gitstead_worker_busy', 'Jobs that run now')
 const gitProcesses = gauge('gitstead_git_processes', 'git processes of this server that run or wait', ['state'])
 const gitReaders = gauge('gitstead_git_readers', 'Long-lived readers of repositories of this server')
 const gitSpooled = gauge('gitstead_git_spooled_bytes', 'Bytes of requests and answers of git in temporary files')
+const sshConnections = gauge('gitstead_ssh_connections', 'Open connections of git over SSH of this server')
+const sshRefused = gauge('gitstead_ssh_refused', 'SSH connections that were refused or cut because of a limit')
+const sshWrongKeys = gauge('gitstead_ssh_wrong_keys', 'Keys of SSH clients that opened nothing')
+const sshCommands = gauge('gitstead_ssh_commands', 'Commands of git over SSH that have ended', ['outcome'])
 const updateAppliance = applianceMetrics(gauge)
 const database = gauge('gitstead_database_up', 'Whether the database answers')
 
@@ -56,6 +61,11 @@ export async function metricsText(): Promise<{ text: string; type: string }> {
   gitProcesses.set({ state: 'waiting' }, waiting)
   gitReaders.set(readerCount())
   gitSpooled.set(spooledBytes())
+  sshConnections.set(sshCounts.connections)
+  sshRefused.set(sshCounts.refused)
+  sshWrongKeys.set(sshCounts.wrongKeys)
+  sshCommands.set({ outcome: 'done' }, sshCounts.done)
+  sshCommands.set({ outcome: 'failed' }, sshCounts.failed)
   try {
     const [queues, processes, jobs] = await Promise.all([
       queueMetrics(),

@@ -42,6 +42,7 @@ import { runnerV1Routes } from '../areas/runners/runner-v1.routes.js'
 import { runnerV4Routes } from '../areas/runners/runner-v4.routes.js'
 import { settingsRoutes } from '../areas/settings/settings.routes.js'
 import { versionRoutes } from '../areas/settings/version.routes.js'
+import { deployKeyRoutes } from '../areas/ssh/deploy-keys.routes.js'
 import { templateRoutes } from '../areas/templates/templates.routes.js'
 import { uploadedFileRoutes, uploadRoutes } from '../areas/uploads/uploads.routes.js'
 import { emailRoutes } from '../areas/users/emails.routes.js'
@@ -67,6 +68,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(transferRoutes)
   await app.register(forkRoutes)
   await app.register(projectRemovalRoutes)
+  await app.register(deployKeyRoutes)
   await app.register(uploadRoutes)
   await app.register(eventRoutes)
   await app.register(versionRoutes)

@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { config } from '../config.js'
 
 /** The least bytes that a client sends during the stall limit. */
-const LEAST_SENT = 8 * 1024
+export const LEAST_SENT = 8 * 1024
 /** The least bytes that a client takes. Only whole pieces of this size can be seen to arrive. */
-const LEAST_TAKEN = 64 * 1024
+export const LEAST_TAKEN = 64 * 1024
 
 interface Watched {
   /** Bytes so far. */
@@ -16,8 +16,8 @@ interface Watched {
   readonly cut: () => void
 }
 
-/** Returns the function that ends the watch. */
-function watch({ bytes, waits, least, cut }: Watched): () => void {
+/** Calls `cut` when a client stalls. Returns the function that ends the watch. */
+export function watch({ bytes, waits, least, cut }: Watched): () => void {
   const limit = config().git.stall * 1000
   let from = bytes()
   let since = Date.now()

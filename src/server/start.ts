@@ -15,6 +15,8 @@ import { allowedRanges } from '../webhooks/target.js'
 import { buildApp } from './app.js'
 import { collectWhenIdle } from './idle-memory.js'
 import { forgetAddress, noteAddress } from './instance.js'
+import { startGateway } from './ssh/gateway.js'
+import { startSsh } from './ssh/start.js'
 
 const IDLE_MS = 100
 
@@ -38,7 +40,12 @@ export async function startServer(): Promise<Server> {
   app.server.keepAliveTimeout = 65_000
   const bound = (app.server.address() as AddressInfo).port
   servesAt(bound)
-  noteAddress(bound)
+  const ssh = await startSsh().catch(async error => {
+    await app.close()
+    throw error
+  })
+  const gateway = await startGateway()
+  noteAddress(bound, ssh?.port)
   const stopCollecting = collectWhenIdle()
   const stopWritingUses = writeUsesRegularly()
   log().info({ host, port: bound }, 'server ready')
@@ -46,10 +53,12 @@ export async function startServer(): Promise<Server> {
     port: bound,
     stop: async () => {
       stopCollecting()
+      const sshStopped = ssh?.stop()
       // A connection that was busy when the close began stays open after it becomes idle, and would block the close.
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MS)
       await app.close()
       clearInterval(idle)
+      await Promise.all([sshStopped, gateway.stop()])
       await stopWritingUses()
       forgetAddress()
       closeWake()

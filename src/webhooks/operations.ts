@@ -28,6 +28,11 @@ export const operations = {
   'POST /projects/:id/members': ['user_add_to_team'],
   'DELETE /projects/:id/members/:user_id': ['user_remove_from_team'],
   'PUT /projects/:id/access_requests/:user_id/approve': ['user_add_to_team'],
+  // A key that a project has already, or gets from another project, is no new key.
+  'POST /projects/:id/deploy_keys': ['deploykey_create'],
+  // A private key goes with its last project.
+  'DELETE /projects/:id/deploy_keys/:key_id': ['deploykey_destroy'],
+  'DELETE /projects/:id/deploy_keys/:key_id/disable': ['deploykey_destroy'],
   'POST /projects/:id/repository/files': ['push'],
   'PUT /projects/:id/repository/files': ['push'],
   'DELETE /projects/:id/repository/files': ['push'],

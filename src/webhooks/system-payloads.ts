@@ -121,6 +121,11 @@ export function keyPayload(event: 'key_create' | 'key_destroy', key: PayloadKey)
   return { ...dated(event, key), id: key.id, key: key.key, username: key.username }
 }
 
+// Decided: the fields of the key of a user, without a name.
+export function deployKeyPayload(event: 'deploykey_create' | 'deploykey_destroy', key: Omit<PayloadKey, 'username'>) {
+  return { ...dated(event, key), id: key.id, key: key.key }
+}
+
 /** The fixed sample that the test of a system hook sends. */
 export function samplePayload() {
   return {

@@ -60,11 +60,54 @@ const api: { readonly [route: string]: Audited } = {
   'POST /bgjobs/queues/:queue/resume': ['queue.resume'],
   'POST /bgjobs/builds/:id/cancel': ['build.cancel'],
   'POST /bgjobs/builds/:id/retry': ['build.retry'],
+  'POST /projects/:id/repository/branches': COMMITTED,
+  'DELETE /projects/:id/repository/branches/:branch': COMMITTED,
+  'DELETE /projects/:id/repository/merged_branches': COMMITTED,
+  'PUT /projects/:id/repository/branches/:branch/protect': ['branch.protect'],
+  'PUT /projects/:id/repository/branches/:branch/unprotect': ['branch.unprotect'],
+  'POST /projects/:id/repository/tags': COMMITTED,
+  'DELETE /projects/:id/repository/tags/:tag_name': COMMITTED,
+  'POST /projects/:id/repository/tags/:tag_name/release': SMALL,
+  'PUT /projects/:id/repository/tags/:tag_name/release': SMALL,
+  'POST /projects/:id/repository/commits': COMMITTED,
+  'POST /projects/:id/repository/commits/:sha/cherry_pick': COMMITTED,
+  'POST /projects/:id/repository/commits/:sha/comments': SMALL,
+  'POST /projects/:id/pipeline': SMALL,
+  'POST /projects/:id/pipelines/:pipeline_id/retry': ['pipeline.retry'],
+  'POST /projects/:id/pipelines/:pipeline_id/cancel': ['pipeline.cancel'],
+  'POST /ci/lint': READS,
+  'POST /projects/:id/builds/:build_id/cancel': ['build.cancel'],
+  'POST /projects/:id/builds/:build_id/retry': ['build.retry'],
+  'POST /projects/:id/builds/:build_id/erase': ['build.erase'],
+  'POST /projects/:id/builds/:build_id/artifacts/keep': SMALL,
+  'POST /projects/:id/builds/:build_id/play': SMALL,
+  'POST /projects/:id/variables': ['variable.create'],
+  'PUT /projects/:id/variables/:key': ['variable.update'],
+  'DELETE /projects/:id/variables/:key': ['variable.delete'],
+  'POST /projects/:id/triggers': ['trigger.create'],
+  'DELETE /projects/:id/triggers/:token': ['trigger.delete'],
+  'POST /projects/:id/trigger/builds': SMALL,
+  'POST /projects/:id/ref/:ref/trigger/builds': SMALL,
+  'POST /projects/:id/environments': ['environment.create'],
+  'PUT /projects/:id/environments/:environment_id': ['environment.update'],
+  'DELETE /projects/:id/environments/:environment_id': ['environment.delete'],
   'POST /broadcast_messages': ['broadcast.create'],
   'PUT /broadcast_messages/:id': ['broadcast.update'],
   'DELETE /broadcast_messages/:id': ['broadcast.delete'],
+  ...deployKeys('deploy_keys'),
+  ...deployKeys('keys'),
   ...ofSources('projects'),
   ...ofSources('groups')
+}
+
+/** They have two names in the API. */
+function deployKeys(name: string): { readonly [route: string]: Audited } {
+  return {
+    [`POST /projects/:id/${name}`]: ['deploy_key.create', 'deploy_key.enable'],
+    [`POST /projects/:id/${name}/:key_id/enable`]: ['deploy_key.enable'],
+    [`DELETE /projects/:id/${name}/:key_id/disable`]: ['deploy_key.disable', 'deploy_key.delete'],
+    [`DELETE /projects/:id/${name}/:key_id`]: ['deploy_key.disable', 'deploy_key.delete']
+  }
 }
 
 function ofSources(of: 'projects' | 'groups'): { readonly [route: string]: Audited } {

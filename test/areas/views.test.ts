@@ -57,6 +57,9 @@ import * as commitComments from '../../src/areas/repository/comments/commit-comm
 import * as repository from '../../src/areas/repository/repository.view.js'
 import { defaultSettings } from '../../src/areas/settings/settings.table.js'
 import * as settings from '../../src/areas/settings/settings.view.js'
+import type { DeployKeyLink } from '../../src/areas/ssh/deploy-keys.js'
+import type { ListedDeployKeyRow } from '../../src/areas/ssh/deploy-keys.queries.js'
+import * as deployKeys from '../../src/areas/ssh/deploy-keys.view.js'
 import * as templateFiles from '../../src/areas/templates/files.view.js'
 import * as licenses from '../../src/areas/templates/licenses.view.js'
 import * as uploads from '../../src/areas/uploads/uploads.view.js'
@@ -355,6 +358,19 @@ const application: Columns<ApplicationRow> = {
   created_at: DATE
 }
 
+const deployKey: Columns<ListedDeployKeyRow> = {
+  id: ID,
+  user_id: or(ID),
+  title: TEXT,
+  public_key: TEXT,
+  fingerprint: TEXT,
+  can_push: FLAG,
+  is_public: FLAG,
+  created_at: DATE,
+  last_used_at: or(DATE),
+  projects: or(TEXT)
+}
+
 const key: Columns<OwnedKeyRow> = {
   id: ID,
   user_id: ID,
@@ -606,6 +622,10 @@ const commitComment: Columns<CommitCommentRow> = {
   author_username: TEXT,
   author_state: ['active', 'blocked']
 }
+/** What every group stores: as much as there may be. */
+const STORED = {
+  get: (id: number) => ({ group_id: id, repository_size: 2 ** 52, build_artifacts_size: 2 ** 52 - 1 })
+} as Parameters<typeof groups.withStatistics>[0]
 
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
@@ -677,6 +697,7 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewHookWithHealth: of(Anything, hook, row => hooks.viewHookWithHealth(row, undefined)),
   viewGroup: of(Anything, group, groups.viewGroup),
   viewGroupItem: of(groups.GroupItem, group, groups.viewGroupItem),
+  withStatistics: of(groups.GroupItem, group, row => groups.withStatistics(STORED)(row)),
   viewNamespaceItem: of(
     namespaces.NamespaceItem,
     { id: ID, name: TEXT, path: TEXT, kind: ['user', 'group'] } satisfies Columns<NamespaceRow>,
@@ -794,6 +815,13 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewKey: of(keys.Key, key, keys.viewKey),
   viewKeyWithUser: of(keys.KeyWithUser, key, row => keys.viewKeyWithUser(row, anyone as UserRow)),
   viewKeyInList: of(Anything, key, keys.viewKeyInList),
+  viewDeployKey: of(deployKeys.DeployKey, deployKey, deployKeys.viewDeployKey),
+  viewDeployKeyInList: of(Anything, deployKey, deployKeys.viewDeployKeyInList),
+  viewRemovedDeployKey: of(
+    deployKeys.RemovedDeployKey,
+    { id: ID, deploy_key_id: ID, project_id: ID, created_at: DATE, updated_at: DATE } satisfies Columns<DeployKeyLink>,
+    deployKeys.viewRemovedDeployKey
+  ),
   viewUserBasic: of(users.UserBasic, person, people.viewUserBasic),
   viewUser: of(users.User, person, people.viewUser),
   viewUserForAdmin: of(users.User, person, people.viewUserForAdmin),

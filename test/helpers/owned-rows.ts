@@ -6,6 +6,7 @@ import { noteUseOf, writeUses } from '../../src/areas/credentials/last-use.js'
 import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
 import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
 import { insertForkLink } from '../../src/areas/projects/fork-links.js'
+import { addDeployKey } from '../../src/areas/ssh/deploy-keys.js'
 import { addEmail } from '../../src/areas/users/emails.js'
 import { insertIdentities } from '../../src/areas/users/identities.js'
 import { addKey } from '../../src/areas/users/keys.js'
@@ -72,6 +73,9 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
        select namespace_id, concat('old-', id), id, now() from projects where id = ?`,
       [project.id]
     ),
+  deploy_keys: ({ project, user }) =>
+    addDeployKey(project, { title: 'd', key: newKey() }, { ...someOrigin, asker: { ...user } }),
+  deploy_key_projects: along,
   project_stars: ({ project, user }) =>
     execute('insert into project_stars (project_id, user_id, created_at) values (?, ?, now())', [project.id, user.id]),
   project_statistics: ({ project }) =>

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
-import type { GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from './snapshots.js'
+import type { DeployKeySnapshot, GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from './snapshots.js'
 
 /**
  * A happening contains a copy of a small record, because the row may have changed or been removed when a listener runs.
@@ -14,6 +14,8 @@ export type Happening =
   | { readonly kind: 'user.deleted'; readonly user: UserSnapshot }
   | { readonly kind: 'key.added'; readonly key: KeySnapshot }
   | { readonly kind: 'key.removed'; readonly key: KeySnapshot }
+  | { readonly kind: 'deploy_key.created'; readonly key: DeployKeySnapshot }
+  | { readonly kind: 'deploy_key.deleted'; readonly key: DeployKeySnapshot }
   | { readonly kind: 'group.created'; readonly group: GroupSnapshot }
   | { readonly kind: 'group.deleted'; readonly group: GroupSnapshot }
   /** A user became a member, also by a request for access that was approved. */

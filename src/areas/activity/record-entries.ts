@@ -13,6 +13,8 @@ export const recordEntries = {
   'user.deleted': null,
   'key.added': null,
   'key.removed': null,
+  'deploy_key.created': null,
+  'deploy_key.deleted': null,
   'group.created': null,
   'group.deleted': null,
   'member.added': ({ happening: { member } }) => memberEntry(member, 'joined'),

@@ -18,6 +18,14 @@ export interface KeySnapshot {
   readonly created_at: Date
 }
 
+/** A deploy key belongs to no user. */
+export interface DeployKeySnapshot {
+  readonly id: number
+  readonly key: string
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
 interface UserRecord {
   readonly id: number
   readonly username: string
@@ -40,6 +48,13 @@ export const keySnapshot = (
   key: { readonly id: number; readonly public_key: string; readonly created_at: Date },
   owner: { readonly username: string }
 ): KeySnapshot => ({ id: key.id, key: key.public_key, username: owner.username, created_at: key.created_at })
+
+/** A deploy key never changes, so the time of its update is the time of its creation. */
+export const deployKeySnapshot = (key: {
+  readonly id: number
+  readonly public_key: string
+  readonly created_at: Date
+}): DeployKeySnapshot => ({ id: key.id, key: key.public_key, created_at: key.created_at, updated_at: key.created_at })
 
 export interface GroupSnapshot {
   readonly id: number

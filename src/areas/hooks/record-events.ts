@@ -1,5 +1,6 @@
 // Maps happenings that contain their record to the events of system hooks.
 import {
+  deployKeyPayload,
   groupMemberPayload,
   groupPayload,
   keyPayload,
@@ -11,7 +12,13 @@ import {
 import type { Stored } from '../activity/happenings.js'
 import type { ByKind } from '../activity/listeners.js'
 import type { ProjectSnapshot } from '../activity/project-snapshots.js'
-import type { GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from '../activity/snapshots.js'
+import type {
+  DeployKeySnapshot,
+  GroupSnapshot,
+  KeySnapshot,
+  MemberSnapshot,
+  UserSnapshot
+} from '../activity/snapshots.js'
 import type { HookEvent } from './hook-events.js'
 
 export const recordEvents = {
@@ -19,6 +26,8 @@ export const recordEvents = {
   'user.deleted': ({ happening: { user } }) => userEvent('user_destroy', user),
   'key.added': ({ happening: { key } }) => keyEvent('key_create', key),
   'key.removed': ({ happening: { key } }) => keyEvent('key_destroy', key),
+  'deploy_key.created': ({ happening: { key } }) => deployKeyEvent('deploykey_create', key),
+  'deploy_key.deleted': ({ happening: { key } }) => deployKeyEvent('deploykey_destroy', key),
   'group.created': ({ happening: { group } }) => groupEvent('group_create', group),
   'group.deleted': ({ happening: { group } }) => groupEvent('group_destroy', group),
   'member.added': ({ happening: { member } }) => memberEvent('add_to', member),
@@ -39,6 +48,10 @@ const userEvent = (event: 'user_create' | 'user_destroy', user: Stored<UserSnaps
 
 const keyEvent = (event: 'key_create' | 'key_destroy', key: Stored<KeySnapshot>) => ({
   system: { event, payload: () => keyPayload(event, keyOf(key)) }
+})
+
+const deployKeyEvent = (event: 'deploykey_create' | 'deploykey_destroy', key: Stored<DeployKeySnapshot>) => ({
+  system: { event, payload: () => deployKeyPayload(event, { id: key.id, key: key.key, ...datesOf(key) }) }
 })
 
 const groupEvent = (event: 'group_create' | 'group_destroy', group: Stored<GroupSnapshot>) => ({

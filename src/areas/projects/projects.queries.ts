@@ -94,6 +94,8 @@ const JOINS = `left join namespaces n on n.id = p.namespace_id
   left join users o on o.id = n.owner_id`
 
 const idOf = ({ user }: Actor) => user?.id ?? 0
+/** The first value of the parts of a statement for an asker. */
+const askerOf = (actor: Actor): Value => actor.deployKey ?? idOf(actor)
 const select = ({ columns, joins }: Membership, from: string, more = '') =>
   `select ${COLUMNS}, ${columns}${more} from ${from} ${JOINS} ${joins}`
 
@@ -110,7 +112,7 @@ const BY_PATH = forAskers(
 
 function statementOf(statements: ReadonlyMap<Membership, string>, actor: Actor, values: readonly Value[]): Fragment {
   const membership = membershipOf(actor)
-  return { sql: statements.get(membership) ?? '', values: membership.values(idOf(actor), [], values) }
+  return { sql: statements.get(membership) ?? '', values: membership.values(askerOf(actor), [], values) }
 }
 
 /** The statement with which `findProject` reads a project by its id. */

@@ -20,8 +20,8 @@ export interface PushedProject extends ProjectAccess {
 }
 
 export interface Wish {
-  /** Who changes the refs; a deploy key is nobody, and moves no protected branch. */
-  readonly actor: Pick<Actor, 'user'>
+  /** Who changes the refs; a deploy key that may push counts as a developer. */
+  readonly actor: Pick<Actor, 'user' | 'deployKey'>
   /** Whether the changes merge what was reviewed; otherwise they are pushes. */
   readonly how?: 'push' | 'merge'
   /** Set when each new value is known to contain the old one. */

@@ -1,6 +1,6 @@
 // Handles a push: reads and checks its commands, passes it to git, and settles the changes before it sends the answer.
 import { Readable } from 'node:stream'
-import type { Actor } from '../../access/actor.js'
+import type { Actor, ActorUser } from '../../access/actor.js'
 import { row } from '../../db/sql.js'
 import { Forbidden, TooLarge } from '../../errors.js'
 import type { Arriving } from '../../git/arriving.js'
@@ -19,6 +19,8 @@ export interface PushTarget {
   readonly repository: string
   /** Whom git works for, a user or an address. */
   readonly client?: string
+  /** In whose name the change is recorded; the default is the user of the actor. */
+  readonly author?: ActorUser | null
 }
 
 export interface PushDoor {
@@ -72,11 +74,11 @@ interface PreparedPush extends Sent {
   readonly headStart: HeadStart
 }
 
-function prepare({ project, actor, repository, client }: PushTarget, sent: Sent): PreparedPush {
+function prepare({ project, actor, author = actor.user, repository, client }: PushTarget, sent: Sent): PreparedPush {
   const { commands, spool, kept } = sent
   let open: Promise<OpenChange[]> | undefined
   const changes = () => {
-    open ??= openChanges(project, actor.user, 'push', commands)
+    open ??= openChanges(project, author, 'push', commands)
     return open
   }
   const headStart = giveHeadStart(repository, { spool, commands, client, kept, admit: changes })

@@ -1,5 +1,6 @@
 // Erases what a removed project leaves behind: its builds end, then their files, the rows and the repository go. The
 // row of project_removals goes last: when the job is killed at any point, it begins again and finds what is left.
+import { scheduleOrigin } from '../../access/actor.js'
 import { eraseOwned } from '../../db/owned-rows.js'
 import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -10,6 +11,7 @@ import { removeTrace } from '../../storage/traces.js'
 import { removeUploads } from '../../storage/uploads.js'
 import { removeContributors } from '../history/contributors.js'
 import { repositoryPath } from '../projects/repositories.js'
+import { removeUnusedKeys } from '../ssh/deploy-keys.js'
 
 /** A canceled build may still write for this long, until its runner notices and ends it. */
 const ENDING_MS = 15_000
@@ -31,6 +33,7 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
   await removeUploads(projectId)
   await removeContributors(projectId)
   await removeRepository(repositoryPath({ id: projectId, storage: removal.storage }))
+  await removeUnusedKeys(scheduleOrigin())
   await execute('delete from project_removals where project_id = ?', [projectId])
 }
 

@@ -188,7 +188,7 @@ export const settingsTable = {
     }),
     default: none,
     meaning: 'the only protocol that git may use, `ssh` or `http`; null (or `nil`) allows both',
-    enforced: 'git over HTTP, except with the tokens of running builds, which cannot use SSH',
+    enforced: 'git over SSH; git over HTTP, except with the tokens of running builds, which cannot use SSH',
     none: 'nil'
   }),
   ide_enabled: setting({

@@ -28,6 +28,10 @@ export async function countKeys(userId: number): Promise<number> {
   return Number(found?.count ?? 0)
 }
 
+/** Whether the key with this fingerprint is a deploy key. */
+export const isDeployKey = async (fingerprint: string): Promise<boolean> =>
+  (await row('select 1 as found from deploy_keys where fingerprint = ? limit 1', [fingerprint])) !== undefined
+
 /** A key of this user by its id; undefined for a key of another user. */
 export function findKey(userId: number, id: number): Promise<KeyRow | undefined> {
   return row<KeyRow>(`select ${COLUMNS} from ssh_keys k where k.user_id = ? and k.id = ?`, [userId, id])

@@ -7,7 +7,7 @@ import { lineProblem } from '../../lib/line.js'
 import { tell } from '../activity/happenings.js'
 import { keySnapshot } from '../activity/snapshots.js'
 import { audit } from '../audit/audit.js'
-import { countKeys, findKey, type KeyRow } from './keys.queries.js'
+import { countKeys, findKey, isDeployKey, type KeyRow } from './keys.queries.js'
 import type { KeyBody } from './keys.schema.js'
 import { readSshPublicKey } from './ssh-public-key.js'
 import { holdUser } from './users.queries.js'
@@ -28,6 +28,8 @@ export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promi
   const { text, fingerprint } = await readSshPublicKey(body.key)
   return transact(async () => {
     await holdUser(owner.id)
+    // A key opens one account or some projects: the holder could not know which, and a stranger could take it over.
+    if (await isDeployKey(fingerprint)) throw new Taken('fingerprint')
     if ((await countKeys(owner.id)) >= MOST) throw new Invalid('key', `is one too many (maximum is ${MOST})`)
     const key = await insertKey({
       user_id: owner.id,

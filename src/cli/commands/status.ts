@@ -14,6 +14,7 @@ export default class Status extends BaseCommand {
     const word = (up: boolean) => (up ? 'up' : 'down')
     this.log(`gitstead ${status.version}  ${status.home}`)
     this.log(`server    ${word(status.server.up)}  ${status.server.url}`)
+    if (status.ssh !== null && status.server.up) this.log(`ssh       ${status.ssh}`)
     this.log(
       `database  ${word(status.database.up)}${status.database.schema ? `  schema ${status.database.schema}` : ''}`
     )

@@ -17,6 +17,7 @@ import {
 } from './jobs.js'
 import { addressCheck, diskCheck, urlCheck } from './machine.js'
 import { gitCheck, gitsteadCheck, mariadbCheck, nodeCheck, sandboxCheck } from './programs.js'
+import { sshCheck } from './ssh.js'
 
 export const checks: readonly Check[] = [
   gitsteadCheck,
@@ -30,6 +31,7 @@ export const checks: readonly Check[] = [
   diskCheck,
   addressCheck,
   urlCheck,
+  sshCheck,
   databaseCheck,
   schemaCheck,
   clockCheck,

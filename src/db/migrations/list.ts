@@ -20,6 +20,7 @@ import { projectRelations } from './0026-project-relations.js'
 import { oauth } from './0027-oauth.js'
 import { userUses } from './0028-user-uses.js'
 import { uploadCounts } from './0029-upload-counts.js'
+import { deployKeys } from './0031-deploy-keys.js'
 import { branchesAndTags } from './0032-branches-and-tags.js'
 import { variables } from './0033-variables.js'
 import { triggers } from './0034-triggers.js'
@@ -47,6 +48,7 @@ export const migrations: readonly Migration[] = [
   oauth,
   userUses,
   uploadCounts,
+  deployKeys,
   branchesAndTags,
   variables,
   triggers,

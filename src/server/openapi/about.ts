@@ -8,6 +8,7 @@ export const tags = [
   { name: 'Members', description: 'The users who have a level in a project or group.' },
   { name: 'Access requests', description: 'Users who ask to become members of a project or group.' },
   { name: 'Projects', description: 'Projects: a repository with what belongs to it.' },
+  { name: 'Deploy keys', description: 'Keys that open the repositories of projects by SSH, without an account.' },
   { name: 'Repository', description: 'Files, folders and commits of the git repository of a project.' },
   { name: 'Branches', description: 'Branches of the repository, and which of them are protected.' },
   { name: 'Tags', description: 'Tags of the repository, and the release notes about them.' },

@@ -9,7 +9,14 @@ const own = async ({ project }: Asking) => ({ params: { build_id: (await another
 const manual = async ({ project }: Asking) => ({
   params: { build_id: (await anotherBuild(project, { status: 'skipped', when: 'manual' })).id }
 })
-const aPipeline = async ({ project }: Asking) => ({ params: { pipeline_id: (await newestBuild(project)).pipelineId } })
+const unfinished = async ({ project }: Asking) => ({
+  params: { build_id: (await anotherBuild(project, { status: 'pending' })).id }
+})
+const pipelineWith =
+  (status: string) =>
+  async ({ project }: Asking) => ({
+    params: { pipeline_id: (await anotherBuild(project, { status })).pipelineId }
+  })
 
 export const access: ResourceAccess = {
   project: {
@@ -25,12 +32,18 @@ export const access: ResourceAccess = {
       expected: READ_BUILDS,
       specimen: () => ({ params: { ref_name: 'master' }, query: { job: 'job' } })
     },
-    'POST /api/v3/projects/:id/builds/:build_id/cancel': { expected: withBuilds(write(201)), specimen: own },
+    'POST /api/v3/projects/:id/builds/:build_id/cancel': { expected: withBuilds(write(201)), specimen: unfinished },
     'POST /api/v3/projects/:id/builds/:build_id/retry': { expected: withBuilds(write(201)), specimen: own },
     'POST /api/v3/projects/:id/builds/:build_id/erase': { expected: withBuilds(write(201)), specimen: own },
     'POST /api/v3/projects/:id/builds/:build_id/artifacts/keep': { expected: withBuilds(write(200)), specimen: own },
     'POST /api/v3/projects/:id/builds/:build_id/play': { expected: withBuilds(write(200)), specimen: manual },
-    'POST /api/v3/projects/:id/pipelines/:pipeline_id/retry': { expected: withBuilds(write(201)), specimen: aPipeline },
-    'POST /api/v3/projects/:id/pipelines/:pipeline_id/cancel': { expected: withBuilds(write(200)), specimen: aPipeline }
+    'POST /api/v3/projects/:id/pipelines/:pipeline_id/retry': {
+      expected: withBuilds(write(201)),
+      specimen: pipelineWith('failed')
+    },
+    'POST /api/v3/projects/:id/pipelines/:pipeline_id/cancel': {
+      expected: withBuilds(write(200)),
+      specimen: pipelineWith('pending')
+    }
   }
 }

@@ -4,6 +4,7 @@ import { row, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestUser } from '../../helpers/factory.js'
+import { countStatements } from '../../helpers/statements.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 const DAY = 86_400_000
@@ -173,4 +174,22 @@ t.test('DELETE', async t => {
     expired: false,
     member: { user: { id: user.id }, source: { type: 'namespace', id: group.id } }
   })
+})
+
+t.test('a list takes a fixed number of statements, and its last page shows its members', async t => {
+  const { app, asker, project, group } = await sources(t)
+  for (const { members, add } of [
+    { members: project.members, add: () => app.make.member(project, GUEST) },
+    { members: group.members, add: () => app.make.groupMember(group, GUEST) }
+  ]) {
+    const cost = () => countStatements(() => asker.get(members))
+    await add()
+    const few = await cost()
+    const last = [await add(), await add(), await add()].at(-1)
+    t.equal(await cost(), few, members)
+    const page = await asker.get(members, { per_page: 2, page: 3 })
+    t.equal(page.headers['x-total'], '5')
+    t.match(page.json(), [{ id: last?.id, username: last?.username }])
+    t.match((await asker.get(members, { query: last?.username ?? '' })).json(), [{ id: last?.id }])
+  }
 })

@@ -197,7 +197,7 @@ t.test('GET /projects/:id', async t => {
       visibility_level: 0,
       http_url_to_repo: `${publicUrl()}/${project.path}.git`,
       web_url: `${publicUrl()}/${project.path}`,
-      ssh_url_to_repo: /^git@[^:/]+:.+\.git$/,
+      ssh_url_to_repo: /^ssh:\/\/git@[^:/]+:\d+\/.+\.git$/,
       tag_list: [],
       owner: { id: project.owner.id, name: project.owner.name, created_at: DATE_TIME },
       path: name,

@@ -122,6 +122,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'members.user_id': /memberships of other projects and of groups/,
   'access_requests.user_id': /requests for access to projects and groups/,
   'projects.creator_id': /projects that the user created elsewhere; they have no creator then/,
+  'deploy_keys.user_id': /deploy keys that the user added; they still open their projects/,
   'project_stars.user_id': /stars/,
   'commit_comments.author_id': /comments about commits/,
   'activity_events.author_id': /what the user did in the activity of projects/,

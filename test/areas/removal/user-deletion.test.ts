@@ -75,7 +75,14 @@ t.test('DELETE /users/:id', async t => {
         commit_comments: 0,
         activities: 0
       },
-      stays: { projects: 0, pipelines: 1, builds: 1, pushes: 1, audit_events: 2 }
+      stays: {
+        deploy_keys: 0,
+        projects: 0,
+        pipelines: 1,
+        builds: 1,
+        pushes: 1,
+        audit_events: 2
+      }
     })
     t.equal((await admin.get(`/users/${user.id}`)).statusCode, 200, 'it changes nothing')
   })

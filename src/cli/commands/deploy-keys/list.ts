@@ -1,0 +1,70 @@
+import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
+import type { Column } from '../../table.js'
+
+type Row = import('../../../areas/ssh/deploy-keys.queries.js').ListedDeployKeyRow
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['ID', key => key.id],
+  ['TITLE', key => key.title],
+  ['MAY', key => (key.can_push ? 'push' : 'read')],
+  ['PROJECTS', key => (key.is_public ? 'public ' : '') + (key.projects ?? '').replaceAll('\n', ' ')],
+  ['FINGERPRINT', key => `SHA256:${key.fingerprint}`],
+  ['LAST USED', key => key.last_used_at],
+  ['CREATED', key => key.created_at]
+]
+
+export default class DeployKeysList extends BaseCommand {
+  static override summary = 'List deploy keys, newest first'
+  static override description =
+    'With --json: {deploy_keys, total}, each with id, title, key, created_at, can_push, and also public, fingerprint (as `ssh-keygen -l` prints it), last_used_at and projects (their paths); total also counts the keys beyond --limit.'
+  static override examples = [
+    '<%= config.bin %> deploy-keys list',
+    '<%= config.bin %> deploy-keys list --project ada/engine --json'
+  ]
+  static override flags = {
+    project: Flags.string({ description: 'only keys of this project: NAMESPACE/PROJECT or number' }),
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many keys' }),
+    ...allFlag()
+  }
+
+  async run() {
+    const { flags } = await this.parse(DeployKeysList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireNamedProject }, { listWithProjects, withProjectsBefore }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../named-project.js'),
+      import('../../../areas/ssh/deploy-keys.queries.js')
+    ])
+    const projectId = async () =>
+      flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(async () => {
+        const id = await projectId()
+        return printAll({
+          name: 'deploy_keys',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view: async () => (await import('../../../areas/ssh/deploy-keys.view.js')).viewDeployKeyInList,
+          part: (last = Number.MAX_SAFE_INTEGER) => withProjectsBefore(id, last),
+          idOf: key => key.id
+        })
+      })
+    }
+    const { items, total } = await withDatabase(async () =>
+      listWithProjects({ projectId: await projectId(), limit: flags.limit })
+    )
+    // Load the view for --json alone: it brings the schema library along.
+    if (this.jsonEnabled()) {
+      const { viewDeployKeyInList } = await import('../../../areas/ssh/deploy-keys.view.js')
+      return { deploy_keys: items.map(viewDeployKeyInList), total }
+    }
+    const { table } = await import('../../table.js')
+    this.log(table(items, COLUMNS))
+    if (total > items.length)
+      this.logToStderr(`${items.length} of ${total} deploy keys: raise --limit, or use --all, to see more`)
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+// Checks git over SSH: the host key, and whether the server answers as an SSH server.
+import { chmodSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { config, notedSshPort } from '../../config.js'
+import { HOST_KEY_FILE } from '../../home.js'
+import { tryToListen } from '../../listening.js'
+import { Ailment, type Check } from './check.js'
+
+const PATIENCE = 3000
+
+const hostKey = () => join(config().home, HOST_KEY_FILE)
+
+export const sshCheck: Check = {
+  name: 'ssh',
+  about: 'git over SSH answers, or could listen, and nobody else can read its host key',
+  examine: async ({ serverUp }) => {
+    const { ssh, host: httpHost, home } = config()
+    if (!ssh.enabled) return 'switched off (ssh.enabled)'
+    const key = statSync(hostKey(), { throwIfNoEntry: false })
+    if (key && key.mode & 0o077) throw new Ailment(`${hostKey()} is open to other users`, `chmod 600 ${hostKey()}`)
+    if (key && key.uid !== process.getuid?.())
+      throw new Ailment(`${hostKey()} belongs to user ${key.uid}`, 'chown it to the owner of the home')
+    const host = ssh.host ?? httpHost
+    if (serverUp) return answer(host, notedSshPort(home))
+    if (!ssh.port) return 'down; it takes a free port'
+    const error = await tryToListen(host, ssh.port)
+    if (error)
+      throw new Ailment(`git over SSH cannot listen at ${host}:${ssh.port}: ${error.code}`, 'choose another ssh.port')
+    return `down; ${host}:${ssh.port} is free`
+  },
+  mend: () => {
+    chmodSync(hostKey(), 0o600)
+    return `closed ${hostKey()} to other users`
+  }
+}
+
+async function answer(host: string, port: number | undefined): Promise<string> {
+  if (port === undefined) return 'the server runs without it: restart it'
+  const words = await greeting(host, port)
+  if (words.startsWith('SSH-2.0-')) return `the server answers at ${host}:${port}`
+  throw new Ailment(`no SSH server answers at ${host}:${port}`, 'read the log of the appliance, and restart it')
+}
+
+/** What the server says first; nothing when it does not answer. */
+function greeting(host: string, port: number): Promise<string> {
+  return new Promise(resolve => {
+    const socket = connect(port, host)
+    const end = (text: string) => {
+      socket.destroy()
+      resolve(text)
+    }
+    socket.once('data', data => end(data.toString('latin1')))
+    socket.once('error', () => end(''))
+    socket.once('close', () => end(''))
+    socket.setTimeout(PATIENCE, () => end(''))
+  })
+}

@@ -1,0 +1,57 @@
+// What a command needs of its client: bytes in, bytes out, lines for the user. A client that stalls is cut off.
+import { config } from '../../config.js'
+import { LEAST_SENT, watch } from '../stalls.js'
+
+/** One command's connection to its client. */
+export interface Exchange {
+  readonly input: AsyncIterable<Buffer>
+  /** Resolves when the client may be sent more. Rejects when the client has left. */
+  readonly write: (chunk: Buffer) => Promise<void>
+  /** Shows a line to the user. */
+  readonly say: (line: string) => void
+  /** What the client wants of git's protocol, such as `version=2`. */
+  readonly protocol: string | undefined
+  readonly address: string
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal
+  /** Cuts the client off. */
+  readonly cut: (reason: string) => void
+}
+
+/**
+ * Returns the same exchange, which cuts a client off that does not go on within `git.stall` while the server waits for it,
+ * and the function that ends the watch.
+ */
+export function watched(exchange: Exchange): { exchange: Exchange; end: () => void } {
+  let bytes = 0
+  let waiting = 0
+  const wait = async <T>(work: Promise<T>): Promise<T> => {
+    waiting++
+    try {
+      return await work
+    } finally {
+      waiting--
+    }
+  }
+  async function* input() {
+    const chunks = exchange.input[Symbol.asyncIterator]()
+    for (;;) {
+      const { done, value } = await wait(Promise.resolve(chunks.next()))
+      if (done) return
+      bytes += value.length
+      yield value
+    }
+  }
+  const end = watch({
+    bytes: () => bytes,
+    waits: () => waiting > 0,
+    least: LEAST_SENT,
+    cut: () => exchange.cut(`the client did not go on for ${config().git.stall} s (git.stall)`)
+  })
+  const write = async (chunk: Buffer) => {
+    await wait(exchange.write(chunk))
+    // In the older versions of the protocol git says a few bytes now and then while it works, and waits for the client.
+    bytes += Math.max(chunk.length, LEAST_SENT)
+  }
+  return { exchange: { ...exchange, input: input(), write }, end }
+}

@@ -1,0 +1,182 @@
+// Git over SSH: listens, bounds the connections, and ends them when the server stops.
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import ssh2 from 'ssh2'
+import { config, notedSshPort, servesSshAt, USUAL_SSH_PORT } from '../../config.js'
+import { Misconfigured } from '../../errors.js'
+import { addressOf, networkOf } from '../../lib/address.js'
+import { patiently, sshListenProblem } from '../../listening.js'
+import { log } from '../../log.js'
+import { type Connected, serveConnection } from './connection.js'
+import { sshCounts } from './counts.js'
+import { ensureHostKey } from './host-key.js'
+
+/** Milliseconds that commands may still take when the server stops. */
+const LAST_MS = 10_000
+
+/**
+ * What is offered to clients. Nothing with SHA-1, no compression, which makes much of little, and no key exchange that keeps
+ * the server busy for long on behalf of somebody unknown.
+ */
+const ALGORITHMS = {
+  kex: [
+    'curve25519-sha256',
+    'curve25519-sha256@libssh.org',
+    'ecdh-sha2-nistp256',
+    'ecdh-sha2-nistp384',
+    'ecdh-sha2-nistp521',
+    'diffie-hellman-group14-sha256'
+  ],
+  cipher: [
+    'aes128-gcm@openssh.com',
+    'aes256-gcm@openssh.com',
+    'chacha20-poly1305@openssh.com',
+    'aes128-ctr',
+    'aes192-ctr',
+    'aes256-ctr'
+  ],
+  hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256', 'hmac-sha2-512'],
+  compress: ['none']
+} as const
+
+export interface SshServer {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+/** Starts git over SSH, or returns null when it is switched off. Throws Misconfigured when nothing can listen there. */
+export async function startSsh(): Promise<SshServer | null> {
+  const { ssh, host: httpHost } = config()
+  if (!ssh.enabled) return null
+  const host = ssh.host ?? httpHost
+  const doors = new Doors(ensureHostKey())
+  const port = await listen(doors, host, ssh.port)
+  servesSshAt(port)
+  log().info({ host, port }, 'git over SSH ready')
+  return {
+    port,
+    stop: async () => {
+      servesSshAt(undefined)
+      await doors.stop()
+    }
+  }
+}
+
+async function listen(doors: Doors, host: string, wanted: number | null): Promise<number> {
+  // A server that starts again after a crash keeps its address.
+  const known = wanted || notedSshPort(config().home)
+  const first = known ?? wanted ?? USUAL_SSH_PORT
+  const listenOnce = () => doors.listen(host, first)
+  // Nobody has asked for the usual port, so nobody waits for it.
+  let error = await (known === undefined ? listenOnce() : patiently(listenOnce))
+  if (error?.code === 'EADDRINUSE' && !wanted) {
+    log().warn({ host, port: first }, 'the usual port of git over SSH is in use, so another one is taken: set ssh.port')
+    error = await doors.listen(host, 0)
+  }
+  if (error) throw new Misconfigured(sshListenProblem(error, host, first))
+  return doors.port
+}
+
+/** The connections of this server. */
+class Doors {
+  readonly #ssh: ssh2.Server
+  readonly #server = createServer({ pauseOnConnect: false, noDelay: true, keepAlive: true }, socket =>
+    this.#meet(socket)
+  )
+  readonly #perAddress = new Map<string, number>()
+  readonly #open = new Map<Socket, Connected | null>()
+  #strangers = 0
+  #stopping = false
+
+  constructor(hostKey: string) {
+    this.#ssh = new ssh2.Server({ hostKeys: [hostKey], ident: 'Gitstead', algorithms: ALGORITHMS as never })
+    this.#ssh.on('connection', client => this.#welcome(client))
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  listen(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
+    return new Promise(resolve => {
+      this.#server.once('error', resolve)
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', resolve)
+        this.#server.on('error', error => log().error({ error }, 'the SSH server has a fault'))
+        resolve(null)
+      })
+    })
+  }
+
+  #meet(socket: Socket): void {
+    socket.on('error', () => undefined)
+    const address = addressOf(socket.remoteAddress ?? '') ?? ''
+    const network = networkOf(address)
+    const problem = this.#problem(network)
+    if (problem !== undefined) {
+      sshCounts.refused++
+      // Clients show lines before the name of the protocol when they are asked to say more.
+      socket.end(`gitstead: ${problem}\r\n`)
+      setTimeout(() => socket.destroy(), 1000).unref()
+      return
+    }
+    this.#perAddress.set(network, (this.#perAddress.get(network) ?? 0) + 1)
+    this.#open.set(socket, null)
+    this.#strangers++
+    sshCounts.connections++
+    let isStranger = true
+    const known = () => {
+      if (isStranger) this.#strangers--
+      isStranger = false
+      clearTimeout(limit)
+    }
+    const limit = setTimeout(() => {
+      sshCounts.refused++
+      socket.destroy()
+    }, config().ssh.login_timeout * 1000)
+    socket.once('close', () => {
+      known()
+      this.#open.delete(socket)
+      sshCounts.connections--
+      const left = (this.#perAddress.get(network) ?? 1) - 1
+      if (left > 0) this.#perAddress.set(network, left)
+      else this.#perAddress.delete(network)
+    })
+    this.#meetings.set(socket, { address, known })
+    this.#ssh.injectSocket(socket)
+  }
+
+  readonly #meetings = new WeakMap<Socket, { readonly address: string; readonly known: () => void }>()
+
+  #problem(network: string): string | undefined {
+    const { max_connections: most, connections_per_address: each } = config().ssh
+    if (this.#stopping) return 'the server stops'
+    if ((this.#perAddress.get(network) ?? 0) >= each)
+      return `more than ${each} connections from your address (ssh.connections_per_address)`
+    if (this.#open.size >= most) return `more than ${most} connections (ssh.max_connections)`
+    if (this.#strangers >= Math.ceil(most / 2)) return 'too many connections that have not logged in: try again soon'
+    return undefined
+  }
+
+  #welcome(client: ssh2.Connection): void {
+    const { _sock: socket } = client as unknown as { _sock: Socket }
+    const meeting = this.#meetings.get(socket)
+    if (!meeting) return void client.end()
+    const { address, known: loggedIn } = meeting
+    this.#open.set(socket, serveConnection({ client, socket, address, loggedIn }))
+  }
+
+  /** Lets commands that run come to their end, up to a limit. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
+    for (const [socket, connected] of this.#open) {
+      if (connected) connected.close()
+      else socket.destroy()
+    }
+    const limit = setTimeout(() => {
+      for (const socket of this.#open.keys()) socket.destroy()
+    }, LAST_MS)
+    await closed
+    clearTimeout(limit)
+  }
+}

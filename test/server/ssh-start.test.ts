@@ -1,0 +1,40 @@
+// Where the SSH server listens.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import t from 'tap'
+import { loadConfig, USUAL_SSH_PORT } from '../../src/config.js'
+import { requireFreeAddress } from '../../src/listening.js'
+import { startSsh } from '../../src/server/ssh/start.js'
+
+process.env.GITSTEAD_LOG_LEVEL = 'silent'
+
+const configure = (home: string, ssh: object) => {
+  process.env.GITSTEAD_HOME = home
+  loadConfig({ port: 0, ssh })
+}
+
+t.test('the usual port in use makes it take another one', async t => {
+  const holder = createServer().on('error', () => undefined)
+  // Another program may hold it already.
+  holder.listen(USUAL_SSH_PORT, '127.0.0.1')
+  await once(holder, 'listening').catch(() => undefined)
+  configure(t.testdir(), {})
+  await requireFreeAddress()
+  const server = await startSsh()
+  t.not(server?.port, USUAL_SSH_PORT)
+  t.ok(server?.port)
+  holder.close()
+
+  await t.test('a port that the configuration names must be free', async t => {
+    configure(t.testdir(), { port: server?.port })
+    const text = `git over SSH: port ${server?.port} of 127.0.0.1 is already in use: stop the program that uses it, or set ssh.port (GITSTEAD_SSH_PORT)`
+    await t.rejects(requireFreeAddress(), { message: text })
+    await t.rejects(startSsh(), { message: text })
+  })
+  await server?.stop()
+})
+
+t.test('it may be switched off', async t => {
+  configure(t.testdir(), { enabled: false })
+  t.equal(await startSsh(), null)
+})
