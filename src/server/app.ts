@@ -21,7 +21,7 @@ import { documentApi } from './plugins/openapi.js'
 import { answerPages } from './plugins/paging.js'
 import { logRequests, requestId } from './plugins/request-log.js'
 import { answerVersions } from './plugins/versions.js'
-import { apiRoutes, fileRoutes, runnerRoutes } from './routes.js'
+import { apiRoutes, fileRoutes, runnerProtocolRoutes } from './routes.js'
 import { applicationPages } from './web/applications.js'
 import { authorizeRoutes } from './web/authorize.js'
 import { oauthTokenRoutes } from './web/oauth-tokens.js'
@@ -80,7 +80,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     authenticateByBody(api)
     await api.register(apiRoutes, { prefix: API_PREFIX })
     await api.register(fileRoutes)
-    await api.register(runnerRoutes)
+    await api.register(runnerProtocolRoutes)
     await api.register(signInRoutes)
     await api.register(profileRoutes)
     await api.register(applicationPages)

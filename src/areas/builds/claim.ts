@@ -170,6 +170,20 @@ export async function cancelBuild(id: number, { waiting = false } = {}): Promise
   return canceled ?? false
 }
 
+/** Fails a build that waits while no runner is there for it. Returns false when it no longer waits. */
+export async function failWaiting(id: number): Promise<boolean> {
+  const found = await row<{ pipeline_id: number }>('select pipeline_id from builds where id = ?', [id])
+  const failed =
+    found &&
+    (await changePipeline(found.pipeline_id, async pipeline => {
+      const build = await readBuild(pipeline, id)
+      if (build?.status !== 'pending') return false
+      await end(pipeline, build, { status: 'failed', reason: 'stuck_or_timeout_failure' })
+      return true
+    }))
+  return failed ?? false
+}
+
 async function end(
   pipeline: LockedPipeline,
   build: ClaimableRow,

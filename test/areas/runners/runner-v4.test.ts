@@ -7,24 +7,16 @@ import { registrationToken } from '../../../src/areas/runners/registration-token
 import { config } from '../../../src/config.js'
 import { execute, row } from '../../../src/db/sql.js'
 import { prepareHome } from '../../../src/home.js'
-import { decrypt } from '../../../src/secrets.js'
 import { readTrace } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
 import { factory } from '../../helpers/factory.js'
 import { makePipeline } from '../builds/make-builds.js'
-import { INFO, type Job, patch, register, request, speak, take, update } from './stock-runner.js'
+import { INFO, type Job, patch, register, request, speak, take, tokenOf, update } from './stock-runner.js'
 
 const app = await testApp(t)
 prepareHome()
 const ask = speak(app)
 const CI = 'test: { script: [make test] }\n'
-
-async function tokenOf(project: { id: number }): Promise<string> {
-  const found = await row<{ box: Buffer }>('select runners_token_encrypted as box from projects where id = ?', [
-    project.id
-  ])
-  return decrypt(found?.box ?? Buffer.alloc(0))
-}
 
 /** A project with its own runner, and the job that this takes. */
 async function running(ci = CI) {

@@ -1,6 +1,8 @@
 // Speaks as a stock runner: the exact requests, against the production application.
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registrationToken } from '../../../src/areas/runners/registration-token.js'
+import { row } from '../../../src/db/sql.js'
+import { decrypt } from '../../../src/secrets.js'
 import type { TestApp } from '../../helpers/app.js'
 
 /** As runner 17 describes itself. */
@@ -92,3 +94,11 @@ export const patch = (app: TestApp, job: { id: number; token: string }, start: n
 /** Reports the state of a job. */
 export const update = (app: TestApp, job: { id: number; token: string }, state: string, more: object = {}) =>
   speak(app)('PUT', `/jobs/${job.id}`, { payload: { token: job.token, info: INFO, state, ...more } })
+
+/** The registration token of a project. */
+export async function tokenOf(project: { id: number }): Promise<string> {
+  const found = await row<{ box: Buffer }>('select runners_token_encrypted as box from projects where id = ?', [
+    project.id
+  ])
+  return decrypt(found?.box ?? Buffer.alloc(0))
+}

@@ -7,12 +7,10 @@ import { encrypt, newToken, tokenHash } from '../../../secrets.js'
 import { audit } from '../../audit/audit.js'
 import { isRegistrationToken } from '../registration-token.js'
 import { cleanTags, requireWork } from '../runner-tags.js'
+import { removeRunner, requireRoom } from '../runners.js'
 import { findRunnerByToken, type OutsideRunner } from '../runners.queries.js'
 import { factsOf } from './contact.js'
 
-/** Not specified: how many runners the instance, or one project, may have. */
-const MOST_SHARED = 10_000
-const MOST_OF_PROJECT = 1000
 const LONGEST_DESCRIPTION = 255
 
 /** What a runner says of itself. `tag_list` is text with commas, or a list. */
@@ -88,18 +86,7 @@ export async function requireRunner(token: string | undefined): Promise<OutsideR
 
 /** Removes the runner of a token. Builds that it runs can end. Throws Forbidden. */
 export async function unregisterRunner(token: string | undefined, origin: Origin): Promise<void> {
-  const runner = await requireRunner(token)
-  await removeRunner(runner, origin)
-}
-
-/** Removes a runner. */
-export async function removeRunner({ id, description }: { id: number; description: string }, origin: Origin) {
-  await transact(async () => {
-    await execute('delete from runner_projects where runner_id = ?', [id])
-    const { affectedRows } = await execute('delete from runners where id = ? and built_in is null', [id])
-    if (affectedRows === 0) return
-    await audit(origin, { action: 'runner.remove', target: { type: 'runner', id, name: description } })
-  })
+  await removeRunner(await requireRunner(token), origin)
 }
 
 /** Returns the project of a registration token; null for the token of the instance. */
@@ -139,14 +126,4 @@ function tagsIn(given: unknown): string[] {
   if (typeof given === 'string') return given.split(',')
   if (Array.isArray(given) && given.every(tag => typeof tag === 'string')) return given
   throw new Invalid('tag_list')
-}
-
-async function requireRoom(projectId: number | null): Promise<void> {
-  const [sql, values] =
-    projectId === null
-      ? ['select count(*) as known from runners where is_shared', []]
-      : ['select count(*) as known from runner_projects where project_id = ?', [projectId]]
-  const most = projectId === null ? MOST_SHARED : MOST_OF_PROJECT
-  const found = await row<{ known: number }>(sql as string, values as number[])
-  if ((found?.known ?? 0) >= most) throw new Invalid('base', `There are ${most} runners already: remove one first`)
 }
