@@ -452,6 +452,25 @@ t.test('artifacts', async t => {
   })
 })
 
+t.test('the token of a build clones its project as long as the build runs, also when nobody started it', async t => {
+  const fetch = async ({ token }: { token: string }, { path }: { path: string }, user = 'gitlab-ci-token') => {
+    const authorization = `Basic ${Buffer.from(`${user}:${token}`).toString('base64')}`
+    const url = `/${path}.git/info/refs?service=git-upload-pack`
+    return (await app.fastify.inject({ url, headers: { authorization } })).statusCode
+  }
+  const { job, project } = await running()
+  t.equal(await fetch(job, project), 200)
+  t.equal(await fetch(job, project, 'somebody'), 401)
+  await execute('update builds set user_id = null where id = ?', [job.id])
+  t.equal(await fetch(job, project), 200)
+  const push = `/${project.path}.git/info/refs?service=git-receive-pack`
+  const authorization = `Basic ${Buffer.from(`gitlab-ci-token:${job.token}`).toString('base64')}`
+  t.not((await app.fastify.inject({ url: push, headers: { authorization } })).statusCode, 200)
+  t.not(await fetch(job, await factory.project()), 200, 'no other project')
+  await update(app, job, 'success')
+  t.equal(await fetch(job, project), 401)
+})
+
 t.test('a runner that is removed can end its build', async t => {
   const { job, runner } = await running()
   await ask('DELETE', '/runners', { payload: { token: runner.token } })
