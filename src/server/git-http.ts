@@ -19,7 +19,7 @@ import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../error
 import { readArriving, spoolRequest } from '../git/arriving.js'
 import { advertise, type Caller, type Service, uploadPack } from '../git/transport.js'
 import { parseBasic } from '../lib/basic.js'
-import { endWithoutAccess } from './access-watch.js'
+import { watchAccess } from './access-watch.js'
 import { drain } from './drain.js'
 import { headerToken } from './plugins/authenticate.js'
 import { answerTo } from './plugins/errors.js'
@@ -70,7 +70,12 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     const input = await spoolRequest(bodyOf(request), most, excess)
     try {
       const output = await uploadPack(found.repository, input, callerOf(request, reply, found))
-      endWithoutAccess(reply.raw, found.actor, found.project)
+      if (!reply.raw.closed) {
+        reply.raw.once(
+          'close',
+          watchAccess(found.actor, found.project, () => reply.raw.destroy())
+        )
+      }
       return answer(reply, 'application/x-git-upload-pack-result', output)
     } finally {
       input.release()
