@@ -705,7 +705,7 @@ const specimens: { readonly [view: string]: Specimen } = {
     triggers.viewTrigger
   ),
   viewRunner: of(runners.Runner, runnerRecord, runner =>
-    runners.viewRunner({ runner, projects: [...rowsOf(runnerProject)], admin: true })
+    runners.viewRunner({ runner, projects: [...rowsOf(runnerProject)].slice(0, 8), admin: true })
   ),
   viewRunnerSummary: of(runners.RunnerSummary, runnerRecord, runners.viewRunnerSummary),
   viewVariable: of(

@@ -1,6 +1,9 @@
 // The protocol of stock runners from 9.0 on, request by request: statuses, headers and documents are what the program
 // compares.
+import { execFile } from 'node:child_process'
 import { request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
 import { registrationToken } from '../../../src/areas/runners/registration-token.js'
@@ -469,6 +472,22 @@ t.test('the token of a build clones its project as long as the build runs, also 
   t.not(await fetch(job, await factory.project()), 200, 'no other project')
   await update(app, job, 'success')
   t.equal(await fetch(job, project), 401)
+})
+
+t.test('git fetches what the document asks for, also when the branch has moved on', async t => {
+  const { job, project } = await running()
+  await factory.file(project, 'later', 'text')
+  const { port } = app.fastify.server.address() as AddressInfo
+  const { refspecs, sha } = job.git_info as { refspecs: string[]; sha: string }
+  const folder = t.testdir()
+  const git = async (...args: string[]) => (await promisify(execFile)('git', ['-C', folder, ...args])).stdout.trim()
+  const url = `http://gitlab-ci-token:${job.token}@127.0.0.1:${port}/${project.path}.git`
+  await git('init', '-q')
+  for (let turn = 0; turn < 2; turn++) {
+    await git('fetch', '-q', '--depth', '50', '--prune', url, ...refspecs)
+    await git('checkout', '-f', '-q', sha)
+    t.equal(await git('rev-parse', 'HEAD', 'refs/remotes/origin/master'), `${sha}\n${sha}`)
+  }
 })
 
 t.test('a runner that is removed can end its build', async t => {
