@@ -37,5 +37,6 @@ async function mayStillRead(actor: Actor, projectId: number): Promise<boolean> {
     findProject(projectId, actor),
     actor.user === null || isActiveUser(actor.user.id)
   ])
+  if (project !== undefined && project.id === actor.buildOf) return true
   return active && project !== undefined && may(actor, 'repository.read', project)
 }

@@ -132,10 +132,14 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   if (!allowed && actor.by !== 'build') throw new Forbidden(PROTOCOL_OFF.http)
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
   if (!credentials && !(project && may(actor, action, project))) return null
-  authorizeProject(actor, action, project)
+  if (!isOwnBuild(actor, action, project)) authorizeProject(actor, action, project)
   if (!project) throw new NotFound('Project')
   return { actor, project, repository: await ensureRepository(project) }
 }
+
+/** Whether a build that nobody started reads its own project. */
+const isOwnBuild = ({ buildOf }: Actor, action: string, project: ProjectRow | undefined) =>
+  action === 'repository.read' && project !== undefined && project.id === buildOf
 
 /** Many people and some clients leave `.git` out. */
 const pathOf = ({ namespace, project }: Path) => `${namespace}/${project.replace(/\.git$/, '')}`
