@@ -15,6 +15,10 @@ export interface Round {
 /** The minimum number of changes for each client, also on a slow machine. */
 const LEAST = 3
 
+/** A client goes on until the round is over and it has its share. A wrong answer ends the round at once: it may repeat for ever. */
+const goesOn = (world: World, { until }: Round, done: number): boolean =>
+  world.wrongAnswers.length === 0 && (done < LEAST || Date.now() < until)
+
 /** `$CI_COMMIT_SHA` distinguishes the right trace and artifact from those of another build. */
 export const CI_FILE = `stages: [first, second]
 good:
@@ -59,7 +63,7 @@ export async function createProjects(world: World, { number, until }: Round, cou
 /** Commits files by the API to one branch, while another client does the same. */
 export async function commitFiles(world: World, round: Round, project: { id: number }, who: string): Promise<void> {
   const path = `/projects/${project.id}/repository/files`
-  for (let at = 0, done = 0; done < LEAST || Date.now() < round.until; at++) {
+  for (let at = 0, done = 0; goesOn(world, round, done); at++) {
     const file = {
       file_path: `api/${who}-${round.number}-${at}.txt`,
       content: `${who} ${round.number} ${at}`,
@@ -92,7 +96,7 @@ export async function makeClone(world: World, project: { name: string }, who: st
 
 /** Pushes to a branch of its own: commits, force pushes, tags, side branches and their deletion. */
 export async function pushCommits(world: World, round: Round, clone: PushedClone): Promise<void> {
-  for (let at = 0, done = 0; done < LEAST || Date.now() < round.until; at++) {
+  for (let at = 0, done = 0; goesOn(world, round, done); at++) {
     await commit(world, clone, `${clone.who} ${round.number} ${at}`)
     const moves = [{ ref: `refs/heads/${clone.who}`, to: 'HEAD' }]
     const chance = world.random()

@@ -67,6 +67,9 @@ export async function makeWorld(folder: string, random: () => number): Promise<W
     doubtfulProjects: [],
     wrongAnswers: []
   }
+  // Clients rewrite their branches, and nobody rewrites a protected one.
+  const open = await ask(world, 'PUT', '/application/settings', { default_branch_protection: 0 })
+  if (open.status !== 200) throw new Error(`the setting was answered with ${open.status}`)
   for (const path of ['one', 'two']) {
     const url = `http://127.0.0.1:${receiver.port}/${path}`
     const { status } = await ask(world, 'POST', '/hooks', { url, token: 'chaos', tag_push_events: true })
