@@ -25,6 +25,7 @@ import { branchesAndTags } from './0032-branches-and-tags.js'
 import { variables } from './0033-variables.js'
 import { triggers } from './0034-triggers.js'
 import { environments } from './0035-environments.js'
+import { commitStatuses } from './0037-commit-statuses.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -51,5 +52,6 @@ export const migrations: readonly Migration[] = [
   branchesAndTags,
   variables,
   triggers,
-  environments
+  environments,
+  commitStatuses
 ]
