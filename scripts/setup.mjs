@@ -9,7 +9,15 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const quiet = process.argv.includes('--quiet')
 
 /** Commands that the appliance needs, with the Debian packages that bring them. */
-const needed = { git: 'git', mariadbd: 'mariadb-server-core', bwrap: 'bubblewrap', prlimit: 'util-linux', bash: 'bash' }
+const needed = {
+  git: 'git',
+  mariadbd: 'mariadb-server-core',
+  bwrap: 'bubblewrap',
+  prlimit: 'util-linux',
+  bash: 'bash',
+  // Only the tests speak to the appliance by SSH.
+  ...(process.argv.includes('--tests') && { ssh: 'openssh-client' })
+}
 
 process.chdir(root)
 checkNode()

@@ -21,7 +21,7 @@ process.chdir(root)
 
 const named = process.argv.slice(2)
 const whole = named.length === 0
-const setup = spawnSync(process.execPath, ['scripts/setup.mjs', ...(whole ? [] : ['--no-manifest'])], {
+const setup = spawnSync(process.execPath, ['scripts/setup.mjs', '--tests', ...(whole ? [] : ['--no-manifest'])], {
   stdio: 'inherit'
 })
 if (setup.status !== 0) end(0, 1)

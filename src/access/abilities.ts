@@ -182,6 +182,12 @@ export const abilities = {
   'environment.create': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
   'environment.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
   'trigger.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
+  // The rules ask what the user may do with this runner.
+  'runner.list': { on: 'instance', least: 'user' },
+  'runner.read': { on: 'instance', least: 'user' },
+  'runner.write': { on: 'instance', least: 'user' },
+  'runner.administer': { on: 'instance', least: 'admin' },
+  'project_runner.administer': { on: 'project', least: MASTER, before: 'project_runner.administer' },
   'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' }
 } as const satisfies { [action: string]: Ability }
 

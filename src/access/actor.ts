@@ -32,6 +32,8 @@ export interface Actor {
   readonly scopes: readonly Scope[]
   /** The fingerprint of the deploy key that opened the connection. It has no user, and a level only in its projects. */
   readonly deployKey?: string
+  /** The project of a build that nobody started, such as that of a trigger: its token reads this project alone. */
+  readonly buildOf?: number
 }
 
 export const nobody: Actor = { user: null, by: null, sudoer: null, scopes: [] }

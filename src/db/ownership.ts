@@ -177,7 +177,7 @@ const LINES = {
       keptAfter('runners', 'runner_id')
     ],
     others: ['process_id', 'environment_id'],
-    restore: { empty: ['token_hash', 'process_id', 'lease_until'] }
+    restore: { empty: ['token_hash', 'spent_token_hash', 'process_id', 'lease_until'] }
   },
   // A restored pipeline is counted again when it changes: its unfinished builds are canceled by then.
   pipeline_stages: { owners: [erasedAfter('pipelines', 'pipeline_id')], restore: false },
@@ -228,7 +228,7 @@ const LINES = {
   hook_attempts: { owners: [deletedWith('hook_deliveries', 'delivery_id')] },
 
   // The appliance.
-  application_settings: {},
+  application_settings: { encrypted: ['runners_token_encrypted'] },
   broadcast_messages: {},
   // The rows contain names next to the ids, because they stay when the author or the target of the change is removed.
   audit_events: { owners: [keptAfter('users', 'actor_id')], others: ['target_id'] },

@@ -62,6 +62,13 @@ export type FailureReason =
   | 'disk_limit'
   | 'runner_system_failure'
   | 'missing_dependency_failure'
+  // Those of outside runners, and what the server finds about them.
+  | 'image_pull_failure'
+  | 'runner_configuration_error'
+  | 'runner_external_dependency_failure'
+  | 'runner_interrupted'
+  | 'stuck_or_timeout_failure'
+  | 'unknown_failure'
 
 export interface RunnerResult {
   readonly status: 'success' | 'failed' | 'canceled'

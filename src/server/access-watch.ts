@@ -1,6 +1,5 @@
 // A clone takes long. Access is checked when it begins; this looks again while it runs, so that it ends soon after the
 // project was removed or hidden, or the user was blocked, removed or is no member any more, in whatever process.
-import type { ServerResponse } from 'node:http'
 import type { Actor } from '../access/actor.js'
 import { may } from '../access/authorize.js'
 import { findProject } from '../areas/projects/projects.queries.js'
@@ -10,9 +9,8 @@ import { log } from '../log.js'
 /** Most clones are over by then, and cost nothing. A look takes two statements. */
 const LOOK_MS = 2000
 
-/** Cuts the connection when the actor may no longer read the repository of the project. */
-export function endWithoutAccess(raw: ServerResponse, actor: Actor, project: { readonly id: number }): void {
-  if (raw.closed) return
+/** Calls `cut` when the actor may no longer read the repository of the project. Returns what ends the watch. */
+export function watchAccess(actor: Actor, project: { readonly id: number }, cut: () => void): () => void {
   let looking = false
   const look = async () => {
     if (looking) return
@@ -20,10 +18,10 @@ export function endWithoutAccess(raw: ServerResponse, actor: Actor, project: { r
     try {
       if (await mayStillRead(actor, project.id)) return
       log().info(
-        { project: project.id, user: actor.user?.id },
-        'a fetch was ended: its user may no longer read the project'
+        { project: project.id, user: actor.user?.id, deployKey: actor.deployKey },
+        'a fetch was ended: who asked may no longer read the project'
       )
-      raw.destroy()
+      cut()
     } catch {
       // The database is away: the next look asks again.
     } finally {
@@ -31,7 +29,7 @@ export function endWithoutAccess(raw: ServerResponse, actor: Actor, project: { r
     }
   }
   const timer = setInterval(() => void look(), LOOK_MS)
-  raw.once('close', () => clearInterval(timer))
+  return () => clearInterval(timer)
 }
 
 async function mayStillRead(actor: Actor, projectId: number): Promise<boolean> {
@@ -39,5 +37,6 @@ async function mayStillRead(actor: Actor, projectId: number): Promise<boolean> {
     findProject(projectId, actor),
     actor.user === null || isActiveUser(actor.user.id)
   ])
+  if (project !== undefined && project.id === actor.buildOf) return true
   return active && project !== undefined && may(actor, 'repository.read', project)
 }

@@ -21,7 +21,7 @@ import { documentApi } from './plugins/openapi.js'
 import { answerPages } from './plugins/paging.js'
 import { logRequests, requestId } from './plugins/request-log.js'
 import { answerVersions } from './plugins/versions.js'
-import { apiRoutes, fileRoutes } from './routes.js'
+import { apiRoutes, fileRoutes, runnerProtocolRoutes } from './routes.js'
 import { applicationPages } from './web/applications.js'
 import { authorizeRoutes } from './web/authorize.js'
 import { oauthTokenRoutes } from './web/oauth-tokens.js'
@@ -80,6 +80,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     authenticateByBody(api)
     await api.register(apiRoutes, { prefix: API_PREFIX })
     await api.register(fileRoutes)
+    await api.register(runnerProtocolRoutes)
     await api.register(signInRoutes)
     await api.register(profileRoutes)
     await api.register(applicationPages)
@@ -92,9 +93,12 @@ export async function buildApp(): Promise<FastifyInstance> {
   return app as unknown as FastifyInstance
 }
 
-/** Removes `.json` at the end of an API path, because it has no meaning there ("General behaviour"). */
+/**
+ * Removes `.json` at the end of an API path, because it has no meaning there ("General behaviour"). Runners 1.x write it
+ * too.
+ */
 function withoutSuffix(url: string): string {
-  if (!url.includes('.json') || !url.startsWith(API_PREFIX)) return url
+  if (!url.includes('.json') || !(url.startsWith(API_PREFIX) || url.startsWith('/ci/api/v1/'))) return url
   const [path = ''] = url.split('?', 1)
   if (!path.endsWith('.json') || path === `${API_PREFIX}/openapi.json`) return url
   return path.slice(0, -'.json'.length) + url.slice(path.length)

@@ -19,7 +19,7 @@ import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../error
 import { readArriving, spoolRequest } from '../git/arriving.js'
 import { advertise, type Caller, type Service, uploadPack } from '../git/transport.js'
 import { parseBasic } from '../lib/basic.js'
-import { endWithoutAccess } from './access-watch.js'
+import { watchAccess } from './access-watch.js'
 import { drain } from './drain.js'
 import { headerToken } from './plugins/authenticate.js'
 import { answerTo } from './plugins/errors.js'
@@ -70,7 +70,12 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     const input = await spoolRequest(bodyOf(request), most, excess)
     try {
       const output = await uploadPack(found.repository, input, callerOf(request, reply, found))
-      endWithoutAccess(reply.raw, found.actor, found.project)
+      if (!reply.raw.closed) {
+        reply.raw.once(
+          'close',
+          watchAccess(found.actor, found.project, () => reply.raw.destroy())
+        )
+      }
       return answer(reply, 'application/x-git-upload-pack-result', output)
     } finally {
       input.release()
@@ -127,10 +132,14 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   if (!allowed && actor.by !== 'build') throw new Forbidden(PROTOCOL_OFF.http)
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
   if (!credentials && !(project && may(actor, action, project))) return null
-  authorizeProject(actor, action, project)
+  if (!isOwnBuild(actor, action, project)) authorizeProject(actor, action, project)
   if (!project) throw new NotFound('Project')
   return { actor, project, repository: await ensureRepository(project) }
 }
+
+/** Whether a build that nobody started reads its own project. */
+const isOwnBuild = ({ buildOf }: Actor, action: string, project: ProjectRow | undefined) =>
+  action === 'repository.read' && project !== undefined && project.id === buildOf
 
 /** Many people and some clients leave `.git` out. */
 const pathOf = ({ namespace, project }: Path) => `${namespace}/${project.replace(/\.git$/, '')}`

@@ -39,6 +39,10 @@ import { userDeletionRoutes } from '../areas/removal/user-deletion.routes.js'
 import { commitCommentRoutes } from '../areas/repository/commit-comments.routes.js'
 import { commitWriteRoutes } from '../areas/repository/commit-writes.routes.js'
 import { repositoryRoutes } from '../areas/repository/repository.routes.js'
+import { projectRunnerRoutes } from '../areas/runners/project-runners.routes.js'
+import { runnerV1Routes } from '../areas/runners/runner-v1.routes.js'
+import { runnerV4Routes } from '../areas/runners/runner-v4.routes.js'
+import { runnerRoutes } from '../areas/runners/runners.routes.js'
 import { settingsRoutes } from '../areas/settings/settings.routes.js'
 import { versionRoutes } from '../areas/settings/version.routes.js'
 import { deployKeyRoutes } from '../areas/ssh/deploy-keys.routes.js'
@@ -90,6 +94,8 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(buildRoutes)
   await app.register(buildActionRoutes)
   await app.register(variableRoutes)
+  await app.register(runnerRoutes)
+  await app.register(projectRunnerRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)
   await app.register(auditRoutes)
@@ -104,4 +110,10 @@ export const apiRoutes: FastifyPluginAsync = async app => {
 /** What browsers ask for outside of the API, by the paths of projects. */
 export const fileRoutes: FastifyPluginAsync = async app => {
   await app.register(uploadedFileRoutes)
+}
+
+/** What runners ask: they have tokens of their own, and paths that they do not let us choose. */
+export const runnerProtocolRoutes: FastifyPluginAsync = async app => {
+  await app.register(runnerV4Routes, { prefix: '/api/v4' })
+  await app.register(runnerV1Routes, { prefix: '/ci/api/v1' })
 }

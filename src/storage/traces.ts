@@ -53,6 +53,21 @@ export function resetTrace(key: BuildKey): Promise<void> {
   })
 }
 
+/** Replaces the whole trace. Who reads it meanwhile sees the beginning of the one and the rest of the other. */
+export function replaceTrace(key: BuildKey, bytes: Uint8Array): Promise<void> {
+  const path = pathOf('traces', key, 'log')
+  return inOrder(path, async () => {
+    const handle = await openForWriting(path)
+    try {
+      await writeAll(handle, bytes, 0)
+      await handle.truncate(bytes.length)
+      await handle.datasync()
+    } finally {
+      await handle.close()
+    }
+  })
+}
+
 /** Returns the size of the trace in bytes, or 0 when there is none. */
 export async function traceSize(key: BuildKey): Promise<number> {
   try {

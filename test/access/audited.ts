@@ -6,6 +6,7 @@ export type Audited = readonly string[] | { readonly none: string }
 
 const COMMITTED = { none: 'the change of a branch or tag is recorded as a ref change, with its author' }
 const SMALL = { none: 'no membership, visibility, setting, token or user' }
+const RUNS = { none: 'a runner runs a build, whose record says which runner it was' }
 const READS = { none: 'it writes nothing' }
 
 const api: { readonly [route: string]: Audited } = {
@@ -90,6 +91,11 @@ const api: { readonly [route: string]: Audited } = {
   'POST /projects/:id/environments': ['environment.create'],
   'PUT /projects/:id/environments/:environment_id': ['environment.update'],
   'DELETE /projects/:id/environments/:environment_id': ['environment.delete'],
+  'POST /runners/registration_token/reset': ['runner.reset_registration_token'],
+  'PUT /runners/:id': ['runner.update'],
+  'DELETE /runners/:id': ['runner.remove'],
+  'POST /projects/:id/runners': ['runner.enable'],
+  'DELETE /projects/:id/runners/:runner_id': ['runner.disable'],
   'POST /broadcast_messages': ['broadcast.create'],
   'PUT /broadcast_messages/:id': ['broadcast.update'],
   'DELETE /broadcast_messages/:id': ['broadcast.delete'],
@@ -137,6 +143,22 @@ const others: { readonly [route: string]: Audited } = {
   'POST /oauth/revoke': ['oauth.revoke'],
   'POST /:namespace/:project/git-upload-pack': READS,
   'POST /:namespace/:project/git-receive-pack': COMMITTED,
+  // Without the token of a runner they do nothing; test/areas/runners has the tokens.
+  'POST /api/v4/runners': ['runner.register'],
+  'POST /api/v4/runners/verify': READS,
+  'DELETE /api/v4/runners': ['runner.remove'],
+  'DELETE /api/v4/runners/managers': READS,
+  'POST /api/v4/jobs/request': RUNS,
+  'PUT /api/v4/jobs/:id': RUNS,
+  'PATCH /api/v4/jobs/:id/trace': RUNS,
+  'POST /api/v4/jobs/:id/artifacts': RUNS,
+  'POST /ci/api/v1/runners/register': ['runner.register'],
+  'DELETE /ci/api/v1/runners/delete': ['runner.remove'],
+  'POST /ci/api/v1/builds/register': RUNS,
+  'PUT /ci/api/v1/builds/:id': RUNS,
+  'PATCH /ci/api/v1/builds/:id/trace.txt': RUNS,
+  'POST /ci/api/v1/builds/:id/artifacts': RUNS,
+  'DELETE /ci/api/v1/builds/:id/artifacts': RUNS,
   'POST /:namespace/:project/info/lfs/objects/batch': READS,
   'POST /:namespace/:project/info/lfs/locks': READS,
   'POST /:namespace/:project/info/lfs/locks/verify': READS

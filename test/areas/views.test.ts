@@ -57,6 +57,8 @@ import * as tags from '../../src/areas/refs/tags/tags.view.js'
 import type { CommitCommentRow } from '../../src/areas/repository/comments/commit-comments.queries.js'
 import * as commitComments from '../../src/areas/repository/comments/commit-comments.view.js'
 import * as repository from '../../src/areas/repository/repository.view.js'
+import type { ProjectOfRunner, RunnerRecord } from '../../src/areas/runners/runner-records.queries.js'
+import * as runners from '../../src/areas/runners/runners.view.js'
 import { defaultSettings } from '../../src/areas/settings/settings.table.js'
 import * as settings from '../../src/areas/settings/settings.view.js'
 import type { DeployKeyLink } from '../../src/areas/ssh/deploy-keys.js'
@@ -294,6 +296,32 @@ const delivery: Columns<DeliveryDetailsRow> = {
   last_status: or([100, 599, 99_999]),
   last_error: or(TEXT),
   payload: JSON_OBJECT
+}
+
+const runnerRecord: Columns<RunnerRecord> = {
+  id: ID,
+  description: TEXT,
+  active: FLAG,
+  is_shared: FLAG,
+  run_untagged: FLAG,
+  locked: FLAG,
+  built_in: or([1]),
+  tag_list: ['[]', '["a", "é"]'],
+  name: or(TEXT),
+  version: or(TEXT),
+  revision: or(TEXT),
+  platform: or(TEXT),
+  architecture: or(TEXT),
+  contacted_at: or(DATE),
+  token_encrypted: or([Buffer.alloc(0), Buffer.alloc(48, 7)])
+}
+
+const runnerProject: Columns<ProjectOfRunner> = {
+  id: ID,
+  name: TEXT,
+  path: TEXT,
+  namespace_name: TEXT,
+  namespace_path: TEXT
 }
 
 const attempt: Columns<AttemptRow> = {
@@ -696,6 +724,10 @@ const specimens: { readonly [view: string]: Specimen } = {
     },
     triggers.viewTrigger
   ),
+  viewRunner: of(runners.Runner, runnerRecord, runner =>
+    runners.viewRunner({ runner, projects: [...rowsOf(runnerProject)], admin: true })
+  ),
+  viewRunnerSummary: of(runners.RunnerSummary, runnerRecord, runners.viewRunnerSummary),
   viewVariable: of(
     variables.Variable,
     { id: ID, name: TEXT, value_encrypted: [Buffer.alloc(0), Buffer.alloc(48, 7)] },

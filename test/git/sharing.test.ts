@@ -81,10 +81,10 @@ t.test('a client does not fill the line', async t => {
 
 t.test('processes whose limits do not fit into the memory wait, and short ones have a share of their own', async t => {
   const MIB = 1024 * 1024
-  loadConfig({ home, git: { memory_limit: 128 * MIB, memory: 1024 * MIB, max_processes: 16 } })
+  loadConfig({ home, git: { memory_limit: 128 * MIB, memory: 1200 * MIB, max_processes: 16 } })
   const first = [await long('a', '/1'), await long('b', '/2')]
   const third = long('c', '/3')
-  t.notOk(await settled(third), 'two with a child each take half of it')
+  t.notOk(await settled(third), 'two with a child each take seven sixteenths of it')
   const short = await takeSlot({ repository: '/4' })
   const other = takeSlot({ repository: '/4' })
   t.notOk(await settled(other), 'one short process takes an eighth')

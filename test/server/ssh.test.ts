@@ -1,4 +1,6 @@
 // Git over SSH with the stock client: the built-in server, in this process.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -13,7 +15,7 @@ import { testApp } from '../helpers/app.js'
 import { originBy, type TestProject } from '../helpers/factory.js'
 import { until } from '../helpers/until.js'
 import { git } from '../scenarios/client.js'
-import { gitOverSsh, identityOf, makeIdentity, ssh } from './ssh-client.js'
+import { gitOverSsh, identityOf, makeIdentity, ssh, sshOptions } from './ssh-client.js'
 
 const app = await testApp(t)
 process.env.GITSTEAD_SSH_PORT = '0'
@@ -209,6 +211,24 @@ t.test('a blocked user and a removed key open nothing from then on', async t => 
   const key = await row<{ id: number }>('select id from ssh_keys where public_key = ?', [publicKey])
   await deleteKey(project.owner, key?.id ?? 0, originBy(project.owner))
   t.match(await ask(), { code: 255, stderr: /Permission denied/ })
+})
+
+t.test('a fetch that goes on ends when its user may no longer read the project', async t => {
+  const project = await filled({ visibility_level: 0 })
+  const member = await app.make.member(project, 20)
+  const { file } = await identityOf(keys, member)
+  // Nothing ends the input: the client has seen the refs, and may ask for objects at any time.
+  const command = [...sshOptions(file), '-p', String(port), 'git@127.0.0.1', `git-upload-pack '${project.path}'`]
+  const child = spawn('ssh', command, { stdio: ['pipe', 'pipe', 'ignore'], timeout: 60_000 })
+  const ended = once(child, 'exit')
+  await once(child.stdout, 'data')
+  await execute("delete from members where source_type = 'project' and source_id = ? and user_id = ?", [
+    project.id,
+    member.id
+  ])
+  const [code] = await ended
+  t.not(code, 0)
+  t.equal(slotCounts().running, 0)
 })
 
 t.test('deploy keys', async t => {

@@ -1,4 +1,5 @@
-import { execute } from '../../db/sql.js'
+import type { Readable } from 'node:stream'
+import { execute, row } from '../../db/sql.js'
 import { tokenHash } from '../../secrets.js'
 import { openArtifact, putArtifact } from '../../storage/artifacts.js'
 import type { BuildClaim } from './claim.js'
@@ -10,13 +11,20 @@ export interface ArtifactsRow {
   readonly artifacts_expire_at: Date | null
 }
 
-/** Stores an archive as the artifacts of a build. `expireIn` is in seconds; with null the artifacts never expire. */
+/**
+ * Stores an archive as the artifacts of a build, in place of an earlier one. `source` is the path of a file or a stream.
+ * `expireIn` is in seconds; with null the artifacts never expire. Returns false when the claim no longer holds the build.
+ * Throws TooLarge.
+ */
 export async function storeArtifacts(
   claim: BuildClaim,
-  archive: { path: string; filename: string },
+  archive: { readonly path: string | Readable; readonly filename: string },
   expireIn: number | null
-): Promise<void> {
+): Promise<boolean> {
   const { size, sha256 } = await putArtifact({ build: claim.buildId, attempt: claim.attempt }, archive.path)
+  const before = await row<{ size: number | null }>('select artifacts_size as size from builds where id = ?', [
+    claim.buildId
+  ])
   const { affectedRows } = await execute(
     `update builds set artifacts_filename = ?, artifacts_size = ?, artifacts_sha256 = ?, artifacts_attempt = ?,
        artifacts_expire_at = ?
@@ -31,7 +39,9 @@ export async function storeArtifacts(
       tokenHash(claim.token)
     ]
   )
-  if (affectedRows === 1) await countArtifacts(claim.buildId, size)
+  if (affectedRows !== 1) return false
+  await countArtifacts(claim.buildId, size - (before?.size ?? 0))
+  return true
 }
 
 /**

@@ -24,6 +24,11 @@ export interface BuildClaim {
   readonly token: string
 }
 
+/** A claim whose token is known by its hash alone. */
+export type BuildHold = Omit<BuildClaim, 'token'> & { readonly token: string | Buffer }
+
+const hashOf = ({ token }: Pick<BuildHold, 'token'>): Buffer => (typeof token === 'string' ? tokenHash(token) : token)
+
 /** A build that was found without a lock. */
 export interface FoundBuild {
   readonly buildId: number
@@ -78,6 +83,7 @@ export async function takeBuild({ buildId, pipelineId }: FoundBuild, taker: Take
     await moveBuild(pipeline, build, 'running', {
       attempt,
       token_hash: tokenHash(taker.token),
+      spent_token_hash: null,
       runner_id: taker.runnerId,
       process_id: taker.processId,
       lease_until: leaseEnd(),
@@ -123,19 +129,19 @@ export async function releaseBuild({ buildId, token }: BuildClaim, blameless: bo
 }
 
 /** Renews the lease of a build. Returns false when the claim no longer holds the build, for example after a cancel. */
-export async function renewBuild({ buildId, token }: BuildClaim): Promise<boolean> {
+export async function renewBuild({ buildId, token }: Pick<BuildHold, 'buildId' | 'token'>): Promise<boolean> {
   const { affectedRows } = await execute(
     "update builds set lease_until = ? where id = ? and token_hash = ? and status = 'running'",
-    [leaseEnd(), buildId, tokenHash(token)]
+    [leaseEnd(), buildId, hashOf({ token })]
   )
   return affectedRows === 1
 }
 
 /** Ends a build and updates its pipeline. Returns false when the claim no longer holds the build. */
-export async function finishBuild(claim: BuildClaim, result: RunnerResult, trace: Measured): Promise<boolean> {
+export async function finishBuild(claim: BuildHold, result: RunnerResult, trace: Measured): Promise<boolean> {
   const finished = await changePipeline(claim.pipelineId, async pipeline => {
     const build = await readBuild(pipeline, claim.buildId)
-    if (build?.status !== 'running' || !build.token_hash?.equals(tokenHash(claim.token))) return false
+    if (build?.status !== 'running' || !build.token_hash?.equals(hashOf(claim))) return false
     await end(pipeline, build, result, trace)
     if (result.status === 'success' && build.environment_id !== null) {
       await enqueue('build.deploy', { buildId: build.id })
@@ -164,9 +170,23 @@ export async function cancelBuild(id: number, { waiting = false } = {}): Promise
   return canceled ?? false
 }
 
+/** Fails a build that waits while no runner is there for it. Returns false when it no longer waits. */
+export async function failWaiting(id: number): Promise<boolean> {
+  const found = await row<{ pipeline_id: number }>('select pipeline_id from builds where id = ?', [id])
+  const failed =
+    found &&
+    (await changePipeline(found.pipeline_id, async pipeline => {
+      const build = await readBuild(pipeline, id)
+      if (build?.status !== 'pending') return false
+      await end(pipeline, build, { status: 'failed', reason: 'stuck_or_timeout_failure' })
+      return true
+    }))
+  return failed ?? false
+}
+
 async function end(
   pipeline: LockedPipeline,
-  build: ChangingBuild,
+  build: ClaimableRow,
   { status, reason, exitCode }: RunnerResult,
   trace: Measured = { size: 0, sha256: null }
 ): Promise<void> {
@@ -176,6 +196,7 @@ async function end(
     trace_size: trace.size,
     trace_sha256: trace.sha256,
     token_hash: null,
+    spent_token_hash: build.token_hash,
     process_id: null,
     lease_until: null,
     finished_at: new Date()

@@ -60,7 +60,7 @@ export async function cancelPipeline({ id }: PipelineRow, origin: Origin): Promi
   const done = await changePipeline(id, async pipeline => {
     const now = new Date()
     const { affectedRows } = await execute(
-      `update builds set status = 'canceled', token_hash = null, process_id = null, lease_until = null, finished_at = ?,
+      `update builds set status = 'canceled', spent_token_hash = token_hash, token_hash = null, process_id = null, lease_until = null, finished_at = ?,
          updated_at = ?
        where pipeline_id = ? and status in ('created', 'pending', 'running')`,
       [now, now, id]

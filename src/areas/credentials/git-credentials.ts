@@ -50,13 +50,30 @@ async function byTokenOrPassword(user: string, password: string, address: string
   return byPassword && actorOf(byPassword, 'password')
 }
 
+interface BuildUser {
+  readonly project_id: number
+  readonly user_id: number | null
+  /** Null when the user is gone or blocked. */
+  readonly id: number | null
+  readonly username: string
+  readonly name: string
+  readonly email: string
+  readonly external: number
+}
+
 /** The actor of a build token: the user who started the build, as long as the build runs. */
 async function byBuildToken(token: string): Promise<Actor | null> {
-  const found = await row<{ id: number; username: string; name: string; email: string; external: number }>(
-    `select u.id, u.username, u.name, u.email, u.external from builds b join users u on u.id = b.user_id
-     where b.token_hash = ? and b.status = 'running' and u.state = 'active'`,
+  const found = await row<BuildUser>(
+    `select b.project_id, b.user_id, u.id, u.username, u.name, u.email, u.external
+     from builds b left join users u on u.id = b.user_id and u.state = 'active'
+     where b.token_hash = ? and b.status = 'running'`,
     [tokenHash(token)]
   )
+  if (!found) return null
+  // A trigger starts builds for nobody, and they need their own code.
+  if (found.user_id === null) return { ...nobody, by: 'build', buildOf: found.project_id }
+  if (found.id === null) return null
+  const { id, username, name, email, external } = found
   // Never an administrator, even if one started the build: a build reads only what its user may read as a member.
-  return found ? actorOf({ ...found, external: found.external === 1, admin: false }, 'build') : null
+  return actorOf({ id, username, name, email, external: external === 1, admin: false }, 'build')
 }

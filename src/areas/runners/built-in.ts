@@ -116,7 +116,8 @@ async function portOf(description: JobDescription, claim: BuildClaim, signal: Ab
     getSources: place => getSources(repositoryPath(project), source, place),
     dependencies: dependencies.map(build => ({ name: build.name, open: () => openDependency(build) })),
     writeTrace: async chunk => void (await appendTrace(key, chunk)),
-    putArtifacts: archive => whenAvailable(() => storeArtifacts(claim, archive, artifacts?.expireIn ?? null), signal),
+    putArtifacts: async archive =>
+      void (await whenAvailable(() => storeArtifacts(claim, archive, artifacts?.expireIn ?? null), signal)),
     signal
   }
 }

@@ -1,4 +1,5 @@
 import { row } from '../../db/sql.js'
+import { tokenHash } from '../../secrets.js'
 
 export interface RunnerRow {
   readonly id: number
@@ -13,10 +14,32 @@ export interface RunnerRow {
   readonly built_in: number | null
   /** A JSON array. */
   readonly tag_list: string
+  /** Seconds that a build may take on this runner; null when it sets no limit. */
+  readonly maximum_timeout: number | null
 }
 
+const COLUMNS =
+  'r.id, r.description, r.active, r.is_shared, r.run_untagged, r.locked, r.built_in, r.tag_list, r.maximum_timeout'
+
 export function findBuiltInRunner(): Promise<RunnerRow | undefined> {
-  return row<RunnerRow>(
-    `select id, description, active, is_shared, run_untagged, locked, built_in, tag_list from runners where built_in = 1`
+  return row<RunnerRow>(`select ${COLUMNS} from runners r where r.built_in = 1`)
+}
+
+/** An outside runner, with what it has last told about itself. */
+export interface OutsideRunner extends RunnerRow {
+  readonly name: string | null
+  readonly version: string | null
+  readonly revision: string | null
+  readonly platform: string | null
+  readonly architecture: string | null
+  readonly contacted_at: Date | null
+}
+
+/** Finds the runner with this authentication token. The built-in runner has none. */
+export function findRunnerByToken(token: string): Promise<OutsideRunner | undefined> {
+  return row<OutsideRunner>(
+    `select ${COLUMNS}, r.name, r.version, r.revision, r.platform, r.architecture, r.contacted_at from runners r
+     where r.token_hash = ?`,
+    [tokenHash(token)]
   )
 }

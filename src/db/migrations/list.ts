@@ -25,6 +25,7 @@ import { branchesAndTags } from './0032-branches-and-tags.js'
 import { variables } from './0033-variables.js'
 import { triggers } from './0034-triggers.js'
 import { environments } from './0035-environments.js'
+import { outsideRunners } from './0036-outside-runners.js'
 import { commitStatuses } from './0037-commit-statuses.js'
 
 export const migrations: readonly Migration[] = [
@@ -53,5 +54,6 @@ export const migrations: readonly Migration[] = [
   variables,
   triggers,
   environments,
+  outsideRunners,
   commitStatuses
 ]

@@ -14,6 +14,7 @@ export const tags = [
   { name: 'Tags', description: 'Tags of the repository, and the release notes about them.' },
   { name: 'Pipelines', description: 'Runs of the CI file, each for one commit.' },
   { name: 'Builds', description: 'The jobs of pipelines, with their traces and artifacts.' },
+  { name: 'Runners', description: 'Programs that run builds, on this machine or on others.' },
   { name: 'Environments', description: 'The places that builds deploy to.' },
   { name: 'Deployments', description: 'What builds have brought to environments.' },
   { name: 'Commit statuses', description: 'What builds and services say about a commit.' },

@@ -17,6 +17,7 @@ import { readPush } from '../../git/packet-lists.js'
 import { GitFailure, GitLimit } from '../../git/run.js'
 import { advertiseRefs, type Caller } from '../../git/transport.js'
 import { log, requestScope } from '../../log.js'
+import { watchAccess } from '../access-watch.js'
 import { movedNotes } from '../git-http.js'
 import { type GitCommand, readCommand } from './command.js'
 import { sshCounts } from './counts.js'
@@ -75,7 +76,7 @@ async function run(asked: Asked, fingerprint: string, text: string, exchange: Ex
   const leave = enter(client)
   try {
     if (command.service === 'git-receive-pack') await push(login, command, found, exchange, caller)
-    else await fetch(found, exchange, caller)
+    else await fetch(login, found, exchange, caller)
   } finally {
     leave()
   }
@@ -118,10 +119,20 @@ async function refuseSwitchedOff(): Promise<void> {
   if (!(await gitProtocolAllowed('ssh'))) throw new Forbidden(PROTOCOL_OFF.ssh)
 }
 
-async function fetch({ repository }: Found, { input, write }: Exchange, caller: Caller): Promise<void> {
+async function fetch(
+  { actor }: Login,
+  { project, repository }: Found,
+  { input, write, cut }: Exchange,
+  caller: Caller
+): Promise<void> {
   const { max_fetch_request: most } = config().git
   const excess = `The request of a fetch may have at most ${most} bytes (git.max_fetch_request)`
-  await converse(repository, { input, write, most, excess }, caller)
+  const end = watchAccess(actor, project, () => cut(MISSING))
+  try {
+    await converse(repository, { input, write, most, excess }, caller)
+  } finally {
+    end()
+  }
 }
 
 async function push(

@@ -300,7 +300,7 @@ t.test('changes of a project', async t => {
   })
 
   const removed = await telling('DELETE /projects/:id', () => app.as(forker).delete(`/projects/${fork}`))
-  t.same(dated(one(removed, 'project_destroy')), projectFields('project_destroy', 'Other', fork, forker, 'public'))
+  t.same(dated(one(removed, 'project_destroy')), projectFields('project_destroy', 'Other', fork, forker, 'internal'))
 })
 
 /** Checks all fields of a push. The caller checks the values that depend on the pushed commits. */

@@ -18,7 +18,8 @@ export const access: ResourceAccess = {
     'DELETE /api/v3/projects/:id/repository/merged_branches': { expected: write(200) },
     'PUT /api/v3/projects/:id/repository/branches/:branch/protect': {
       expected: administer('master'),
-      specimen: master
+      // The branch is protected already, without the flag.
+      specimen: () => ({ ...master(), payload: { developers_can_merge: true } })
     },
     'PUT /api/v3/projects/:id/repository/branches/:branch/unprotect': {
       expected: administer('master'),

@@ -1,4 +1,4 @@
-import { addDeployKey } from '../../../src/areas/ssh/deploy-keys.js'
+import { addDeployKey, addPublicKey } from '../../../src/areas/ssh/deploy-keys.js'
 import { ADMINISTRATOR } from '../../access/actors.js'
 import { administer } from '../../access/expectations.js'
 import type { ResourceAccess } from '../../access/resource.js'
@@ -14,11 +14,16 @@ async function ownKey({ project }: Asking) {
   return { params: { key_id: id } }
 }
 
+async function publicKey() {
+  const { id } = await addPublicKey(body(), someOrigin)
+  return { params: { key_id: id } }
+}
+
 const below = (path: string) => ({
   [`GET ${path}`]: { expected: administer('master') },
   [`GET ${path}/:key_id`]: { expected: administer('master'), specimen: ownKey },
   [`POST ${path}`]: { expected: administer('master', 201), specimen: aKey },
-  [`POST ${path}/:key_id/enable`]: { expected: administer('master', 201), specimen: ownKey },
+  [`POST ${path}/:key_id/enable`]: { expected: administer('master', 201), specimen: publicKey },
   [`DELETE ${path}/:key_id`]: { expected: administer('master'), specimen: ownKey },
   [`DELETE ${path}/:key_id/disable`]: { expected: administer('master'), specimen: ownKey }
 })

@@ -1,0 +1,87 @@
+// Artifacts of builds that outside runners run, and the downloads of those that they depend on.
+import type { Readable } from 'node:stream'
+import { execute, row } from '../../../db/sql.js'
+import { BadRequest, Forbidden, NothingThere } from '../../../errors.js'
+import { parseDuration } from '../../../lib/duration.js'
+import { archiveName } from '../../../runner/artifacts.js'
+import { tokenHash } from '../../../secrets.js'
+import { removeArtifact } from '../../../storage/artifacts.js'
+import { type ArtifactsRow, countArtifacts, openArtifactsOf, storeArtifacts } from '../../builds/artifacts.js'
+import { type HeldBuild, NotHeld } from './held-builds.js'
+
+export interface UploadWish {
+  readonly expire_in?: string
+  readonly artifact_type?: string
+  readonly artifact_format?: string
+}
+
+/** Returns the seconds until the artifacts expire; null for never. Throws BadRequest. */
+export function checkUpload({ expire_in, artifact_type: type, artifact_format: format }: UploadWish): number | null {
+  if (type !== undefined && type !== '' && type !== 'archive') {
+    throw new BadRequest('400 (Bad request) "artifact_type" must be archive: reports are not supported')
+  }
+  if (format !== undefined && format !== '' && format !== 'zip') {
+    throw new BadRequest('400 (Bad request) "artifact_format" must be zip')
+  }
+  if (expire_in === undefined || expire_in === '') return null
+  const seconds = parseDuration(expire_in)
+  if (seconds === undefined) throw new BadRequest('400 (Bad request) "expire_in" is not a duration')
+  return seconds
+}
+
+/** Stores the archive of a running build. Throws TooLarge, and NotHeld when the build has ended meanwhile. */
+export async function receiveArchive(
+  build: HeldBuild & { readonly shown: string },
+  file: { readonly name: string; readonly stream: Readable },
+  expireIn: number | null
+): Promise<void> {
+  const { buildId, pipelineId, attempt, shown: token } = build
+  const filename = archiveName(file.name.replace(/^.*[/\\]/s, '').replace(/\.zip$/i, ''))
+  if (await storeArtifacts({ buildId, pipelineId, attempt, token }, { path: file.stream, filename }, expireIn)) return
+  await removeArtifact({ build: buildId, attempt })
+  throw new NotHeld()
+}
+
+interface Producer extends ArtifactsRow {
+  readonly pipeline_id: number
+}
+
+/**
+ * Opens the archive of a build for a running build of the same pipeline, whose token this is, or for the build itself.
+ * Throws Forbidden and NothingThere.
+ */
+export async function openDependency(id: number, token: string | undefined) {
+  const consumer =
+    token === undefined
+      ? undefined
+      : await row<{ pipeline_id: number }>(
+          `select pipeline_id from builds where token_hash = ? and status = 'running'`,
+          [tokenHash(token)]
+        )
+  if (!consumer) throw new Forbidden()
+  const producer = await row<Producer>(
+    `select id, pipeline_id, artifacts_filename, artifacts_attempt, artifacts_expire_at from builds
+     where id = ?`,
+    [id]
+  )
+  if (!producer) throw new NothingThere()
+  if (producer.pipeline_id !== consumer.pipeline_id) throw new Forbidden()
+  const archive = await openArtifactsOf(producer)
+  if (!archive) throw new NothingThere()
+  return { ...archive, filename: producer.artifacts_filename ?? 'artifacts.zip' }
+}
+
+/** Removes the archive of a running build. */
+export async function dropArchive({ buildId, attempt, token }: HeldBuild): Promise<void> {
+  const found = await row<{ size: number | null }>('select artifacts_size as size from builds where id = ?', [buildId])
+  const { affectedRows } = await execute(
+    `update builds set artifacts_filename = null, artifacts_size = null, artifacts_sha256 = null,
+       artifacts_attempt = null, artifacts_expire_at = null
+     where id = ? and token_hash = ? and artifacts_filename is not null`,
+    [buildId, token]
+  )
+  if (affectedRows === 0) return
+  // The row no longer names the file, so a crash here leaves an orphan, which the task `orphaned_files` removes.
+  await removeArtifact({ build: buildId, attempt })
+  await countArtifacts(buildId, -(found?.size ?? 0))
+}

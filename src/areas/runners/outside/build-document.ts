@@ -1,0 +1,57 @@
+// The document of a build for stock runners of the lines 0.x and 1.x.
+import type { JobDescription } from '../job-description.js'
+import { dependenciesOf } from './job-document.js'
+
+export const buildDocument = (job: JobDescription) => ({
+  id: job.id,
+  project_id: job.project.id,
+  project_name: job.project.name,
+  name: job.name,
+  stage: job.stage,
+  ref: job.source.ref,
+  sha: job.source.sha,
+  before_sha: job.source.beforeSha,
+  tag: job.source.tag,
+  status: 'running',
+  token: job.token,
+  repo_url: job.source.url,
+  allow_git_fetch: true,
+  timeout: job.timeout,
+  commands: commandsOf(job, 'script').join('\n'),
+  variables: job.variables.map(({ key, value, public: shown }) => ({ key, value, public: shown, file: false })),
+  options: optionsOf(job),
+  // These are the needed ones alone, so `options` names none.
+  depends_on_builds: dependenciesOf(job).map(build => ({
+    ...build,
+    ref: job.source.ref,
+    tag: job.source.tag,
+    sha: job.source.sha,
+    status: 'success'
+  })),
+  credentials: []
+})
+
+const commandsOf = ({ steps }: JobDescription, name: 'script' | 'after_script') =>
+  steps.find(step => step.name === name)?.commands ?? []
+
+function optionsOf(job: JobDescription) {
+  const { image, services, artifacts, cache } = job
+  const afterScript = commandsOf(job, 'after_script')
+  return {
+    ...(image === null ? {} : { image }),
+    ...(services.length === 0 ? {} : { services }),
+    ...(afterScript.length === 0 ? {} : { after_script: afterScript }),
+    ...(artifacts && {
+      artifacts: {
+        ...(artifacts.name === null ? {} : { name: artifacts.name }),
+        untracked: artifacts.untracked,
+        paths: artifacts.paths,
+        when: artifacts.when,
+        ...(artifacts.expireIn === null ? {} : { expire_in: String(artifacts.expireIn) })
+      }
+    }),
+    ...(cache && {
+      cache: { ...(cache.key === null ? {} : { key: cache.key }), untracked: cache.untracked, paths: cache.paths }
+    })
+  }
+}

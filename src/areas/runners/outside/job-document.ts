@@ -1,0 +1,114 @@
+// The document of a build for stock runners from 9.0 on. Their decoder is strict: a number stands where it expects a
+// number, and the value of a variable is text.
+
+import type { BuildVariable } from '../../../ci/variables.js'
+import { isRefName } from '../../../git/refs.js'
+import type { JobDescription, JobSource } from '../job-description.js'
+import { REASONS } from './progress.js'
+
+const ZEROS = '0'.repeat(40)
+
+export const jobDocument = (job: JobDescription) => ({
+  id: job.id,
+  token: job.token,
+  allow_git_fetch: true,
+  job_info: {
+    id: job.id,
+    name: job.name,
+    stage: job.stage,
+    project_id: job.project.id,
+    project_name: job.project.name,
+    project_full_path: job.project.path,
+    pipeline_id: job.pipelineId
+  },
+  git_info: {
+    repo_url: job.source.url,
+    repo_object_format: 'sha1',
+    ref: job.source.ref,
+    sha: job.source.sha,
+    before_sha: job.source.beforeSha || ZEROS,
+    ref_type: job.source.tag ? 'tag' : 'branch',
+    refspecs: refspecsOf(job),
+    depth: depthOf(job)
+  },
+  runner_info: { timeout: job.timeout },
+  variables: variablesOf(job.variables),
+  steps: job.steps.map(step => ({
+    name: step.name,
+    script: step.commands,
+    timeout: step.timeout,
+    when: step.when,
+    allow_failure: step.allowFailure
+  })),
+  image: job.image === null ? null : { name: job.image },
+  services: job.services.map(name => ({ name })),
+  artifacts: artifactsOf(job),
+  cache: cacheOf(job),
+  credentials: [],
+  // The token of the running build opens the artifacts: that of the other build has ended.
+  dependencies: dependenciesOf(job),
+  features: { trace_sections: false, token_mask_prefixes: [], failure_reasons: REASONS }
+})
+
+/** The artifacts that a build needs, with the token that opens them. */
+export const dependenciesOf = ({ dependencies, token }: JobDescription) =>
+  dependencies.map(({ id, name, artifacts_filename: filename, artifacts_size: size }) => ({
+    id,
+    name,
+    token,
+    artifacts_file: { filename: filename ?? 'artifacts.zip', size: Number(size) }
+  }))
+
+/** A runner hides the values of masked variables; very short ones would hide common words. */
+const variablesOf = (variables: readonly BuildVariable[]) =>
+  variables.map(({ key, value, public: shown }) => ({
+    key,
+    value,
+    public: shown,
+    file: false,
+    masked: !shown && value.length >= 8,
+    raw: false
+  }))
+
+/** Runners no longer look at GIT_DEPTH by themselves. */
+function depthOf({ source, variables }: JobDescription): number {
+  const wanted = variables.findLast(({ key }) => key === 'GIT_DEPTH')?.value
+  return wanted !== undefined && /^\d{1,9}$/.test(wanted) ? Number(wanted) : source.depth
+}
+
+/**
+ * The commit itself and the ref are fetched by the id of the commit: the branch may have moved on, or be gone. With the
+ * whole history all branches and tags come along.
+ */
+function refspecsOf(job: JobDescription): string[] {
+  const { sha } = job.source
+  const commit = `+${sha}:refs/pipelines/${job.pipelineId}`
+  if (depthOf(job) === 0) return [commit, '+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*']
+  const name = localName(job.source)
+  return isRefName(name) ? [commit, `+${sha}:${name}`] : [commit]
+}
+
+const localName = ({ tag, ref }: JobSource) => (tag ? `refs/tags/${ref}` : `refs/remotes/origin/${ref}`)
+
+function artifactsOf({ artifacts }: JobDescription) {
+  if (!artifacts) return []
+  const { name, untracked, paths, exclude, when, expireIn } = artifacts
+  return [
+    {
+      name: name ?? '',
+      untracked,
+      paths,
+      exclude,
+      when,
+      artifact_type: 'archive',
+      artifact_format: 'zip',
+      expire_in: expireIn === null ? '' : String(expireIn)
+    }
+  ]
+}
+
+function cacheOf({ cache }: JobDescription) {
+  if (!cache) return []
+  const { key, untracked, paths } = cache
+  return [{ key: key ?? 'default', untracked, policy: 'pull-push', paths, when: 'on_success', fallback_keys: [] }]
+}

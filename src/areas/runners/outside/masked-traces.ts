@@ -1,0 +1,141 @@
+// Appends what outside runners send to the traces of their builds, without secrets. A mask is as long as the secret, so
+// that the offsets of the runner stay right.
+//
+// A secret may be split between two requests. This process remembers the end of each trace that it writes, and hides the
+// rest of a secret that has begun there. When another request went to another process, or this one was restarted, it
+// looks at the stored end instead; then the rest of a secret, whose beginning is masked already, may be seen.
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { row } from '../../../db/sql.js'
+import { Masker } from '../../../runner/mask.js'
+import { decrypt } from '../../../secrets.js'
+import {
+  appendTrace,
+  type BuildKey,
+  readTrace,
+  replaceTrace,
+  TraceMismatch,
+  traceSize
+} from '../../../storage/traces.js'
+import { triggerVariables } from '../../pipelines/triggers.queries.js'
+import { variablesForBuild } from '../../variables/variables.js'
+import type { HeldBuild } from './held-builds.js'
+
+/** Shorter values of variables are not hidden: they would hide common words. */
+const LEAST_VALUE = 8
+/** A beginning of a secret at the end of a request is hidden from this length on. */
+const LEAST_BEGINNING = 4
+/** Bytes of the stored end that a new mask looks at. */
+const LONGEST_BEGINNING = 4096
+/** Traces whose ends this process remembers. */
+const MOST_OPEN = 1000
+
+interface OpenTrace {
+  readonly masker: Masker
+  /** The size of the trace after the last request. */
+  end: number
+  /** The last request, which a runner repeats when it has not seen the answer. */
+  last?: { readonly start: number; readonly hash: string }
+}
+
+const traces = new LRUCache<string, OpenTrace>({ max: MOST_OPEN })
+const tokens = new LRUCache<string, string>({ max: MOST_OPEN })
+const busy = new Map<string, Promise<unknown>>()
+
+const nameOf = ({ build, attempt }: BuildKey) => `${build}-${attempt}`
+const keyOf = ({ buildId: build, attempt }: HeldBuild): BuildKey => ({ build, attempt })
+
+/** Remembers the token of a build for requests that do not show it. */
+export const rememberToken = (key: BuildKey, token: string): void => void tokens.set(nameOf(key), token)
+
+/** A trace would have more bytes than it may have. */
+export class TraceFull extends Error {}
+
+/**
+ * Appends a chunk that begins at `start`, and returns the new size of the trace. Decided: the same chunk again changes
+ * nothing. Throws TraceMismatch when the trace ends elsewhere, and TraceFull when it would have more than `most` bytes.
+ */
+export function appendMasked(build: HeldBuild, start: number, chunk: Buffer, most: number): Promise<number> {
+  const key = keyOf(build)
+  return inOrder(nameOf(key), async () => {
+    const trace = await openTrace(build)
+    const hash = createHash('sha256').update(chunk).digest('base64')
+    if (trace.last?.start === start && trace.last.hash === hash) return trace.end
+    if (start !== trace.end) throw new TraceMismatch(trace.end)
+    if (start + chunk.length > most) throw new TraceFull()
+    try {
+      trace.end = await appendTrace(key, hide(trace.masker, chunk), start)
+      trace.last = { start, hash }
+      return trace.end
+    } catch (error) {
+      // The mask has seen bytes that the trace has not.
+      traces.delete(nameOf(key))
+      throw error
+    }
+  })
+}
+
+/** Replaces the trace by the whole text that an old runner sends. Returns its size. */
+export function replaceMasked(build: HeldBuild, text: string): Promise<number> {
+  const key = keyOf(build)
+  return inOrder(nameOf(key), async () => {
+    traces.delete(nameOf(key))
+    const bytes = hide(new Masker(await secretsOf(build)), Buffer.from(text))
+    await replaceTrace(key, bytes)
+    return bytes.length
+  })
+}
+
+async function openTrace(build: HeldBuild): Promise<OpenTrace> {
+  const key = keyOf(build)
+  const [known, size] = [traces.get(nameOf(key)), await traceSize(key)]
+  if (known?.end === size) return known
+  const masker = new Masker(await secretsOf(build))
+  if (size > 0) hide(masker, await readTrace(key, Math.max(0, size - LONGEST_BEGINNING)))
+  const trace: OpenTrace = { masker, end: size }
+  traces.set(nameOf(key), trace)
+  return trace
+}
+
+/** Returns as many bytes as it gets. */
+function hide(masker: Masker, chunk: Buffer): Buffer {
+  const sure = masker.mask(chunk)
+  const rest = masker.release()
+  return Buffer.concat([sure, rest.length >= LEAST_BEGINNING ? Buffer.alloc(rest.length, '*') : rest])
+}
+
+/** The tokens of the build and of its runner, and the values of variables that are not public. */
+async function secretsOf(build: HeldBuild): Promise<string[]> {
+  const [project, trigger, runner] = await Promise.all([
+    variablesForBuild(build.projectId),
+    triggerVariables(build.pipelineId),
+    row<{ box: Buffer | null }>('select token_encrypted as box from runners where id = ?', [build.runnerId])
+  ])
+  const values = [...project, ...trigger].flatMap(({ value }) => value.split(/[\r\n]+/))
+  const token = tokens.get(nameOf(keyOf(build)))
+  return [
+    ...(token === undefined ? [] : [token]),
+    ...values.filter(value => value.length >= LEAST_VALUE),
+    ...tokenIn(runner?.box ?? null)
+  ]
+}
+
+function tokenIn(box: Buffer | null): string[] {
+  try {
+    return box ? [decrypt(box)] : []
+  } catch {
+    return []
+  }
+}
+
+/** One request after another for each trace: the mask depends on what came before. */
+async function inOrder<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const mine = (busy.get(name) ?? Promise.resolve()).then(work, work)
+  const settled = mine.catch(() => undefined)
+  busy.set(name, settled)
+  try {
+    return await mine
+  } finally {
+    if (busy.get(name) === settled) busy.delete(name)
+  }
+}

@@ -1,0 +1,129 @@
+// Outside runners register with the token of the instance or of a project, and go by the token that they got.
+import type { Origin } from '../../../access/actor.js'
+import { execute, row } from '../../../db/sql.js'
+import { transact } from '../../../db/transact.js'
+import { Forbidden, Invalid } from '../../../errors.js'
+import { encrypt, newToken, tokenHash } from '../../../secrets.js'
+import { audit } from '../../audit/audit.js'
+import { isRegistrationToken } from '../registration-token.js'
+import { cleanTags, requireWork } from '../runner-tags.js'
+import { removeRunner, requireRoom } from '../runners.js'
+import { findRunnerByToken, type OutsideRunner } from '../runners.queries.js'
+import { factsOf } from './contact.js'
+
+const LONGEST_DESCRIPTION = 255
+
+/** What a runner says of itself. `tag_list` is text with commas, or a list. */
+export interface Registration {
+  readonly description?: string
+  readonly tag_list?: unknown
+  readonly run_untagged?: boolean
+  readonly locked?: boolean
+  readonly active?: boolean
+  readonly paused?: boolean
+  readonly maximum_timeout?: number
+  readonly access_level?: string
+  readonly info?: unknown
+}
+
+export interface Registered {
+  readonly id: number
+  /** The authentication token of the runner. */
+  readonly token: string
+}
+
+/**
+ * Registers a runner: a shared one with the token of the instance, one of a project with the token of that. Throws
+ * Forbidden for another token, and Invalid.
+ */
+export async function registerRunner(token: string, wanted: Registration, origin: Origin): Promise<Registered> {
+  const projectId = await projectOf(token)
+  const values = valuesOf(wanted)
+  const made = newToken()
+  return transact(async () => {
+    // The lock keeps the project, and has two registrations count one after the other.
+    const scope =
+      projectId === null ? 'select id from application_settings where id = 1' : 'select id from projects where id = ?'
+    if (!(await row(`${scope} for update`, projectId === null ? [] : [projectId]))) throw new Forbidden()
+    await requireRoom(projectId)
+    const now = new Date()
+    const { insertId: id } = await execute(
+      `insert into runners (token_hash, token_encrypted, description, active, is_shared, run_untagged, locked, tag_list,
+         maximum_timeout, name, version, revision, platform, architecture, contacted_at, created_at, updated_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        tokenHash(made),
+        encrypt(made),
+        values.description,
+        values.active,
+        projectId === null,
+        values.runUntagged,
+        // Not specified: stock runners say `locked` unless somebody forbids it. A shared runner serves all projects.
+        projectId !== null && values.locked,
+        JSON.stringify(values.tags),
+        values.maximumTimeout,
+        ...values.facts,
+        now,
+        now,
+        now
+      ]
+    )
+    if (projectId !== null) {
+      await execute('insert into runner_projects (runner_id, project_id) values (?, ?)', [id, projectId])
+    }
+    const target = { type: 'runner', id, name: values.description }
+    await audit(origin, { action: 'runner.register', target, changes: { project_id: { after: projectId } } })
+    return { id, token: made }
+  })
+}
+
+/** Finds the runner of a token. Throws Forbidden. */
+export async function requireRunner(token: string | undefined): Promise<OutsideRunner> {
+  const found = token === undefined || token === '' ? undefined : await findRunnerByToken(token)
+  if (!found) throw new Forbidden()
+  return found
+}
+
+/** Removes the runner of a token. Builds that it runs can end. Throws Forbidden. */
+export async function unregisterRunner(token: string | undefined, origin: Origin): Promise<void> {
+  await removeRunner(await requireRunner(token), origin)
+}
+
+/** Returns the project of a registration token; null for the token of the instance. */
+async function projectOf(token: string): Promise<number | null> {
+  const project = await row<{ id: number }>('select id from projects where runners_token_hash = ?', [tokenHash(token)])
+  if (project) return project.id
+  if (await isRegistrationToken(token)) return null
+  throw new Forbidden()
+}
+
+function valuesOf(wanted: Registration) {
+  const { description = '', maximum_timeout: timeout, access_level: level } = wanted
+  if (description.length > LONGEST_DESCRIPTION) {
+    throw new Invalid('description', `is too long (maximum is ${LONGEST_DESCRIPTION} characters)`)
+  }
+  if (timeout !== undefined && timeout < 0) throw new Invalid('maximum_timeout', 'must be greater than or equal to 0')
+  if (level !== undefined && level !== '' && level !== 'not_protected') {
+    throw new Invalid('access_level', 'must be not_protected: runners for protected branches alone are not supported')
+  }
+  const tags = cleanTags(tagsIn(wanted.tag_list))
+  const runUntagged = wanted.run_untagged ?? true
+  requireWork(tags, runUntagged)
+  return {
+    description,
+    tags,
+    runUntagged,
+    locked: wanted.locked ?? false,
+    active: wanted.paused === undefined ? (wanted.active ?? true) : !wanted.paused,
+    // Stock runners send 0 for "no limit".
+    maximumTimeout: timeout === undefined || timeout === 0 ? null : Math.min(timeout, 2 ** 31),
+    facts: factsOf(wanted.info)
+  }
+}
+
+function tagsIn(given: unknown): string[] {
+  if (given === undefined || given === null) return []
+  if (typeof given === 'string') return given.split(',')
+  if (Array.isArray(given) && given.every(tag => typeof tag === 'string')) return given
+  throw new Invalid('tag_list')
+}

@@ -1,0 +1,122 @@
+// The protocol of stock runners from 9.0 on, below /api/v4. Runners show tokens of their own, so these routes know nothing
+// of users.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { contentDisposition } from '../../lib/disposition.js'
+import { TraceMismatch } from '../../storage/traces.js'
+import { checkUpload, openDependency, receiveArchive } from './outside/artifacts.js'
+import { noteContact } from './outside/contact.js'
+import { NotHeld, requireHeld } from './outside/held-builds.js'
+import { jobDocument } from './outside/job-document.js'
+import { addToTrace, report } from './outside/progress.js'
+import { registerRunner, requireRunner, unregisterRunner } from './outside/registration.js'
+import { takeNext } from './outside/take.js'
+import { rangeOf, shownToken, TRACE_LIMIT } from './runner-answers.js'
+import { DownloadQuery, JobParams, JobReport, RegisterCall, RunnerCall, UploadQuery } from './runner-protocol.schema.js'
+
+const hidden = { hide: true as const }
+const config = { public: true as const }
+
+const runnerToken = (request: FastifyRequest) => shownToken(request.body, request.headers['runner-token'])
+const jobToken = (request: FastifyRequest) =>
+  shownToken(request.body, undefined) ?? shownToken(request.query, request.headers['job-token'])
+
+export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
+  app.setErrorHandler(answerError)
+
+  app.post('/runners', { config, schema: { ...hidden, body: RegisterCall } }, async ({ body, origin }, reply) => {
+    const { id, token } = await registerRunner(body.token ?? '', body, origin)
+    return reply.code(201).send({ id, token, token_expires_at: null })
+  })
+
+  app.post('/runners/verify', { config, schema: { ...hidden, body: RunnerCall } }, async request => {
+    const token = runnerToken(request)
+    const runner = await requireRunner(token)
+    await noteContact(runner, request.body.info)
+    return { id: runner.id, token, token_expires_at: null }
+  })
+
+  app.delete('/runners', { config, schema: { ...hidden, body: RunnerCall } }, async (request, reply) => {
+    await unregisterRunner(runnerToken(request), request.origin)
+    return reply.code(204).send()
+  })
+
+  // One machine of several that share a token leaves. Machines are not told apart, so nothing changes.
+  app.delete('/runners/managers', { config, schema: { ...hidden, body: RunnerCall } }, async (request, reply) => {
+    await requireRunner(runnerToken(request))
+    return reply.code(204).send()
+  })
+
+  app.post('/jobs/request', { config, schema: { ...hidden, body: RunnerCall } }, async (request, reply) => {
+    const runner = await requireRunner(runnerToken(request))
+    const job = await takeNext(runner, request.body.info)
+    return job ? reply.code(201).send(jobDocument(job)) : reply.code(204).send()
+  })
+
+  app.put(
+    '/jobs/:id',
+    { config, bodyLimit: TRACE_LIMIT, schema: { ...hidden, params: JobParams, body: JobReport } },
+    async (request, reply) => {
+      const build = await requireHeld(request.params.id, jobToken(request))
+      await report(build, request.body)
+      if (request.body.state !== 'success' && request.body.state !== 'failed') reply.header('job-status', build.status)
+      return reply.code(200).send({})
+    }
+  )
+
+  app.post(
+    '/jobs/:id/artifacts',
+    {
+      config: { ...config, streams: true, takesFile: true },
+      schema: { ...hidden, params: JobParams, querystring: UploadQuery }
+    },
+    async (request, reply) => {
+      const shown = jobToken(request) ?? ''
+      const build = await requireHeld(request.params.id, shown)
+      const expireIn = checkUpload(request.query)
+      await request.receiveFile(file => receiveArchive({ ...build, shown }, file, expireIn))
+      return reply.code(201).send({})
+    }
+  )
+
+  app.get(
+    '/jobs/:id/artifacts',
+    { config, schema: { ...hidden, params: JobParams, querystring: DownloadQuery } },
+    async (request, reply) => {
+      const { size, stream, filename } = await openDependency(request.params.id, jobToken(request))
+      const disposition = contentDisposition('attachment', filename)
+      return reply
+        .type('application/octet-stream')
+        .headers({ 'content-length': size, 'content-disposition': disposition })
+        .send(stream)
+    }
+  )
+
+  await app.register(traceRoutes)
+}
+
+/** The body is bytes: a piece of a trace may end in the middle of a character. */
+const traceRoutes: FastifyPluginAsyncTypebox = async app => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes))
+  app.patch(
+    '/jobs/:id/trace',
+    { config, bodyLimit: TRACE_LIMIT, schema: { ...hidden, params: JobParams } },
+    async (request, reply) => {
+      const build = await requireHeld(request.params.id, jobToken(request))
+      const chunk = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const size = await addToTrace(build, request.headers['content-range'], chunk)
+      return reply
+        .code(202)
+        .headers({ 'job-status': build.status, range: rangeOf(size) })
+        .send()
+    }
+  )
+}
+
+function answerError(error: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof TraceMismatch) return reply.code(416).header('range', rangeOf(error.size)).send()
+  // A runner stops the script of a build whose status is canceled.
+  if (error instanceof NotHeld && error.status) reply.header('job-status', error.status)
+  throw error
+}

@@ -1,0 +1,40 @@
+import { type Static, Type } from 'typebox'
+import { Flag, IdOf, Integer, Paging, projectParam, Text } from '../../lib/schema.js'
+
+export const RunnerParams = Type.Object({ id: IdOf('the runner') })
+export const ProjectRunnerParams = Type.Object({ ...projectParam, runner_id: IdOf('the runner') })
+
+export type RunnerScope = 'active' | 'paused' | 'online' | 'specific' | 'shared'
+
+const scope = Type.Enum(['active', 'paused', 'online'], {
+  title: 'RunnerScope',
+  description: 'only runners that take builds, that are paused, or that were there within the last hour'
+})
+export const RunnerListQuery = Type.Object({ ...Paging, scope: Type.Optional(scope) })
+
+export const AllRunnersQuery = Type.Object({
+  ...Paging,
+  scope: Type.Optional(
+    Type.Enum(['specific', 'shared', 'active', 'paused', 'online'], {
+      title: 'AllRunnersScope',
+      description: 'only runners of projects, shared ones, or as in the other lists'
+    })
+  )
+})
+
+export const RunnerChange = Type.Object(
+  {
+    description: Type.Optional(Text('what people call it', { maxLength: 255 })),
+    active: Type.Optional(Flag('whether it takes builds; false pauses it')),
+    tag_list: Type.Optional(Type.Array(Type.String(), { maxItems: 200, description: 'all of its tags' })),
+    run_untagged: Type.Optional(Flag('whether it takes builds without tags')),
+    locked: Type.Optional(Flag('whether it may serve no further projects'))
+  },
+  { title: 'RunnerChange', description: 'What changes; the rest stays.' }
+)
+export type RunnerChange = Static<typeof RunnerChange>
+
+export const EnableRunner = Type.Object(
+  { runner_id: Integer('the id of a runner of another project') },
+  { title: 'EnableRunner', description: 'The runner that a project gets.' }
+)

@@ -1,0 +1,85 @@
+// Ends builds that nobody would end: their outside runner is gone, or no runner is there for them.
+import { config } from '../../config.js'
+import { rows } from '../../db/sql.js'
+import type { Task, TaskContext } from '../../queue/task.js'
+import { measureTrace } from '../../storage/measure.js'
+import { failWaiting, finishBuild } from '../builds/claim.js'
+
+/** A runner shows life every 30 seconds, or every two minutes when nothing happens. */
+const SILENT_MS = 3_600_000
+/** Runners watch the time limit themselves; they may have artifacts to upload after it. */
+const GRACE_MS = 600_000
+const WAITING_MS = 86_400_000
+const MOST = 500
+
+export const stuckBuilds: Task = {
+  name: 'stuck_builds',
+  schedule: '17 * * * *',
+  about:
+    'fails builds whose outside runner is silent for an hour, and builds that wait for a day while no runner is there for them',
+  run: async context => {
+    const lost = await endAll(context, await findLost(), endLost)
+    const waiting = await endAll(context, await findWaiting(), ({ id }) => failWaiting(id))
+    return { lost, waiting }
+  }
+}
+
+interface StuckBuild {
+  readonly id: number
+  readonly pipelineId: number
+  readonly attempt: number
+  readonly token: Buffer
+  readonly silent: number
+}
+
+/** Returns how many of the builds were still stuck. */
+async function endAll(
+  { dryRun, signal, count }: TaskContext,
+  builds: readonly StuckBuild[],
+  end: (build: StuckBuild) => Promise<boolean>
+): Promise<number> {
+  let ended = 0
+  for (const build of builds) {
+    signal.throwIfAborted()
+    if (!dryRun && !(await end(build))) continue
+    ended += 1
+    count()
+  }
+  return ended
+}
+
+async function endLost({ id, pipelineId, attempt, token, silent }: StuckBuild): Promise<boolean> {
+  const reason = silent ? 'stuck_or_timeout_failure' : 'job_execution_timeout'
+  const trace = await measureTrace({ build: id, attempt })
+  return finishBuild({ buildId: id, pipelineId, attempt, token }, { status: 'failed', reason }, trace)
+}
+
+/** Workers look after the builds of the built-in runner. */
+function findLost(): Promise<StuckBuild[]> {
+  const silence = new Date(Date.now() - SILENT_MS)
+  const begun = new Date(Date.now() - config().runner.timeout * 1000 - GRACE_MS)
+  return rows<StuckBuild>(
+    `select b.id, b.pipeline_id as pipelineId, b.attempt, b.token_hash as token, b.lease_until < ? as silent from builds b
+     where b.status = 'running' and b.token_hash is not null
+       and not exists (select 1 from runners r where r.id = b.runner_id and r.built_in = 1)
+       and (b.lease_until < ? or b.started_at < ?)
+     order by b.id limit ${MOST}`,
+    [silence, silence, begun]
+  )
+}
+
+/** Builds of projects that are archived or have builds switched off wait as long as that lasts. */
+function findWaiting(): Promise<StuckBuild[]> {
+  const day = new Date(Date.now() - WAITING_MS)
+  return rows<StuckBuild>(
+    `select b.id, b.pipeline_id as pipelineId, b.attempt, b.token_hash as token, 0 as silent
+     from builds b join projects p on p.id = b.project_id
+     where b.status = 'pending' and b.queued_at < ? and p.builds_enabled and not p.archived
+       and not exists (select 1 from runners me where me.active and me.contacted_at > ?
+         and json_contains(me.tag_list, b.tag_list) and (me.run_untagged or b.tag_list <> '[]')
+         and ((me.is_shared and p.shared_runners_enabled)
+           or exists (select 1 from runner_projects a where a.runner_id = me.id and a.project_id = p.id)))
+     order by b.id limit ${MOST}`,
+    [day, day]
+  )
+}

@@ -1,0 +1,75 @@
+import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
+import type { Column } from '../../table.js'
+
+type Row = import('../../../areas/runners/runner-records.queries.js').RunnerRecord
+
+const tagsOf = (runner: Row) => JSON.parse(runner.tag_list) as string[]
+const kindOf = (runner: Row) => (runner.built_in ? 'built-in' : runner.is_shared ? 'shared' : 'specific')
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['ID', runner => runner.id],
+  ['DESCRIPTION', runner => runner.description],
+  ['KIND', kindOf],
+  ['STATE', runner => (runner.active ? 'active' : 'paused')],
+  ['TAGS', runner => tagsOf(runner).join(', ')],
+  ['VERSION', runner => runner.version],
+  ['LAST CONTACT', runner => runner.contacted_at]
+]
+
+const recordOf = (runner: Row) => ({
+  id: runner.id,
+  description: runner.description,
+  kind: kindOf(runner),
+  active: runner.active === 1,
+  run_untagged: runner.run_untagged === 1,
+  locked: runner.locked === 1,
+  tag_list: tagsOf(runner),
+  name: runner.name,
+  version: runner.version,
+  contacted_at: runner.contacted_at
+})
+
+export default class RunnersList extends BaseCommand {
+  static override summary = 'List runners, oldest first'
+  static override description =
+    'With --json: {runners, total}, each with id, description, kind (built-in, shared or specific), active, run_untagged, locked, tag_list, name, version and contacted_at; total also counts the runners beyond --limit.'
+  static override examples = ['<%= config.bin %> runners list', '<%= config.bin %> runners list --scope paused --json']
+  static override flags = {
+    scope: Flags.option({
+      options: ['specific', 'shared', 'active', 'paused', 'online'] as const,
+      description: 'only these runners; online are those that were there within the last hour'
+    })(),
+    limit: Flags.integer({ default: 100, min: 1, max: 100, description: 'show at most this many runners' }),
+    ...allFlag(['limit', 'scope'])
+  }
+
+  async run() {
+    const { flags } = await this.parse(RunnersList)
+    this.configure(flags)
+    const [{ withDatabase }, { listRunners, runnersAfter }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/runners/runner-records.queries.js')
+    ])
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(() =>
+        printAll({
+          name: 'runners',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view: () => recordOf,
+          part: (last = 0) => runnersAfter(last, 500),
+          idOf: runner => runner.id
+        })
+      )
+    }
+    const { items, total } = await withDatabase(() => listRunners('all', { scope: flags.scope, per_page: flags.limit }))
+    if (this.jsonEnabled()) return { runners: items.map(recordOf), total }
+    const { table } = await import('../../table.js')
+    this.log(table(items, COLUMNS))
+    if (total > items.length) this.logToStderr(`${items.length} of ${total} runners: use --all to see more`)
+    return undefined
+  }
+}

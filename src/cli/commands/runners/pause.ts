@@ -1,0 +1,32 @@
+import { BaseCommand } from '../../base.js'
+import { recordNumbers, requireNumbers } from '../../record-number.js'
+
+export default class RunnersPause extends BaseCommand {
+  static override summary = 'Pause runners: they take no more builds; builds that run go on to their end'
+  static override description =
+    'With --json: {paused, changed}: the number of the runner, and whether it was otherwise before.'
+  static override examples = ['<%= config.bin %> runners pause 3', '<%= config.bin %> runners pause 3 4 --json']
+  static override strict = false
+  static override args = { id: recordNumbers('number of the runner') }
+
+  async run() {
+    const { flags, argv } = await this.parse(RunnersPause)
+    this.configure(flags)
+    const [{ asked }, { doEach }, { withDatabase }, { commandOrigin }, { requireRunnerById }, { changeRunner }] =
+      await Promise.all([
+        import('../../asked.js'),
+        import('../../each.js'),
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/runners/runner-records.queries.js'),
+        import('../../../areas/runners/runners.js')
+      ])
+    const pause = async (id: number) => {
+      const runner = await asked('runner', id, () => requireRunnerById(id))
+      const changed = await changeRunner(runner, { active: false }, commandOrigin())
+      this.log(`paused runner ${id}`)
+      return { paused: id, changed }
+    }
+    return withDatabase(() => doEach(requireNumbers(argv), this.jsonEnabled(), pause))
+  }
+}
