@@ -150,6 +150,7 @@ export const abilities = {
   'tag.write': { on: 'project', least: DEVELOPER, writes: true, before: 'repository.read' },
   'commit.write': { on: 'project', least: DEVELOPER, writes: true, before: 'commit.read' },
   'commit.comment': { on: 'project', least: REPORTER, strangers: true, before: 'commit.read' },
+  'status.write': { on: 'project', least: DEVELOPER, writes: true },
   'file.read': { on: 'project', least: REPORTER, strangers: true, anonymous: true },
   'repository.write': { on: 'project', least: DEVELOPER, writes: true },
   'pipeline.read': {

@@ -181,6 +181,13 @@ const LINES = {
   },
   // A restored pipeline is counted again when it changes: its unfinished builds are canceled by then.
   pipeline_stages: { owners: [erasedAfter('pipelines', 'pipeline_id')], restore: false },
+  commit_statuses: {
+    owners: [
+      erasedAfter('projects', 'project_id'),
+      erasedAfter('pipelines', 'pipeline_id'),
+      forgottenAfter('users', 'user_id')
+    ]
+  },
   environments: { owners: [deletedWith('projects', 'project_id')] },
   deployments: {
     owners: [

@@ -23,6 +23,7 @@ import { jobRoutes } from '../areas/jobs/jobs.routes.js'
 import { watchedBuildRoutes } from '../areas/jobs/watched-builds.routes.js'
 import { accessRequestRoutes } from '../areas/members/access-requests.routes.js'
 import { memberRoutes } from '../areas/members/members.routes.js'
+import { commitStatusRoutes } from '../areas/pipelines/commit-statuses.routes.js'
 import { lintRoutes } from '../areas/pipelines/lint.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
 import { triggerCallRoutes, triggerRoutes } from '../areas/pipelines/triggers.routes.js'
@@ -83,6 +84,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(branchRoutes)
   await app.register(tagRoutes)
   await app.register(pipelineRoutes)
+  await app.register(commitStatusRoutes)
   await app.register(pipelineActionRoutes)
   await app.register(lintRoutes)
   await app.register(triggerRoutes)

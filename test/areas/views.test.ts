@@ -41,6 +41,8 @@ import type { MemberRow } from '../../src/areas/members/members.queries.js'
 import * as members from '../../src/areas/members/members.view.js'
 import type { PipelineRow } from '../../src/areas/pipelines/pipelines.queries.js'
 import * as pipelines from '../../src/areas/pipelines/pipelines.view.js'
+import type { CommitStatusRow } from '../../src/areas/pipelines/statuses/commit-statuses.queries.js'
+import * as commitStatuses from '../../src/areas/pipelines/statuses/commit-statuses.view.js'
 import * as triggers from '../../src/areas/pipelines/triggers.view.js'
 import type { ShareLink } from '../../src/areas/project-groups/shares.js'
 import * as shares from '../../src/areas/project-groups/shares.view.js'
@@ -692,6 +694,24 @@ const specimens: { readonly [view: string]: Specimen } = {
       }
     }
   },
+  viewCommitStatus: of(
+    commitStatuses.CommitStatus,
+    {
+      ...joined,
+      id: ID,
+      sha: TEXT,
+      ref: TEXT,
+      status: STATUSES,
+      name: TEXT,
+      target_url: or(TEXT),
+      description: or(TEXT),
+      created_at: DATE,
+      started_at: or(DATE),
+      finished_at: or(DATE),
+      allow_failure: FLAG
+    } satisfies Columns<CommitStatusRow>,
+    commitStatuses.viewCommitStatus
+  ),
   viewTrigger: of(
     triggers.Trigger,
     {

@@ -9,6 +9,7 @@ import { changePipeline } from '../pipelines/build-changes.js'
 import { recount } from '../pipelines/locked-pipeline.js'
 import type { PipelineRow } from '../pipelines/pipelines.queries.js'
 import { wakeRunners } from '../pipelines/progress.js'
+import { cancelStatuses } from '../pipelines/statuses/commit-statuses.js'
 import { copyBuild, rearm } from './administer.js'
 
 interface EndedBuild {
@@ -64,12 +65,13 @@ export async function cancelPipeline({ id }: PipelineRow, origin: Origin): Promi
        where pipeline_id = ? and status in ('created', 'pending', 'running')`,
       [now, now, id]
     )
-    if (affectedRows === 0) return true
+    const statuses = await cancelStatuses(id, now)
+    if (affectedRows + statuses === 0) return true
     await recount(pipeline)
     await audit(origin, {
       action: 'pipeline.cancel',
       target: targetOf(id),
-      changes: { builds: { after: affectedRows } }
+      changes: { builds: { after: affectedRows }, ...(statuses > 0 && { statuses: { after: statuses } }) }
     })
     afterCommit(() => wake('builds'))
     return true

@@ -15,7 +15,7 @@ export interface NewPipeline {
   readonly tag: boolean
   readonly commit: Commit
   readonly beforeSha: string
-  readonly source: 'push' | 'api' | 'trigger'
+  readonly source: 'push' | 'api' | 'trigger' | 'external'
   readonly userId: number | null
 }
 
@@ -49,7 +49,12 @@ async function once({ projectId }: NewPipeline, insert: () => Promise<number>): 
   }
 }
 
-async function insertPipeline(pipeline: NewPipeline, status: string, yamlErrors: string | null): Promise<number> {
+/** Inserts the row of a pipeline alone. Gives its id. */
+export async function insertPipeline(
+  pipeline: NewPipeline,
+  status: string,
+  yamlErrors: string | null
+): Promise<number> {
   const now = new Date()
   const { insertId } = await execute(
     `insert into pipelines (project_id, ref_change_id, ref, tag, sha, before_sha, status, source, yaml_errors, user_id,

@@ -4,6 +4,9 @@ import type { StageCounts } from '../../ci/advance.js'
 import { noBuilds, type StatusCounts } from '../../ci/status.js'
 import { execute, rows } from '../../db/sql.js'
 
+/** The stage of what services outside post. It comes after all others, which never wait for it. */
+export const EXTERNAL = { name: 'external', position: 65_535 } as const
+
 const COUNTERS = Object.keys(noBuilds()) as (keyof StatusCounts)[]
 
 /** Returns the stages in the order in which they run. The list is empty until the builds are counted. */
@@ -22,7 +25,7 @@ export async function writeStage(pipelineId: number, { position, counts }: Stage
   )
 }
 
-/** Counts the builds of a pipeline again. Of several builds with the same name, it counts only the latest. */
+/** Counts the builds and statuses of a pipeline again. Of several with the same name, it counts only the latest. */
 export async function recountStages(pipelineId: number): Promise<void> {
   await execute('delete from pipeline_stages where pipeline_id = ?', [pipelineId])
   await execute(
@@ -35,5 +38,14 @@ export async function recountStages(pipelineId: number): Promise<void> {
      from (select max(id) as id from builds where pipeline_id = ? group by name) latest join builds b on b.id = latest.id
      group by b.pipeline_id, b.stage_index`,
     [pipelineId]
+  )
+  await execute(
+    `insert into pipeline_stages (pipeline_id, position, name, pending, running, success, failed, canceled)
+     select s.pipeline_id, ?, ?, sum(s.status = 'pending'), sum(s.status = 'running'), sum(s.status = 'success'),
+       sum(s.status = 'failed'), sum(s.status = 'canceled')
+     from (select max(id) as id from commit_statuses where pipeline_id = ? group by name) latest
+       join commit_statuses s on s.id = latest.id
+     group by s.pipeline_id`,
+    [EXTERNAL.position, EXTERNAL.name, pipelineId]
   )
 }

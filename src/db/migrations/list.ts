@@ -26,6 +26,7 @@ import { variables } from './0033-variables.js'
 import { triggers } from './0034-triggers.js'
 import { environments } from './0035-environments.js'
 import { outsideRunners } from './0036-outside-runners.js'
+import { commitStatuses } from './0037-commit-statuses.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -53,5 +54,6 @@ export const migrations: readonly Migration[] = [
   variables,
   triggers,
   environments,
-  outsideRunners
+  outsideRunners,
+  commitStatuses
 ]

@@ -17,6 +17,7 @@ export const tags = [
   { name: 'Runners', description: 'Programs that run builds, on this machine or on others.' },
   { name: 'Environments', description: 'The places that builds deploy to.' },
   { name: 'Deployments', description: 'What builds have brought to environments.' },
+  { name: 'Commit statuses', description: 'What builds and services say about a commit.' },
   { name: 'Triggers', description: 'Tokens with which programs start pipelines.' },
   { name: 'Variables', description: 'Values that every build of a project gets, such as passwords.' },
   { name: 'System hooks', description: 'URLs that are called when something happens anywhere on the instance.' },
