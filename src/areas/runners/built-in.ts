@@ -12,6 +12,7 @@ import { version } from '../../version.js'
 import { type ArtifactsRow, openArtifactsOf, storeArtifacts } from '../builds/artifacts.js'
 import { type BuildClaim, finishBuild, newBuildToken, releaseBuild, renewBuild } from '../builds/claim.js'
 import { repositoryPath } from '../projects/repositories.js'
+import { hiddenValues } from '../variables/hidden-values.js'
 import { builtInRunner } from './built-in-runner.js'
 import { claimNext } from './claim-next.js'
 import { describeBuild, type JobDescription } from './job-description.js'
@@ -103,7 +104,7 @@ function jobOf({ id, timeout, variables, steps, artifacts, token }: JobDescripti
     afterScript: commandsOf('after_script'),
     artifacts: artifacts && { ...artifacts, name: artifacts.name ?? 'artifacts' },
     header: [`Running with Gitstead ${version} on the built-in runner`],
-    secrets: [token]
+    secrets: [token, ...hiddenValues(variables.filter(variable => !variable.public))]
   }
 }
 

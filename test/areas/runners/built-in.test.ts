@@ -14,6 +14,7 @@ import { factory } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 import { until } from '../../helpers/until.js'
 import { makePipeline, type TestBuild, takeByWorker } from '../builds/make-builds.js'
+import { makeVariable } from '../variables/make-variables.js'
 
 await testDatabase()
 prepareHome()
@@ -49,6 +50,19 @@ t.test('a build runs to its end and writes its trace', async t => {
   t.match(trace, /Build succeeded/)
   await runNextBuild(worker, never())
   t.match(await stateOf(build), { status: 'success', attempt: 1 }, 'a second wake-up does nothing')
+})
+
+t.test('the trace hides the values of the variables of a project', async t => {
+  const project = await factory.project()
+  await makeVariable(project, 'PASSWORD', 'open sesame')
+  await makeVariable(project, 'KEY', 'first-line-of-it\nsecond-line-of-it')
+  await makeVariable(project, 'SHORT', 'yes')
+  const [build] = await makePipeline(project, 'test: { script: [\'echo "$PASSWORD"; echo "$KEY"; echo "$SHORT"\'] }\n')
+  if (!build) return t.fail('no build')
+  await runNextBuild(worker, never())
+  const trace = await traceOf(build)
+  t.match(trace, new RegExp(`\n${'\\*'.repeat(11)}\n${'\\*'.repeat(16)}\n${'\\*'.repeat(17)}\nyes\n`))
+  t.notMatch(trace, /sesame|line-of-it/)
 })
 
 t.test('the variables of a build describe its runner', async t => {

@@ -18,11 +18,10 @@ import {
   traceSize
 } from '../../../storage/traces.js'
 import { triggerVariables } from '../../pipelines/triggers.queries.js'
+import { hiddenValues } from '../../variables/hidden-values.js'
 import { variablesForBuild } from '../../variables/variables.js'
 import type { HeldBuild } from './held-builds.js'
 
-/** Shorter values of variables are not hidden: they would hide common words. */
-const LEAST_VALUE = 8
 /** A beginning of a secret at the end of a request is hidden from this length on. */
 const LEAST_BEGINNING = 4
 /** Bytes of the stored end that a new mask looks at. */
@@ -111,11 +110,10 @@ async function secretsOf(build: HeldBuild): Promise<string[]> {
     triggerVariables(build.pipelineId),
     row<{ box: Buffer | null }>('select token_encrypted as box from runners where id = ?', [build.runnerId])
   ])
-  const values = [...project, ...trigger].flatMap(({ value }) => value.split(/[\r\n]+/))
   const token = tokens.get(nameOf(keyOf(build)))
   return [
     ...(token === undefined ? [] : [token]),
-    ...values.filter(value => value.length >= LEAST_VALUE),
+    ...hiddenValues([...project, ...trigger]),
     ...tokenIn(runner?.box ?? null)
   ]
 }
