@@ -9,15 +9,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const quiet = process.argv.includes('--quiet')
 
 /** Commands that the appliance needs, with the Debian packages that bring them. */
-const needed = {
-  git: 'git',
-  mariadbd: 'mariadb-server-core',
-  bwrap: 'bubblewrap',
-  prlimit: 'util-linux',
-  bash: 'bash',
-  // Only the tests speak to the appliance by SSH.
-  ...(process.argv.includes('--tests') && { ssh: 'openssh-client' })
-}
+const needed = { git: 'git', mariadbd: 'mariadb-server-core', bwrap: 'bubblewrap', prlimit: 'util-linux', bash: 'bash' }
+/** The tests speak to the appliance by SSH as well. */
+const clients = { ssh: 'openssh-client' }
 
 process.chdir(root)
 checkNode()
@@ -33,7 +27,8 @@ function checkNode() {
 }
 
 function installPackages() {
-  const missing = Object.entries(needed).filter(([command]) => !onPath(command))
+  const wanted = process.argv.includes('--tests') ? { ...needed, ...clients } : needed
+  const missing = Object.entries(wanted).filter(([command]) => !onPath(command))
   if (missing.length === 0) return
   const packages = missing.map(([, name]) => name)
   const byHand = `install these Debian packages: ${packages.join(' ')}`
