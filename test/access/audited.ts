@@ -72,6 +72,7 @@ const api: { readonly [route: string]: Audited } = {
   'POST /projects/:id/repository/commits': COMMITTED,
   'POST /projects/:id/repository/commits/:sha/cherry_pick': COMMITTED,
   'POST /projects/:id/repository/commits/:sha/comments': SMALL,
+  'POST /projects/:id/statuses/:sha': SMALL,
   'POST /projects/:id/pipeline': SMALL,
   'POST /projects/:id/pipelines/:pipeline_id/retry': ['pipeline.retry'],
   'POST /projects/:id/pipelines/:pipeline_id/cancel': ['pipeline.cancel'],

@@ -15,7 +15,7 @@ export const attack: Attack = {
   about: 'a file of 1 GB is pushed, read raw in three ways at once, asked for as a record, and cloned twice at once',
   limit: { memory: 256, seconds: 120, statuses: [200, 413] },
   run: async stand => {
-    const mebibytes = stand.short ? 128 : 1024
+    const mebibytes = stand.short ? 32 : 1024
     const { id, remote } = await stand.project()
     const folder = stand.folder()
     await git(folder, ['init', '--quiet', '--initial-branch=master'])

@@ -9,7 +9,7 @@ export const attack: Attack = {
   about: 'a project of 100,000 branches and tags is listed by the API and by git, pushed to, and cloned',
   limit: { memory: 384, seconds: 180, statuses: [200] },
   run: async stand => {
-    const count = stand.short ? 20_000 : 100_000
+    const count = stand.short ? 2000 : 100_000
     const { id, remote } = await stand.project()
     const folder = stand.folder()
     await git(folder, ['init', '--quiet', '--initial-branch=master'])
