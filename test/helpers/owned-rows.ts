@@ -120,11 +120,11 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
        values (?, 1, 1, ?, 'master', 0, '', ?, now())`,
       [project.id, project.id, user.id]
     ),
-  commit_statuses: ({ project }) =>
+  commit_statuses: ({ project, user }) =>
     execute(
-      `insert into commit_statuses (project_id, pipeline_id, sha, ref, name, status, created_at, updated_at)
-       select project_id, id, sha, ref, 'lint', 'success', now(3), now(3) from pipelines where project_id = ? limit 1`,
-      [project.id]
+      `insert into commit_statuses (project_id, pipeline_id, user_id, sha, ref, name, status, created_at, updated_at)
+       select project_id, id, ?, sha, ref, 'lint', 'success', now(3), now(3) from pipelines where project_id = ? limit 1`,
+      [user.id, project.id]
     ),
   triggers: ({ project }) =>
     execute(

@@ -127,6 +127,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'commit_comments.author_id': /comments about commits/,
   'activity_events.author_id': /what the user did in the activity of projects/,
   'pipelines.user_id': /pipelines, builds and deployments in other projects; their `user` is null/,
+  'commit_statuses.user_id': /statuses that the user gave to commits; their `author` is null/,
   'deployments.user_id': /pipelines, builds and deployments in other projects; their `user` is null/,
   'builds.user_id': /pipelines, builds and deployments in other projects; their `user` is null/,
   'ref_changes.user_id': /pushes to other projects/,

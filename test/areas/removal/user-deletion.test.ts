@@ -80,6 +80,7 @@ t.test('DELETE /users/:id', async t => {
         projects: 0,
         pipelines: 1,
         builds: 1,
+        commit_statuses: 0,
         deployments: 0,
         pushes: 1,
         audit_events: 2
