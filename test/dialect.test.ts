@@ -11,10 +11,12 @@ const WRITTEN: { readonly [place: string]: string } = {
   'areas/backup/rewind News': 'collected row by row',
   'areas/pipelines/locked-pipeline LockedPipeline': 'its counts are kept in memory until all changes are made',
   'areas/backup/unit Totals': 'counted up with each file',
+  'areas/runners/outside/masked-traces OpenTrace': 'goes on with each request',
   'ci/load-yaml Context': 'counts down with each value',
   'ci/pattern Budget': 'counts down with each instruction',
   'ci/pattern Search': 'the slots change with each step',
   'ci/pattern-syntax Cursor': 'moves through the text',
+  'cli/api/fields Node': 'filled field by field',
   'cli/dashboard/panes/list Piece': 'grows while neighbours are joined',
   'cli/folder-size FolderSize': 'the walk through the folder adds to it',
   'cli/folder-size Walk': 'the folders that are not read yet',
@@ -37,6 +39,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'server/plugins/bounds Client': 'goes up and down with its requests',
   'server/plugins/input FastifyRequest': 'a hook sets the credentials of the body',
   'server/plugins/authenticate FastifyRequest': 'a hook sets the actor',
+  'server/ssh/session Asked': 'what the log tells of a command is learnt on the way',
   'server/web/visitor FastifyRequest': 'a hook sets the visitor'
 }
 
