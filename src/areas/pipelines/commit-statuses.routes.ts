@@ -6,7 +6,7 @@ import { listCommitStatuses } from './statuses/commit-statuses.queries.js'
 import { StatusBody, StatusListQuery, StatusParams } from './statuses/commit-statuses.schema.js'
 import { CommitStatus, viewCommitStatus } from './statuses/commit-statuses.view.js'
 
-const tags = ['Commit statuses']
+const TAGS = ['Commit statuses']
 
 export const commitStatusRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
@@ -14,7 +14,7 @@ export const commitStatusRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: { can: 'commit.read' },
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'List the statuses of a commit',
         description: 'With those of its builds, the oldest first. The id must be the whole one.',
         params: StatusParams,
@@ -33,7 +33,7 @@ export const commitStatusRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: { can: 'status.write' },
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Post the status of a commit',
         description: 'It counts in the pipeline of the commit, as a build of a last stage `external` would.',
         params: StatusParams,

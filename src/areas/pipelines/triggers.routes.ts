@@ -6,18 +6,18 @@ import { listTriggers, requireTrigger } from './triggers.queries.js'
 import { RefParams, TriggerCall, TriggerListQuery, TriggerParams, TriggerRefCall } from './triggers.schema.js'
 import { Trigger, TriggerRequest, viewTrigger } from './triggers.view.js'
 
-const tags = ['Triggers']
+const TAGS = ['Triggers']
 
 export const triggerRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'trigger.administer' as const }
-  const one = { tags, params: TriggerParams, response: { 200: Trigger } }
+  const one = { tags: TAGS, params: TriggerParams, response: { 200: Trigger } }
 
   app.get(
     '/projects/:id/triggers',
     {
       config,
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'List the triggers of a project',
         params: ProjectParams,
         querystring: TriggerListQuery,
@@ -33,7 +33,7 @@ export const triggerRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     '/projects/:id/triggers',
-    { config, schema: { tags, summary: 'Create a trigger', params: ProjectParams, response: { 201: Trigger } } },
+    { config, schema: { tags: TAGS, summary: 'Create a trigger', params: ProjectParams, response: { 201: Trigger } } },
     async ({ project, origin }, reply) => reply.code(201).send(viewTrigger(await createTrigger(project, origin)))
   )
 
@@ -48,7 +48,7 @@ export const triggerRoutes: FastifyPluginAsyncTypebox = async app => {
 export const triggerCallRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { public: true as const }
   const call = {
-    tags,
+    tags: TAGS,
     summary: 'Start a pipeline by a trigger',
     response: { 201: TriggerRequest },
     errors: [401, 403] as const

@@ -7,7 +7,7 @@ import { deleteRunner, readRunner, updateRunner } from './runners.js'
 import { AllRunnersQuery, RunnerChange, RunnerListQuery, RunnerParams } from './runners.schema.js'
 import { RegistrationToken, Runner, RunnerSummary, viewRunner, viewRunnerSummary } from './runners.view.js'
 
-const tags = ['Runners']
+const TAGS = ['Runners']
 
 export const runnerRoutes: FastifyPluginAsyncTypebox = async app => {
   const many = { 200: Type.Array(RunnerSummary) }
@@ -17,7 +17,7 @@ export const runnerRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: { can: 'runner.list' },
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'List the runners of your projects',
         description: 'Those of all projects in which you are at least a master. Shared runners are not among them.',
         querystring: RunnerListQuery,
@@ -32,7 +32,7 @@ export const runnerRoutes: FastifyPluginAsyncTypebox = async app => {
     '/runners/all',
     {
       config: { can: 'runner.administer' },
-      schema: { tags, summary: 'List all runners', querystring: AllRunnersQuery, response: many }
+      schema: { tags: TAGS, summary: 'List all runners', querystring: AllRunnersQuery, response: many }
     },
     async ({ query }, reply) => reply.page(await listRunners('all', query), viewRunnerSummary)
   )
@@ -41,7 +41,11 @@ export const runnerRoutes: FastifyPluginAsyncTypebox = async app => {
     '/runners/registration_token',
     {
       config: { can: 'runner.administer' },
-      schema: { tags, summary: 'Get the registration token of the instance', response: { 200: RegistrationToken } }
+      schema: {
+        tags: TAGS,
+        summary: 'Get the registration token of the instance',
+        response: { 200: RegistrationToken }
+      }
     },
     async () => ({ token: await registrationToken() })
   )
@@ -51,7 +55,7 @@ export const runnerRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: { can: 'runner.administer' },
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Replace the registration token of the instance',
         description: 'The old one stops working. Runners that are registered stay.',
         response: { 201: RegistrationToken }
@@ -64,7 +68,7 @@ export const runnerRoutes: FastifyPluginAsyncTypebox = async app => {
     '/runners/:id',
     {
       config: { can: 'runner.read' },
-      schema: { tags, summary: 'Get a runner', params: RunnerParams, response: { 200: Runner }, errors: [403] }
+      schema: { tags: TAGS, summary: 'Get a runner', params: RunnerParams, response: { 200: Runner }, errors: [403] }
     },
     async ({ params, actor }) => viewRunner(await withProjects(await readRunner(params.id, actor), actor))
   )
@@ -74,7 +78,7 @@ export const runnerRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: { can: 'runner.write' },
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Change a runner',
         params: RunnerParams,
         body: RunnerChange,
@@ -91,7 +95,7 @@ export const runnerRoutes: FastifyPluginAsyncTypebox = async app => {
     {
       config: { can: 'runner.write' },
       schema: {
-        tags,
+        tags: TAGS,
         summary: 'Remove a runner',
         description: 'Builds that it runs can end.',
         params: RunnerParams,

@@ -7,14 +7,14 @@ import { findDeployKey, listDeployKeys, listDeployKeysOf } from './deploy-keys.q
 import { DeployKeyBody, DeployKeyParams } from './deploy-keys.schema.js'
 import { DeployKey, RemovedDeployKey, viewDeployKey, viewRemovedDeployKey } from './deploy-keys.view.js'
 
-const tags = ['Deploy keys']
+const TAGS = ['Deploy keys']
 
 export const deployKeyRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/deploy_keys',
     {
       config: { can: 'deploy_key.list_all' },
-      schema: { tags, summary: 'List the deploy keys of all projects', response: { 200: Type.Array(DeployKey) } }
+      schema: { tags: TAGS, summary: 'List the deploy keys of all projects', response: { 200: Type.Array(DeployKey) } }
     },
     async () => (await listDeployKeys()).map(viewDeployKey)
   )
@@ -34,7 +34,7 @@ const projectKeyRoutes =
       {
         config,
         schema: {
-          tags,
+          tags: TAGS,
           summary: 'List the deploy keys of a project',
           params: ProjectParams,
           response: { 200: Type.Array(DeployKey) }
@@ -48,7 +48,7 @@ const projectKeyRoutes =
       {
         config,
         schema: {
-          tags,
+          tags: TAGS,
           summary: 'Get a deploy key of a project',
           params: DeployKeyParams,
           response: { 200: DeployKey }
@@ -66,7 +66,7 @@ const projectKeyRoutes =
       {
         config,
         schema: {
-          tags,
+          tags: TAGS,
           summary: 'Add a deploy key to a project',
           description:
             'A key that the project has already is answered as it is. A public key, or one of another project where you are a master, is enabled here, with the rights that it has.',
@@ -84,7 +84,7 @@ const projectKeyRoutes =
       {
         config,
         schema: {
-          tags,
+          tags: TAGS,
           summary: 'Enable a deploy key of another project',
           description: 'The key must be public, or of a project where you are a master.',
           params: DeployKeyParams,
@@ -100,7 +100,7 @@ const projectKeyRoutes =
       {
         config,
         schema: {
-          tags,
+          tags: TAGS,
           summary: 'Disable a deploy key in a project',
           description: 'A key that is not public and that no project has any more is removed.',
           params: DeployKeyParams,
@@ -115,7 +115,7 @@ const projectKeyRoutes =
       {
         config,
         schema: {
-          tags,
+          tags: TAGS,
           summary: 'Remove a deploy key from a project',
           description: 'A key that is not public and that no project has any more is removed.',
           params: DeployKeyParams,
