@@ -15,7 +15,8 @@ export const attack: Attack = {
   about: 'a file of 1 GB is pushed, read raw in three ways at once, asked for as a record, and cloned twice at once',
   limit: { memory: 256, seconds: 120, statuses: [200, 413] },
   run: async stand => {
-    const mebibytes = stand.short ? 32 : 1024
+    // More than git.max_file_size in both forms.
+    const mebibytes = stand.short ? 110 : 1024
     const { id, remote } = await stand.project()
     const folder = stand.folder()
     await git(folder, ['init', '--quiet', '--initial-branch=master'])
