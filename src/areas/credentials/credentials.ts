@@ -1,6 +1,7 @@
 // Finds the actor of the credentials that a client shows. It finds tokens by their hash, and compares none byte by
 // byte.
 import { type Actor, type ActorUser, actorOf, type Origin, originOf } from '../../access/actor.js'
+import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/actor-user.js'
 import { scopesIn } from '../../access/scopes.js'
 import { User } from '../../db/models/index.js'
 import { execute, row, type Value } from '../../db/sql.js'
@@ -14,23 +15,13 @@ import { applicationSettings } from '../settings/settings.queries.js'
 import { accountOfNobody, attempt } from './attempts.js'
 import { noteUseOf } from './last-use.js'
 
-interface TokenRow extends UserColumns {
+interface TokenRow extends ActorUserColumns {
   readonly token_id: number
   readonly kind: 'private' | 'personal'
   readonly scopes: string
   readonly last_used_at: Date | null
 }
 
-interface UserColumns {
-  readonly id: number
-  readonly username: string
-  readonly name: string
-  readonly email: string
-  readonly admin: number
-  readonly external: number
-}
-
-const USER = 'u.id, u.username, u.name, u.email, u.admin, u.external'
 const PASSWORDS_OFF = 'Signing in with a password is switched off: use a personal access token'
 /** The last use is written again after this many milliseconds, because otherwise every read would be a write. */
 const LAST_USE_AGE = 600_000
@@ -41,7 +32,7 @@ const LAST_USE_AGE = 600_000
  */
 export async function actorOfToken(token: string): Promise<Actor | null> {
   const found = await row<TokenRow>(
-    `select t.id as token_id, t.kind, t.scopes, t.last_used_at, ${USER}
+    `select t.id as token_id, t.kind, t.scopes, t.last_used_at, ${ACTOR_USER}
      from access_tokens t join users u on u.id = t.user_id
      where t.token_hash = ? and t.revoked_at is null and (t.expires_at is null or t.expires_at > ?)
        and u.state = 'active'`,
@@ -50,7 +41,7 @@ export async function actorOfToken(token: string): Promise<Actor | null> {
   if (!found) return null
   noteUseOf(found.id)
   if (found.kind === 'personal') noteUse('access_tokens', found)
-  return { user: asUser(found), by: found.kind, sudoer: null, scopes: scopesIn(found.scopes) }
+  return { user: actorUserOf(found), by: found.kind, sudoer: null, scopes: scopesIn(found.scopes) }
 }
 
 interface OAuthRow {
@@ -68,9 +59,9 @@ interface OAuthRow {
  * Unauthorized when it has no user, or a blocked one.
  */
 export async function actorOfOAuthToken(token: string): Promise<Actor | null> {
-  const found = await row<OAuthRow & UserColumns>(
+  const found = await row<OAuthRow & ActorUserColumns>(
     `select t.id as token_id, t.scopes, t.last_used_at, t.expires_at, t.revoked_at, g.revoked_at as grant_revoked_at,
-       u.state, ${USER}
+       u.state, ${ACTOR_USER}
      from oauth_tokens t join oauth_grants g on g.id = t.grant_id left join users u on u.id = g.user_id
      where t.token_hash = ?`,
     [tokenHash(token)]
@@ -82,7 +73,7 @@ export async function actorOfOAuthToken(token: string): Promise<Actor | null> {
   if (found.state !== 'active') throw new Unauthorized()
   noteUseOf(found.id)
   noteUse('oauth_tokens', found)
-  return { user: asUser(found), by: 'oauth', sudoer: null, scopes: scopesIn(found.scopes) }
+  return { user: actorUserOf(found), by: 'oauth', sudoer: null, scopes: scopesIn(found.scopes) }
 }
 
 const OAUTH_TOKEN = /^[0-9a-f]{64}$/
@@ -96,14 +87,14 @@ export const actorOfAnyToken = (token: string): Promise<Actor | null> =>
 
 /** The actor of a session cookie; null if the session is unknown or expired, or its user blocked. */
 export async function actorOfSession(cookie: string): Promise<Actor | null> {
-  const found = await row<UserColumns>(
-    `select ${USER} from sessions s join users u on u.id = s.user_id
+  const found = await row<ActorUserColumns>(
+    `select ${ACTOR_USER} from sessions s join users u on u.id = s.user_id
      where s.id = ? and s.expires_at > ? and u.state = 'active'`,
     [tokenHash(cookie), new Date()]
   )
   if (!found) return null
   noteUseOf(found.id)
-  return actorOf(asUser(found), 'session')
+  return actorOf(actorUserOf(found), 'session')
 }
 
 /**
@@ -112,13 +103,13 @@ export async function actorOfSession(cookie: string): Promise<Actor | null> {
  * administrators may still sign in then, because nobody else could switch it on again.
  */
 export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
-  const found = await row<UserColumns & { password_hash: string; state: string }>(
-    `select ${USER}, u.password_hash, u.state from users u where u.username_key = lower(?) or u.email_key = lower(?)`,
+  const found = await row<ActorUserColumns & { password_hash: string; state: string }>(
+    `select ${ACTOR_USER}, u.password_hash, u.state from users u where u.username_key = lower(?) or u.email_key = lower(?)`,
     [login, login]
   )
   const user = await attempt(found ? `user ${found.id}` : accountOfNobody(login), address, async () => {
     const fits = await passwordFits(found?.password_hash, password)
-    return found && fits && found.state === 'active' ? asUser(found) : null
+    return found && fits && found.state === 'active' ? actorUserOf(found) : null
   })
   if (!user) return null
   // This check comes last, so that the answer to a wrong password does not reveal who is an administrator.
@@ -131,7 +122,7 @@ export async function userOfPassword(login: string, password: string, address: s
 export function findSudoUser(name: string): Promise<ActorUser | undefined> {
   const byId = /^\d{1,10}$/.test(name)
   return one(
-    `select ${USER} from users u where ${byId ? 'u.id = ?' : 'u.username_key = lower(?)'} and u.state = 'active'`,
+    `select ${ACTOR_USER} from users u where ${byId ? 'u.id = ?' : 'u.username_key = lower(?)'} and u.state = 'active'`,
     [byId ? Number(name) : name]
   )
 }
@@ -176,18 +167,9 @@ export const targetOfSession = (id: Buffer, username: string) => ({
 })
 
 async function one(sql: string, values: Value[]): Promise<ActorUser | undefined> {
-  const found = await row<UserColumns>(sql, values)
-  return found && asUser(found)
+  const found = await row<ActorUserColumns>(sql, values)
+  return found && actorUserOf(found)
 }
-
-const asUser = ({ id, username, name, email, admin, external }: UserColumns): ActorUser => ({
-  id,
-  username,
-  name,
-  email,
-  admin: admin === 1,
-  external: external === 1
-})
 
 function noteUse(
   table: 'access_tokens' | 'oauth_tokens',

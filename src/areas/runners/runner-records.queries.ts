@@ -4,18 +4,10 @@ import { countTotal, type Page, type PageRequest, window } from '../../db/pagina
 import { row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import { MASTER } from '../../lib/levels.js'
+import type { RunnerRow } from './runners.queries.js'
 import type { RunnerScope } from './runners.schema.js'
 
-export interface RunnerRecord {
-  readonly id: number
-  readonly description: string
-  readonly active: number
-  readonly is_shared: number
-  readonly run_untagged: number
-  readonly locked: number
-  readonly built_in: number | null
-  /** A JSON array. */
-  readonly tag_list: string
+export interface RunnerRecord extends Omit<RunnerRow, 'maximum_timeout'> {
   readonly name: string | null
   readonly version: string | null
   readonly revision: string | null

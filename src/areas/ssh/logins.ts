@@ -1,6 +1,7 @@
 // Finds out whose key opens an SSH connection: that of a user, or a deploy key.
 import { createHash } from 'node:crypto'
 import { type Actor, type ActorUser, actorOf } from '../../access/actor.js'
+import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/actor-user.js'
 import { may } from '../../access/authorize.js'
 import { EVERYTHING } from '../../access/scopes.js'
 import { execute, row } from '../../db/sql.js'
@@ -29,31 +30,20 @@ interface KeyColumns {
   readonly last_used_at: Date | null
 }
 
-interface UserColumns {
-  readonly id: number
-  readonly username: string
-  readonly name: string
-  readonly email: string
-  readonly admin: number
-  readonly external: number
-}
-
-const USER = 'u.id, u.username, u.name, u.email, u.admin, u.external'
-
 /** The fingerprint of a key in its wire format, as keys are stored with it. */
 export const fingerprintOf = (blob: Buffer): string =>
   createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')
 
 /** The login of the key with a fingerprint; null when nobody has it, or a user who is not active. */
 export async function findLogin(fingerprint: string): Promise<Login | null> {
-  const ofUser = await row<KeyColumns & UserColumns & { state: string }>(
-    `select k.id as key_id, k.public_key, k.last_used_at, u.state, ${USER}
+  const ofUser = await row<KeyColumns & ActorUserColumns & { state: string }>(
+    `select k.id as key_id, k.public_key, k.last_used_at, u.state, ${ACTOR_USER}
      from ssh_keys k join users u on u.id = k.user_id where k.fingerprint = ?`,
     [fingerprint]
   )
   if (ofUser) {
     if (ofUser.state !== 'active') return null
-    return loginOf('ssh_keys', ofUser, actorOf(asUser(ofUser), 'ssh'), ofUser.username)
+    return loginOf('ssh_keys', ofUser, actorOf(actorUserOf(ofUser), 'ssh'), ofUser.username)
   }
   const deploy = await row<KeyColumns>(
     `select k.id as key_id, k.public_key, k.last_used_at from deploy_keys k where k.fingerprint = ?
@@ -95,22 +85,13 @@ export function noteKeyUse({ actor: { user }, key: { table, id, lastUsedAt } }: 
  */
 export async function authorOfPush({ user, deployKey }: Actor, projectId: number): Promise<ActorUser | null> {
   if (deployKey === undefined) return user
-  const found = await row<UserColumns>(
-    `select ${USER} from deploy_keys k join deploy_key_projects l on l.deploy_key_id = k.id join users u on u.id = k.user_id
+  const found = await row<ActorUserColumns>(
+    `select ${ACTOR_USER} from deploy_keys k join deploy_key_projects l on l.deploy_key_id = k.id join users u on u.id = k.user_id
      where k.fingerprint = ? and l.project_id = ? and k.can_push and u.state = 'active' order by k.id limit 1`,
     [deployKey, projectId]
   )
   if (!found) return null
-  const actor = actorOf(asUser(found), 'ssh')
+  const actor = actorOf(actorUserOf(found), 'ssh')
   const project = await findProject(projectId, actor)
   return project && may(actor, 'repository.write', project) ? actor.user : null
 }
-
-const asUser = ({ id, username, name, email, admin, external }: UserColumns): ActorUser => ({
-  id,
-  username,
-  name,
-  email,
-  admin: admin === 1,
-  external: external === 1
-})

@@ -20,23 +20,11 @@ export default class ProjectsUnarchive extends BaseCommand {
   async run() {
     const { argv, flags } = await this.parse(ProjectsUnarchive)
     this.configure(flags)
-    const [{ doEach }, { withDatabase }, { commandOrigin }, queries, { archiveProject }, { describeProject }] =
-      await Promise.all([
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/projects/projects.queries.js'),
-        import('../../../areas/projects/project-update.js'),
-        import('../../../areas/projects/describe-project.js')
-      ])
-    const change = async (name: string) => {
-      const { id, archived } = await queries.requireProject(name)
-      await archiveProject({ id }, false, commandOrigin())
-      const project = await describeProject(String(id))
-      const { path_with_namespace: path } = project
-      this.log(archived === 0 ? `project ${path} is not archived` : `unarchived project ${path}`)
-      return project
-    }
-    return withDatabase(() => doEach(argv.map(String), this.jsonEnabled(), change))
+    const { archiveProjects } = await import('../../archive-projects.js')
+    return archiveProjects(argv.map(String), {
+      archived: false,
+      json: this.jsonEnabled(),
+      tell: (path, changed) => this.log(changed ? `unarchived project ${path}` : `project ${path} is not archived`)
+    })
   }
 }
