@@ -45,6 +45,8 @@ import { runnerV4Routes } from '../areas/runners/runner-v4.routes.js'
 import { runnerRoutes } from '../areas/runners/runners.routes.js'
 import { settingsRoutes } from '../areas/settings/settings.routes.js'
 import { versionRoutes } from '../areas/settings/version.routes.js'
+import { personalSnippetRoutes } from '../areas/snippets/personal-snippets.routes.js'
+import { snippetRoutes } from '../areas/snippets/snippets.routes.js'
 import { deployKeyRoutes } from '../areas/ssh/deploy-keys.routes.js'
 import { templateRoutes } from '../areas/templates/templates.routes.js'
 import { uploadedFileRoutes, uploadRoutes } from '../areas/uploads/uploads.routes.js'
@@ -96,6 +98,8 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(variableRoutes)
   await app.register(runnerRoutes)
   await app.register(projectRunnerRoutes)
+  await app.register(snippetRoutes)
+  await app.register(personalSnippetRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)
   await app.register(auditRoutes)

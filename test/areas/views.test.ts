@@ -61,6 +61,8 @@ import type { ProjectOfRunner, RunnerRecord } from '../../src/areas/runners/runn
 import * as runners from '../../src/areas/runners/runners.view.js'
 import { defaultSettings } from '../../src/areas/settings/settings.table.js'
 import * as settings from '../../src/areas/settings/settings.view.js'
+import type { SnippetRow } from '../../src/areas/snippets/snippets.queries.js'
+import * as snippets from '../../src/areas/snippets/snippets.view.js'
 import type { DeployKeyLink } from '../../src/areas/ssh/deploy-keys.js'
 import type { ListedDeployKeyRow } from '../../src/areas/ssh/deploy-keys.queries.js'
 import * as deployKeys from '../../src/areas/ssh/deploy-keys.view.js'
@@ -657,6 +659,20 @@ const STORED = {
   get: (id: number) => ({ group_id: id, repository_size: 2 ** 52, build_artifacts_size: 2 ** 52 - 1 })
 } as Parameters<typeof groups.withStatistics>[0]
 
+const snippet: Columns<SnippetRow> = {
+  id: ID,
+  project_id: or(ID),
+  title: TEXT,
+  file_name: TEXT,
+  visibility_level: [0, 20],
+  created_at: DATE,
+  updated_at: DATE,
+  author_id: ID,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked']
+}
+
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
   viewBroadcast: of(
@@ -684,6 +700,10 @@ const specimens: { readonly [view: string]: Specimen } = {
       return [view({ id: 1, name: '', slug: '', external_url: null })]
     }
   },
+  viewProjectSnippet: of(snippets.ProjectSnippet, snippet, row =>
+    snippets.viewProjectSnippet(row, [...rowsOf(project)][0] as ProjectRow)
+  ),
+  viewPersonalSnippet: of(snippets.PersonalSnippet, snippet, snippets.viewPersonalSnippet),
   viewDeployment: {
     schema: deployments.Deployment,
     views: function* () {
