@@ -189,6 +189,7 @@ export const abilities = {
   'runner.administer': { on: 'instance', least: 'admin' },
   'project_runner.administer': { on: 'project', least: MASTER, before: 'project_runner.administer' },
   'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
+  'project_hook.administer': { on: 'project', least: MASTER, before: 'project_hook.administer' },
   // The queries leave out the private snippets for those who are no members.
   'snippet.list': {
     on: 'project',

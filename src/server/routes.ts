@@ -17,6 +17,7 @@ import { namespaceRoutes } from '../areas/groups/namespaces.routes.js'
 import { historyRoutes } from '../areas/history/history.routes.js'
 import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
 import { hookRoutes } from '../areas/hooks/hooks.routes.js'
+import { projectHookRoutes } from '../areas/hooks/project-hooks.routes.js'
 import { forkRoutes } from '../areas/imports/forks.routes.js'
 import { jobMetricsRoutes } from '../areas/jobs/job-metrics.routes.js'
 import { jobRoutes } from '../areas/jobs/jobs.routes.js'
@@ -102,6 +103,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(personalSnippetRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)
+  await app.register(projectHookRoutes)
   await app.register(auditRoutes)
   await app.register(jobMetricsRoutes)
   await app.register(templateRoutes)

@@ -29,6 +29,7 @@ import type { AttemptRow, DeliveryDetailsRow } from '../../src/areas/hooks/deliv
 import * as deliveries from '../../src/areas/hooks/deliveries.view.js'
 import type { FailingHook } from '../../src/areas/hooks/failing.queries.js'
 import * as hooks from '../../src/areas/hooks/hooks.view.js'
+import * as projectHooks from '../../src/areas/hooks/project-hooks.view.js'
 import * as forks from '../../src/areas/imports/forks.view.js'
 import * as overview from '../../src/areas/jobs/job-overview.view.js'
 import * as jobs from '../../src/areas/jobs/jobs.view.js'
@@ -362,6 +363,9 @@ const hook = {
   noteEvents: [true, false],
   issuesEvents: [true, false],
   mergeRequestsEvents: [true, false],
+  buildEvents: [true, false],
+  pipelineEvents: [true, false],
+  wikiPageEvents: [true, false],
   enableSslVerification: [true, false],
   tokenEncrypted: [null, Buffer.alloc(48)]
 } as unknown as Columns<Hook>
@@ -765,6 +769,7 @@ const specimens: { readonly [view: string]: Specimen } = {
   ),
   viewSystemHook: of(hooks.SystemHook, hook, hooks.viewSystemHook),
   viewDeletedSystemHook: of(hooks.DeletedSystemHook, hook, hooks.viewDeletedSystemHook),
+  viewProjectHook: of(projectHooks.ProjectHook, hook, projectHooks.viewProjectHook),
   viewListedHook: of(Anything, hook, row => hooks.viewListedHook(row, undefined)),
   viewHookWithHealth: of(Anything, hook, row => hooks.viewHookWithHealth(row, undefined)),
   viewGroup: of(Anything, group, groups.viewGroup),
