@@ -67,6 +67,7 @@ const AREAS = [
   // Collaboration.
   'issues',
   'merge-requests',
+  'snippets',
   'discussion',
   'events',
   'inbox',

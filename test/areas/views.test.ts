@@ -29,6 +29,7 @@ import type { AttemptRow, DeliveryDetailsRow } from '../../src/areas/hooks/deliv
 import * as deliveries from '../../src/areas/hooks/deliveries.view.js'
 import type { FailingHook } from '../../src/areas/hooks/failing.queries.js'
 import * as hooks from '../../src/areas/hooks/hooks.view.js'
+import * as projectHooks from '../../src/areas/hooks/project-hooks.view.js'
 import * as forks from '../../src/areas/imports/forks.view.js'
 import * as overview from '../../src/areas/jobs/job-overview.view.js'
 import * as jobs from '../../src/areas/jobs/jobs.view.js'
@@ -61,6 +62,8 @@ import type { ProjectOfRunner, RunnerRecord } from '../../src/areas/runners/runn
 import * as runners from '../../src/areas/runners/runners.view.js'
 import { defaultSettings } from '../../src/areas/settings/settings.table.js'
 import * as settings from '../../src/areas/settings/settings.view.js'
+import type { SnippetRow } from '../../src/areas/snippets/snippets.queries.js'
+import * as snippets from '../../src/areas/snippets/snippets.view.js'
 import type { DeployKeyLink } from '../../src/areas/ssh/deploy-keys.js'
 import type { ListedDeployKeyRow } from '../../src/areas/ssh/deploy-keys.queries.js'
 import * as deployKeys from '../../src/areas/ssh/deploy-keys.view.js'
@@ -360,6 +363,9 @@ const hook = {
   noteEvents: [true, false],
   issuesEvents: [true, false],
   mergeRequestsEvents: [true, false],
+  buildEvents: [true, false],
+  pipelineEvents: [true, false],
+  wikiPageEvents: [true, false],
   enableSslVerification: [true, false],
   tokenEncrypted: [null, Buffer.alloc(48)]
 } as unknown as Columns<Hook>
@@ -657,6 +663,20 @@ const STORED = {
   get: (id: number) => ({ group_id: id, repository_size: 2 ** 52, build_artifacts_size: 2 ** 52 - 1 })
 } as Parameters<typeof groups.withStatistics>[0]
 
+const snippet: Columns<SnippetRow> = {
+  id: ID,
+  project_id: or(ID),
+  title: TEXT,
+  file_name: TEXT,
+  visibility_level: [0, 20],
+  created_at: DATE,
+  updated_at: DATE,
+  author_id: ID,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked']
+}
+
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
   viewBroadcast: of(
@@ -684,6 +704,10 @@ const specimens: { readonly [view: string]: Specimen } = {
       return [view({ id: 1, name: '', slug: '', external_url: null })]
     }
   },
+  viewProjectSnippet: of(snippets.ProjectSnippet, snippet, row =>
+    snippets.viewProjectSnippet(row, [...rowsOf(project)][0] as ProjectRow)
+  ),
+  viewPersonalSnippet: of(snippets.PersonalSnippet, snippet, snippets.viewPersonalSnippet),
   viewDeployment: {
     schema: deployments.Deployment,
     views: function* () {
@@ -745,6 +769,7 @@ const specimens: { readonly [view: string]: Specimen } = {
   ),
   viewSystemHook: of(hooks.SystemHook, hook, hooks.viewSystemHook),
   viewDeletedSystemHook: of(hooks.DeletedSystemHook, hook, hooks.viewDeletedSystemHook),
+  viewProjectHook: of(projectHooks.ProjectHook, hook, projectHooks.viewProjectHook),
   viewListedHook: of(Anything, hook, row => hooks.viewListedHook(row, undefined)),
   viewHookWithHealth: of(Anything, hook, row => hooks.viewHookWithHealth(row, undefined)),
   viewGroup: of(Anything, group, groups.viewGroup),

@@ -20,6 +20,8 @@ export const tags = [
   { name: 'Commit statuses', description: 'What builds and services say about a commit.' },
   { name: 'Triggers', description: 'Tokens with which programs start pipelines.' },
   { name: 'Variables', description: 'Values that every build of a project gets, such as passwords.' },
+  { name: 'Snippets', description: 'Pieces of text and code, in a project or of a user.' },
+  { name: 'Project hooks', description: 'URLs that are called when something happens in a project.' },
   { name: 'System hooks', description: 'URLs that are called when something happens anywhere on the instance.' },
   { name: 'Audit', description: 'Who changed what, when and from where.' },
   { name: 'Templates', description: 'Texts for new files: licenses, ignore files, Dockerfiles and CI files.' },

@@ -73,6 +73,7 @@ t.test('DELETE /users/:id', async t => {
         access_requests: 0,
         stars: 0,
         commit_comments: 0,
+        snippets: 0,
         activities: 0
       },
       stays: {
