@@ -51,3 +51,14 @@ export function findWatchedBuild(id: number): Promise<WatchedBuildDetails | unde
     [id]
   )
 }
+
+/** What a reader of a trace must know: which attempt runs, and whether more will come. */
+export interface TraceState {
+  readonly id: number
+  readonly status: string
+  readonly attempt: number
+  readonly erased_at: Date | null
+}
+
+export const findTraceState = (id: number): Promise<TraceState | undefined> =>
+  row<TraceState>('select id, status, attempt, erased_at from builds where id = ?', [id])
