@@ -475,6 +475,7 @@ const watchedBuild: Columns<WatchedBuildDetails> = {
   finished_at: or(DATE),
   hostname: or(TEXT),
   pid: or(ID),
+  runner: or(TEXT),
   attempt: COUNT,
   failure_reason: or(TEXT),
   exit_code: or(COUNT),
