@@ -74,7 +74,11 @@ export async function makeTemplate({ home, url }: TestServer, file: string): Pro
     'select table_name as name from information_schema.tables where table_schema = ? order by name',
     [TEMPLATE]
   )
-  const statements = ['set foreign_key_checks = 0']
+  const [schema] = await connection.query<RowDataPacket[]>(
+    'select default_collation_name as collation from information_schema.schemata where schema_name = ?',
+    [TEMPLATE]
+  )
+  const statements = [`alter database collate ${schema[0]?.collation}`, 'set foreign_key_checks = 0']
   for (const { name } of tables) {
     const [made] = await connection.query<RowDataPacket[]>(`show create table ${TEMPLATE}.${name}`)
     const [found] = await connection.query<RowDataPacket[]>(`select 1 from ${TEMPLATE}.${name} limit 1`)
