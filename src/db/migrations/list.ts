@@ -27,6 +27,8 @@ import { triggers } from './0034-triggers.js'
 import { environments } from './0035-environments.js'
 import { outsideRunners } from './0036-outside-runners.js'
 import { commitStatuses } from './0037-commit-statuses.js'
+import { planning } from './0042-planning.js'
+import { boards } from './0043-boards.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -55,5 +57,7 @@ export const migrations: readonly Migration[] = [
   triggers,
   environments,
   outsideRunners,
-  commitStatuses
+  commitStatuses,
+  planning,
+  boards
 ]
