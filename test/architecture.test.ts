@@ -66,7 +66,11 @@ const AREAS = [
   'environments',
   'runners',
   // Collaboration.
+  'participation',
+  'labels',
+  'milestones',
   'issues',
+  'boards',
   'merge-requests',
   'snippets',
   'discussion',
