@@ -34,13 +34,14 @@ export async function retryBuildOf(project: ProjectRow, id: number, origin: Orig
 }
 
 /** Starts a build that waits to be started by hand. Returns its id. Throws NothingThere or BadRequest. */
-export async function playBuild(project: ProjectRow, id: number, origin: Origin): Promise<number> {
+export async function playBuild(project: Pick<ProjectRow, 'id'>, id: number, origin: Origin): Promise<number> {
   const { pipeline_id: pipelineId } = await mustFindBuild(project, id)
   await changePipeline(pipelineId, async pipeline => {
     const build = await findStartableBuild(id)
     if (!build || !isPlayable(build)) throw new BadRequest('400 (Bad request) "Unplayable Build" not given')
     const now = new Date()
-    const user = { user_id: origin.user?.id ?? null }
+    // Not specified: a build that a command starts keeps its user, because a sysadmin has no account.
+    const user = origin.user && { user_id: origin.user.id }
     if (build.resource_group === null) {
       await moveBuild(pipeline, build, 'pending', { ...user, queued_at: now, ready_at: null })
       await wakeRunners([id])
@@ -64,7 +65,7 @@ const isPlayable = ({ status, start_when: when, ready_at: readyAt, latest }: Sta
  * Removes the trace and the artifacts of a build that has ended. Returns its id. Throws NothingThere, or Forbidden when
  * there is nothing to remove.
  */
-export async function eraseBuild(project: ProjectRow, id: number, origin: Origin): Promise<number> {
+export async function eraseBuild(project: Pick<ProjectRow, 'id'>, id: number, origin: Origin): Promise<number> {
   const build = await mustFindBuild(project, id)
   const hasTrace = build.attempt > 0 && (await traceSize({ build: id, attempt: build.attempt })) > 0
   if (!hasTrace && build.artifacts_attempt === null) throw new Forbidden('Build is not erasable!')
