@@ -58,11 +58,11 @@ const AREAS = [
   'repository',
   'history',
   'archives',
-  // CI.
+  // CI. The rules of a CI file see the variables of the project.
+  'variables',
   'pipelines',
   'builds',
-  // Runners hand these two to builds.
-  'variables',
+  // Runners hand these to builds.
   'environments',
   'runners',
   // Collaboration.

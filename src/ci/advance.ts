@@ -19,11 +19,12 @@ export interface StageStart {
  * A build runs when the common status of all earlier stages is one of these. A manual build becomes skipped and waits
  * until somebody plays it.
  */
-const RUNS_AFTER: { readonly [When in BuildWhen]: readonly BuildStatus[] } = {
+export const RUNS_AFTER: { readonly [When in BuildWhen]: readonly BuildStatus[] } = {
   on_success: ['success', 'skipped'],
   on_failure: ['failed'],
   always: ['success', 'failed', 'skipped'],
-  manual: []
+  manual: [],
+  delayed: ['success', 'skipped']
 }
 const WHENS = Object.keys(RUNS_AFTER) as BuildWhen[]
 

@@ -1,50 +1,110 @@
-// Checks what needs all jobs together: stages, dependencies, and environments that another job stops.
-import type { CiConfig, CiJob } from './config-types.js'
+// Checks what needs all jobs together: stages, dependencies, needs, and environments that another job stops.
+import type { CiConfig, CiJob, CiNeed } from './config-types.js'
 import { printable, type Report } from './config-values.js'
+import { nearest } from './nearest.js'
+import { findCircle } from './needs.js'
 
 // The most expensive pattern takes a few milliseconds for one ref, and every push matches all patterns.
 const EXPRESSION_LIMIT = 200
 const isExpression = (entry: string) => entry.startsWith('/')
+/** Needs of all jobs together, with those that `parallel` makes. */
+const NEED_LIMIT = 20_000
+
+interface Known {
+  readonly config: CiConfig
+  /** By the name of a job, and by that of the job of which `parallel` made it. */
+  readonly jobs: ReadonlyMap<string, readonly CiJob[]>
+  readonly stageOf: ReadonlyMap<string, number>
+}
+
+type Tell = (problem: string) => void
 
 /** Reports each job that refers to a stage, job or environment that does not exist or does not fit. */
 export function checkConfig(config: CiConfig, report: Report): void {
-  const jobs = new Map(config.jobs.map(job => [job.name, job]))
+  const jobs = jobsByName(config.jobs)
   const stageOf = new Map(config.stages.map((stage, index) => [stage, index]))
+  const known = { config, jobs, stageOf }
   const expressions = new Set(config.jobs.flatMap(job => [...job.only, ...job.except]).filter(isExpression))
   if (expressions.size > EXPRESSION_LIMIT)
     report('jobs', `have ${expressions.size} regular expressions in only and except, more than ${EXPRESSION_LIMIT}`)
-  for (const job of config.jobs) {
+  for (const job of firstOfEach(config.jobs)) {
     const tell = (problem: string) => report(`${printable(job.name)} job:`, problem)
     if (!stageOf.has(job.stage))
       tell(`unknown stage \`${printable(job.stage)}\` (the stages are ${list(config.stages)})`)
-    checkDependencies(job, jobs, stageOf, tell)
-    checkOnStop(job, jobs, tell)
+    checkDependencies(job, known, tell)
+    for (const needs of [job.needs, ...(job.rules ?? []).map(rule => rule.needs)]) checkNeeds(job, needs, known, tell)
+    checkOnStop(job, known, tell)
   }
+  checkCircles(known, report)
 }
+
+/** Two jobs may have the same name after `parallel` has made names. */
+function jobsByName(all: readonly CiJob[]): Map<string, CiJob[]> {
+  const jobs = new Map<string, CiJob[]>()
+  for (const job of all) {
+    for (const name of new Set([job.name, job.baseName])) jobs.set(name, [...(jobs.get(name) ?? []), job])
+  }
+  return jobs
+}
+
+/** `parallel` makes jobs with the same faults; one of them is enough. */
+const firstOfEach = (jobs: readonly CiJob[]) => jobs.filter(({ parallel }) => parallel === null || parallel.index === 1)
 
 const list = (stages: readonly string[]) => {
   const shown = stages.slice(0, 20).map(printable).join(', ')
   return stages.length > 20 ? `${shown} and more` : shown
 }
 
-type Jobs = ReadonlyMap<string, CiJob>
-type Tell = (problem: string) => void
-
-function checkDependencies(job: CiJob, jobs: Jobs, stageOf: ReadonlyMap<string, number>, tell: Tell): void {
+function checkDependencies(job: CiJob, { jobs, stageOf }: Known, tell: Tell): void {
   const own = stageOf.get(job.stage)
   for (const name of job.dependencies ?? []) {
-    const needed = jobs.get(name)
+    const [needed] = jobs.get(name) ?? []
     const stage = needed && stageOf.get(needed.stage)
     if (!needed) tell(`dependency \`${printable(name)}\` is not a job`)
-    else if (own !== undefined && stage !== undefined && stage >= own)
+    else if (job.needs !== null) {
+      if (!job.needs.some(need => need.job === name)) tell(`dependency \`${printable(name)}\` is not in its needs`)
+    } else if (own !== undefined && stage !== undefined && stage >= own)
       tell(`dependency \`${printable(name)}\` is not in an earlier stage`)
   }
 }
 
-function checkOnStop(job: CiJob, jobs: Jobs, tell: Tell): void {
+function checkNeeds(job: CiJob, needs: readonly CiNeed[] | null, { jobs, stageOf }: Known, tell: Tell): void {
+  const own = stageOf.get(job.stage)
+  for (const { job: name, optional } of needs ?? []) {
+    const [needed] = jobs.get(name) ?? []
+    const stage = needed && stageOf.get(needed.stage)
+    if (!needed) {
+      if (!optional) tell(`needs \`${printable(name)}\`, which is not a job${hint(name, jobs)}`)
+    } else if (needed.baseName === job.baseName) tell('needs itself')
+    else if (own !== undefined && stage !== undefined && stage > own) {
+      tell(`needs \`${printable(name)}\`, which is in a later stage`)
+    }
+  }
+}
+
+function hint(name: string, jobs: Known['jobs']): string {
+  const meant = nearest(name, [...jobs.keys()])
+  return meant === undefined ? '' : ` (did you mean \`${printable(meant)}\`?)`
+}
+
+function checkCircles({ config, jobs }: Known, report: Report): void {
+  const edges = new Map(config.jobs.map(job => [job.name, neededNames(job.needs ?? [], jobs)]))
+  const total = [...edges.values()].reduce((sum, names) => sum + names.length, 0)
+  if (total > NEED_LIMIT) report('jobs', `have ${total} needs together, more than ${NEED_LIMIT}`)
+  const circle = total > NEED_LIMIT ? undefined : findCircle(edges)
+  if (circle) report('jobs', `need each other in a circle: ${circle.slice(0, 12).map(printable).join(' → ')}`)
+}
+
+/** The names of the jobs that needs mean, of those in `jobs`. */
+export const neededNames = (
+  needs: readonly CiNeed[],
+  jobs: ReadonlyMap<string, readonly { readonly name: string }[]>
+): string[] => [...new Set(needs.flatMap(need => (jobs.get(need.job) ?? []).map(({ name }) => name)))]
+
+function checkOnStop(job: CiJob, { jobs }: Known, tell: Tell): void {
   const name = job.environment?.onStop
   if (!job.environment || !name) return
-  const stopper = jobs.get(name)
+  const [stopper] = jobs.get(name) ?? []
   const shown = `on_stop job \`${printable(name)}\``
   if (!stopper) tell(`${shown} is not a job`)
   else if (!stopper.environment) tell(`${shown} has no environment`)

@@ -1,111 +1,102 @@
 // Reads one job of a CI file.
-import { readArtifacts, readCache, readEnvironment } from './config-parts.js'
-import { BUILD_WHENS, type CiCache, type CiJob, type CiVariable } from './config-types.js'
+import { type Defaults, inheritedVariables, SHARED_KEYS, withDefaults } from './config-defaults.js'
+import { readEnvironment } from './config-parts.js'
+import { BUILD_WHENS, type CiJob, type CiVariable } from './config-types.js'
 import {
   checkKeys,
   given,
-  nameProblem,
   readChoice,
   readFlag,
   readList,
+  readNumbers,
+  readSection,
   readText,
   readVariables,
   reportAt,
   type Section
 } from './config-values.js'
+import { readNeeds } from './needs.js'
+import { expandParallel } from './parallel.js'
 import { patternProblem, refPatternProblem } from './refs.js'
-
-/** The values that a job inherits for keys that it does not have. Variables are merged; other keys are replaced. */
-export interface Defaults {
-  readonly beforeScript: readonly string[]
-  readonly afterScript: readonly string[]
-  readonly image: string | null
-  readonly services: readonly string[]
-  readonly cache: CiCache | null
-  readonly variables: readonly CiVariable[]
-}
+import { readRules } from './rules/read-rules.js'
+import { readStartIn } from './timing.js'
 
 export const JOB_KEYS = [
+  ...Object.values(SHARED_KEYS),
   'script',
-  'before_script',
-  'after_script',
   'stage',
   'type',
-  'image',
-  'services',
   'variables',
-  'cache',
-  'tags',
   'allow_failure',
   'when',
+  'start_in',
   'only',
   'except',
-  'environment',
-  'artifacts',
-  'dependencies',
-  'coverage'
-]
-
-const LATER_KEYS = [
   'rules',
   'needs',
-  'extends',
+  'environment',
+  'dependencies',
+  'coverage',
   'parallel',
-  'retry',
-  'timeout',
-  'interruptible',
   'resource_group',
-  'trigger',
-  'inherit',
-  'secrets',
-  'id_tokens',
-  'release',
-  'pages',
-  'hooks',
-  'identity',
-  'run',
-  'start_in',
-  'manual_confirmation',
-  'dast_configuration'
+  'inherit'
 ]
+/** Decided: keys of later versions that would change what a build does are refused by name. */
+const LATER_KEYS = ['trigger', 'secrets', 'id_tokens', 'hooks', 'identity', 'run', 'dast_configuration']
+const IDLE_KEYS = ['release', 'pages', 'manual_confirmation']
 
-/** Reads the keys that both a job and the root of the file may have. */
-export function readDefaults(section: Section): Defaults {
+/** The jobs in their canonical form. A wrong value is reported, and the default of the key replaces it. */
+export function readJob(name: string, section: Section, defaults: Defaults): CiJob[] {
+  checkKeys(section, JOB_KEYS, LATER_KEYS, IDLE_KEYS)
+  const inherit = readSection(section, 'inherit')
+  if (inherit) checkKeys(inherit, ['default', 'variables'], [])
+  const when = readChoice(section, 'when', BUILD_WHENS, 'on_success')
+  const own = readVariables(section)
+  const job: CiJob = {
+    name,
+    baseName: name,
+    stage: readText(section, given(section, 'stage') === undefined ? 'type' : 'stage', 255) ?? 'test',
+    script: readScript(section),
+    ...withDefaults(section, defaults),
+    variables: mergeVariables(inheritedVariables(section, defaults.variables), own),
+    ownVariables: own.map(({ key }) => key),
+    ...readAllowFailure(section),
+    when,
+    startIn: readStartIn(section, when),
+    ...readSelection(section),
+    needs: readNeeds(section),
+    environment: readEnvironment(section),
+    dependencies: readDependencies(section),
+    coverage: readCoverage(section),
+    parallel: null,
+    resourceGroup: readText(section, 'resource_group', 255)
+  }
+  return expandParallel(section, job)
+}
+
+/** Which pipelines have the job. */
+function readSelection(section: Section): Pick<CiJob, 'only' | 'except' | 'rules'> {
+  for (const key of ['only', 'except']) {
+    if (given(section, 'rules') !== undefined && given(section, key) !== undefined) {
+      reportAt(section, key, 'cannot stand together with rules')
+    }
+  }
   return {
-    beforeScript: readList(section, 'before_script', { single: true }) ?? [],
-    afterScript: readList(section, 'after_script', { single: true }) ?? [],
-    image: readText(section, 'image', 255),
-    services: readList(section, 'services', { check: nameProblem }) ?? [],
-    cache: readCache(section) ?? null,
-    variables: readVariables(section)
+    only: readList(section, 'only', { check: refPatternProblem }) ?? [],
+    except: readList(section, 'except', { check: refPatternProblem }) ?? [],
+    rules: readRules(section)
   }
 }
 
-/** The job in its canonical form. A wrong value is reported, and the default of the key replaces it. */
-export function readJob(name: string, section: Section, defaults: Defaults): CiJob {
-  checkKeys(section, JOB_KEYS, LATER_KEYS)
-  const own = readDefaults(section)
-  const inherits = (key: string) => given(section, key) === undefined
-  return {
-    name,
-    stage: readText(section, inherits('stage') ? 'type' : 'stage', 255) ?? 'test',
-    script: readScript(section),
-    beforeScript: (inherits('before_script') ? defaults : own).beforeScript,
-    afterScript: (inherits('after_script') ? defaults : own).afterScript,
-    image: (inherits('image') ? defaults : own).image,
-    services: (inherits('services') ? defaults : own).services,
-    cache: (inherits('cache') ? defaults : own).cache,
-    variables: mergeVariables(defaults.variables, own.variables),
-    tags: [...new Set(readList(section, 'tags', { check: nameProblem }))],
-    allowFailure: readFlag(section, 'allow_failure'),
-    when: readChoice(section, 'when', BUILD_WHENS, 'on_success'),
-    only: readList(section, 'only', { check: refPatternProblem }) ?? [],
-    except: readList(section, 'except', { check: refPatternProblem }) ?? [],
-    environment: readEnvironment(section),
-    artifacts: readArtifacts(section),
-    dependencies: readDependencies(section),
-    coverage: readCoverage(section)
+function readAllowFailure(section: Section): Pick<CiJob, 'allowFailure' | 'allowFailureCodes'> {
+  if (!(given(section, 'allow_failure') instanceof Map)) {
+    return { allowFailure: readFlag(section, 'allow_failure'), allowFailureCodes: [] }
   }
+  const allowed = readSection(section, 'allow_failure')
+  if (allowed) checkKeys(allowed, ['exit_codes'], [])
+  const codes = allowed ? readNumbers(allowed, 'exit_codes', { least: 1, most: 255 }) : []
+  if (allowed && codes.length === 0) reportAt(allowed, 'exit_codes', 'should be numbers from 1 to 255')
+  return { allowFailure: false, allowFailureCodes: codes }
 }
 
 function readScript(section: Section): string[] {
@@ -132,7 +123,8 @@ function readCoverage(section: Section): string | null {
   return source ?? null
 }
 
-function mergeVariables(under: readonly CiVariable[], over: readonly CiVariable[]): CiVariable[] {
+/** `over` wins. */
+export function mergeVariables(under: readonly CiVariable[], over: readonly CiVariable[]): CiVariable[] {
   const merged = new Map([...under, ...over].map(({ key, value }) => [key, value]))
   return [...merged].map(([key, value]) => ({ key, value }))
 }

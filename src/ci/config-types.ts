@@ -1,7 +1,8 @@
 // The canonical form of a CI file: every list is an array, defaults and inheritance are applied, nothing is optional.
 // All of it can be written as JSON.
+import type { Expression } from './rules/expression.js'
 
-export const BUILD_WHENS = ['on_success', 'on_failure', 'always', 'manual'] as const
+export const BUILD_WHENS = ['on_success', 'on_failure', 'always', 'manual', 'delayed'] as const
 export type BuildWhen = (typeof BUILD_WHENS)[number]
 
 export const ARTIFACT_WHENS = ['on_success', 'on_failure', 'always'] as const
@@ -40,8 +41,42 @@ export interface CiEnvironment {
   readonly onStop: string | null
 }
 
+/** A job that must end before another one starts. */
+export interface CiNeed {
+  /** The name of a job, or of all jobs that `parallel` has made of it. */
+  readonly job: string
+  /** Whether the artifacts of that job are unpacked. */
+  readonly artifacts: boolean
+  /** True: the pipeline may lack that job. */
+  readonly optional: boolean
+}
+
+/** When a build that failed is repeated by itself. */
+export interface CiRetry {
+  readonly max: number
+  /** The reasons of failures that are repeated; without any, each one is. */
+  readonly when: readonly string[]
+  /** The exit codes that are repeated; without any, each one is. */
+  readonly exitCodes: readonly number[]
+}
+
+/** One entry of `rules`. All its conditions must hold; null means that it lacks the key. */
+export interface CiRule {
+  readonly if: Expression | null
+  readonly changes: readonly string[] | null
+  readonly exists: readonly string[] | null
+  readonly when: BuildWhen | 'never' | null
+  readonly startIn: number | null
+  readonly allowFailure: boolean | null
+  readonly variables: readonly CiVariable[]
+  readonly needs: readonly CiNeed[] | null
+  readonly interruptible: boolean | null
+}
+
 export interface CiJob {
   readonly name: string
+  /** The name in the file: `parallel` makes several jobs of one. */
+  readonly baseName: string
   readonly stage: string
   readonly script: readonly string[]
   readonly beforeScript: readonly string[]
@@ -50,6 +85,8 @@ export interface CiJob {
   readonly services: readonly string[]
   /** The global variables; the job's own variables replace those of the same name. */
   readonly variables: readonly CiVariable[]
+  /** The names of those variables that the job itself has. */
+  readonly ownVariables: readonly string[]
   readonly cache: CiCache | null
   readonly tags: readonly string[]
   readonly allowFailure: boolean
@@ -62,10 +99,39 @@ export interface CiJob {
   readonly dependencies: readonly string[] | null
   /** A regular expression without its slashes. */
   readonly coverage: string | null
+  /** Null: the job waits for all earlier stages. */
+  readonly needs: readonly CiNeed[] | null
+  /** Null: only and except decide. */
+  readonly rules: readonly CiRule[] | null
+  /** Its number among those that `parallel` has made, from 1. */
+  readonly parallel: { readonly index: number; readonly total: number } | null
+  readonly retry: CiRetry | null
+  /** Seconds. */
+  readonly timeout: number | null
+  readonly interruptible: boolean
+  /** Seconds that a job with `when: delayed` waits. */
+  readonly startIn: number | null
+  /** One build of a group runs at a time. The text may contain variables. */
+  readonly resourceGroup: string | null
+  /** The exit codes of failures that nobody minds, beside `allowFailure`. */
+  readonly allowFailureCodes: readonly number[]
+}
+
+export const NEW_COMMIT_ACTIONS = ['conservative', 'interruptible', 'none'] as const
+export type NewCommitAction = (typeof NEW_COMMIT_ACTIONS)[number]
+
+export interface CiWorkflow {
+  /** They decide whether there is a pipeline at all; null means always. */
+  readonly rules: readonly CiRule[] | null
+  /** What becomes of the pipeline when its branch gets another one. */
+  readonly onNewCommit: NewCommitAction
 }
 
 /** `stages` are in the order of execution, `jobs` in the order of the file. */
 export interface CiConfig {
   readonly stages: readonly string[]
   readonly jobs: readonly CiJob[]
+  /** The global variables. */
+  readonly variables: readonly CiVariable[]
+  readonly workflow: CiWorkflow
 }

@@ -11,6 +11,8 @@ export interface Section {
   readonly path: string
   readonly entries: YamlMapping
   readonly report: Report
+  /** Tells what does not harm, such as a key without an effect here. */
+  readonly warn: Report
 }
 
 export const NAME_LIMIT = 255
@@ -40,16 +42,28 @@ export function reportAt(section: Section, key: string, problem: string): void {
 export function readSection(section: Section, key: string): Section | undefined {
   const value = given(section, key)
   if (value === undefined) return undefined
-  if (value instanceof Map) return { path: pathOf(section, key), entries: value, report: section.report }
+  if (value instanceof Map) return { ...section, path: pathOf(section, key), entries: value }
   reportAt(section, key, `should be a mapping, not ${kindOf(value)}`)
   return undefined
 }
 
-/** Reports every unknown key. `later` are keys of later versions of the format. */
-export function checkKeys(section: Section, known: readonly string[], later: readonly string[]): void {
+/**
+ * Reports every unknown key. `later` are keys of later versions of the format that would change what happens; `idle` are
+ * those whose lack changes only what is shown.
+ */
+export function checkKeys(
+  section: Section,
+  known: readonly string[],
+  later: readonly string[],
+  idle: readonly string[] = []
+): void {
   for (const key of section.entries.keys()) {
     const name = keyText(key)
     if (typeof key === 'string' && known.includes(name)) continue
+    if (idle.includes(name)) {
+      section.warn(section.path, `key \`${name}\` has no effect here`)
+      continue
+    }
     if (later.includes(name)) {
       section.report(section.path, `key \`${name}\` is not supported by this service`)
       continue
@@ -99,7 +113,8 @@ export function readList(section: Section, key: string, rules: ListRules = {}): 
   const value = given(section, key)
   if (value === undefined) return undefined
   const expected = rules.single ? 'should be text or a list of text' : 'should be a list of text'
-  const entries = rules.single && typeof value === 'string' ? [value] : value
+  // A reference to a list within a list, or an alias of one, gives lists in lists.
+  const entries = rules.single && typeof value === 'string' ? [value] : Array.isArray(value) ? value.flat(10) : value
   if (!Array.isArray(entries)) {
     reportAt(section, key, `${expected}, not ${kindOf(entries)}`)
     return []
@@ -121,6 +136,48 @@ export function readList(section: Section, key: string, rules: ListRules = {}): 
   return texts
 }
 
+interface Range {
+  readonly least: number
+  readonly most: number
+}
+
+/** A whole number; null when the key is absent. */
+export function readNumber(section: Section, key: string, range: Range): number | null {
+  const value = given(section, key)
+  if (value === undefined) return null
+  const number = wholeNumber(value, range)
+  if (number === undefined) reportAt(section, key, `should be a number from ${range.least} to ${range.most}`)
+  return number ?? null
+}
+
+/** A number, or a list of numbers; empty when the key is absent. */
+export function readNumbers(section: Section, key: string, range: Range): number[] {
+  const value = given(section, key)
+  if (value === undefined) return []
+  const numbers = (Array.isArray(value) ? value : [value]).map(entry => wholeNumber(entry, range))
+  const known = numbers.filter(number => number !== undefined)
+  if (known.length < numbers.length) {
+    reportAt(section, key, `should be numbers from ${range.least} to ${range.most}`)
+  }
+  return [...new Set(known)]
+}
+
+function wholeNumber(value: Yaml, { least, most }: Range): number | undefined {
+  if (typeof value !== 'object' || value === null || !('number' in value) || !/^\d{1,9}$/.test(value.number)) return
+  const number = Number(value.number)
+  return number >= least && number <= most ? number : undefined
+}
+
+/** A text or a list of texts, each one of `choices`; empty when the key is absent. */
+export function readTexts(section: Section, key: string, choices: readonly string[]): string[] {
+  const check = (text: string) => {
+    if (choices.includes(text)) return undefined
+    const hint = nearest(text, choices)
+    return `is not known${hint === undefined ? '' : ` (did you mean \`${hint}\`?)`}`
+  }
+  return readList(section, key, { single: true, check }) ?? []
+}
+
 /** The problem of a text that becomes a name in the database; undefined when it has none. */
 export function nameProblem(text: string): string | undefined {
   if (text.trim() === '') return 'should not be empty'
@@ -138,15 +195,39 @@ export function readVariables(section: Section): CiVariable[] {
   return [...value].flatMap(([key, entry]) => {
     const name = keyText(key)
     const path = pathOf(section, `variables:${printable(name)}`)
-    if (!/^\w+$/.test(name)) section.report(path, 'has a name that is not made of letters, digits and _')
-    else if (name.length > NAME_LIMIT) section.report(path, `has a name longer than ${NAME_LIMIT} characters`)
-    else if (Array.isArray(entry) || entry instanceof Map)
-      section.report(path, `should be text, a number or a boolean, not ${kindOf(entry)}`)
-    else if (entry !== null && Buffer.byteLength(keyText(entry)) > VALUE_LIMIT)
-      section.report(path, `is longer than ${VALUE_LIMIT} bytes`)
-    else return [{ key: name, value: entry === null ? '' : keyText(entry) }]
-    return []
+    const text = variableText({ ...section, path }, entry)
+    const problem = text === undefined ? undefined : variableProblem(name, [text])
+    if (problem) section.report(path, problem)
+    return problem || text === undefined ? [] : [{ key: name, value: text }]
   })
+}
+
+/** The value of a variable as text; undefined after a report. A mapping has it in `value`, with words for people. */
+function variableText(section: Section, entry: Yaml): string | undefined {
+  if (entry instanceof Map) {
+    checkKeys({ ...section, entries: entry }, ['value', 'description', 'options'], ['expand'])
+    return variableText(section, wordsOf(entry))
+  }
+  if (entry === null) return ''
+  if (Array.isArray(entry) || (typeof entry === 'object' && !('number' in entry))) {
+    section.report(section.path, `should be text, a number or a boolean, not ${kindOf(entry)}`)
+    return undefined
+  }
+  return keyText(entry)
+}
+
+/** A mapping within a mapping is no value. */
+function wordsOf(entry: YamlMapping): Yaml {
+  const value = entry.get('value') ?? null
+  return value instanceof Map ? [] : value
+}
+
+/** The problem of a variable with one of these values; undefined when it has none. */
+export function variableProblem(name: string, values: readonly string[]): string | undefined {
+  if (!/^\w+$/.test(name)) return 'has a name that is not made of letters, digits and _'
+  if (name.length > NAME_LIMIT) return `has a name longer than ${NAME_LIMIT} characters`
+  if (values.some(value => Buffer.byteLength(value) > VALUE_LIMIT)) return `is longer than ${VALUE_LIMIT} bytes`
+  return undefined
 }
 
 /** The kind of a value in words, for a message. */
@@ -154,6 +235,7 @@ export function kindOf(value: Yaml): string {
   if (value === null) return 'empty'
   if (Array.isArray(value)) return 'a list'
   if (value instanceof Map) return 'a mapping'
+  if (typeof value === 'object' && 'reference' in value) return 'a reference'
   if (typeof value === 'string') return 'text'
   return typeof value === 'boolean' ? 'a boolean' : 'a number'
 }

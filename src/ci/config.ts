@@ -1,6 +1,7 @@
 // Turns a CI file into its canonical form. For any text, the result is either a configuration or a list of errors.
 import { checkConfig } from './config-check.js'
-import { type Defaults, readDefaults, readJob } from './config-job.js'
+import { type Defaults, isJob, readDefaults } from './config-defaults.js'
+import { readJob } from './config-job.js'
 import type { CiConfig, CiJob } from './config-types.js'
 import {
   advice,
@@ -9,40 +10,112 @@ import {
   printable,
   type Report,
   readList,
+  readVariables,
   reportAt,
   type Section
 } from './config-values.js'
 import { EXPANDED_LIMIT, keyText, loadYaml, type Yaml, type YamlKey, type YamlMapping } from './load-yaml.js'
 import { nearest } from './nearest.js'
+import { resolveExtends } from './resolve/extends.js'
+import { type CiFiles, includesFiles, resolveIncludes } from './resolve/include.js'
+import { MERGE_LIMIT, type MergeBudget, MergesTooMuch } from './resolve/merge.js'
+import { resolveReferences } from './resolve/references.js'
+import { readWorkflow } from './workflow.js'
 
 export type * from './config-types.js'
+export type { CiFiles } from './resolve/include.js'
 
-/** Each error is `<path> <problem>`; colons join the parts of the path. */
+/** Each error is `<path> <problem>`; colons join the parts of the path. Warnings are the same, and do no harm. */
 export type ParsedConfig =
-  | { readonly config: CiConfig; readonly errors: readonly [] }
-  | { readonly config: null; readonly errors: readonly string[] }
+  | { readonly config: CiConfig; readonly errors: readonly []; readonly warnings: readonly string[] }
+  | { readonly config: null; readonly errors: readonly string[]; readonly warnings: readonly string[] }
 
-export const JOB_LIMIT = 500
+export const JOB_LIMIT = 1000
 const STAGE_LIMIT = 100
 const ERROR_LIMIT = 50
 const DEFAULT_STAGES = ['build', 'test', 'deploy']
+const [FIRST_STAGE, LAST_STAGE] = ['.pre', '.post']
 
 const RESERVED = ['image', 'services', 'stages', 'types', 'before_script', 'after_script', 'variables', 'cache']
-// Not specified: a job may have such a name. Without a script, we take it for the key of a later version.
-const LATER_KEYS = ['include', 'default', 'workflow', 'spec']
+/** Not specified: a job may have such a name. Without a script, it is the key of a later version. */
+const LATER_RESERVED = ['include', 'default', 'workflow']
+const LATER_KEYS = ['spec']
 
-/** Parses, checks and completes a CI file. No text makes it throw; it gives all errors that it finds. */
+/**
+ * Parses, checks and completes a CI file, with the files of the repository that it includes; null stands for no
+ * repository. No text makes it throw; it gives all errors that it finds.
+ */
+export async function readConfig(text: string, files: CiFiles | null): Promise<ParsedConfig> {
+  const { root, errors } = loadRoot(text)
+  if (!root) return refuse(errors)
+  const messages = newMessages()
+  try {
+    const budget = { left: MERGE_LIMIT }
+    const whole = await resolveIncludes(root, { files, report: messages.report, budget })
+    return readWhole(whole, budget, messages)
+  } catch (error) {
+    if (error instanceof MergesTooMuch) return refuse([`config ${error.message}`])
+    throw error
+  }
+}
+
+/** The same for a file that includes no other one. */
 export function parseConfig(text: string): ParsedConfig {
+  const { root, errors } = loadRoot(text)
+  if (!root) return refuse(errors)
+  if (includesFiles(root)) return refuse(['include can be read only together with the repository'])
+  try {
+    return readWhole(root, { left: MERGE_LIMIT }, newMessages())
+  } catch (error) {
+    if (error instanceof MergesTooMuch) return refuse([`config ${error.message}`])
+    throw error
+  }
+}
+
+function loadRoot(text: string): { root: YamlMapping | null; errors: readonly string[] } {
   const loaded = loadYaml(text)
-  if (loaded.errors.length > 0) return { config: null, errors: loaded.errors }
-  if (loaded.value === null) return { config: null, errors: ['config is empty'] }
-  if (!(loaded.value instanceof Map)) return { config: null, errors: ['config should be a mapping of keys to values'] }
+  if (loaded.errors.length > 0) return { root: null, errors: loaded.errors }
+  if (loaded.value === null) return { root: null, errors: ['config is empty'] }
+  if (loaded.value instanceof Map) return { root: loaded.value, errors: [] }
+  return { root: null, errors: ['config should be a mapping of keys to values'] }
+}
+
+interface Messages {
+  readonly errors: string[]
+  readonly warnings: Set<string>
+  readonly report: Report
+  readonly warn: Report
+}
+
+function newMessages(): Messages {
   const errors: string[] = []
-  const report: Report = (path, problem) => errors.push(`${path} ${problem}`)
-  const config = readRoot({ path: '', entries: loaded.value, report })
+  const warnings = new Set<string>()
+  return {
+    errors,
+    warnings,
+    report: (path, problem) => errors.push(`${path} ${problem}`),
+    warn: (path, problem) => warnings.add(`${path} ${problem}`)
+  }
+}
+
+const refuse = (errors: readonly string[], warnings: readonly string[] = []): ParsedConfig => ({
+  config: null,
+  errors,
+  warnings
+})
+
+function readWhole(
+  whole: YamlMapping,
+  budget: MergeBudget,
+  { errors, warnings, report, warn }: Messages
+): ParsedConfig {
+  const extended = resolveExtends(whole, report, budget)
+  const entries = resolveReferences(extended, report, budget)
+  const config = readRoot({ path: '', entries, report, warn })
   if (config && errors.length === 0) checkConfig(config, report)
-  if (config && errors.length === 0) return { config, errors: [] }
-  return { config: null, errors: bounded(errors) }
+  const told = bounded([...warnings])
+  if (config && errors.length === 0) return { config, errors: [], warnings: told }
+  return refuse(bounded(errors), told)
 }
 
 function bounded(errors: string[]): string[] {
@@ -52,7 +125,8 @@ function bounded(errors: string[]): string[] {
 
 function readRoot(root: Section): CiConfig | undefined {
   const stages = readStages(root)
-  const defaults = readDefaults(root)
+  const defaults = { ...readDefaults(root), variables: readVariables(root) }
+  const workflow = readWorkflow(root)
   const found = visibleJobs(root)
   if (found.length === 0) root.report('jobs', 'should contain at least one visible job')
   if (found.length > JOB_LIMIT) {
@@ -60,7 +134,14 @@ function readRoot(root: Section): CiConfig | undefined {
     return undefined
   }
   const jobs = readJobs(root, found, defaults)
-  return jobs && { stages, jobs }
+  return jobs && { stages: withEdges(stages, jobs), jobs, variables: defaults.variables, workflow }
+}
+
+/** The two stages that come before and after all others. They are there when a job names them. */
+function withEdges(stages: readonly string[], jobs: readonly CiJob[]): string[] {
+  const used = (stage: string) => (jobs.some(job => job.stage === stage) ? [stage] : [])
+  const others = stages.filter(stage => stage !== FIRST_STAGE && stage !== LAST_STAGE)
+  return [...used(FIRST_STAGE), ...others, ...used(LAST_STAGE)]
 }
 
 function readStages(root: Section): string[] {
@@ -75,7 +156,7 @@ function readStages(root: Section): string[] {
 function visibleJobs(root: Section): [YamlKey, Yaml][] {
   return [...root.entries].filter(([key, value]) => {
     const name = keyText(key)
-    if (RESERVED.includes(name)) return false
+    if (RESERVED.includes(name) || (LATER_RESERVED.includes(name) && !isJob(value))) return false
     if (!name.startsWith('.')) return true
     if (value === null) root.report(printable(name), 'should not be empty')
     return false
@@ -90,13 +171,17 @@ function readJobs(root: Section, found: [YamlKey, Yaml][], defaults: Defaults): 
     const entries = jobEntries(root, key, value)
     if (!entries) continue
     const name = keyText(key)
-    const job = readJob(name, { path: `jobs:${printable(name)}`, entries, report: root.report }, defaults)
-    size += sizeOf(job)
+    const made = readJob(name, { ...root, path: `jobs:${printable(name)}`, entries }, defaults)
+    size += sizeOf(made)
     if (size > EXPANDED_LIMIT) {
       root.report('jobs', 'are too large together with what they inherit')
       return undefined
     }
-    jobs.push(job)
+    jobs.push(...made)
+    if (jobs.length > JOB_LIMIT) {
+      root.report('jobs', `are more than ${JOB_LIMIT}, with those that \`parallel\` makes`)
+      return undefined
+    }
   }
   return jobs
 }
@@ -104,10 +189,9 @@ function readJobs(root: Section, found: [YamlKey, Yaml][], defaults: Defaults): 
 function jobEntries(root: Section, key: YamlKey, value: Yaml): YamlMapping | undefined {
   const name = keyText(key)
   const path = `jobs:${printable(name)}`
-  const isJob = value instanceof Map && value.has('script')
   const problem = nameProblem(name)
   if (typeof key !== 'string') root.report(path, `has a name that is ${kindOf(key)}${advice(key)}`)
-  else if (LATER_KEYS.includes(name) && !isJob) root.report(name, 'is not supported by this service')
+  else if (LATER_KEYS.includes(name) && !isJob(value)) root.report(name, 'is not supported by this service')
   else if (problem) root.report(path, `has a name that ${problem}`)
   else if (value instanceof Map && value.size > 0) return value
   else root.report(path, `should be a mapping with a script${hint(name)}`)
@@ -115,7 +199,7 @@ function jobEntries(root: Section, key: YamlKey, value: Yaml): YamlMapping | und
 }
 
 function hint(name: string): string {
-  const meant = nearest(name, RESERVED)
+  const meant = nearest(name, [...RESERVED, ...LATER_RESERVED])
   return meant === undefined ? '' : ` (did you mean \`${meant}\`?)`
 }
 

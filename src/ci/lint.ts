@@ -1,7 +1,22 @@
-import { parseConfig } from './config.js'
+import { type CiFiles, type ParsedConfig, parseConfig, readConfig } from './config.js'
 
-/** Checks a CI file without creating anything. Gives all errors, each as `<path> <problem>`. */
-export function lintConfig(text: string): { status: 'valid' | 'invalid'; errors: readonly string[] } {
-  const { errors } = parseConfig(text)
-  return { status: errors.length === 0 ? 'valid' : 'invalid', errors }
+export interface Lint {
+  readonly status: 'valid' | 'invalid'
+  /** Each is `<path> <problem>`. */
+  readonly errors: readonly string[]
+  /** What has no effect here. */
+  readonly warnings: readonly string[]
 }
+
+/** Checks a CI file without creating anything. It cannot include others. */
+export const lintConfig = (text: string): Lint => lintOf(parseConfig(text))
+
+/** Checks a CI file together with the files of its repository. */
+export const lintWithFiles = async (text: string, files: CiFiles): Promise<Lint> =>
+  lintOf(await readConfig(text, files))
+
+const lintOf = ({ errors, warnings }: ParsedConfig): Lint => ({
+  status: errors.length === 0 ? 'valid' : 'invalid',
+  errors,
+  warnings
+})

@@ -25,9 +25,13 @@ import {
 export interface YamlNumber {
   readonly number: string
 }
+/** The tag `!reference`: the keys that lead from the root to the value that stands in its place. */
+export interface YamlReference {
+  readonly reference: readonly string[]
+}
 export type YamlKey = string | boolean | null | YamlNumber
 export type YamlMapping = Map<YamlKey, Yaml>
-export type Yaml = YamlKey | Yaml[] | YamlMapping
+export type Yaml = YamlKey | Yaml[] | YamlMapping | YamlReference
 
 export type LoadedYaml =
   | { readonly value: Yaml; readonly errors: readonly [] }
@@ -123,13 +127,16 @@ const narrowBooleans = new Map([
 ])
 const DROPPED = /:(timestamp|binary|set|omap|pairs|merge)$/
 
+const REFERENCE = '!reference'
+
 function chooseTags(tags: Tags): Tags {
-  return tags.flatMap(tag => {
+  const chosen: Tags = tags.flatMap(tag => {
     if (typeof tag === 'string' || DROPPED.test(tag.tag) || ('format' in tag && tag.format === 'TIME')) return []
     if (tag.tag.endsWith(':bool') && 'test' in tag && tag.test)
       tag = { ...tag, test: narrowBooleans.get(tag.test.test('true')) } as ScalarTag
     return [tag]
   })
+  return [...chosen, { tag: REFERENCE, collection: 'seq', identify: () => false }]
 }
 
 const options: ParseOptions & DocumentOptions & SchemaOptions = {
@@ -167,10 +174,23 @@ function convert(node: ParsedNode | null, context: Context): Yaml {
 
 function convertContent(node: ParsedNode, context: Context): Yaml {
   if (isScalar(node)) return scalar(node, context)
-  if (isSeq(node)) return node.items.map(item => convert(item as ParsedNode | null, context))
+  if (isSeq(node)) {
+    const items = node.items.map(item => convert(item as ParsedNode | null, context))
+    return node.tag === REFERENCE ? referenceOf(items, node.range[0]) : items
+  }
   if (isMap(node)) return mapping(node as YAMLMap<ParsedNode, ParsedNode | null>, context)
   throw new Unreadable('contains an unknown kind of node')
 }
+
+function referenceOf(items: readonly Yaml[], position: number): YamlReference {
+  const reference = items.filter(item => typeof item === 'string')
+  if (reference.length === items.length && items.length > 0) return { reference }
+  throw new Unreadable('has a `!reference` that is not a list of names', position)
+}
+
+/** Whether a value stands for another one. */
+export const isReference = (value: Yaml): value is YamlReference =>
+  typeof value === 'object' && value !== null && 'reference' in value
 
 function scalar(node: Scalar, context: Context): YamlKey {
   const { value } = node
@@ -192,7 +212,8 @@ function mapping(node: YAMLMap<ParsedNode, ParsedNode | null>, context: Context)
       continue
     }
     const name = convert(key, context)
-    if (Array.isArray(name) || name instanceof Map) throw new Unreadable('has a key that is not text', key?.range?.[0])
+    if (Array.isArray(name) || name instanceof Map || isReference(name))
+      throw new Unreadable('has a key that is not text', key?.range?.[0])
     const text = keyText(name)
     if (seen.has(text)) throw new Unreadable(`has the key \`${text.slice(0, 64)}\` twice`, key?.range?.[0])
     seen.add(text)

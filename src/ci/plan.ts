@@ -1,60 +1,51 @@
 // Plans the builds of a pipeline from a configuration and one event. A plan is final: later changes of the file never
 // reach it, so it contains a copy of everything that a build needs.
-import type { BuildWhen, CiArtifacts, CiCache, CiConfig, CiEnvironment, CiJob, CiVariable } from './config-types.js'
+import type { CiConfig, CiJob, CiRule, CiVariable, NewCommitAction } from './config-types.js'
+import { printable } from './config-values.js'
+import { findCircle } from './needs.js'
+import { type JobContext, missingNeeds, type PlannedBuild, planBuild, valuesOfJob } from './planned-build.js'
 import { type RefContext, selector } from './refs.js'
+import { layered, type RuleFacts, type RuleJudge, RulesTooLarge, ruleJudge, valuesOf } from './rules/evaluate.js'
+
+export type { BuildOptions, PlannedBuild } from './planned-build.js'
 
 export interface PlanContext extends RefContext {
   /** The message of the last commit of the ref. */
   readonly commitMessage: string
   /** Whether `[ci skip]` in the message counts: it does for a push, but not when somebody asks for a pipeline. */
   readonly honourSkip: boolean
-}
-
-export interface BuildOptions {
-  /** The commands of before_script and script, which run in one shell. */
-  readonly script: readonly string[]
-  readonly afterScript: readonly string[]
-  readonly artifacts: CiArtifacts | null
-  /** The names of jobs whose artifacts the build needs; null means all jobs of earlier stages. */
-  readonly dependencies: readonly string[] | null
-  readonly image: string | null
-  readonly services: readonly string[]
-  readonly cache: CiCache | null
-}
-
-export interface PlannedBuild {
-  readonly name: string
-  readonly stage: string
-  /** The index of the stage in the `stages` of the plan. */
-  readonly stageIndex: number
-  readonly when: BuildWhen
-  readonly allowFailure: boolean
-  readonly tagList: readonly string[]
-  /** Name and URL are as written: their variables are not expanded yet. */
-  readonly environment: CiEnvironment | null
-  /** A regular expression without slashes. */
-  readonly coverage: string | null
-  readonly options: BuildOptions
-  readonly variables: readonly CiVariable[]
+  /** The predefined variables of the pipeline. Those of the file win over them. */
+  readonly predefined?: readonly CiVariable[]
+  /** The variables of the project and of the trigger. They win over those of the file. */
+  readonly stronger?: readonly CiVariable[]
+  /** What `changes` and `exists` look at. Without it, nothing has changed and no file exists. */
+  readonly facts?: RuleFacts
 }
 
 /**
  * `stages` are all stages of the file. `builds` are in the order of their stages, and within a stage in the order of
- * the file. `empty` means that no job is selected.
+ * the file. `empty` means that no job is selected, `refused` that the selected ones do not fit together.
  */
 export type Plan =
-  | { readonly kind: 'builds'; readonly stages: readonly string[]; readonly builds: readonly PlannedBuild[] }
+  | {
+      readonly kind: 'builds'
+      readonly stages: readonly string[]
+      readonly builds: readonly PlannedBuild[]
+      readonly onNewCommit: NewCommitAction
+    }
   | { readonly kind: 'skipped' }
   | { readonly kind: 'empty' }
+  | { readonly kind: 'refused'; readonly errors: readonly string[] }
 
 /** The pipeline that the configuration gives for one ref and source. */
 export function planPipeline(config: CiConfig, context: PlanContext): Plan {
   if (context.honourSkip && asksToSkip(context.commitMessage)) return { kind: 'skipped' }
-  const builds = config.jobs
-    .filter(selector(context))
-    .map(job => planBuild(job, config.stages.indexOf(job.stage)))
-    .sort((a, b) => a.stageIndex - b.stageIndex)
-  return builds.length === 0 ? { kind: 'empty' } : { kind: 'builds', stages: config.stages, builds }
+  try {
+    return planSelected(config, context)
+  } catch (error) {
+    if (error instanceof RulesTooLarge) return { kind: 'refused', errors: [`jobs ${error.message}`] }
+    throw error
+  }
 }
 
 /** Whether a commit message contains `[ci skip]` or `[skip ci]`, in upper or lower case. */
@@ -62,25 +53,66 @@ export function asksToSkip(commitMessage: string): boolean {
   return /\[(?:ci skip|skip ci)\]/i.test(commitMessage)
 }
 
-function planBuild(job: CiJob, stageIndex: number): PlannedBuild {
+/** What a configuration looks at besides the ref, so that nothing else must be read. */
+export function inputsNeeded({ jobs, workflow }: CiConfig) {
+  const rules = [...(workflow.rules ?? []), ...jobs.flatMap(job => job.rules ?? [])]
+  const names = jobs.flatMap(({ tags, resourceGroup }) => [...tags, resourceGroup ?? ''])
   return {
-    name: job.name,
-    stage: job.stage,
-    stageIndex,
-    when: job.when,
-    allowFailure: job.allowFailure,
-    tagList: job.tags,
-    environment: job.environment,
-    coverage: job.coverage,
-    options: {
-      script: [...job.beforeScript, ...job.script],
-      afterScript: job.afterScript,
-      artifacts: job.artifacts,
-      dependencies: job.dependencies,
-      image: job.image,
-      services: job.services,
-      cache: job.cache
-    },
-    variables: job.variables
+    variables: rules.length > 0 || names.some(name => name.includes('$')),
+    changes: rules.some(rule => rule.changes !== null),
+    exists: rules.some(rule => rule.exists !== null)
   }
+}
+
+function planSelected(config: CiConfig, context: PlanContext): Plan {
+  const judge = ruleJudge(context.facts ?? { changed: [], files: [] })
+  const [weaker, stronger] = [valuesOf(context.predefined ?? []), valuesOf(context.stronger ?? [])]
+  const { rules } = config.workflow
+  const allowed = rules ? judge.choose(rules, layered(weaker, valuesOf(config.variables), stronger)) : null
+  if (allowed === undefined || allowed?.when === 'never') return { kind: 'empty' }
+  const ofJobs = { weaker, stronger, ofWorkflow: allowed?.variables ?? [] }
+  const selected = selectJobs(config, selector(context), ofJobs, judge)
+  // Jobs of the two outer stages alone make no pipeline.
+  if (!selected.some(({ job }) => job.stage !== '.pre' && job.stage !== '.post')) return { kind: 'empty' }
+  const names = namesOf(selected)
+  const stageOf = new Map(config.stages.map((stage, index) => [stage, index]))
+  const builds = selected.map(one => planBuild(one, names, stageOf.get(one.job.stage) ?? 0, ofJobs))
+  const errors = selected.flatMap(one => missingNeeds(one, names))
+  const circle = findCircle(new Map(builds.map(build => [build.name, build.needs ?? []])))
+  if (circle) errors.push(`jobs need each other in a circle: ${circle.slice(0, 12).map(printable).join(' → ')}`)
+  if (errors.length > 0) return { kind: 'refused', errors: errors.slice(0, 50) }
+  builds.sort((a, b) => a.stageIndex - b.stageIndex)
+  return { kind: 'builds', stages: config.stages, builds, onNewCommit: config.workflow.onNewCommit }
+}
+
+interface Selected {
+  readonly job: CiJob
+  /** The rule that has chosen the job; null without rules. */
+  readonly rule: CiRule | null
+}
+
+function selectJobs(
+  config: CiConfig,
+  selects: ReturnType<typeof selector>,
+  context: JobContext,
+  judge: RuleJudge
+): Selected[] {
+  return config.jobs.flatMap((job): Selected[] => {
+    if (job.rules === null) return selects(job) ? [{ job, rule: null }] : []
+    const rule = judge.choose(job.rules, valuesOfJob(job, context))
+    return rule && (rule.when ?? job.when) !== 'never' ? [{ job, rule }] : []
+  })
+}
+
+/** The selected jobs by their names, and by those of the jobs of which `parallel` made them. */
+function namesOf(selected: readonly Selected[]): Map<string, CiJob[]> {
+  const names = new Map<string, CiJob[]>()
+  for (const { job } of selected) {
+    for (const name of new Set([job.name, job.baseName])) {
+      const known = names.get(name)
+      if (known) known.push(job)
+      else names.set(name, [job])
+    }
+  }
+  return names
 }

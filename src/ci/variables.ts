@@ -32,6 +32,8 @@ export interface VariablesInput {
       readonly action: EnvironmentAction
     } | null
     readonly refProtected?: boolean
+    /** Its number among the builds that `parallel` has made of a job. */
+    readonly parallel?: { readonly index: number; readonly total: number } | null
   }
   readonly commit: { readonly message: string; readonly author: string; readonly timestamp: string }
   readonly pipeline: { readonly id: number; readonly source: 'push' | 'api' | 'trigger' }
@@ -74,6 +76,39 @@ export function buildVariables(input: VariablesInput): BuildVariable[] {
   input.triggerVariables.forEach(put(false))
   environmentVariables(input).forEach(put(true))
   return [...list.values()]
+}
+
+/** Variables that only a build has, not its pipeline. */
+const OF_BUILDS =
+  /^CI_(BUILD_(ID|NAME|STAGE|TOKEN|REPO|MANUAL)|JOB_.*|NODE_.*|REPOSITORY_URL|ENVIRONMENT_.*|RUNNER_.*|PIPELINE_ID)$/
+
+/** The predefined variables that are known before a pipeline has builds. */
+export function pipelineVariables(
+  input: Pick<VariablesInput, 'commit' | 'project' | 'server' | 'user'> & PipelineFacts
+) {
+  const { ref, tag, sha, beforeSha, source } = input
+  const build = {
+    ...{ id: 0, name: '', stage: '', manual: false, token: '', repositoryUrl: '', environment: null },
+    ...{ ref, tag, sha, beforeSha }
+  }
+  const all = buildVariables({
+    ...input,
+    build,
+    pipeline: { id: 0, source },
+    runner: null,
+    configVariables: [],
+    projectVariables: [],
+    triggerVariables: []
+  })
+  return all.filter(({ key }) => !OF_BUILDS.test(key)).map(({ key, value }) => ({ key, value }))
+}
+
+interface PipelineFacts {
+  readonly ref: string
+  readonly tag: boolean
+  readonly sha: string
+  readonly beforeSha: string | null
+  readonly source: VariablesInput['pipeline']['source']
 }
 
 type Values = Record<string, string | number | boolean | null | undefined>
@@ -135,7 +170,8 @@ function buildEntries({ build, pipeline }: VariablesInput): CiVariable[] {
     CI_PIPELINE_TRIGGERED: triggered,
     CI_BUILD_MANUAL: build.manual,
     CI_JOB_MANUAL: build.manual,
-    CI_NODE_TOTAL: 1
+    CI_NODE_INDEX: build.parallel?.index,
+    CI_NODE_TOTAL: build.parallel?.total ?? 1
   })
 }
 

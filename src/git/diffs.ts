@@ -45,6 +45,17 @@ export async function askDiffs(repository: string, kind: 'stats' | 'paths', id: 
 export const askPatches = (repository: string, commits: readonly string[]): Promise<Buffer> =>
   askProcess(repository, 'patches', commits)
 
+/**
+ * Returns the paths of all files that differ between two commits. Throws GitFailure when they take more than 16 MiB, and
+ * GitLimit when git needs too much memory or time for them.
+ */
+export async function changedPaths(repository: string, from: string, to: string): Promise<string[]> {
+  const answer = await askProcess(repository, 'paths', [to, from])
+  // The first token is the commit's own id. Then come the letter of a change and its path, in turn.
+  const tokens = answer.toString().split('\0')
+  return tokens.slice(1).filter((token, at) => at % 2 === 1 && token !== '')
+}
+
 async function askProcess(repository: string, kind: DiffKind, commits: readonly string[]): Promise<Buffer> {
   const question = commits.join(' ')
   const key = `${repository}\0${kind} ${question}`

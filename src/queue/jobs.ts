@@ -19,6 +19,10 @@ export interface Jobs {
    * build that the job names is canceled when somebody discards the job.
    */
   readonly 'build.run': { readonly buildId?: number }
+  /** Starts a build that waited for a moment or for a resource, unless it still has to. */
+  readonly 'build.ready': { readonly buildId: number }
+  /** Cancels older pipelines of the same branch, where they may be interrupted. */
+  readonly 'pipeline.supersede': { readonly pipelineId: number }
   /** Records what a successful build did to its environment. */
   readonly 'build.deploy': { readonly buildId: number }
   readonly 'repository.optimise': { readonly projectId: number }
@@ -70,6 +74,8 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   // The build's own time limit ends the job. A build is tried again with a new claim, after any wake-up, never by failing
   // the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
+  'build.ready': kind('default', { priority: 50 }),
+  'pipeline.supersede': kind('default'),
   'build.deploy': kind('default'),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'branches.delete_merged': kind('default', { attempts: 3, timeout: 3600 }),

@@ -7,7 +7,7 @@ import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
 import { TooLarge } from '../errors.js'
-import { pathMatcher } from './glob.js'
+import { pathMatcher } from '../lib/glob.js'
 import { leadsInside, openInside, walk } from './tree.js'
 import type { BuildUser } from './user.js'
 

@@ -1,5 +1,7 @@
 // The handlers of all jobs. The code does not compile when a job has no handler.
 import type { Told } from '../areas/activity/happenings.js'
+import { startReady } from '../areas/builds/ready-builds.js'
+import { supersedeOlder } from '../areas/builds/superseded.js'
 import { recordDeployment } from '../areas/environments/deployments.js'
 import { deliver } from '../areas/hooks/deliver.js'
 import { deliverEvent } from '../areas/hooks/deliveries.js'
@@ -28,6 +30,8 @@ export const handlers: Handlers = {
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
   // A job of an earlier version names a build: it wakes like any other.
   'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
+  'build.ready': ({ buildId }) => startReady(buildId),
+  'pipeline.supersede': ({ pipelineId }) => supersedeOlder(pipelineId),
   'build.deploy': ({ buildId }) => recordDeployment(buildId),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'branches.delete_merged': (payload, { signal }) => deleteMergedBranches(payload, signal),

@@ -2,7 +2,7 @@ import t from 'tap'
 import { type CiJob, parseConfig } from '../../src/ci/config.js'
 import { lintConfig } from '../../src/ci/lint.js'
 
-const bare: Omit<CiJob, 'name'> = {
+const bare: Omit<CiJob, 'name' | 'baseName'> = {
   stage: 'test',
   script: ['make'],
   beforeScript: [],
@@ -19,7 +19,17 @@ const bare: Omit<CiJob, 'name'> = {
   environment: null,
   artifacts: null,
   dependencies: null,
-  coverage: null
+  coverage: null,
+  ownVariables: [],
+  needs: null,
+  rules: null,
+  parallel: null,
+  retry: null,
+  timeout: null,
+  interruptible: false,
+  startIn: null,
+  resourceGroup: null,
+  allowFailureCodes: []
 }
 
 t.test('a valid file becomes the canonical form', async t => {
@@ -89,10 +99,12 @@ sink:
       ...bare,
       ...global,
       name: 'compile it',
+      baseName: 'compile it',
       stage: 'compile',
       script: ['make\nmake install\n'],
       tags: ['linux', 'fast'],
       variables: [...global.variables, { key: 'FROM', value: 'anchor' }],
+      ownVariables: ['FROM'],
       artifacts: {
         name: 'out-$CI_JOB_NAME',
         paths: ['out/'],
@@ -105,6 +117,7 @@ sink:
     {
       ...bare,
       name: 'check',
+      baseName: 'check',
       stage: 'check',
       script: ['make check', 'true'],
       image: 'node',
@@ -112,6 +125,7 @@ sink:
         { key: 'LEVEL', value: '1' },
         { key: 'SHARED', value: 'own' }
       ],
+      ownVariables: ['SHARED'],
       dependencies: ['compile it'],
       coverage: '(\\d+)% covered',
       allowFailure: true,
@@ -122,6 +136,7 @@ sink:
       ...bare,
       ...global,
       name: 'ship',
+      baseName: 'ship',
       stage: 'ship',
       script: ['./ship'],
       when: 'manual',
@@ -131,6 +146,7 @@ sink:
       ...bare,
       ...global,
       name: 'sink',
+      baseName: 'sink',
       stage: 'ship',
       script: ['./sink'],
       environment: { name, url: null, action: 'stop', onStop: null }
@@ -192,8 +208,9 @@ t.test('each error has its path and a short problem', async t => {
     ['.hidden:\na: {script: x}', ['.hidden should not be empty']],
     ['a: {script: x, scirpt: y}', ['jobs:a unknown key `scirpt` (did you mean `script`?)']],
     ['a: {script: x, xyzzy: y}', ['jobs:a unknown key `xyzzy`']],
-    ['a: {script: x, rules: []}', ['jobs:a key `rules` is not supported by this service']],
-    ['include: x\na: {script: x}', ['include is not supported by this service']],
+    ['a: {script: x, trigger: x}', ['jobs:a key `trigger` is not supported by this service']],
+    ['spec: x\na: {script: x}', ['spec is not supported by this service']],
+    ['include: x\na: {script: x}', ['include can be read only together with the repository']],
     [
       'befor_script: [x]\na: {script: x}',
       ['jobs:befor_script should be a mapping with a script (did you mean `before_script`?)']
@@ -220,7 +237,7 @@ t.test('each error has its path and a short problem', async t => {
     ['stages: []\na: {script: x, stage: s}', ['stages should not be empty']],
     ['stages: x\na: {script: x, stage: s}', ['stages should be a list of text, not text']],
     ['image: {name: x}\na: {script: x}', ['image should be text, not a mapping; text that contains `: ` needs quotes']],
-    ['a: {script: x, when: later}', ['jobs:a:when should be one of on_success, on_failure, always, manual']],
+    ['a: {script: x, when: later}', ['jobs:a:when should be one of on_success, on_failure, always, manual, delayed']],
     ['a: {script: x, allow_failure: 1}', ['jobs:a:allow_failure should be true or false, not a number']],
     ['a: {script: x, only: master}', ['jobs:a:only should be a list of text, not text']],
     ['a: {script: x, except: ["/(/"]}', ['jobs:a:except `/(/` has a `(` without its `)`']],
@@ -278,10 +295,14 @@ t.test('each error has its path and a short problem', async t => {
       ]
     ]
   ]
-  for (const [text, errors] of cases) t.strictSame(parseConfig(text), { config: null, errors }, text)
+  for (const [text, errors] of cases) t.strictSame(parseConfig(text), { config: null, errors, warnings: [] }, text)
 })
 
 t.test('lintConfig says whether a file is valid', async t => {
-  t.strictSame(lintConfig('a: {script: x}'), { status: 'valid', errors: [] })
-  t.strictSame(lintConfig('a: {}'), { status: 'invalid', errors: ['jobs:a should be a mapping with a script'] })
+  t.strictSame(lintConfig('a: {script: x}'), { status: 'valid', errors: [], warnings: [] })
+  t.strictSame(lintConfig('a: {}'), {
+    status: 'invalid',
+    errors: ['jobs:a should be a mapping with a script'],
+    warnings: []
+  })
 })

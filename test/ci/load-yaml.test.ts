@@ -26,7 +26,7 @@ t.test('the error for text that is not YAML names the place', async t => {
 t.test('a text that would cost too much is refused', async t => {
   const many = (count: number, line: (index: number) => string) =>
     Array.from({ length: count }, (_, i) => line(i)).join('')
-  const jobs = many(500, i => `j${i}: {script: x}\n`)
+  const jobs = many(1000, i => `j${i}: {script: x}\n`)
   t.strictSame(parseConfig(jobs).errors, [])
   const cases: Record<string, [text: string, error: RegExp]> = {
     'large text': [`# ${'x'.repeat(TEXT_LIMIT)}`, /^yaml is larger than 1048576 bytes/],
@@ -59,7 +59,7 @@ t.test('a text that would cost too much is refused', async t => {
     'stray commas': [`[${','.repeat(500_000)}`, /^yaml is not valid/],
     'stray anchors': ['&a '.repeat(300_000), /^yaml is not valid/],
     'stray closers': [']'.repeat(500_000), /^yaml is not valid/],
-    'many jobs': [`${jobs}more: {script: x}`, /^jobs are 501, more than 500/],
+    'many jobs': [`${jobs}more: {script: x}`, /^jobs are 1001, more than 1000/],
     'many expressions': [`a: {script: x, only: [${many(201, i => `/${i}/,`)}]}`, /^jobs have 201 regular expressions/]
   }
   for (const [name, [text, error]] of Object.entries(cases)) t.match(parseConfig(text).errors[0], error, name)
@@ -81,6 +81,11 @@ t.test('no text makes parseConfig throw', async t => {
     '{',
     '}',
     ',',
+    '!reference ',
+    'extends: a',
+    'needs: [a]',
+    'rules: [{if: $A}]',
+    'parallel: 3',
     '&x',
     '*x',
     '<<: *x',

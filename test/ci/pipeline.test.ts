@@ -104,7 +104,8 @@ function expectedAdvance(builds: readonly StageBuild[]): Advance {
     on_success: ['success', 'skipped'],
     on_failure: ['failed'],
     always: ['success', 'failed', 'skipped'],
-    manual: []
+    manual: [],
+    delayed: ['success', 'skipped']
   }
   const latest = latestBuilds(builds).map(build => ({ ...build }))
   const advanced: Advance = { enqueue: [], skip: [], status: 'created' }
@@ -241,8 +242,19 @@ ship: {stage: deploy, script: ship, tags: [x], when: manual, allow_failure: true
 test: {script: [one, two], image: node, services: [mysql], coverage: /\\d+/, artifacts: {paths: [out]}, cache: {paths: [c]}}
 unit: {script: x, only: [tags]}
 `)
+  const unset = {
+    needs: null,
+    interruptible: false,
+    timeout: null,
+    resourceGroup: null,
+    parallel: null,
+    retry: null,
+    startIn: null,
+    allowFailureCodes: []
+  }
   t.strictSame(plan, {
     kind: 'builds',
+    onNewCommit: 'conservative',
     stages: ['build', 'test', 'deploy'],
     builds: [
       {
@@ -252,6 +264,7 @@ unit: {script: x, only: [tags]}
         when: 'on_success',
         allowFailure: false,
         tagList: [],
+        ...unset,
         environment: null,
         coverage: '\\d+',
         options: {
@@ -272,6 +285,7 @@ unit: {script: x, only: [tags]}
         when: 'manual',
         allowFailure: true,
         tagList: ['x'],
+        ...unset,
         environment: { name: 'prod', url: null, action: 'start', onStop: null },
         coverage: null,
         options: {

@@ -1,14 +1,15 @@
 // Stops and repeats builds: the rules behind the commands.
 import type { Origin } from '../../access/actor.js'
-import { execute, marks, row, rows } from '../../db/sql.js'
+import { marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Forbidden, NotFound } from '../../errors.js'
 import type { Jobs } from '../../queue/jobs.js'
 import { audit } from '../audit/audit.js'
 import { changePipeline } from '../pipelines/build-changes.js'
 import { recount } from '../pipelines/locked-pipeline.js'
-import { wakeRunners } from '../pipelines/progress.js'
+import { wakeRunners } from '../pipelines/wake-runners.js'
 import { cancelBuild } from './claim.js'
+import { copyBuild, rearm } from './copies.js'
 
 /** How many builds one call may name, because each gets its own row in the audit. */
 const MOST_BUILDS = 1000
@@ -116,45 +117,13 @@ async function retryBuild({ id, pipeline_id, stage_index }: NamedBuild, origin: 
       throw new Forbidden('Build is not retryable')
     }
     const created = await copyBuild(id, origin.user?.id ?? null)
-    await rearm(pipeline_id, stage_index)
+    await rearm(pipeline, { names: [build.name], stage: stage_index })
     await recount(pipeline)
     await wakeRunners([created])
     return created
   })
   if (again === undefined) throw new NotFound('Build')
   return again
-}
-
-/** Not specified: a build that a command repeats keeps its user, because a sysadmin has no account. */
-export async function copyBuild(
-  id: number,
-  userId: number | null,
-  status: 'pending' | 'created' = 'pending'
-): Promise<number> {
-  const now = new Date()
-  const { insertId } = await execute(
-    `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
-       allow_failure, tag_list, tag_list_hash, plan, queued_at, created_at, updated_at)
-     select pipeline_id, project_id, coalesce(?, user_id), name, stage, stage_index, ref, tag, sha, ?, start_when,
-       allow_failure, tag_list, tag_list_hash, plan, ?, ?, ? from builds where id = ?`,
-    [userId, status, status === 'pending' ? now : null, now, now, id]
-  )
-  return insertId
-}
-
-/** Has the skipped builds of later stages wait for their stage again. */
-export async function rearm(pipelineId: number, stage: number): Promise<void> {
-  const skipped = await rows<{ id: number }>(
-    `select b.id from builds b join (select max(id) as id from builds where pipeline_id = ? group by name) latest
-       on latest.id = b.id
-     where b.stage_index > ? and b.status = 'skipped'`,
-    [pipelineId, stage]
-  )
-  if (skipped.length === 0) return
-  await execute(`update builds set status = 'created', updated_at = ? where id in (${marks(skipped)})`, [
-    new Date(),
-    ...skipped.map(({ id }) => id)
-  ])
 }
 
 const SELECT = `select b.id, b.name, b.status, b.stage_index, b.pipeline_id, (p.builds_enabled and not p.archived) as open

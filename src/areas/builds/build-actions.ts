@@ -4,16 +4,19 @@ import { type BuildStatus, isComplete } from '../../ci/status.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadRequest, Forbidden, NothingThere } from '../../errors.js'
+import { enqueue } from '../../queue/enqueue.js'
 import { removeArtifact } from '../../storage/artifacts.js'
 import { removeTrace, traceSize } from '../../storage/traces.js'
 import { audit } from '../audit/audit.js'
 import { changePipeline, moveBuild } from '../pipelines/build-changes.js'
-import { wakeRunners } from '../pipelines/progress.js'
+import { recount } from '../pipelines/locked-pipeline.js'
+import { wakeRunners } from '../pipelines/wake-runners.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { cancelBuilds, retryBuilds } from './administer.js'
 import { countArtifacts, hasArtifacts } from './artifacts.js'
 import { mustFindBuild } from './build-readings.js'
 import { type BuildRow, findStartableBuild, type StartableBuild } from './builds.queries.js'
+import { rearm } from './copies.js'
 
 /** Cancels a build that has not ended; one that has ended stays as it is. Returns its id. Throws NothingThere. */
 export async function cancelBuildOf(project: ProjectRow, id: number, origin: Origin): Promise<number> {
@@ -36,17 +39,27 @@ export async function playBuild(project: Pick<ProjectRow, 'id'>, id: number, ori
   await changePipeline(pipelineId, async pipeline => {
     const build = await findStartableBuild(id)
     if (!build || !isPlayable(build)) throw new BadRequest('400 (Bad request) "Unplayable Build" not given')
+    const now = new Date()
     // Not specified: a build that a command starts keeps its user, because a sysadmin has no account.
     const user = origin.user && { user_id: origin.user.id }
-    await moveBuild(pipeline, build, 'pending', { ...user, queued_at: new Date() })
-    await wakeRunners([id])
+    if (build.resource_group === null) {
+      await moveBuild(pipeline, build, 'pending', { ...user, queued_at: now, ready_at: null })
+      await wakeRunners([id])
+    } else {
+      await moveBuild(pipeline, build, 'created', { ...user, ready_at: now })
+      await enqueue('build.ready', { buildId: id })
+    }
+    if (!pipeline.eachBuild) return
+    await rearm(pipeline, { names: [build.name], stage: null })
+    await recount(pipeline)
   })
   return id
 }
 
-/** A manual build is skipped when its stage has its turn, and waits so. */
-const isPlayable = ({ status, start_when: when, latest }: StartableBuild) =>
-  status === 'skipped' && when === 'manual' && latest === 1
+/** A manual build is skipped when its stage has its turn, and waits so. A delayed one stays created until its moment. */
+const isPlayable = ({ status, start_when: when, ready_at: readyAt, latest }: StartableBuild) =>
+  latest === 1 &&
+  ((status === 'skipped' && when === 'manual') || (status === 'created' && when === 'delayed' && readyAt !== null))
 
 /**
  * Removes the trace and the artifacts of a build that has ended. Returns its id. Throws NothingThere, or Forbidden when

@@ -60,14 +60,17 @@ export function findBuilds(projectId: number, ids: readonly number[]): Promise<B
 
 /** A build that somebody wants to start. `latest` is 0 when it was retried, otherwise 1. */
 export interface StartableBuild extends ChangingBuild {
+  readonly name: string
   readonly start_when: string
+  readonly ready_at: Date | null
+  readonly resource_group: string | null
   readonly latest: number
 }
 
 /** Reads a build of a pipeline that the caller has locked. */
 export function findStartableBuild(id: number): Promise<StartableBuild | undefined> {
   return row<StartableBuild>(
-    `select b.id, b.stage_index, b.status, b.allow_failure, b.start_when,
+    `select b.id, b.name, b.stage_index, b.status, b.allow_failure, b.start_when, b.ready_at, b.resource_group,
        not exists (select 1 from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name and c.id > b.id) as latest
      from builds b where b.id = ?`,
     [id]

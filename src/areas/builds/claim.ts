@@ -13,6 +13,7 @@ import { tokenHash } from '../../secrets.js'
 import type { Measured } from '../../storage/measure.js'
 import { type ChangingBuild, changePipeline, moveBuild } from '../pipelines/build-changes.js'
 import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
+import { judgeFailure, repeat } from './failures.js'
 
 /** A build that is still unfinished after this many attempts, for example because its workers died, fails. */
 const ATTEMPTS = 4
@@ -190,7 +191,10 @@ async function end(
   { status, reason, exitCode }: RunnerResult,
   trace: Measured = { size: 0, sha256: null }
 ): Promise<void> {
-  await moveBuild(pipeline, build, status, {
+  const failure = status === 'failed' ? await judgeFailure(build.id, { reason, exitCode }) : null
+  const judged = failure?.allowed ? { ...build, allow_failure: 1 } : build
+  await moveBuild(pipeline, judged, status, {
+    ...(failure?.allowed && { allow_failure: 1 }),
     failure_reason: reason ?? null,
     exit_code: exitCode ?? null,
     trace_size: trace.size,
@@ -201,4 +205,5 @@ async function end(
     lease_until: null,
     finished_at: new Date()
   })
+  if (failure?.again) await repeat(pipeline, build.id)
 }

@@ -6,14 +6,16 @@ import { NotFound } from '../../errors.js'
 import { wake } from '../../queue/wake.js'
 import { audit } from '../audit/audit.js'
 import { changePipeline } from '../pipelines/build-changes.js'
-import { recount } from '../pipelines/locked-pipeline.js'
+import { type LockedPipeline, recount } from '../pipelines/locked-pipeline.js'
 import type { PipelineRow } from '../pipelines/pipelines.queries.js'
-import { wakeRunners } from '../pipelines/progress.js'
+import { freeResources } from '../pipelines/resource-groups.js'
 import { cancelStatuses } from '../pipelines/statuses/commit-statuses.js'
-import { copyBuild, rearm } from './administer.js'
+import { wakeRunners } from '../pipelines/wake-runners.js'
+import { copyBuild, rearm } from './copies.js'
 
 interface EndedBuild {
   readonly id: number
+  readonly name: string
   readonly stage_index: number
   readonly start_when: string
 }
@@ -34,7 +36,7 @@ export async function retryPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Ori
       const copy = await copyBuild(build.id, origin.user?.id ?? null, now ? 'pending' : 'created')
       if (now) begun.push(copy)
     }
-    await rearm(id, first)
+    await rearm(pipeline, { names: ended.map(({ name }) => name), stage: first })
     await recount(pipeline)
     await wakeRunners(begun)
     await audit(origin, {
@@ -49,7 +51,7 @@ export async function retryPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Ori
 
 const endedBuilds = (pipelineId: number) =>
   rows<EndedBuild>(
-    `select b.id, b.stage_index, b.start_when
+    `select b.id, b.name, b.stage_index, b.start_when
      from builds b join (select max(id) as id from builds where pipeline_id = ? group by name) latest on latest.id = b.id
      where b.status in ('failed', 'canceled') order by b.stage_index, b.id`,
     [pipelineId]
@@ -58,14 +60,8 @@ const endedBuilds = (pipelineId: number) =>
 /** Cancels all builds of a pipeline that have not ended. Their workers hear of it at once. */
 export async function cancelPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Origin): Promise<void> {
   const done = await changePipeline(id, async pipeline => {
-    const now = new Date()
-    const { affectedRows } = await execute(
-      `update builds set status = 'canceled', spent_token_hash = token_hash, token_hash = null, process_id = null, lease_until = null, finished_at = ?,
-         updated_at = ?
-       where pipeline_id = ? and status in ('created', 'pending', 'running')`,
-      [now, now, id]
-    )
-    const statuses = await cancelStatuses(id, now)
+    const affectedRows = await cancelUnfinished(pipeline)
+    const statuses = await cancelStatuses(id, new Date())
     if (affectedRows + statuses === 0) return true
     await recount(pipeline)
     await audit(origin, {
@@ -73,10 +69,27 @@ export async function cancelPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Or
       target: targetOf(id),
       changes: { builds: { after: affectedRows }, ...(statuses > 0 && { statuses: { after: statuses } }) }
     })
-    afterCommit(() => wake('builds'))
     return true
   })
   if (!done) throw new NotFound()
+}
+
+/**
+ * Cancels the unfinished builds of a locked pipeline, or only those that may be interrupted. Returns how many. The caller
+ * counts the builds again.
+ */
+export async function cancelUnfinished(pipeline: LockedPipeline, { interruptible = false } = {}): Promise<number> {
+  const now = new Date()
+  const { affectedRows } = await execute(
+    `update builds set status = 'canceled', spent_token_hash = token_hash, token_hash = null, process_id = null,
+       lease_until = null, ready_at = null, finished_at = ?, updated_at = ?
+     where pipeline_id = ? and status in ('created', 'pending', 'running')${interruptible ? ' and interruptible = 1' : ''}`,
+    [now, now, pipeline.id]
+  )
+  if (affectedRows === 0) return 0
+  if (pipeline.eachBuild) await freeResources(pipeline.id)
+  afterCommit(() => wake('builds'))
+  return affectedRows
 }
 
 const targetOf = (id: number) => ({ type: 'pipeline', id, name: `pipeline ${id}` })

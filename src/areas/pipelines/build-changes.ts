@@ -1,11 +1,12 @@
 // Every change of a build's status goes through this file. It locks the row of the pipeline before any row of its
 // builds, so changes of one pipeline run one after another. With the opposite lock order, finishing and canceling the
 // same build deadlocked in 18 of 30 runs.
-import { type BuildStatus, counterOf } from '../../ci/status.js'
+import { type BuildStatus, counterOf, isComplete } from '../../ci/status.js'
 import { execute, type Value } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { countMove, type LockedPipeline, lockPipeline, recount } from './locked-pipeline.js'
 import { movePipelineOn } from './progress.js'
+import { freeResource } from './resource-groups.js'
 
 /** The columns of a build that a change needs. Read them after the pipeline is locked. */
 export interface ChangingBuild {
@@ -58,4 +59,5 @@ export async function moveBuild(
     to: counterOf({ status, allowFailure })
   }
   if (!countMove(pipeline, move, 1)) await recount(pipeline)
+  if (pipeline.eachBuild && isComplete(status)) await freeResource(build.id)
 }

@@ -1,9 +1,10 @@
 // Inserts a planned pipeline with its builds.
 import type { Plan, PlannedBuild } from '../../ci/plan.js'
 import { duplicateKey } from '../../db/failure.js'
-import { execute } from '../../db/sql.js'
+import { execute, row, type Value } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import type { Commit } from '../../git/commits.js'
+import { enqueue } from '../../queue/enqueue.js'
 import { holdProject } from '../projects/projects.queries.js'
 import { advancePipeline } from './build-changes.js'
 
@@ -19,9 +20,11 @@ export interface NewPipeline {
   readonly userId: number | null
 }
 
-/** Inserts a failed pipeline that lists the errors of the CI file. */
-export async function insertBroken(pipeline: NewPipeline, errors: readonly string[]): Promise<void> {
-  await once(pipeline, () => insertPipeline(pipeline, 'failed', errors.join('\n').slice(0, 60_000)))
+type PlannedBuilds = Extract<Plan, { kind: 'builds' }>
+
+/** Inserts a failed pipeline that lists the errors of the CI file. Returns its id, or null as `insertPlanned` does. */
+export async function insertBroken(pipeline: NewPipeline, errors: readonly string[]): Promise<number | null> {
+  return once(pipeline, () => insertPipeline(pipeline, 'failed', errors.join('\n').slice(0, 60_000)))
 }
 
 /**
@@ -30,11 +33,13 @@ export async function insertBroken(pipeline: NewPipeline, errors: readonly strin
  */
 export async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<number | null> {
   if (plan.kind === 'empty') return null
+  if (plan.kind === 'refused') return insertBroken(pipeline, plan.errors)
   return once(pipeline, async () => {
-    const id = await insertPipeline(pipeline, plan.kind === 'skipped' ? 'skipped' : 'created', null)
-    if (plan.kind === 'skipped') return id
+    if (plan.kind === 'skipped') return insertPipeline(pipeline, 'skipped', null)
+    const id = await insertPipeline(pipeline, 'created', null, plan)
     await insertBuilds(id, pipeline, plan.builds)
     await advancePipeline(id)
+    if (!pipeline.tag && (await hasOlder(id, pipeline))) await enqueue('pipeline.supersede', { pipelineId: id })
     return id
   })
 }
@@ -53,12 +58,14 @@ async function once({ projectId }: NewPipeline, insert: () => Promise<number>): 
 export async function insertPipeline(
   pipeline: NewPipeline,
   status: string,
-  yamlErrors: string | null
+  yamlErrors: string | null,
+  plan: PlannedBuilds | null = null
 ): Promise<number> {
   const now = new Date()
   const { insertId } = await execute(
     `insert into pipelines (project_id, ref_change_id, ref, tag, sha, before_sha, status, source, yaml_errors, user_id,
-       committed_at, finished_at, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       committed_at, finished_at, created_at, updated_at, each_build, on_new_commit)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       pipeline.projectId,
       pipeline.refChangeId,
@@ -73,11 +80,31 @@ export async function insertPipeline(
       pipeline.commit.committedDate,
       status === 'failed' ? now : null,
       now,
-      now
+      now,
+      plan?.builds.some(goesByItself) ?? false,
+      plan && actionOf(plan)
     ]
   )
   return insertId
 }
+
+/** Whether the stages alone do not tell when a build starts. */
+const goesByItself = ({ needs, startIn, resourceGroup }: PlannedBuild) =>
+  needs !== null || startIn !== null || resourceGroup !== null
+
+/** Not specified: a pipeline of which nothing is interruptible stays, even before it has started. */
+const actionOf = ({ builds, onNewCommit }: PlannedBuilds): string | null =>
+  onNewCommit !== 'none' && builds.some(({ interruptible }) => interruptible) ? onNewCommit : null
+
+/** Whether the branch has an older pipeline that this one may supersede. */
+async function hasOlder(id: number, { projectId, ref }: NewPipeline): Promise<boolean> {
+  const older = await row(`select id from pipelines where ${OLDER} limit 1`, [projectId, ref, id])
+  return older !== undefined
+}
+
+/** The condition of unfinished pipelines of a branch, older than another one, that a newer one supersedes. */
+export const OLDER = `project_id = ? and status in ('created', 'pending', 'running') and ref = ? and tag = 0 and id < ?
+  and on_new_commit is not null`
 
 /** A prepared statement takes at most 65,535 values. */
 const BUILDS_AT_ONCE = 500
@@ -92,9 +119,10 @@ async function insertSome(pipelineId: number, pipeline: NewPipeline, builds: rea
   const now = new Date()
   await execute(
     `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
-       allow_failure, tag_list, tag_list_hash, plan, created_at, updated_at)
-     values ${builds.map(() => "(?, ?, ?, ?, ?, ?, ?, ?, ?, 'created', ?, ?, ?, unhex(md5(?)), ?, ?, ?)").join(', ')}`,
-    builds.flatMap(({ name, stage, stageIndex, when, allowFailure, tagList, ...plan }) => [
+       allow_failure, tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, created_at,
+       updated_at)
+     values ${builds.map(() => VALUES).join(', ')}`,
+    builds.flatMap(({ name, stage, stageIndex, when, allowFailure, tagList, ...rest }) => [
       pipelineId,
       pipeline.projectId,
       pipeline.userId,
@@ -108,9 +136,18 @@ async function insertSome(pipelineId: number, pipeline: NewPipeline, builds: rea
       allowFailure,
       JSON.stringify(tagList),
       JSON.stringify(tagList),
-      JSON.stringify(plan),
+      ...columnsOf(rest),
       now,
       now
     ])
   )
+}
+
+const VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, 'created', ?, ?, ?, unhex(md5(?)), ?, ?, ?, ?, ?, ?, ?, ?)"
+
+type Rest = Omit<PlannedBuild, 'name' | 'stage' | 'stageIndex' | 'when' | 'allowFailure' | 'tagList'>
+
+/** What has a column of its own is not repeated in the plan. */
+function columnsOf({ needs, startIn, resourceGroup, timeout, interruptible, ...plan }: Rest): Value[] {
+  return [needs && JSON.stringify(needs), startIn, resourceGroup, timeout, interruptible, JSON.stringify(plan)]
 }

@@ -23,7 +23,7 @@ export const lintRoutes: FastifyPluginAsyncTypebox = async app => {
         tags: ['Pipelines'],
         operationId: 'lintCiFile',
         summary: 'Check a CI file',
-        description: `Creates nothing. \`gitstead ci lint FILE\` also checks files of more than ${LONGEST} characters.`,
+        description: `Creates nothing. \`gitstead ci lint FILE\` also checks files of more than ${LONGEST} characters, and those that include others.`,
         body: Type.Object(
           { content: Text('the text of the CI file', { maxLength: LONGEST }) },
           { title: 'LintBody', description: 'The CI file to check.' }

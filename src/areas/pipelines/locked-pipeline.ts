@@ -8,6 +8,8 @@ export interface LockedPipeline {
   readonly id: number
   readonly status: BuildStatus
   readonly startedAt: Date | null
+  /** Whether its builds do not all go by their stages. */
+  readonly eachBuild: boolean
   stages: readonly StageCounts[]
   /** Stages whose counts are not written to their rows yet. */
   readonly changed: Set<StageCounts>
@@ -15,8 +17,8 @@ export interface LockedPipeline {
 
 /** Locks the row of a pipeline until the transaction ends. Returns undefined when the pipeline does not exist. */
 export async function lockPipeline(id: number): Promise<LockedPipeline | undefined> {
-  const found = await row<{ status: BuildStatus; started_at: Date | null }>(
-    'select status, started_at from pipelines where id = ? for update',
+  const found = await row<{ status: BuildStatus; started_at: Date | null; each_build: number }>(
+    'select status, started_at, each_build from pipelines where id = ? for update',
     [id]
   )
   if (!found) return undefined
@@ -25,6 +27,7 @@ export async function lockPipeline(id: number): Promise<LockedPipeline | undefin
     id,
     status: found.status,
     startedAt: found.started_at,
+    eachBuild: found.each_build === 1,
     stages,
     changed: new Set()
   }

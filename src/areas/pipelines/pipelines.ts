@@ -1,7 +1,7 @@
 // Creates a pipeline from the CI file of its commit. Later changes of the CI file do not affect its builds.
 
 import { parseConfig } from '../../ci/config.js'
-import { type Plan, planPipeline } from '../../ci/plan.js'
+import { inputsNeeded, planPipeline } from '../../ci/plan.js'
 import { TooLarge } from '../../errors.js'
 import { readBlob } from '../../git/blob.js'
 import { type Commit, readCommit } from '../../git/commits.js'
@@ -11,9 +11,9 @@ import type { Listener } from '../activity/listeners.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
 import { insertBroken, insertPlanned, type NewPipeline } from './insert-pipeline.js'
+import { CI_FILE_LIMIT, type PlannedFile, type Planning, planFile } from './plan-file.js'
 
 export const CI_FILES = ['.gitstead-ci.yml', '.gitlab-ci.yml']
-const CI_FILE_LIMIT = 1_048_576
 /** A ref with a longer name gets no pipeline, because no CI file can select it. */
 const REF_LIMIT = 255
 
@@ -34,46 +34,78 @@ export async function createPipelineOfRefChange(refChangeId: number): Promise<vo
 /** What a push means for CI. */
 export interface PushedRef {
   readonly ref: string
+  readonly old_id: string
   readonly new_id: string
-  /** NAMESPACE/PROJECT */
-  readonly projectPath: string
+  readonly user_id: number | null
 }
 
-export interface PlannedPush {
+export interface PlannedPush extends PlannedFile {
   /** The name of the branch or tag. */
   readonly ref: string
   readonly tag: boolean
   readonly commit: Commit
   readonly ciFile: string
-  /** Null when the CI file has errors. */
-  readonly plan: Plan | null
-  readonly errors: readonly string[]
 }
 
-/** Plans the pipeline of a pushed branch or tag. Returns null when its commit has no CI file, or one over `limit` bytes. */
+interface FoundFile {
+  readonly ref: string
+  readonly tag: boolean
+  readonly commit: Commit
+  readonly file: { readonly name: string; readonly text: string }
+}
+
+/** Plans the pipeline of a pushed branch or tag. Returns null when its commit has no CI file. */
 export async function planPush(
   repository: string,
-  { ref: fullRef, new_id, projectPath }: PushedRef,
-  limit = Number.POSITIVE_INFINITY
+  project: Planning['project'],
+  pushed: PushedRef
 ): Promise<PlannedPush | null> {
+  const found = await findPushedFile(repository, pushed)
+  if (!found) return null
+  const { ref, tag, commit, file } = found
+  const planned = await planFile(file.text, {
+    ...{ repository, project, ref, tag, commit, beforeSha: pushed.old_id, source: 'push', userId: pushed.user_id },
+    ...{ honourSkip: true, triggerVariables: [] }
+  })
+  return { ref, tag, commit, ciFile: file.name, ...planned }
+}
+
+/**
+ * The same, as far as a file of at most `limit` bytes tells it by itself. Returns null for a larger file, and for one that
+ * includes others or has rules.
+ */
+export async function planSimplePush(
+  repository: string,
+  projectPath: string,
+  pushed: PushedRef,
+  limit: number
+): Promise<PlannedPush | null> {
+  const found = await findPushedFile(repository, pushed)
+  if (!found || found.file.text.length > limit || /^include:/m.test(found.file.text)) return null
+  const { ref, tag, commit, file } = found
+  const { config, errors } = parseConfig(file.text)
+  if (!config) return { ref, tag, commit, ciFile: file.name, plan: null, errors }
+  if (inputsNeeded(config).variables) return null
+  const context = { ref, tag, source: 'push', projectPath, commitMessage: commit.message, honourSkip: true } as const
+  const plan = planPipeline(config, context)
+  const told = plan.kind === 'refused' ? { plan: null, errors: plan.errors } : { plan, errors: [] }
+  return { ref, tag, commit, ciFile: file.name, ...told }
+}
+
+async function findPushedFile(repository: string, { ref: fullRef, new_id }: PushedRef): Promise<FoundFile | null> {
   const found = /^refs\/(heads|tags)\/(.+)$/.exec(fullRef)
   const ref = found?.[2]
   if (!ref || ref.length > REF_LIMIT || new_id === ZERO) return null
   const tip = await resolveCommit(repository, new_id)
   const commit = tip && (await readCommit(repository, tip.id))
   const file = commit && (await readCiFile(repository, commit.id))
-  if (!file || file.text.length > limit) return null
-  const tag = found[1] === 'tags'
-  const { config, errors } = parseConfig(file.text)
-  const context = { ref, tag, source: 'push', projectPath, commitMessage: commit.message, honourSkip: true } as const
-  const plan = config ? planPipeline(config, context) : null
-  return { ref, tag, commit, ciFile: file.name, plan, errors: config ? [] : errors }
+  return file && { ref, tag: found[1] === 'tags', commit, file }
 }
 
 async function createPipeline(change: ChangeRow, repository: string): Promise<void> {
   if (!change.builds_enabled) return
-  const projectPath = `${change.namespace_path}/${change.project_path}`
-  const planned = await planPush(repository, { ref: change.ref, new_id: change.new_id, projectPath })
+  const project = { ...change, id: change.project_id, name: change.project_name, path: change.project_path }
+  const planned = await planPush(repository, project, change)
   if (!planned) return
   const pipeline: NewPipeline = {
     projectId: change.project_id,

@@ -4,19 +4,23 @@ import { pipelineStatus, type StageStart, stageToStart } from '../../ci/advance.
 import { busySeconds } from '../../ci/duration.js'
 import { type BuildStatus, isComplete, latestBuilds } from '../../ci/status.js'
 import { execute, marks, rows } from '../../db/sql.js'
-import { enqueueAll } from '../../queue/enqueue.js'
+import { moveBuildsOn } from './advancing-builds.js'
 import { countMove, type LockedPipeline, recount, saveCounts } from './locked-pipeline.js'
+import { wakeRunners } from './wake-runners.js'
 
 /** Starts the stages that can start, and sets the status of the pipeline, both from the current counts. */
 export async function movePipelineOn(pipeline: LockedPipeline): Promise<void> {
-  let start = stageToStart(pipeline.stages)
-  while (start) {
-    await startStage(pipeline, start)
-    start = stageToStart(pipeline.stages)
-  }
+  if (pipeline.eachBuild) await moveBuildsOn(pipeline)
+  else await startStages(pipeline)
   await saveCounts(pipeline)
   const status = statusAfter(pipeline.status, pipelineStatus(pipeline.stages))
   if (status !== pipeline.status) await setStatus(pipeline, status)
+}
+
+async function startStages(pipeline: LockedPipeline): Promise<void> {
+  for (let start = stageToStart(pipeline.stages); start; start = stageToStart(pipeline.stages)) {
+    await startStage(pipeline, start)
+  }
 }
 
 async function startStage(pipeline: LockedPipeline, { position, runs }: StageStart): Promise<void> {
@@ -47,15 +51,6 @@ async function pendingOf(pipelineId: number, position: number): Promise<number[]
     [pipelineId, position]
   )
   return found.map(({ id }) => id)
-}
-
-/**
- * Adds one wake-up for each of these builds. A woken runner claims the next build in the queue, which may be another
- * one.
- */
-export async function wakeRunners(builds: readonly number[]): Promise<void> {
-  const wakeUps = builds.map(buildId => ({ buildId }))
-  if (wakeUps.length > 0) await enqueueAll('build.run', wakeUps)
 }
 
 /** A pipeline that has started is `running`, not `pending`, while all its remaining builds are pending. */

@@ -7,7 +7,7 @@ import { log } from '../../log.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 import type { OpenChange } from '../refs/ref-changes.js'
-import { type PlannedPush, planPush } from './pipelines.js'
+import { type PlannedPush, planSimplePush } from './pipelines.js'
 
 /** Milliseconds that a push waits for its pipelines at the most. A pipeline is there after about 20. */
 const PATIENCE = 500
@@ -42,9 +42,10 @@ const over = (signal: AbortSignal) =>
 
 async function describe(project: ProjectRow, changes: readonly OpenChange[], end: AbortSignal): Promise<string[]> {
   const planned: Described[] = []
-  for (const { id, ref, new: new_id } of changes.slice(0, MOST_CHANGES)) {
+  for (const { id, ref, old: old_id, new: new_id } of changes.slice(0, MOST_CHANGES)) {
     const projectPath = `${project.namespace_path}/${project.path}`
-    const found = await planPush(repositoryPath(project), { ref, new_id, projectPath }, FILE_LIMIT)
+    const pushed = { ref, old_id, new_id, user_id: null }
+    const found = await planSimplePush(repositoryPath(project), projectPath, pushed, FILE_LIMIT)
     if (found && found.plan?.kind !== 'empty') planned.push({ ...found, id })
   }
   if (planned.length === 0) return []

@@ -1,7 +1,6 @@
 // Pipelines that somebody asks for, not a push: by the API, or by a trigger.
 import type { Origin } from '../../access/actor.js'
-import { parseConfig } from '../../ci/config.js'
-import { type Plan, planPipeline } from '../../ci/plan.js'
+import type { CiVariable } from '../../ci/config-types.js'
 import { Forbidden, Invalid, NotFound } from '../../errors.js'
 import { type Commit, readCommit } from '../../git/commits.js'
 import { refValue, resolveCommit, ZERO } from '../../git/refs.js'
@@ -10,30 +9,33 @@ import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { insertPlanned, type NewPipeline } from './insert-pipeline.js'
 import { CI_FILES, readCiFile } from './pipelines.js'
+import { type PlannedFile, planFile } from './plan-file.js'
 
-export interface PlannedRequest {
+/** It has builds, unless it has errors: a skip marker in the message of the commit does not count. */
+export interface PlannedRequest extends PlannedFile {
   readonly pipeline: NewPipeline
-  /** Null when the CI file has errors. It has builds: a skip marker in the message of the commit does not count. */
-  readonly plan: Plan | null
-  readonly errors: readonly string[]
+}
+
+interface Asked {
+  readonly source: 'api' | 'trigger'
+  readonly userId: number | null
+  readonly triggerVariables?: readonly CiVariable[]
 }
 
 /** Plans the pipeline of a branch or tag. Throws Invalid when there is nothing to run. */
 export async function planRequest(
   project: ProjectRow,
   ref: string,
-  { source, userId }: { readonly source: 'api' | 'trigger'; readonly userId: number | null }
+  { source, userId, triggerVariables = [] }: Asked
 ): Promise<PlannedRequest> {
   const repository = repositoryPath(project)
   const { tag, commit } = await findCommit(repository, ref)
   const file = await readCiFile(repository, commit.id)
   if (!file) throw new Invalid('base', `Missing ${CI_FILES[0]} file`)
-  const { config, errors } = parseConfig(file.text)
   const pipeline = { projectId: project.id, refChangeId: null, ref, tag, commit, beforeSha: ZERO, source, userId }
-  if (!config) return { pipeline, plan: null, errors }
-  const projectPath = `${project.namespace_path}/${project.path}`
-  const context = { ref, tag, source, projectPath, commitMessage: commit.message, honourSkip: false }
-  const plan = planPipeline(config, context)
+  const planning = { ...pipeline, repository, project, honourSkip: false, triggerVariables }
+  const { plan, errors } = await planFile(file.text, planning)
+  if (!plan) return { pipeline, plan, errors }
   if (plan.kind === 'empty') throw new Invalid('base', 'No builds for this pipeline.')
   return { pipeline, plan, errors: [] }
 }

@@ -66,7 +66,7 @@ export async function callTrigger(id: string, ref: string, call: TriggerCall): P
   if (trigger.project_id !== project.id) throw new Unauthorized()
   if (!project.builds_enabled || project.archived) throw new Forbidden('The project takes no builds')
   const variables = checkVariables(call.variables)
-  const { pipeline, plan, errors } = await planned(project, ref)
+  const { pipeline, plan, errors } = await planned(project, ref, variables)
   if (!plan) {
     await insertBroken(pipeline, errors)
     throw new BadRequest(`400 (Bad request) ${errors.join('\n')}`)
@@ -85,9 +85,10 @@ export async function callTrigger(id: string, ref: string, call: TriggerCall): P
 }
 
 /** Whatever is missing, a caller without an account learns no more than that nothing was created. */
-async function planned(project: ProjectRow, ref: string) {
+async function planned(project: ProjectRow, ref: string, variables: TriggerRequest['variables']) {
   try {
-    return await planRequest(project, ref, { source: 'trigger', userId: null })
+    const triggerVariables = Object.entries(variables ?? {}).map(([key, value]) => ({ key, value }))
+    return await planRequest(project, ref, { source: 'trigger', userId: null, triggerVariables })
   } catch (error) {
     throw error instanceof Invalid ? new BadRequest('No builds created') : error
   }

@@ -13,6 +13,7 @@ export interface DescribedBuild {
   readonly tag: number
   readonly sha: string
   readonly start_when: string
+  readonly timeout: number | null
   readonly plan: string
   readonly before_sha: string
   readonly source: 'push' | 'api' | 'trigger'
@@ -36,7 +37,7 @@ export interface DependencyRow extends ArtifactsRow {
 
 export function findDescribedBuild(id: number): Promise<DescribedBuild | undefined> {
   return row<DescribedBuild>(
-    `select b.id, b.pipeline_id, b.project_id, b.name, b.stage, b.stage_index, b.ref, b.tag, b.sha, b.start_when, b.plan,
+    `select b.id, b.pipeline_id, b.project_id, b.name, b.stage, b.stage_index, b.ref, b.tag, b.sha, b.start_when, b.timeout, b.plan,
        l.before_sha, l.source, p.storage, p.name as project_name, p.path as project_path, p.default_branch,
        p.visibility_level, n.path as namespace_path, b.user_id, u.name as user_name, u.username as user_username,
        u.email as user_email
@@ -46,7 +47,10 @@ export function findDescribedBuild(id: number): Promise<DescribedBuild | undefin
   )
 }
 
-/** Returns the latest builds of earlier stages that have artifacts: all of them, or only those in `names`. */
+/**
+ * Returns the latest builds that have artifacts: all of earlier stages, or only those in `names`, which may be of the same
+ * stage.
+ */
 export async function findDependencies(
   build: DescribedBuild,
   names: readonly string[] | null
@@ -54,11 +58,11 @@ export async function findDependencies(
   const found = await rows<DependencyRow>(
     `select b.id, b.name, b.artifacts_filename, b.artifacts_size,
        b.artifacts_attempt, b.artifacts_expire_at from builds b
-     where b.pipeline_id = ? and b.stage_index < ? and b.artifacts_filename is not null
+     where b.pipeline_id = ? and b.stage_index <= ? and b.artifacts_filename is not null
        and (b.artifacts_expire_at is null or b.artifacts_expire_at > ?)
        and b.id = (select max(c.id) from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name)
      order by b.stage_index, b.id`,
-    [build.pipeline_id, build.stage_index, new Date()]
+    [build.pipeline_id, names === null ? build.stage_index - 1 : build.stage_index, new Date()]
   )
   return names === null ? found : found.filter(({ name }) => names.includes(name))
 }

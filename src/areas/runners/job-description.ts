@@ -62,14 +62,18 @@ export interface JobStep {
 }
 
 /** The part of the plan that a build's row stores. */
-type FrozenPlan = Pick<PlannedBuild, 'environment' | 'coverage' | 'options' | 'variables'>
+type FrozenPlan = Pick<PlannedBuild, 'environment' | 'coverage' | 'options' | 'variables'> &
+  // Builds of earlier versions lack them.
+  Partial<Pick<PlannedBuild, 'parallel'>>
 
 /** Returns the description of a claimed build for its runner, or null when the build was removed with its project. */
 export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promise<JobDescription | null> {
   const build = await findDescribedBuild(claim.buildId)
   if (!build) return null
-  const { options, variables, environment } = JSON.parse(build.plan) as FrozenPlan
+  const { options, variables, environment, parallel = null } = JSON.parse(build.plan) as FrozenPlan
   const path = `${build.namespace_path}/${build.project_path}`
+  const sources = { token: claim.token, runner, configVariables: variables, environment, parallel }
+  const timeout = timeoutOf(build, runner)
   return {
     id: build.id,
     name: build.name,
@@ -78,9 +82,9 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
     token: claim.token,
     project: { id: build.project_id, name: build.project_name, path, storage: build.storage },
     source: sourceOf(build, cloneUrl(path, claim.token)),
-    timeout: config().runner.timeout,
-    variables: await variablesOf(build, { token: claim.token, runner, configVariables: variables, environment }),
-    steps: stepsOf(options),
+    timeout,
+    variables: await variablesOf(build, sources),
+    steps: stepsOf(options, timeout),
     image: options.image,
     services: options.services,
     artifacts: options.artifacts,
@@ -100,11 +104,17 @@ function sourceOf(build: DescribedBuild, url: string): JobSource {
   }
 }
 
-function stepsOf({ script, afterScript }: FrozenPlan['options']): JobStep[] {
+/** The file may ask for less or for more, up to what the runner allows. */
+function timeoutOf({ timeout }: DescribedBuild, runner: RunnerRow): number {
+  const usual = config().runner.timeout
+  return runner.built_in ? Math.min(timeout ?? usual, usual) : (timeout ?? usual)
+}
+
+function stepsOf({ script, afterScript }: FrozenPlan['options'], timeout: number): JobStep[] {
   const main: JobStep = {
     name: 'script',
     commands: script,
-    timeout: config().runner.timeout,
+    timeout,
     when: 'on_success',
     allowFailure: false
   }

@@ -20,6 +20,7 @@ export interface VariableSources {
   readonly configVariables: readonly CiVariable[]
   /** As the CI file has it; null without one. */
   readonly environment: CiEnvironment | null
+  readonly parallel: VariablesInput['build']['parallel']
 }
 
 const VISIBILITY = new Map([
@@ -38,7 +39,7 @@ export async function variablesOf(build: DescribedBuild, sources: VariableSource
 
 async function inputOf(build: DescribedBuild, sources: VariableSources): Promise<VariablesInput> {
   return {
-    build: buildOf(build, sources.token),
+    build: { ...buildOf(build, sources.token), parallel: sources.parallel ?? null },
     commit: await commitOf(build),
     pipeline: { id: build.pipeline_id, source: build.source },
     project: projectOf(build),

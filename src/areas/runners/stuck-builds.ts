@@ -1,6 +1,7 @@
 // Ends builds that nobody would end: their outside runner is gone, or no runner is there for them.
 import { config } from '../../config.js'
 import { rows } from '../../db/sql.js'
+import { enqueueAll } from '../../queue/enqueue.js'
 import type { Task, TaskContext } from '../../queue/task.js'
 import { measureTrace } from '../../storage/measure.js'
 import { failWaiting, finishBuild } from '../builds/claim.js'
@@ -18,10 +19,21 @@ export const stuckBuilds: Task = {
   about:
     'fails builds whose outside runner is silent for an hour, and builds that wait for a day while no runner is there for them',
   run: async context => {
+    const { dryRun } = context
     const lost = await endAll(context, await findLost(), endLost)
     const waiting = await endAll(context, await findWaiting(), ({ id }) => failWaiting(id))
+    if (!dryRun) await wakeReady()
     return { lost, waiting }
   }
+}
+
+/** Builds that were ready ten minutes ago: the job that starts them may be lost. A second one does no harm. */
+async function wakeReady(): Promise<void> {
+  const ready = await rows<{ buildId: number }>(
+    `select id as buildId from builds where status = 'created' and ready_at < ? order by id limit ${MOST}`,
+    [new Date(Date.now() - GRACE_MS)]
+  )
+  if (ready.length > 0) await enqueueAll('build.ready', ready)
 }
 
 interface StuckBuild {
@@ -57,14 +69,14 @@ async function endLost({ id, pipelineId, attempt, token, silent }: StuckBuild): 
 /** Workers look after the builds of the built-in runner. */
 function findLost(): Promise<StuckBuild[]> {
   const silence = new Date(Date.now() - SILENT_MS)
-  const begun = new Date(Date.now() - config().runner.timeout * 1000 - GRACE_MS)
   return rows<StuckBuild>(
     `select b.id, b.pipeline_id as pipelineId, b.attempt, b.token_hash as token, b.lease_until < ? as silent from builds b
      where b.status = 'running' and b.token_hash is not null
        and not exists (select 1 from runners r where r.id = b.runner_id and r.built_in = 1)
-       and (b.lease_until < ? or b.started_at < ?)
+       and (b.lease_until < ?
+         or b.started_at < date_sub(?, interval coalesce(b.timeout, ?) second))
      order by b.id limit ${MOST}`,
-    [silence, silence, begun]
+    [silence, silence, new Date(Date.now() - GRACE_MS), config().runner.timeout]
   )
 }
 

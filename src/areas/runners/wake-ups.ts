@@ -7,7 +7,7 @@ import { transact } from '../../db/transact.js'
 import { listJobs } from '../../queue/administer.js'
 import type { Jobs } from '../../queue/jobs.js'
 import { countWaitingJobs } from '../../queue/metrics.js'
-import { wakeRunners } from '../pipelines/progress.js'
+import { wakeRunners } from '../pipelines/wake-runners.js'
 import { builtInRunner } from './built-in-runner.js'
 import { findOverdueBuilds } from './waiting-builds.queries.js'
 

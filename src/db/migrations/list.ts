@@ -27,6 +27,7 @@ import { triggers } from './0034-triggers.js'
 import { environments } from './0035-environments.js'
 import { outsideRunners } from './0036-outside-runners.js'
 import { commitStatuses } from './0037-commit-statuses.js'
+import { ciKeys } from './0038-ci-keys.js'
 import { planning } from './0042-planning.js'
 import { boards } from './0043-boards.js'
 import { snippets } from './0048-snippets.js'
@@ -59,6 +60,7 @@ export const migrations: readonly Migration[] = [
   environments,
   outsideRunners,
   commitStatuses,
+  ciKeys,
   planning,
   boards,
   snippets

@@ -38,7 +38,12 @@ t.test('POST /ci/lint', async t => {
 t.test('ci lint needs no appliance, and its exit code tells whether the file is valid', async t => {
   const folder = t.testdir({
     good: 'job: { script: x }\n',
-    bad: 'one: { scrip: x }\ntwo: { script: x, when: never }\n'
+    bad: 'one: { scrip: x }\ntwo: { script: x, when: never }\n',
+    '.git': {},
+    ci: {
+      'more.yml': '.base: { script: y }\n',
+      nested: { including: 'include: ci/*.yml\nx: { extends: .base, release: x }\n' }
+    }
   })
   const lint = (file: string, ...more: string[]) =>
     cli(['ci', 'lint', `${folder}/${file}`, ...more], { environment: { GITSTEAD_HOME: `${folder}/none` } })
@@ -49,5 +54,9 @@ t.test('ci lint needs no appliance, and its exit code tells whether the file is 
   const { code, json } = await lint('bad', '--json')
   t.equal(code, 1)
   t.match(json(), { ok: false, errors: [/scrip/] })
+  t.match(await lint('ci/nested/including'), {
+    code: 0,
+    stdout: 'warning: jobs:x key `release` has no effect here\nthe CI file has no faults\n'
+  })
   t.match(await lint('gone'), { code: 2, stderr: /cannot be read \(ENOENT\)/ })
 })

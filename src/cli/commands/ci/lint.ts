@@ -7,7 +7,7 @@ const LIMIT = 1_048_576
 export default class CiLint extends BaseCommand {
   static override summary = 'Check a CI file without creating anything'
   static override description =
-    'It needs no appliance. Prints a line for each fault, with the job and the key. Exit code 1 when there is one. With --json: {ok, file, errors}.'
+    'It needs no appliance. Files that it includes are read from the checkout around it. Prints a line for each fault, with the job and the key, and one for each key without an effect. Exit code 1 when there is a fault. With --json: {ok, file, errors, warnings}.'
   static override examples = [
     '<%= config.bin %> ci lint .gitstead-ci.yml',
     'git show HEAD:.gitstead-ci.yml | <%= config.bin %> ci lint - --json'
@@ -18,14 +18,17 @@ export default class CiLint extends BaseCommand {
 
   async run() {
     const { args } = await this.parse(CiLint)
-    const [{ readTextFile }, { lintConfig }] = await Promise.all([
+    const [{ readTextFile }, { filesAround }, { lintWithFiles }] = await Promise.all([
       import('../../text-file.js'),
+      import('../../repository-files.js'),
       import('../../../ci/lint.js')
     ])
-    const { errors } = lintConfig(await readTextFile('the CI file', args.file, LIMIT))
+    const text = await readTextFile('the CI file', args.file, LIMIT)
+    const { errors, warnings } = await lintWithFiles(text, await filesAround(args.file, LIMIT))
+    for (const warning of warnings) this.log(`warning: ${warning}`)
     for (const error of errors) this.log(error)
     if (errors.length === 0) this.log('the CI file has no faults')
     else process.exitCode = 1
-    return { ok: errors.length === 0, file: args.file, errors }
+    return { ok: errors.length === 0, file: args.file, errors, warnings }
   }
 }

@@ -1,5 +1,5 @@
 // Matches paths against the patterns of a CI file: `*`, `?`, `[abc]`, `{a,b}` and `**` between slashes. Any user can
-// write such a pattern, and it runs in the worker. Libraries turn patterns into regular expressions, in which a few
+// write such a pattern, and it runs in the appliance. Libraries turn patterns into regular expressions, in which a few
 // stars can take hours. Here the cost of a name is at most its length times the length of the pattern.
 
 type Token =
@@ -17,7 +17,15 @@ const MOST_ALTERNATIVES = 64
  * folder above it. A pattern that is longer than 1000 characters or has more than 64 alternatives matches nothing.
  */
 export function pathMatcher(patterns: readonly string[]): (path: string) => boolean {
-  const compiled = patterns.flatMap(pattern => alternatives(pattern).map(compile))
+  return matcherOf(patterns.flatMap(pattern => alternatives(pattern).map(text => [...compile(text), '**' as const])))
+}
+
+/** The same, but true only when a pattern matches the whole path: `docs` does not match `docs/a`. */
+export function fileMatcher(patterns: readonly string[]): (path: string) => boolean {
+  return matcherOf(patterns.flatMap(pattern => alternatives(pattern).map(compile)))
+}
+
+function matcherOf(compiled: readonly Segment[][]): (path: string) => boolean {
   return path => {
     const names = path.split('/')
     return compiled.some(segments => matchSegments(segments, names))
@@ -39,7 +47,7 @@ function alternatives(pattern: string): string[] {
 
 function compile(pattern: string): Segment[] {
   const segments = pattern.split('/').filter(segment => segment !== '' && segment !== '.')
-  return [...segments.map(segment => (segment === '**' ? segment : tokens(segment))), '**']
+  return segments.map(segment => (segment === '**' ? segment : tokens(segment)))
 }
 
 function tokens(segment: string): Token[] {

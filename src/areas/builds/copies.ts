@@ -1,0 +1,63 @@
+// A build that is repeated stays as it is, and a copy of it runs. Builds behind it that were skipped get another chance.
+import { buildsToRearm } from '../../ci/advance-builds.js'
+import { execute, marks, row, rows } from '../../db/sql.js'
+import { enqueue } from '../../queue/enqueue.js'
+import { advancingBuilds } from '../pipelines/advancing-builds.js'
+import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
+
+/**
+ * Copies a build, and returns the id of the copy. Not specified: a build that a command repeats keeps its user, because a
+ * sysadmin has no account. Exit codes that are allowed count anew.
+ */
+export async function copyBuild(
+  id: number,
+  userId: number | null,
+  status: 'pending' | 'created' = 'pending'
+): Promise<number> {
+  const now = new Date()
+  const at = status === 'pending' ? now : null
+  const { insertId } = await execute(
+    `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, queued_at,
+       created_at, updated_at, ready_at)
+     select pipeline_id, project_id, coalesce(?, user_id), name, stage, stage_index, ref, tag, sha,
+       if(resource_group is null, ?, 'created'), start_when,
+       allow_failure and not (json_valid(plan) and coalesce(json_length(json_extract(plan, '$.allowFailureCodes')), 0) > 0),
+       tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, ?, ?, ?, if(resource_group is null, null, ?) from builds where id = ?`,
+    [userId, status, at, now, now, at, id]
+  )
+  // It waits until its resource group is free.
+  if (at && (await row('select id from builds where id = ? and ready_at is not null', [insertId]))) {
+    await enqueue('build.ready', { buildId: insertId })
+  }
+  return insertId
+}
+
+/** The builds that run again, and the first of their stages. Null: builds that go by their stages stay skipped. */
+export interface Repeated {
+  readonly names: readonly string[]
+  readonly stage: number | null
+}
+
+/** Has skipped builds wait again: those of later stages, and those that need the repeated ones. */
+export async function rearm(pipeline: LockedPipeline, { names, stage }: Repeated): Promise<void> {
+  const ids = pipeline.eachBuild
+    ? buildsToRearm(await advancingBuilds(pipeline.id), new Set(names), { stages: stage !== null }).map(({ id }) => id)
+    : await skippedAfter(pipeline.id, stage)
+  if (ids.length === 0) return
+  await execute(`update builds set status = 'created', ready_at = null, updated_at = ? where id in (${marks(ids)})`, [
+    new Date(),
+    ...ids
+  ])
+}
+
+async function skippedAfter(pipelineId: number, stage: number | null): Promise<number[]> {
+  if (stage === null) return []
+  const skipped = await rows<{ id: number }>(
+    `select b.id from builds b join (select max(id) as id from builds where pipeline_id = ? group by name) latest
+       on latest.id = b.id
+     where b.stage_index > ? and b.status = 'skipped'`,
+    [pipelineId, stage]
+  )
+  return skipped.map(({ id }) => id)
+}

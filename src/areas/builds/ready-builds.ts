@@ -1,0 +1,33 @@
+// Starts builds whose turn has come but that waited: for the moment of `start_in`, or for their resource group.
+import type { BuildStatus } from '../../ci/status.js'
+import { row } from '../../db/sql.js'
+import { changePipeline, moveBuild } from '../pipelines/build-changes.js'
+import { isFree } from '../pipelines/resource-groups.js'
+import { wakeRunners } from '../pipelines/wake-runners.js'
+
+interface WaitingBuild {
+  readonly id: number
+  readonly project_id: number
+  readonly stage_index: number
+  readonly status: BuildStatus
+  readonly allow_failure: number
+  readonly resource_group: string | null
+  readonly ready_at: Date | null
+}
+
+/** Starts a build, unless it still has to wait: then the end of another build of its group wakes it. */
+export async function startReady(buildId: number): Promise<void> {
+  const found = await row<{ pipeline_id: number }>('select pipeline_id from builds where id = ?', [buildId])
+  if (!found) return
+  await changePipeline(found.pipeline_id, async pipeline => {
+    const build = await row<WaitingBuild>(
+      `select id, project_id, stage_index, status, allow_failure, resource_group, ready_at from builds where id = ?`,
+      [buildId]
+    )
+    const now = new Date()
+    if (build?.status !== 'created' || build.ready_at === null || build.ready_at > now) return
+    if (build.resource_group !== null && !(await isFree(build.project_id, build.resource_group))) return
+    await moveBuild(pipeline, build, 'pending', { queued_at: now, ready_at: null })
+    await wakeRunners([buildId])
+  })
+}

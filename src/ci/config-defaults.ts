@@ -1,0 +1,127 @@
+// The keys that a job takes over from the root of the file, or from `default`, when it lacks them.
+import { readArtifacts, readCache } from './config-parts.js'
+import type { CiArtifacts, CiCache, CiRetry, CiVariable } from './config-types.js'
+import {
+  checkKeys,
+  given,
+  kindOf,
+  nameProblem,
+  readFlag,
+  readList,
+  readSection,
+  readText,
+  readTexts,
+  reportAt,
+  type Section
+} from './config-values.js'
+import { readRetry } from './retry.js'
+import { readTimeout } from './timing.js'
+
+/** A job's own value replaces that of the file as a whole. */
+export interface Shared {
+  readonly beforeScript: readonly string[]
+  readonly afterScript: readonly string[]
+  readonly image: string | null
+  readonly services: readonly string[]
+  readonly cache: CiCache | null
+  readonly tags: readonly string[]
+  readonly artifacts: CiArtifacts | null
+  readonly retry: CiRetry | null
+  readonly timeout: number | null
+  readonly interruptible: boolean
+}
+
+export const SHARED_KEYS = {
+  beforeScript: 'before_script',
+  afterScript: 'after_script',
+  image: 'image',
+  services: 'services',
+  cache: 'cache',
+  tags: 'tags',
+  artifacts: 'artifacts',
+  retry: 'retry',
+  timeout: 'timeout',
+  interruptible: 'interruptible'
+} as const satisfies { readonly [Field in keyof Shared]: string }
+const FIELDS = Object.keys(SHARED_KEYS) as (keyof Shared)[]
+const NAMES: readonly string[] = Object.values(SHARED_KEYS)
+
+/** Keys of the root that jobs take over. */
+const OF_ROOT: readonly string[] = ['image', 'services', 'before_script', 'after_script', 'cache']
+
+/** Reads the keys of one place. A key that is absent gets a value that does nothing. */
+export function readShared(section: Section, only: readonly string[] = NAMES): Shared {
+  const entries = new Map([...section.entries].filter(([key]) => typeof key === 'string' && only.includes(key)))
+  const read = { ...section, entries }
+  return {
+    beforeScript: readList(read, 'before_script', { single: true }) ?? [],
+    afterScript: readList(read, 'after_script', { single: true }) ?? [],
+    image: readText(read, 'image', 255),
+    services: readList(read, 'services', { check: nameProblem }) ?? [],
+    cache: readCache(read) ?? null,
+    tags: [...new Set(readList(read, 'tags', { check: nameProblem }))],
+    artifacts: readArtifacts(read),
+    retry: readRetry(read),
+    timeout: readTimeout(read),
+    interruptible: readFlag(read, 'interruptible')
+  }
+}
+
+export interface Defaults extends Shared {
+  readonly variables: readonly CiVariable[]
+}
+
+/** What the root says, and what `default` says. A key may stand in one of the two only. */
+export function readDefaults(root: Section): Shared {
+  const ofRoot = readShared(root, OF_ROOT)
+  const value = given(root, 'default')
+  if (value === undefined || isJob(value)) return ofRoot
+  const section = readSection(root, 'default')
+  if (!section) return ofRoot
+  checkKeys(section, NAMES, ['id_tokens', 'hooks', 'identity'])
+  for (const key of OF_ROOT) {
+    if (given(root, key) !== undefined && given(section, key) !== undefined) {
+      reportAt(section, key, `stands at the root of the file, too: keep one of them`)
+    }
+  }
+  return choose(readShared(section), ofRoot, key => given(section, key) !== undefined)
+}
+
+/** Not specified: a job may have the name of a later key. What has a script is a job. */
+export const isJob = (value: unknown): boolean => value instanceof Map && value.has('script')
+
+/** The values of a job: its own for the keys that it has, and those that it inherits. */
+export function withDefaults(section: Section, defaults: Defaults): Shared {
+  const inherits = readInherit(section, 'default', NAMES)
+  const own = readShared(section)
+  return choose(own, defaults, key => given(section, key) !== undefined || !inherits(key))
+}
+
+function choose(first: Shared, second: Shared, takesFirst: (key: string) => boolean): Shared {
+  const chosen = FIELDS.map(field => [field, (takesFirst(SHARED_KEYS[field]) ? first : second)[field]])
+  return Object.fromEntries(chosen) as Shared
+}
+
+/** The global variables that a job inherits. */
+export function inheritedVariables(section: Section, variables: readonly CiVariable[]): CiVariable[] {
+  const inherits = readInherit(
+    section,
+    'variables',
+    variables.map(({ key }) => key)
+  )
+  return variables.filter(({ key }) => inherits(key))
+}
+
+/** Returns whether a job inherits a name, as its key `inherit` says. */
+function readInherit(section: Section, key: 'default' | 'variables', names: readonly string[]) {
+  const value = given(section, 'inherit') === undefined ? undefined : readSection(section, 'inherit')
+  const wish = value && given(value, key)
+  if (!value || wish === undefined) return () => true
+  if (typeof wish === 'boolean') return () => wish
+  if (!Array.isArray(wish)) {
+    reportAt(value, key, `should be true, false or a list of names, not ${kindOf(wish)}`)
+    return () => true
+  }
+  const listed = key === 'default' ? readTexts(value, key, names) : (readList(value, key) ?? [])
+  return (name: string) => listed.includes(name)
+}

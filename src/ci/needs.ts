@@ -1,0 +1,77 @@
+// `needs`: a job starts as soon as the jobs that it names have ended, whatever their stages are.
+import type { CiNeed } from './config-types.js'
+import {
+  checkKeys,
+  given,
+  kindOf,
+  pathOf,
+  printable,
+  readFlag,
+  readText,
+  reportAt,
+  type Section
+} from './config-values.js'
+import type { Yaml } from './load-yaml.js'
+
+export const MOST_NEEDS = 50
+/** Keys of an entry that ask for another pipeline or project. */
+const LATER = ['pipeline', 'project', 'ref', 'parallel']
+
+/** The needs of a job; null when the key is absent. An empty list is something else: the job starts at once. */
+export function readNeeds(section: Section): CiNeed[] | null {
+  const value = given(section, 'needs')
+  if (value === undefined) return null
+  if (!Array.isArray(value)) {
+    reportAt(section, 'needs', `should be a list of jobs, not ${kindOf(value)}`)
+    return null
+  }
+  const entries = value.flat(1) as Yaml[]
+  if (entries.length > MOST_NEEDS) reportAt(section, 'needs', `are more than ${MOST_NEEDS}`)
+  const needs = entries.slice(0, MOST_NEEDS).flatMap((entry, at) => readNeed(section, entry, at))
+  const twice = needs.find((need, at) => needs.findIndex(({ job }) => job === need.job) < at)
+  if (twice) reportAt(section, 'needs', `name \`${printable(twice.job)}\` twice`)
+  return needs
+}
+
+function readNeed(section: Section, entry: Yaml, at: number): CiNeed[] {
+  if (typeof entry === 'string' && entry !== '') return [{ job: entry, artifacts: true, optional: false }]
+  const path = pathOf(section, `needs:${at + 1}`)
+  if (!(entry instanceof Map)) {
+    section.report(path, `should be the name of a job or a mapping with \`job\`, not ${kindOf(entry)}`)
+    return []
+  }
+  const need = { ...section, path, entries: entry }
+  checkKeys(need, ['job', 'artifacts', 'optional'], LATER)
+  const job = readText(need, 'job')
+  if (job === null && given(need, 'job') === undefined) reportAt(need, 'job', 'is missing')
+  if (job === null) return []
+  const artifacts = given(need, 'artifacts') === undefined || readFlag(need, 'artifacts')
+  return [{ job, artifacts, optional: readFlag(need, 'optional') }]
+}
+
+/** The names of a circle, its first name also at the end; undefined when there is none. `edges` leads to what a name needs. */
+export function findCircle(edges: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>()
+  for (const start of edges.keys()) {
+    const open = new Map<string, number>()
+    const path: { name: string; next: number }[] = []
+    const enter = (name: string) => {
+      open.set(name, path.length)
+      path.push({ name, next: 0 })
+    }
+    if (!done.has(start)) enter(start)
+    for (let last = path.at(-1); last; last = path.at(-1)) {
+      const name = edges.get(last.name)?.[last.next++]
+      if (name === undefined) {
+        done.add(last.name)
+        open.delete(last.name)
+        path.pop()
+        continue
+      }
+      const at = open.get(name)
+      if (at !== undefined) return [...path.slice(at).map(step => step.name), name]
+      if (!done.has(name)) enter(name)
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,113 @@
+// Reads `rules` of a job or of the workflow.
+import { BUILD_WHENS, type CiNeed, type CiRule } from '../config-types.js'
+import {
+  checkKeys,
+  given,
+  kindOf,
+  pathOf,
+  readChoice,
+  readFlag,
+  readList,
+  readSection,
+  readVariables,
+  reportAt,
+  type Section
+} from '../config-values.js'
+import type { Yaml } from '../load-yaml.js'
+import { readNeeds } from '../needs.js'
+import { readStartIn } from '../timing.js'
+import { type Expression, readExpression } from './expression.js'
+
+export const MOST_RULES = 100
+const MOST_GLOBS = 50
+const GLOB_LENGTH = 500
+
+const CONDITIONS = ['if', 'changes', 'exists', 'when', 'variables']
+const OF_JOBS = ['allow_failure', 'needs', 'interruptible', 'start_in']
+const WHENS = [...BUILD_WHENS, 'never'] as const
+
+/** The rules of a job; null when it has none. */
+export const readRules = (section: Section): CiRule[] | null =>
+  readEntries(section, rule => {
+    checkKeys(rule, [...CONDITIONS, ...OF_JOBS], ['auto_cancel'])
+    const when = given(rule, 'when') === undefined ? null : readChoice(rule, 'when', WHENS, 'on_success')
+    return {
+      ...conditionsOf(rule),
+      when,
+      startIn: readStartIn(rule, when),
+      allowFailure: given(rule, 'allow_failure') === undefined ? null : readFlag(rule, 'allow_failure'),
+      needs: readNeeds(rule) as CiNeed[] | null,
+      interruptible: given(rule, 'interruptible') === undefined ? null : readFlag(rule, 'interruptible')
+    }
+  })
+
+/** The rules of the workflow: `always` and `never` are all that they can say. */
+export const readWorkflowRules = (section: Section): CiRule[] | null =>
+  readEntries(section, rule => {
+    checkKeys(rule, CONDITIONS, ['auto_cancel'])
+    const when = readChoice(rule, 'when', ['always', 'never'] as const, 'always')
+    return {
+      ...conditionsOf(rule),
+      when,
+      startIn: null,
+      allowFailure: null,
+      needs: null,
+      interruptible: null
+    }
+  })
+
+function readEntries(section: Section, read: (rule: Section) => CiRule): CiRule[] | null {
+  const value = given(section, 'rules')
+  if (value === undefined) return null
+  if (!Array.isArray(value)) {
+    reportAt(section, 'rules', `should be a list of mappings, not ${kindOf(value)}`)
+    return null
+  }
+  const entries = value.flat(1) as Yaml[]
+  if (entries.length === 0) return null
+  if (entries.length > MOST_RULES) {
+    reportAt(section, 'rules', `are more than ${MOST_RULES}`)
+    return null
+  }
+  return entries.flatMap((entry, at) => {
+    const path = pathOf(section, `rules:${at + 1}`)
+    if (entry instanceof Map) return [read({ ...section, path, entries: entry })]
+    section.report(path, `should be a mapping, not ${kindOf(entry)}`)
+    return []
+  })
+}
+
+const conditionsOf = (rule: Section) => ({
+  if: readIf(rule),
+  changes: readGlobs(rule, 'changes'),
+  exists: readGlobs(rule, 'exists'),
+  variables: readVariables(rule)
+})
+
+function readIf(rule: Section): Expression | null {
+  const value = given(rule, 'if')
+  if (value === undefined) return null
+  if (typeof value !== 'string') {
+    reportAt(rule, 'if', `should be a condition, not ${kindOf(value)}`)
+    return null
+  }
+  const { expression, problem } = readExpression(value)
+  if (problem !== null) reportAt(rule, 'if', problem)
+  return expression
+}
+
+function readGlobs(rule: Section, key: 'changes' | 'exists'): string[] | null {
+  if (given(rule, key) === undefined) return null
+  const mapped = given(rule, key) instanceof Map ? readSection(rule, key) : undefined
+  if (mapped) checkKeys(mapped, ['paths'], ['compare_to', 'project', 'ref'])
+  const [place, name] = mapped ? [mapped, 'paths'] : [rule, key]
+  const globs = readList(place, name, { check: globProblem }) ?? []
+  if (globs.length === 0) reportAt(place, name, 'should not be empty')
+  if (globs.length > MOST_GLOBS) reportAt(place, name, `are more than ${MOST_GLOBS}`)
+  return globs
+}
+
+function globProblem(glob: string): string | undefined {
+  if (glob.trim() === '') return 'should not be empty'
+  return glob.length > GLOB_LENGTH ? `is longer than ${GLOB_LENGTH} characters` : undefined
+}

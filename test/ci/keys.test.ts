@@ -1,0 +1,443 @@
+// The later keys of a CI file: what they mean, what they refuse, and what they cost.
+import t from 'tap'
+import { type CiFiles, type CiJob, parseConfig, readConfig } from '../../src/ci/config.js'
+import { type PlanContext, type PlannedBuild, planPipeline } from '../../src/ci/plan.js'
+import { retriesAgain } from '../../src/ci/retry.js'
+import { ruleJudge } from '../../src/ci/rules/evaluate.js'
+import { readExpression } from '../../src/ci/rules/expression.js'
+
+const X = 'script: x'
+
+function filesOf(files: Record<string, string>): CiFiles {
+  return { read: async path => files[path] ?? null, list: async () => Object.keys(files) }
+}
+
+/** The last job of a file. */
+async function lastJob(text: string, files: Record<string, string> = {}): Promise<CiJob | undefined> {
+  const { config, errors } = await readConfig(text, filesOf(files))
+  if (errors.length > 0) throw new Error(errors.join('; '))
+  return config?.jobs.at(-1)
+}
+
+t.test('jobs take over keys of others', async t => {
+  const cases: Record<string, [text: string, expected: Partial<CiJob>, files?: Record<string, string>]> = {
+    extends: [
+      `.a: {script: a, tags: [a], variables: {A: 1, B: 1}}\nb: {extends: .a, tags: [b], variables: {B: 2}}`,
+      {
+        script: ['a'],
+        tags: ['b'],
+        variables: [
+          { key: 'A', value: '1' },
+          { key: 'B', value: '2' }
+        ]
+      }
+    ],
+    'extends of several: the later wins': [
+      `.a: {script: a, when: always}\n.b: {script: b}\nc: {extends: [.a, .b]}`,
+      { script: ['b'], when: 'always' }
+    ],
+    'extends over levels': [
+      `.a: {tags: [a]}\n.b: {extends: .a, ${X}}\nc: {extends: .b, when: always}`,
+      { tags: ['a'], script: ['x'], when: 'always' }
+    ],
+    'null takes a key away': [`.a: {${X}, tags: [a]}\nb: {extends: .a, tags: }`, { tags: [] }],
+    reference: [
+      `.a: {script: [one, two], tags: [a]}\nb: {script: [zero, !reference [.a, script], three], tags: !reference [.a, tags]}`,
+      { script: ['zero', 'one', 'two', 'three'], tags: ['a'] }
+    ],
+    'reference to what extends gave': [
+      `.a: {script: [a]}\n.b: {extends: .a}\nc: {script: [!reference [.b, script]]}`,
+      { script: ['a'] }
+    ],
+    'reference to a reference': [
+      `.a: {script: [a]}\n.b: {script: [b, !reference [.a, script]]}\nc: {script: !reference [.b, script]}`,
+      { script: ['b', 'a'] }
+    ],
+    'aliases of lists in lists': [`.a: &a [one, two]\nb: {script: [*a, three]}`, { script: ['one', 'two', 'three'] }],
+    default: [
+      `default: {image: i, tags: [d], retry: 1, timeout: 1 hour, interruptible: true}\na: {${X}}`,
+      {
+        image: 'i',
+        tags: ['d'],
+        retry: { max: 1, when: [], exitCodes: [] },
+        timeout: 3600,
+        interruptible: true
+      }
+    ],
+    'a key of the job replaces the default': [
+      `default: {tags: [d], retry: 1}\na: {${X}, tags: [], retry: 0}`,
+      { tags: [], retry: null }
+    ],
+    'inherit by list': [
+      `default: {image: i, tags: [d]}\nvariables: {A: 1, B: 2}\na: {${X}, inherit: {default: [tags], variables: [B]}}`,
+      { image: null, tags: ['d'], variables: [{ key: 'B', value: '2' }] }
+    ],
+    'inherit nothing': [
+      `default: {image: i}\nvariables: {A: 1}\na: {${X}, inherit: {default: false, variables: false}}`,
+      { image: null, variables: [] }
+    ],
+    include: [
+      `include: /ci/a.yml\na: {tags: [own]}`,
+      { name: 'a', script: ['included'], tags: ['own'] },
+      { 'ci/a.yml': 'a: {script: included, tags: [included]}' }
+    ],
+    'include over levels, by patterns, the later wins': [
+      `include: [{local: ci/*.yml}]`,
+      { script: ['b'], when: 'always' },
+      {
+        'ci/1.yml': 'include: deep/c.yaml\na: {when: always}',
+        'ci/2.yml': 'a: {script: b}',
+        'deep/c.yaml': 'a: {script: c, when: manual}'
+      }
+    ],
+    'variables with words for people': [
+      `variables: {A: {value: 1, description: x}}\na: {${X}}`,
+      { variables: [{ key: 'A', value: '1' }] }
+    ],
+    'exit codes that are allowed': [
+      `a: {${X}, allow_failure: {exit_codes: [1, 137]}}`,
+      { allowFailure: false, allowFailureCodes: [1, 137] }
+    ],
+    'retry by reason': [
+      `a: {${X}, retry: {max: 2, when: [script_failure, runner_system_failure], exit_codes: 7}}`,
+      { retry: { max: 2, when: ['script_failure', 'runner_system_failure'], exitCodes: [7] } }
+    ],
+    delayed: [`a: {${X}, when: delayed, start_in: 30 minutes}`, { when: 'delayed', startIn: 1800 }],
+    needs: [
+      `b: {${X}}\na: {${X}, needs: [b, {job: c, optional: true, artifacts: false}]}`,
+      {
+        needs: [
+          { job: 'b', artifacts: true, optional: false },
+          { job: 'c', artifacts: false, optional: true }
+        ]
+      }
+    ]
+  }
+  for (const [name, [text, expected, files]] of Object.entries(cases)) {
+    t.match(await lastJob(text, files), expected, name)
+  }
+})
+
+t.test('parallel makes several jobs', async t => {
+  const namesOf = (text: string) => parseConfig(text).config?.jobs.map(({ name }) => name)
+  t.strictSame(namesOf(`a: {${X}, parallel: 3}`), ['a 1/3', 'a 2/3', 'a 3/3'])
+  const { config } = parseConfig(
+    `a: {${X}, variables: {OS: own, C: d}, parallel: {matrix: [{OS: [linux, bsd], ARCH: [x64, arm]}, {OS: mac}]}}`
+  )
+  t.strictSame(
+    config?.jobs.map(({ name }) => name),
+    ['a: [linux, x64]', 'a: [linux, arm]', 'a: [bsd, x64]', 'a: [bsd, arm]', 'a: [mac]']
+  )
+  t.match(config?.jobs[1], {
+    baseName: 'a',
+    parallel: { index: 2, total: 5 },
+    variables: [
+      { key: 'C', value: 'd' },
+      { key: 'OS', value: 'linux' },
+      { key: 'ARCH', value: 'arm' }
+    ]
+  })
+})
+
+t.test('each fault names the job and the key', async t => {
+  const cases: [text: string, error: string | RegExp, files?: Record<string, string>][] = [
+    [`a: {extends: .b, ${X}}\n.c: {${X}}`, 'jobs:a extends `.b`, which is not in the file (did you mean `.c`?)'],
+    [`a: {extends: b, ${X}}\nb: {extends: a, ${X}}`, 'jobs:b extends itself: a → b → a'],
+    [`a: {extends: 1, ${X}}`, 'jobs:a should extend a name or a list of names'],
+    [
+      `${Array.from({ length: 13 }, (_, at) => `.j${at}: {extends: .j${at + 1}}`).join('\n')}\n.j13: {${X}}\na: {extends: .j0}`,
+      /^jobs:\.j\d+ extends over more than 11 levels$/
+    ],
+    [`a: {script: [!reference [.b, script]]}`, 'jobs:a !reference [.b, script] is not in the file'],
+    [
+      `.b: {script: [!reference [.b, script]]}\na: {script: !reference [.b, script]}`,
+      'jobs:a !reference [.b, script] refers to itself'
+    ],
+    [`a: {script: !reference x}`, /^yaml is not valid/],
+    [`a: {script: !reference [1]}`, /^yaml has a `!reference` that is not a list of names/],
+    [`default: {image: a}\nimage: b\na: {${X}}`, 'default:image stands at the root of the file, too: keep one of them'],
+    [`default: {tag: [a]}\na: {${X}}`, 'default unknown key `tag` (did you mean `tags`?)'],
+    [`a: {${X}, inherit: {default: [image, tag]}}`, 'jobs:a:inherit:default `tag` is not known (did you mean `tags`?)'],
+    [`a: {${X}, rules: x}`, 'jobs:a:rules should be a list of mappings, not text'],
+    [`a: {${X}, rules: [{if: "$A ="}]}`, /^jobs:a:rules:1:if is not understood from `=` on$/],
+    [`a: {${X}, rules: [{iff: $A}]}`, 'jobs:a:rules:1 unknown key `iff` (did you mean `if`?)'],
+    [`a: {${X}, rules: [{when: soon}]}`, /^jobs:a:rules:1:when should be one of/],
+    [`a: {${X}, rules: [{changes: []}]}`, 'jobs:a:rules:1:changes should not be empty'],
+    [`a: {${X}, rules: [{when: delayed}]}`, /^jobs:a:rules:1:start_in is missing/],
+    [`a: {${X}, rules: [{when: never}], only: [x]}`, 'jobs:a:only cannot stand together with rules'],
+    [`a: {${X}, when: delayed, start_in: 2 weeks}`, /^jobs:a:start_in should be a duration .* at most 1 week$/],
+    [`a: {${X}, start_in: 1 day}`, 'jobs:a:start_in needs `when: delayed`'],
+    [`a: {${X}, needs: [build]}\nbiuld: {${X}}`, 'a job: needs `build`, which is not a job (did you mean `biuld`?)'],
+    [`a: {${X}, needs: [a]}`, 'a job: needs itself'],
+    [`a: {${X}, needs: [b, b]}\nb: {${X}}`, 'jobs:a:needs name `b` twice'],
+    [`a: {${X}, needs: [b]}\nb: {${X}, stage: deploy}`, 'a job: needs `b`, which is in a later stage'],
+    [
+      `a: {${X}, needs: [b]}\nb: {${X}, needs: [c]}\nc: {${X}, needs: [a]}`,
+      'jobs need each other in a circle: a → b → c → a'
+    ],
+    [`a: {${X}, needs: [b], dependencies: [c]}\nb: {${X}}\nc: {${X}}`, 'a job: dependency `c` is not in its needs'],
+    [`a: {${X}, needs: [{pipeline: x}]}`, 'jobs:a:needs:1 key `pipeline` is not supported by this service'],
+    [`a: {${X}, parallel: 201}`, 'jobs:a:parallel should be a number from 1 to 200'],
+    [`a: {${X}, parallel: {matrix: [{A: [1, 1]}]}}`, /^jobs:a:parallel:matrix has the combination: \[1\] twice$/],
+    [`a: {${X}, parallel: {matrix: [{A: {b: c}}]}}`, /^jobs:a:parallel:matrix:1:A should be text or a list of text/],
+    [`a: {${X}, retry: 3}`, 'jobs:a:retry should be a number from 0 to 2'],
+    [`a: {${X}, retry: {when: script_failed}}`, /^jobs:a:retry:when `script_failed` is not known/],
+    [`a: {${X}, timeout: soon}`, /^jobs:a:timeout should be a duration/],
+    [`a: {${X}, allow_failure: {exit_codes: [x]}}`, /^jobs:a:allow_failure:exit_codes should be numbers/],
+    [`workflow: {rule: x}\na: {${X}}`, 'workflow unknown key `rule` (did you mean `rules`?)'],
+    [`workflow: {rules: [{when: manual}]}\na: {${X}}`, 'workflow:rules:1:when should be one of always, never'],
+    [`include: b.yml\na: {${X}}`, /^include `b\.yml` is not a file of the repository/],
+    [`include: ../b.yml\na: {${X}}`, 'include `../b.yml` should not contain `..`'],
+    [`include: {remote: "https://x/y.yml"}\na: {${X}}`, 'include key `remote` is not supported by this service'],
+    [`include: "https://x/y.yml"\na: {${X}}`, /^include `https:\/\/x\/y\.yml` is a URL/],
+    [`include: b.yml\na: {${X}}`, 'include `b.yml` includes itself: b.yml → b.yml', { 'b.yml': 'include: b.yml' }],
+    [`include: b.yml\na: {${X}}`, /^include:b\.yml yaml is not valid/, { 'b.yml': 'a: [' }]
+  ]
+  for (const [text, error, files] of cases) {
+    const { config, errors } = await readConfig(text, filesOf(files ?? {}))
+    t.equal(config, null, text)
+    if (typeof error === 'string') t.equal(errors[0], error)
+    else t.match(errors[0], error, text)
+  }
+})
+
+t.test('a key without an effect is a warning', async t => {
+  const { config, warnings } = parseConfig(`workflow: {name: x}\na: {${X}, release: {tag_name: x}}`)
+  t.equal(config?.jobs.length, 1)
+  t.strictSame(warnings, ['workflow key `name` has no effect here', 'jobs:a key `release` has no effect here'])
+})
+
+t.test('conditions', async t => {
+  const variables = new Map(
+    Object.entries({ A: 'a', EMPTY: '', NAME: '$A-b', RE: '/^A$/i', LONG: `${'a'.repeat(20_000)}!`, REF: 'v1.2' })
+  )
+  const cases: Record<string, boolean> = {
+    $A: true,
+    $EMPTY: false,
+    $NONE: false,
+    '"x"': true,
+    '$A == "a"': true,
+    "$A != 'a'": false,
+    '${A} == "a"': true,
+    '$NONE == null': true,
+    '$EMPTY == null': false,
+    '$EMPTY == ""': true,
+    '$NAME == "a-b"': true,
+    '$A =~ /A/i': true,
+    '$A !~ /A/': true,
+    '$A =~ $RE': true,
+    '$A =~ $A': false,
+    '$NONE =~ /./': false,
+    '$NONE !~ /./': true,
+    '$REF =~ /^v\\d+\\.\\d+$/ && $A': true,
+    '$NONE || $A && $EMPTY': false,
+    '($NONE || $A) && $A': true,
+    '$LONG =~ /^(a+)+$/': true
+  }
+  for (const [text, expected] of Object.entries(cases)) {
+    const { expression, problem } = readExpression(text)
+    t.equal(problem, null, text)
+    const rule = { ...NO_RULE, if: expression }
+    const found = ruleJudge({ changed: [], files: [] }).choose([rule], variables)
+    t.equal(found !== undefined, expected, text)
+  }
+  const wrong = [
+    '',
+    '$A ==',
+    '($A',
+    '$A)',
+    '== $A',
+    '/a/',
+    '$A == /a/',
+    '$A =~ "a"',
+    '$A $B',
+    '$A =~ /(/',
+    '$A =~ /a/m'
+  ]
+  for (const text of [...wrong, '('.repeat(500), `${'('.repeat(30)}$A${')'.repeat(30)}`]) {
+    t.not(readExpression(text).problem, null, text.slice(0, 40))
+  }
+})
+
+const NO_RULE = {
+  if: null,
+  changes: null,
+  exists: null,
+  when: null,
+  startIn: null,
+  allowFailure: null,
+  variables: [],
+  needs: null,
+  interruptible: null
+}
+
+const context: PlanContext = {
+  ref: 'master',
+  tag: false,
+  source: 'push',
+  projectPath: 'group/project',
+  commitMessage: 'Change',
+  honourSkip: true,
+  predefined: [
+    { key: 'CI_COMMIT_BRANCH', value: 'master' },
+    { key: 'LEVEL', value: 'low' }
+  ],
+  stronger: [{ key: 'SECRET', value: 'project' }],
+  facts: { changed: ['docs/a.md', 'src/b.ts'], files: ['docs/a.md', 'src/b.ts', 'Dockerfile'] }
+}
+
+function planOf(text: string, over: Partial<PlanContext> = {}) {
+  const { config, errors } = parseConfig(text)
+  if (!config) throw new Error(errors.join('; '))
+  return planPipeline(config, { ...context, ...over })
+}
+
+t.test('rules choose jobs', async t => {
+  const cases: Record<string, [rules: string, expected: Partial<PlannedBuild> | null]> = {
+    'the first that holds decides': [
+      '[{if: $NONE, when: manual}, {if: $SECRET, when: always, allow_failure: true}, {when: never}]',
+      { when: 'always', allowFailure: true }
+    ],
+    never: ['[{if: $CI_COMMIT_BRANCH, when: never}, {when: always}]', null],
+    'none holds': ['[{if: $NONE}]', null],
+    'an entry without a condition holds': ['[{}]', { when: 'on_success' }],
+    changes: ['[{changes: [docs/**/*]}]', {}],
+    'changes elsewhere': ['[{changes: {paths: [lib/**/*, "*.ts"]}}]', null],
+    'changes and a condition': ['[{changes: [docs/*], if: $NONE}]', null],
+    exists: ['[{exists: [Dockerfile]}]', {}],
+    'exists by pattern': ['[{exists: ["**/*.{js,ts}"]}]', {}],
+    'nothing exists': ['[{exists: ["*.ts"]}]', null],
+    variables: ['[{if: $SECRET, variables: {LEVEL: high}}]', { variables: [{ key: 'LEVEL', value: 'high' }] }],
+    interruptible: ['[{interruptible: true}]', { interruptible: true }],
+    delayed: ['[{when: delayed, start_in: 5 minutes}]', { when: 'delayed', startIn: 300 }]
+  }
+  for (const [name, [rules, expected]] of Object.entries(cases)) {
+    const plan = planOf(`a: {${X}, rules: ${rules}}`)
+    if (expected === null) t.equal(plan.kind, 'empty', name)
+    else if (plan.kind === 'builds') t.match(plan.builds[0], expected, name)
+    else t.fail(`${name}: ${plan.kind}`)
+  }
+  const all = { changed: null, files: [] }
+  t.equal(planOf(`a: {${X}, rules: [{changes: [none]}]}`, { facts: all }).kind, 'builds', 'nothing to compare with')
+})
+
+t.test('the workflow decides whether there is a pipeline', async t => {
+  const job = `a: {${X}, variables: {OWN: job}}`
+  t.equal(planOf(`workflow: {rules: [{if: $CI_COMMIT_TAG}]}\n${job}`).kind, 'empty')
+  t.equal(planOf(`workflow: {rules: [{if: $CI_COMMIT_BRANCH, when: never}, {when: always}]}\n${job}`).kind, 'empty')
+  const plan = planOf(
+    `variables: {A: global, OWN: global}\nworkflow: {rules: [{if: $CI_COMMIT_BRANCH, variables: {A: flow, OWN: flow}}]}\n${job}`
+  )
+  t.match(plan, {
+    builds: [
+      {
+        variables: [
+          { key: 'A', value: 'flow' },
+          { key: 'OWN', value: 'job' }
+        ]
+      }
+    ]
+  })
+  t.equal(planOf(`a: {${X}, stage: .pre}`).kind, 'empty', 'the outer stages alone make no pipeline')
+  t.match(planOf(`z: {${X}, stage: .post}\na: {${X}}\nb: {${X}, stage: .pre}`), {
+    stages: ['.pre', 'build', 'test', 'deploy', '.post'],
+    builds: [{ name: 'b' }, { name: 'a' }, { name: 'z' }]
+  })
+})
+
+t.test('needs and groups are planned', async t => {
+  const plan = planOf(`
+a: {${X}, stage: build, parallel: 2}
+b: {${X}, stage: build, only: [tags]}
+c: {${X}, needs: [a, {job: b, optional: true}], resource_group: $CI_COMMIT_BRANCH/$SECRET, tags: [$LEVEL, x]}
+d: {${X}, needs: [{job: a, artifacts: false}, c]}
+e: {${X}, stage: deploy, dependencies: [a]}
+`)
+  if (plan.kind !== 'builds') return t.fail(plan.kind)
+  const byName = new Map(plan.builds.map(build => [build.name, build]))
+  t.match(byName.get('c'), {
+    needs: ['a 1/2', 'a 2/2'],
+    options: { dependencies: ['a 1/2', 'a 2/2'] },
+    resourceGroup: 'master/project',
+    tagList: ['low', 'x']
+  })
+  t.match(byName.get('d'), { needs: ['a 1/2', 'a 2/2', 'c'], options: { dependencies: ['c'] } })
+  t.match(byName.get('e'), { needs: null, options: { dependencies: ['a 1/2', 'a 2/2'] } })
+  t.match(planOf(`b: {${X}, only: [tags]}\nc: {${X}, needs: [b]}`), {
+    kind: 'refused',
+    errors: ['c job: needs `b`, which is not in this pipeline']
+  })
+  t.match(planOf(`a: {${X}, rules: [{needs: [b]}]}\nb: {${X}, rules: [{needs: [a]}]}`), {
+    kind: 'refused',
+    errors: ['jobs need each other in a circle: a → b → a']
+  })
+})
+
+t.test('retriesAgain', async t => {
+  const failure = { reason: 'script_failure', exitCode: 3 }
+  const retry = (over: object) => ({ max: 2, when: [], exitCodes: [], ...over })
+  t.ok(retriesAgain(retry({}), failure, 1))
+  t.ok(retriesAgain(retry({}), failure, 2))
+  t.notOk(retriesAgain(retry({}), failure, 3))
+  t.notOk(retriesAgain(retry({ when: ['runner_system_failure'] }), failure, 1))
+  t.ok(retriesAgain(retry({ when: ['script_failure'] }), failure, 1))
+  t.ok(retriesAgain(retry({ when: ['runner_system_failure'], exitCodes: [3] }), failure, 1), 'either list may name it')
+  t.notOk(retriesAgain(retry({ exitCodes: [4] }), failure, 1))
+})
+
+t.test('files that would cost too much are refused', async t => {
+  const many = (count: number, line: (at: number) => string) =>
+    Array.from({ length: count }, (_, at) => line(at)).join('\n')
+  const bomb = many(
+    10,
+    at =>
+      `.r${at}: [${Array(10)
+        .fill(`!reference [.r${at + 1}]`)
+        .join(', ')}]`
+  )
+  const vars = many(2000, at => `    V${at}: x`)
+  const cases: Record<string, [text: string, error: RegExp, files?: Record<string, string>]> = {
+    'references of references': [`${bomb}\n.r10: [x, x]\na: {script: !reference [.r0]}`, /^config is too large once/],
+    'extends of a large job': [
+      `.big:\n  script: x\n  variables:\n${vars}\n${many(900, at => `j${at}: {extends: .big, variables: {A: b}}`)}`,
+      /^(config is|jobs are) too large/
+    ],
+    'parallel jobs': [many(10, at => `j${at}: {${X}, parallel: 150}`), /^jobs are more than 1000, with those that/],
+    'a large matrix': [
+      `a: {${X}, parallel: {matrix: [{${'ABCDEFGH'.split('').map(name => `${name}: [1, 2, 3, 4]`)}}]}}`,
+      /^jobs:a:parallel makes more than 200 jobs$/
+    ],
+    'needs of all': [
+      `${many(21, at => `n${at}: {${X}, needs: [p0, p1, p2, p3, p4]}`)}\n${many(5, at => `p${at}: {${X}, stage: build, parallel: 200}`)}`,
+      /^jobs (have 21000 needs together, more than 20000|are more than 1000)/
+    ],
+    'many files': [
+      `include: "*.yml"\na: {${X}}`,
+      /^include names more than 150 files$/,
+      Object.fromEntries(Array.from({ length: 151 }, (_, at) => [`${at}.yml`, 'b: {script: x}']))
+    ],
+    'large files': [
+      `include: [a.yml, b.yml]\na: {${X}}`,
+      /^include takes more than 1048576 bytes of files$/,
+      { 'a.yml': `# ${'x'.repeat(600_000)}\nb: {script: x}`, 'b.yml': `# ${'x'.repeat(600_000)}\nb: {script: x}` }
+    ]
+  }
+  for (const [name, [text, error, files]] of Object.entries(cases)) {
+    t.match((await readConfig(text, filesOf(files ?? {}))).errors[0], error, name)
+  }
+  const slow = many(100, at => `j${at}: {${X}, rules: [{if: '$LONG =~ /(a|a|a|a)*(a|a|a)*(a|a|${at})*c/'}]}`)
+  const costly = planOf(slow, { predefined: [{ key: 'LONG', value: 'a'.repeat(10_000) }] })
+  t.match(costly, { kind: 'refused', errors: [/^jobs the rules take too long to evaluate/] })
+  const paths = Array.from({ length: 20_000 }, (_, at) => `src/${'deep/'.repeat(10)}${at}.ts`)
+  const globs = many(100, at => `j${at}: {${X}, rules: [{exists: ["**/*${at}*/**/*x*y*"]}]}`)
+  t.match(planOf(globs, { facts: { changed: [], files: paths } }), { kind: 'refused' })
+})
+
+t.test('a thousand jobs that need each other are planned', async t => {
+  const jobs = Array.from({ length: 1000 }, (_, at) => {
+    const rules = "rules: [{if: '$CI_COMMIT_BRANCH =~ /^ma/'}]"
+    return `j${at}: {${X}, ${rules}${at === 0 ? '' : `, needs: [j${at - 1}]`}}`
+  })
+  const plan = planOf(jobs.join('\n'))
+  t.equal(plan.kind === 'builds' && plan.builds.length, 1000)
+})
