@@ -19,6 +19,8 @@ export interface Jobs {
    * build that the job names is canceled when somebody discards the job.
    */
   readonly 'build.run': { readonly buildId?: number }
+  /** Makes the pipeline of one time of a schedule, which is an ISO 8601 moment. */
+  readonly 'schedule.run': { readonly scheduleId: number; readonly dueAt: string }
   /** Records what a successful build did to its environment. */
   readonly 'build.deploy': { readonly buildId: number }
   readonly 'repository.optimise': { readonly projectId: number }
@@ -70,6 +72,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   // The build's own time limit ends the job. A build is tried again with a new claim, after any wake-up, never by failing
   // the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
+  'schedule.run': kind('default', { attempts: 3 }),
   'build.deploy': kind('default'),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'branches.delete_merged': kind('default', { attempts: 3, timeout: 3600 }),

@@ -1,13 +1,15 @@
-// Pipelines that somebody asks for, not a push: by the API, or by a trigger.
+// Pipelines that somebody asks for, not a push: by the API, a trigger, a schedule or a command.
 import type { Origin } from '../../access/actor.js'
 import { parseConfig } from '../../ci/config.js'
 import { type Plan, planPipeline } from '../../ci/plan.js'
+import { transact } from '../../db/transact.js'
 import { Forbidden, Invalid, NotFound } from '../../errors.js'
 import { type Commit, readCommit } from '../../git/commits.js'
 import { refValue, resolveCommit, ZERO } from '../../git/refs.js'
 import { audit } from '../audit/audit.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
+import { checkVariables, type GivenVariables, insertRequest, seal } from './given-variables.js'
 import { insertPlanned, type NewPipeline } from './insert-pipeline.js'
 import { CI_FILES, readCiFile } from './pipelines.js'
 
@@ -22,7 +24,7 @@ export interface PlannedRequest {
 export async function planRequest(
   project: ProjectRow,
   ref: string,
-  { source, userId }: { readonly source: 'api' | 'trigger'; readonly userId: number | null }
+  { source, userId }: { readonly source: 'api' | 'trigger' | 'schedule'; readonly userId: number | null }
 ): Promise<PlannedRequest> {
   const repository = repositoryPath(project)
   const { tag, commit } = await findCommit(repository, ref)
@@ -39,25 +41,37 @@ export async function planRequest(
 }
 
 /** Creates a pipeline of a branch or tag for a user, and returns its id. Throws Invalid, and then keeps nothing. */
-export async function createPipelineOf(project: ProjectRow, ref: string, origin: Origin): Promise<number> {
+export async function createPipelineOf(
+  project: ProjectRow,
+  ref: string,
+  origin: Origin,
+  variables: GivenVariables | null = null
+): Promise<number> {
   const asked = { source: 'api', userId: origin.user?.id ?? null } as const
   const { pipeline, plan, errors } = await planRequest(project, ref, asked)
   if (!plan) throw new Invalid('base', errors.join('\n'))
-  const id = await insertPlanned(pipeline, plan)
-  if (id === null) throw new NotFound('Project')
-  return id
+  return transact(async () => {
+    const id = await insertPlanned(pipeline, plan)
+    if (id === null) throw new NotFound('Project')
+    if (variables) await insertRequest(id, { variablesBox: seal(variables) })
+    return id
+  })
 }
 
 /**
- * Creates a pipeline for a command, of the default branch unless `ref` names another, and returns its id. Throws Invalid, and
- * Forbidden when the project takes no builds.
+ * Creates a pipeline for a command, of the default branch unless `ref` names another, and returns its id. Throws Invalid,
+ * BadRequest for wrong variables, and Forbidden when the project takes no builds.
  */
-export async function runPipelineOf(project: ProjectRow, ref: string | undefined, origin: Origin): Promise<number> {
+export async function runPipelineOf(
+  project: ProjectRow,
+  { ref, variables }: { readonly ref?: string; readonly variables?: object },
+  origin: Origin
+): Promise<number> {
   const name = `${project.namespace_path}/${project.path}`
   if (!project.builds_enabled || project.archived) throw new Forbidden(`${name} takes no builds`)
   const wanted = ref ?? project.default_branch
   if (wanted === null) throw new Invalid('ref', 'is missing: the project has no default branch')
-  const id = await createPipelineOf(project, wanted, origin)
+  const id = await createPipelineOf(project, wanted, origin, checkVariables(variables))
   await audit(origin, {
     action: 'pipeline.run',
     target: { type: 'project', id: project.id, name },

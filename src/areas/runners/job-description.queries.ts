@@ -15,7 +15,7 @@ export interface DescribedBuild {
   readonly start_when: string
   readonly plan: string
   readonly before_sha: string
-  readonly source: 'push' | 'api' | 'trigger'
+  readonly source: 'push' | 'api' | 'trigger' | 'schedule'
   readonly storage: string
   readonly project_name: string
   readonly project_path: string
