@@ -13,7 +13,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   server: ['areas', 'process'],
   worker: ['areas', 'process'],
   cli: ['areas'],
-  areas: ['access', 'queue', 'ci', 'runner', 'webhooks', 'mail', 'storage', 'git', 'db'],
+  areas: ['access', 'queue', 'ci', 'runner', 'webhooks', 'mail', 'storage', 'git', 'text', 'db'],
   access: ['db'],
   queue: ['db'],
   db: [],
@@ -22,6 +22,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   runner: [],
   webhooks: [],
   mail: [],
+  text: [],
   storage: [],
   lib: [],
   errors: [],
@@ -65,8 +66,13 @@ const AREAS = [
   'environments',
   'runners',
   // Collaboration.
+  'participation',
+  'labels',
+  'milestones',
   'issues',
+  'boards',
   'merge-requests',
+  'snippets',
   'discussion',
   'events',
   'inbox',
@@ -180,6 +186,7 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^eta$/, [/^server\/web\/page$/]],
   [/^ssh2$/, [/^areas\/users\/ssh-public-key$/, /^server\/ssh\//]],
   [/^nodemailer/, [/^mail\//]],
+  [/^markdown-it$/, [/^text\/markdown$/]],
   [/^prom-client$/, [/^server\/(appliance-)?metrics$/]]
 ]
 

@@ -188,7 +188,48 @@ export const abilities = {
   'runner.write': { on: 'instance', least: 'user' },
   'runner.administer': { on: 'instance', least: 'admin' },
   'project_runner.administer': { on: 'project', least: MASTER, before: 'project_runner.administer' },
-  'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' }
+  // Planning. Records need a user even on public projects.
+  'label.read': { on: 'project', least: GUEST, strangers: true },
+  'label.write': { on: 'project', least: REPORTER },
+  'milestone.read': { on: 'project', least: GUEST, strangers: true },
+  'milestone.write': { on: 'project', least: MASTER },
+  'issue.list_own': { on: 'instance', least: 'user' },
+  'issue.list': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled', whenOff: 'empty' },
+  'issue.read': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled', whenOff: 'missing' },
+  'issue.create': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled' },
+  // The rules ask whether the user may do it with this issue.
+  'issue.write': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled' },
+  'issue.update': { on: 'record', by: ['author', 'assignee'], least: REPORTER, refusal: 'forbidden' },
+  // Labels, milestone, assignee and due date of an issue, and its project.
+  'issue.plan': { on: 'project', least: REPORTER, feature: 'issues_enabled' },
+  'issue.delete': { on: 'project', least: OWNER, feature: 'issues_enabled' },
+  'board.read': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled' },
+  'board.write': { on: 'project', least: REPORTER, feature: 'issues_enabled' },
+  'board.remove': { on: 'project', least: OWNER, feature: 'issues_enabled' },
+  'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
+  'project_hook.administer': { on: 'project', least: MASTER, before: 'project_hook.administer' },
+  // The queries leave out the private snippets for those who are no members.
+  'snippet.list': {
+    on: 'project',
+    least: GUEST,
+    strangers: true,
+    feature: 'snippets_enabled',
+    whenOff: 'empty'
+  },
+  'snippet.read': {
+    on: 'project',
+    least: GUEST,
+    strangers: true,
+    feature: 'snippets_enabled',
+    whenOff: 'missing'
+  },
+  'snippet.create': { on: 'project', least: REPORTER, feature: 'snippets_enabled' },
+  // Those who read it are asked for the record: it may be their own.
+  'snippet.write': { on: 'project', least: GUEST, strangers: true, feature: 'snippets_enabled' },
+  'snippet.change': { on: 'record', by: ['author'], least: MASTER, refusal: 'forbidden' },
+  // The personal snippets of the asker. The rule refuses external users, who create none.
+  'personal_snippet.read': { on: 'instance', least: 'user' },
+  'personal_snippet.write': { on: 'instance', least: 'user' }
 } as const satisfies { [action: string]: Ability }
 
 export type Action = keyof typeof abilities

@@ -18,6 +18,11 @@ export type Owner =
   | 'oauth_applications'
   | 'oauth_grants'
   | 'deploy_keys'
+  | 'labels'
+  | 'milestones'
+  | 'issues'
+  | 'boards'
+  | 'snippets'
   | 'jobs'
 
 /**
@@ -155,6 +160,9 @@ const LINES = {
   releases: { owners: [deletedWith('projects', 'project_id')] },
   commit_comments: { owners: [erasedAfter('projects', 'project_id'), deletedWith('users', 'author_id')] },
 
+  // A snippet without a project is the user's own.
+  snippets: { owners: [erasedAfter('projects', 'project_id'), erasedAfter('users', 'author_id')] },
+
   // What doctor found. A restored copy is looked at anew.
   repository_checks: { owners: [deletedWith('projects', 'project_id')], backup: false, restore: false },
   doctor_marks: { backup: false },
@@ -227,6 +235,39 @@ const LINES = {
     // No process would settle an open one.
     restore: { only: ['state', 'done'] }
   },
+
+  // Planning. Issues go with their author, as the requirement says. Their assignee is joined, and nobody is shown who is gone.
+  counters: { owners: [erasedAfter('projects', 'project_id')] },
+  labels: { owners: [erasedAfter('projects', 'project_id'), deletedWith('namespaces', 'group_id')] },
+  label_priorities: { owners: [erasedAfter('projects', 'project_id'), deletedWith('labels', 'label_id')] },
+  label_links: {
+    owners: [deletedWith('labels', 'label_id'), deletedWith('issues', 'target_id', ['target_type', 'Issue'])]
+  },
+  milestones: { owners: [erasedAfter('projects', 'project_id')] },
+  issues: {
+    owners: [
+      erasedAfter('projects', 'project_id'),
+      deletedWith('users', 'author_id'),
+      forgottenAfter('users', 'assignee_id'),
+      forgottenAfter('users', 'updated_by_id'),
+      nulledWith('milestones', 'milestone_id'),
+      keptAfter('issues', 'moved_to_id')
+    ]
+  },
+  issue_counts: { owners: [erasedAfter('projects', 'project_id')] },
+  subscriptions: {
+    owners: [
+      deletedWith('users', 'user_id'),
+      erasedAfter('projects', 'project_id'),
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('labels', 'target_id', ['target_type', 'Label'])
+    ]
+  },
+  timelogs: {
+    owners: [deletedWith('issues', 'target_id', ['target_type', 'Issue']), forgottenAfter('users', 'user_id')]
+  },
+  boards: { owners: [erasedAfter('projects', 'project_id')] },
+  board_lists: { owners: [deletedWith('boards', 'board_id'), deletedWith('labels', 'label_id')] },
 
   // The activity feed shows no entry whose project or author is removed.
   activity_events: {

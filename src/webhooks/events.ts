@@ -26,12 +26,18 @@ export const SYSTEM_HOOK_EVENTS = [
 
 export type SystemHookEvent = (typeof SYSTEM_HOOK_EVENTS)[number]
 
-/** The kinds of project hooks: for each, the flag that selects it and the value of its event header. */
+/** The header of events of confidential issues. */
+export const CONFIDENTIAL_ISSUE_HEADER = 'Confidential Issue Hook'
+
+/** The kinds of project hooks: for each, the condition on the flags that selects it and the value of its event header. */
 export const PROJECT_HOOK_EVENTS = {
   push: { flag: 'push_events', header: 'Push Hook' },
   tag_push: { flag: 'tag_push_events', header: 'Tag Push Hook' },
   issue: { flag: 'issues_events', header: 'Issue Hook' },
+  // Only hooks with a flag of its own get what is confidential; the API cannot set that flag.
+  confidential_issue: { flag: 'confidential_issues_events', header: CONFIDENTIAL_ISSUE_HEADER },
   note: { flag: 'note_events', header: 'Note Hook' },
+  confidential_note: { flag: 'note_events and confidential_issues_events', header: 'Note Hook' },
   merge_request: { flag: 'merge_requests_events', header: 'Merge Request Hook' },
   build: { flag: 'build_events', header: 'Build Hook' },
   pipeline: { flag: 'pipeline_events', header: 'Pipeline Hook' },
@@ -45,11 +51,6 @@ export function projectHookHeader(event: string): string {
   if (!Object.hasOwn(PROJECT_HOOK_EVENTS, event)) throw new Error(`no project hook gets the event ${event}`)
   return PROJECT_HOOK_EVENTS[event as ProjectHookEvent].header
 }
-
-/**
- * The header of events of confidential issues. Only hooks with a separate flag get them; the API cannot set that flag.
- */
-export const CONFIDENTIAL_ISSUE_HEADER = 'Confidential Issue Hook'
 
 /** The flag that a system hook needs for this event, or null when the event goes to every system hook. */
 export function systemHookFlag(event: SystemHookEvent): 'push_events' | 'tag_push_events' | null {

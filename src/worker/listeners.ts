@@ -5,6 +5,7 @@ import type { Listener } from '../areas/activity/listeners.js'
 import { recordEntries } from '../areas/activity/record-entries.js'
 import { hookDeliveries } from '../areas/hooks/deliveries.js'
 import { recordEvents } from '../areas/hooks/record-events.js'
+import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
 import { refEffects } from '../areas/refs/ref-effects.js'
@@ -12,9 +13,19 @@ import { feedEntryOfComment, hookEventOfComment } from '../areas/repository/comm
 
 const listeners: readonly Listener[] = [
   pushPipelines,
-  hookDeliveries({ ...recordEvents, 'ref.changed': hookEventOfPush, 'commit.commented': hookEventOfComment }),
+  hookDeliveries({
+    ...recordEvents,
+    'ref.changed': hookEventOfPush,
+    'commit.commented': hookEventOfComment,
+    'issue.changed': hookEventOfIssue
+  }),
   refEffects,
-  activityFeed({ ...recordEntries, 'ref.changed': feedEntryOfPush, 'commit.commented': feedEntryOfComment })
+  activityFeed({
+    ...recordEntries,
+    'ref.changed': feedEntryOfPush,
+    'commit.commented': feedEntryOfComment,
+    'issue.changed': feedEntryOfIssue
+  })
 ]
 
 /**

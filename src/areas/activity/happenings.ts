@@ -2,6 +2,7 @@
 // passes each happening to all of them (worker/listeners.ts).
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
+import type { IssueChanges, IssueSnapshot, MilestoneSnapshot } from './plan-snapshots.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
 import type { DeployKeySnapshot, GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from './snapshots.js'
 
@@ -39,6 +40,24 @@ export type Happening =
   /** A branch, a tag or another ref was moved, created or deleted. */
   | { readonly kind: 'ref.changed'; readonly refChangeId: number }
   | { readonly kind: 'commit.commented'; readonly commentId: number }
+  | {
+      readonly kind: 'milestone.changed'
+      readonly action: 'opened' | 'closed' | 'destroyed'
+      readonly milestone: MilestoneSnapshot
+      readonly by: number
+    }
+  /** An issue was created, changed, closed or reopened. */
+  | {
+      readonly kind: 'issue.changed'
+      readonly action: 'open' | 'update' | 'close' | 'reopen'
+      /** As it was after the change. */
+      readonly issue: IssueSnapshot
+      readonly by: number
+      /** What an update has changed. */
+      readonly changes?: IssueChanges
+      /** The ids of both issues, when the issue was opened or closed by a move. */
+      readonly moved?: { readonly from: number; readonly to: number }
+    }
 
 export type HappeningKind = Happening['kind']
 

@@ -28,6 +28,9 @@ import { environments } from './0035-environments.js'
 import { outsideRunners } from './0036-outside-runners.js'
 import { commitStatuses } from './0037-commit-statuses.js'
 import { schedules } from './0040-schedules.js'
+import { planning } from './0042-planning.js'
+import { boards } from './0043-boards.js'
+import { snippets } from './0048-snippets.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -57,5 +60,8 @@ export const migrations: readonly Migration[] = [
   environments,
   outsideRunners,
   commitStatuses,
-  schedules
+  schedules,
+  planning,
+  boards,
+  snippets
 ]
