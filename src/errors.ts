@@ -157,6 +157,16 @@ export class TooLarge extends Failure {
   }
 }
 
+/** The file has none of the bytes that were asked for. */
+export class RangeNotSatisfiable extends Failure {
+  constructor(
+    /** Bytes of the whole file. */
+    readonly size: number
+  ) {
+    super(`416 Range Not Satisfiable - the file has ${size} bytes`)
+  }
+}
+
 /** A body of a type that nothing reads. */
 export class UnreadableType extends Failure {
   constructor(type = 'none') {

@@ -6,7 +6,7 @@ export const REF_LIMIT = 255
 export interface RefContext {
   readonly ref: string
   readonly tag: boolean
-  readonly source: 'push' | 'api' | 'trigger'
+  readonly source: 'push' | 'api' | 'trigger' | 'schedule'
   /** `group/project`. */
   readonly projectPath: string
 }
@@ -60,6 +60,7 @@ function matchesKeyword(pattern: string, context: RefContext): boolean {
   if (pattern === 'branches') return !context.tag
   if (pattern === 'tags') return context.tag
   if (pattern === 'triggers') return context.source === 'trigger'
+  if (pattern === 'schedules') return context.source === 'schedule'
   if (pattern === 'pushes') return context.source === 'push'
   return pattern === 'api' && context.source === 'api'
 }

@@ -36,7 +36,7 @@ export interface VariablesInput {
     readonly parallel?: { readonly index: number; readonly total: number } | null
   }
   readonly commit: { readonly message: string; readonly author: string; readonly timestamp: string }
-  readonly pipeline: { readonly id: number; readonly source: 'push' | 'api' | 'trigger' }
+  readonly pipeline: { readonly id: number; readonly source: 'push' | 'api' | 'trigger' | 'schedule' }
   readonly project: {
     readonly id: number
     /** The last part of the path of the project. */

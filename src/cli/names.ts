@@ -68,6 +68,7 @@ async function records(of: LiveNames): Promise<Name[]> {
   if (of === 'runningPipelines') return queries.namesOfRunningPipelines()
   if (of === 'endedPipelines') return queries.namesOfEndedPipelines()
   if (of === 'runners') return queries.namesOfRunners()
+  if (of === 'schedules') return queries.namesOfSchedules()
   if (of !== 'hooks') return []
   return (await queries.namesOfHooks()).map(({ name, about }) => ({ name, about: shownUrl(about ?? '') }))
 }

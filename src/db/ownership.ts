@@ -213,6 +213,19 @@ const LINES = {
     others: ['trigger_id'],
     encrypted: ['variables_encrypted']
   },
+  // A schedule makes pipelines in the name of its owner.
+  pipeline_schedules: {
+    owners: [deletedWith('projects', 'project_id'), deletedWith('users', 'user_id')],
+    // It may name a pipeline that is gone.
+    others: ['last_pipeline_id'],
+    encrypted: ['variables_encrypted']
+  },
+  pipeline_requests: {
+    owners: [erasedAfter('pipelines', 'pipeline_id')],
+    // It may name a schedule that is gone.
+    others: ['schedule_id'],
+    encrypted: ['variables_encrypted']
+  },
   variables: { owners: [deletedWith('projects', 'project_id')], encrypted: ['value_encrypted'] },
   runners: { encrypted: ['token_encrypted'] },
   runner_projects: { owners: [deletedWith('runners', 'runner_id'), deletedWith('projects', 'project_id')] },

@@ -19,6 +19,8 @@ export interface Jobs {
    * build that the job names is canceled when somebody discards the job.
    */
   readonly 'build.run': { readonly buildId?: number }
+  /** Makes the pipeline of one time of a schedule, which is an ISO 8601 moment. */
+  readonly 'schedule.run': { readonly scheduleId: number; readonly dueAt: string }
   /** Starts a build that waited for a moment or for a resource, unless it still has to. */
   readonly 'build.ready': { readonly buildId: number }
   /** Cancels older pipelines of the same branch, where they may be interrupted. */
@@ -74,6 +76,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   // The build's own time limit ends the job. A build is tried again with a new claim, after any wake-up, never by failing
   // the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
+  'schedule.run': kind('default', { attempts: 3 }),
   'build.ready': kind('default', { priority: 50 }),
   'pipeline.supersede': kind('default'),
   'build.deploy': kind('default'),

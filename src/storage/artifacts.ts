@@ -6,12 +6,14 @@ import { open, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { config } from '../config.js'
+import type { ChooseRange } from '../lib/byte-range.js'
 import {
   type BuildKey,
   type CopiedStream,
   copyStream,
-  isMissing,
   makeFolderOf,
+  type OpenFile,
+  openPart,
   pathOf,
   removeFile,
   syncFolder
@@ -49,18 +51,11 @@ export async function putArtifact(
 }
 
 /**
- * Returns the archive, or undefined when there is none. A caller that does not read the stream to its end must destroy
- * it.
+ * Returns the archive, or a part of it, or undefined when there is none. A caller that does not read the stream to its end
+ * must destroy it. Throws what `choose` throws.
  */
-export async function openArtifact(key: BuildKey): Promise<{ size: number; stream: Readable } | undefined> {
-  try {
-    const handle = await open(pathOf('artifacts', key, 'zip'), 'r')
-    return { size: (await handle.stat()).size, stream: handle.createReadStream() }
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
-}
+export const openArtifact = (key: BuildKey, choose?: ChooseRange): Promise<OpenFile | undefined> =>
+  openPart(pathOf('artifacts', key, 'zip'), choose)
 
 /** Removes the archive, if there is one. */
 export const removeArtifact = (key: BuildKey): Promise<void> => removeFile(pathOf('artifacts', key, 'zip'))

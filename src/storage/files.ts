@@ -7,6 +7,7 @@ import { type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { config } from '../config.js'
 import { TooLarge } from '../errors.js'
+import type { ByteRange, ChooseRange } from '../lib/byte-range.js'
 
 /** One run of a build. A later claim has a higher attempt and its own files, so a stale runner cannot reach them. */
 export interface BuildKey {
@@ -44,6 +45,38 @@ export const removeFile = (path: string): Promise<void> => rm(path, { force: tru
 
 /** Returns true when an error means that the file does not exist. */
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
+
+export interface OpenFile {
+  /** Bytes of the whole file, as it is now. */
+  readonly size: number
+  /** What the stream has of it; undefined for all. */
+  readonly range?: ByteRange
+  readonly stream: Readable
+}
+
+/**
+ * Opens a file, or the part of it that `choose` wants. The stream ends at the size that the file has now, even if it
+ * grows. Returns undefined when there is no file.
+ */
+export async function openPart(path: string, choose?: ChooseRange): Promise<OpenFile | undefined> {
+  let handle: FileHandle
+  try {
+    handle = await open(path, 'r')
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+  try {
+    const { size } = await handle.stat()
+    const range = choose?.(size)
+    // A stream cannot have a range of no bytes, so an empty file is read to its end.
+    const part = range ?? (size === 0 ? undefined : { start: 0, end: size - 1 })
+    return { size, ...(range && { range }), stream: handle.createReadStream(part) }
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
 
 export interface CopiedStream {
   readonly size: number

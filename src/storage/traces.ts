@@ -2,8 +2,17 @@
 // another store can replace it.
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Readable } from 'node:stream'
-import { type BuildKey, isMissing, makeFolderOf, pathOf, removeFile, syncFolder } from './files.js'
+import type { ChooseRange } from '../lib/byte-range.js'
+import {
+  type BuildKey,
+  isMissing,
+  makeFolderOf,
+  type OpenFile,
+  openPart,
+  pathOf,
+  removeFile,
+  syncFolder
+} from './files.js'
 
 export type { BuildKey } from './files.js'
 
@@ -101,25 +110,16 @@ export async function readTrace(key: BuildKey, start = 0, length = LONGEST_READ)
 }
 
 /**
- * Returns the whole trace as it is now, or undefined when there is none. The stream ends at `size`, even if the trace
- * grows.
+ * Returns the trace as it is now, or a part of it, or undefined when there is none. The stream ends there, even if the
+ * trace grows.
  */
-export async function openTrace(key: BuildKey): Promise<{ size: number; stream: Readable } | undefined> {
-  const handle = await openForReading(key)
-  if (!handle) return undefined
-  const { size } = await handle.stat()
-  return { size, stream: streamOf(handle, size) }
-}
+export const openTrace = (key: BuildKey, choose?: ChooseRange): Promise<OpenFile | undefined> =>
+  openPart(pathOf('traces', key, 'log'), choose)
 
 /** Removes the trace, if there is one. */
 export function removeTrace(key: BuildKey): Promise<void> {
   const path = pathOf('traces', key, 'log')
   return inOrder(path, () => removeFile(path))
-}
-
-function streamOf(handle: FileHandle, size: number): Readable {
-  // A stream cannot have a range of no bytes, so an empty trace is read to its end.
-  return size === 0 ? handle.createReadStream() : handle.createReadStream({ start: 0, end: size - 1 })
 }
 
 async function openForReading(key: BuildKey): Promise<FileHandle | undefined> {

@@ -6,6 +6,7 @@ import { recordDeployment } from '../areas/environments/deployments.js'
 import { deliver } from '../areas/hooks/deliver.js'
 import { deliverEvent } from '../areas/hooks/deliveries.js'
 import { fillRepository } from '../areas/imports/fill.js'
+import { runDueSchedule } from '../areas/pipelines/schedules/run-schedule.js'
 import { deleteMergedBranches } from '../areas/refs/merged-branches.js'
 import { eraseProject } from '../areas/removal/erase-project.js'
 import { forgetUser } from '../areas/removal/user-deletion.js'
@@ -30,6 +31,7 @@ export const handlers: Handlers = {
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
   // A job of an earlier version names a build: it wakes like any other.
   'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
+  'schedule.run': runDueSchedule,
   'build.ready': ({ buildId }) => startReady(buildId),
   'pipeline.supersede': ({ pipelineId }) => supersedeOlder(pipelineId),
   'build.deploy': ({ buildId }) => recordDeployment(buildId),

@@ -1,22 +1,35 @@
-// node-cron fires when a task is due. This happens in every worker, but only one of them enqueues the task.
+// node-cron fires when a task is due, and each minute for the schedules of pipelines. This happens in every worker, but only
+// one of them enqueues the work.
 import { schedule as cron } from 'node-cron'
 import { catchUp } from '../areas/maintenance/maintenance-catch-up.js'
 import { tasks } from '../areas/maintenance/maintenance-tasks.js'
+import { startDueSchedules } from '../areas/pipelines/schedules/schedules.js'
 import { log } from '../log.js'
 import { enqueueTick } from '../queue/ticks.js'
 
 /** Starts the schedule and enqueues missed tasks. Returns a function that stops the schedule. */
 export function startSchedule(): () => Promise<void> {
-  const running = tasks.map(({ name, schedule }) =>
-    cron(schedule, ({ date }) => tick(name, date), { timezone: 'UTC', name })
-  )
+  const running = [
+    ...tasks.map(({ name, schedule }) => cron(schedule, ({ date }) => tick(name, date), { timezone: 'UTC', name })),
+    cron('* * * * *', startPipelines, { timezone: 'UTC', name: 'pipelines' })
+  ]
+  const begun = startPipelines()
   const caughtUp = catchUp().then(
     missed => missed.length > 0 && log().info({ tasks: missed }, 'missed tasks will run soon'),
     error => log().warn({ error: String(error) }, 'looking for missed tasks failed')
   )
   return async () => {
     await caughtUp
+    await begun
     for (const task of running) await task.destroy()
+  }
+}
+
+async function startPipelines(): Promise<void> {
+  try {
+    await startDueSchedules()
+  } catch (error) {
+    log().warn({ error: String(error) }, 'the schedules of pipelines could not be looked at')
   }
 }
 

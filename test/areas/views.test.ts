@@ -206,6 +206,7 @@ const build = {
   finished_at: or(DATE),
   artifacts_filename: or(TEXT),
   artifacts_size: or(COUNT),
+  artifacts_sha256: or([Buffer.alloc(32)]),
   artifacts_attempt: or(COUNT),
   artifacts_expire_at: or(DATE),
   erased_at: or(DATE),

@@ -146,6 +146,18 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
        select 1, id, created_at from pipelines where project_id = ? order by id desc limit 1`,
       [project.id]
     ),
+  pipeline_schedules: ({ project, user }) =>
+    execute(
+      `insert into pipeline_schedules (project_id, user_id, description, ref, cron, created_at, updated_at)
+       values (?, ?, '', 'master', '0 4 * * *', now(), now())`,
+      [project.id, user.id]
+    ),
+  pipeline_requests: ({ project }) =>
+    execute(
+      `insert into pipeline_requests (pipeline_id, created_at)
+       select id, created_at from pipelines where project_id = ? order by id desc limit 1`,
+      [project.id]
+    ),
   variables: ({ project }) => makeVariable(project, 'KEY'),
   runner_projects: ({ project }) => makeRunner({ projects: [project.id] }),
   ref_changes: along,

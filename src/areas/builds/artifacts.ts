@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { execute, row } from '../../db/sql.js'
+import type { ChooseRange } from '../../lib/byte-range.js'
 import { tokenHash } from '../../secrets.js'
 import { openArtifact, putArtifact } from '../../storage/artifacts.js'
 import type { BuildClaim } from './claim.js'
@@ -60,8 +61,8 @@ export async function countArtifacts(buildId: number, bytes: number): Promise<vo
 export const hasArtifacts = (build: ArtifactsRow) =>
   build.artifacts_filename !== null && (build.artifacts_expire_at === null || build.artifacts_expire_at > new Date())
 
-/** Opens the archive of a build. Returns undefined when the build has none, or when it has expired. */
-export async function openArtifactsOf(build: ArtifactsRow) {
+/** Opens the archive of a build, or a part of it. Returns undefined when the build has none, or when it has expired. */
+export async function openArtifactsOf(build: ArtifactsRow, choose?: ChooseRange) {
   if (!hasArtifacts(build) || build.artifacts_attempt === null) return undefined
-  return openArtifact({ build: build.id, attempt: build.artifacts_attempt })
+  return openArtifact({ build: build.id, attempt: build.artifacts_attempt }, choose)
 }

@@ -1,10 +1,11 @@
 // Reads builds for the API, with their commits, traces and artifacts.
 
 import type { Page } from '../../db/paginate.js'
-import { NotFound, NothingThere } from '../../errors.js'
+import { NotFound, NothingThere, RangeNotSatisfiable } from '../../errors.js'
 import { type Commit, readCommit } from '../../git/commits.js'
 import { resolveCommit } from '../../git/refs.js'
 import { GitFailure } from '../../git/run.js'
+import { byteRange, type ChooseRange } from '../../lib/byte-range.js'
 import { log } from '../../log.js'
 import { openTrace } from '../../storage/traces.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
@@ -42,25 +43,36 @@ export async function readBuildsById(
   return new Map(await Promise.all(found.map(async build => [build.id, await withCommit(repository, build)] as const)))
 }
 
-/** Opens the current trace of a build. Throws NothingThere when the build or its trace does not exist. */
-export async function readTraceOf(project: ProjectRow, id: number) {
+/** The headers of a request for a file. */
+export interface AskedPart {
+  readonly range?: string
+  readonly 'if-range'?: string
+}
+
+/** Opens the current trace of a build, or a part. Throws NothingThere when the build or its trace does not exist. */
+export async function readTraceOf(project: ProjectRow, id: number, asked: AskedPart) {
   const build = await mustFindBuild(project, id)
-  const trace = build.erased_at ? undefined : await openTrace({ build: build.id, attempt: build.attempt })
+  const key = { build: build.id, attempt: build.attempt }
+  const trace = build.erased_at ? undefined : await openTrace(key, chooser(asked))
   if (!trace) throw new NothingThere()
   return trace
 }
 
-/** Opens the archive of a build. Throws NothingThere when the build or its archive does not exist. */
-export async function readArtifactsOf(project: ProjectRow, id: number) {
-  return archiveOf(await mustFindBuild(project, id))
+/** Opens the archive of a build, or a part. Throws NothingThere when the build or its archive does not exist. */
+export async function readArtifactsOf(project: ProjectRow, id: number, asked: AskedPart) {
+  return archiveOf(await mustFindBuild(project, id), asked)
 }
 
 /**
  * Opens the archive of the build `name` in the newest successful pipeline of a ref. Throws NothingThere when the build
  * or its archive does not exist.
  */
-export async function readArtifactsOfRef(project: ProjectRow, ref: string, name: string) {
-  return archiveOf(await findSuccessfulBuild(project.id, ref, name))
+export async function readArtifactsOfRef(
+  project: ProjectRow,
+  { ref, name }: { readonly ref: string; readonly name: string },
+  asked: AskedPart
+) {
+  return archiveOf(await findSuccessfulBuild(project.id, ref, name), asked)
 }
 
 /** Finds a build of a project. Throws NothingThere. */
@@ -70,10 +82,22 @@ export async function mustFindBuild(project: Pick<ProjectRow, 'id'>, id: number)
   return build
 }
 
-async function archiveOf(build: BuildRow | undefined) {
-  const archive = build && (await openArtifactsOf(build))
+async function archiveOf(build: BuildRow | undefined, asked: AskedPart) {
+  const hash = build?.artifacts_sha256
+  const etag = hash ? `"${hash.toString('hex')}"` : undefined
+  const archive = build && (await openArtifactsOf(build, chooser(asked, etag)))
   if (!archive) throw new NothingThere()
-  return { ...archive, filename: build.artifacts_filename ?? 'artifacts.zip' }
+  return { ...archive, filename: build.artifacts_filename ?? 'artifacts.zip', etag }
+}
+
+/** With If-Range, a client wants a part only of the very file that it has begun. Throws RangeNotSatisfiable. */
+function chooser({ range, 'if-range': known }: AskedPart, etag?: string): ChooseRange {
+  return size => {
+    if (known !== undefined && known !== etag) return undefined
+    const found = byteRange(range, size)
+    if (found === null) throw new RangeNotSatisfiable(size)
+    return found
+  }
 }
 
 const withCommit = async (repository: string, build: BuildRow): Promise<BuildReading> => ({

@@ -21,6 +21,7 @@ interface BuildColumns {
   readonly finished_at: Date | null
   readonly artifacts_filename: string | null
   readonly artifacts_size: number | null
+  readonly artifacts_sha256: Buffer | null
   readonly artifacts_attempt: number | null
   readonly artifacts_expire_at: Date | null
   readonly erased_at: Date | null
@@ -36,7 +37,7 @@ interface BuildColumns {
 }
 
 const COLUMNS = `b.id, b.name, b.stage, b.ref, b.tag, b.sha, b.status, b.coverage, b.attempt, b.created_at, b.started_at,
-  b.finished_at, b.artifacts_filename, b.artifacts_size, b.artifacts_attempt, b.artifacts_expire_at, b.erased_at,
+  b.finished_at, b.artifacts_filename, b.artifacts_size, b.artifacts_sha256, b.artifacts_attempt, b.artifacts_expire_at, b.erased_at,
   b.pipeline_id, l.ref as pipeline_ref, l.sha as pipeline_sha, l.status as pipeline_status,
   ${JOINED_FULL_USER}, r.id as runner_id,
   r.description as runner_description, r.active as runner_active, r.is_shared as runner_is_shared,

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import type { ByteRange } from '../../lib/byte-range.js'
 import { contentDisposition } from '../../lib/disposition.js'
 import { Bytes, PlainText, ProjectParams } from '../../lib/schema.js'
 import { readArtifactsOf, readArtifactsOfRef, readBuild, readBuilds, readTraceOf } from './build-readings.js'
@@ -9,14 +10,34 @@ import { BuildListQuery, BuildParams, CommitParams, JobQuery, RefParams } from '
 import { Build, viewBuild } from './builds.view.js'
 
 const TAGS = ['Builds']
-const archive = { 200: Bytes('application/zip', 'The archive of artifacts.') }
 
-const sendArchive = (reply: FastifyReply, archive: { size: number; stream: Readable; filename: string }) =>
-  reply
-    .type('application/zip')
-    .header('content-length', archive.size)
-    .header('content-disposition', contentDisposition('attachment', archive.filename))
-    .send(archive.stream)
+interface OpenPart {
+  readonly size: number
+  readonly range?: ByteRange
+  readonly stream: Readable
+}
+
+/** The failure of a request for a part of a file. */
+const PARTS = [416] as const
+const archive = {
+  200: Bytes('application/zip', 'The archive of artifacts.'),
+  206: Bytes('application/zip', 'The part of the archive that the header Range names.')
+}
+
+function sendPart(reply: FastifyReply, { size, range, stream }: OpenPart): FastifyReply {
+  const { start, end } = range ?? { start: 0, end: size - 1 }
+  if (range) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
+  return reply
+    .header('accept-ranges', 'bytes')
+    .header('content-length', end - start + 1)
+    .send(stream)
+}
+
+function sendArchive(reply: FastifyReply, archive: OpenPart & { filename: string; etag?: string }): FastifyReply {
+  if (archive.etag) reply.header('etag', archive.etag)
+  reply.type('application/zip').header('content-disposition', contentDisposition('attachment', archive.filename))
+  return sendPart(reply, archive)
+}
 
 export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
   const list = { can: 'build.list' as const }
@@ -68,14 +89,16 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags: TAGS,
         summary: 'Get the trace of a build',
-        description: 'What its scripts have printed so far.',
+        description:
+          'What its scripts have printed so far. With `Range: bytes=N-` only what came after the first N bytes; 416 while there is nothing more.',
         params: BuildParams,
-        response: { 200: PlainText('The trace.') }
+        errors: PARTS,
+        response: { 200: PlainText('The trace.'), 206: PlainText('The part of it that the header Range names.') }
       }
     },
-    async ({ project, params }, reply) => {
-      const { stream, size } = await readTraceOf(project, params.build_id)
-      return reply.type('text/plain; charset=utf-8').header('content-length', size).send(stream)
+    async ({ project, params, headers }, reply) => {
+      const trace = await readTraceOf(project, params.build_id, headers)
+      return sendPart(reply.type('text/plain; charset=utf-8'), trace)
     }
   )
 
@@ -88,10 +111,12 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
         operationId: 'downloadProjectBuildArtifacts',
         summary: 'Download the artifacts of a build',
         params: BuildParams,
+        errors: PARTS,
         response: archive
       }
     },
-    async ({ project, params }, reply) => sendArchive(reply, await readArtifactsOf(project, params.build_id))
+    async ({ project, params, headers }, reply) =>
+      sendArchive(reply, await readArtifactsOf(project, params.build_id, headers))
   )
 
   app.get(
@@ -105,10 +130,13 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
         description: 'Of the newest successful pipeline of the ref, the build with the given name.',
         params: RefParams,
         querystring: JobQuery,
+        errors: PARTS,
         response: archive
       }
     },
-    async ({ project, params, query }, reply) =>
-      sendArchive(reply, await readArtifactsOfRef(project, params.ref_name, query.job))
+    async ({ project, params, query, headers }, reply) => {
+      const wanted = { ref: params.ref_name, name: query.job }
+      return sendArchive(reply, await readArtifactsOfRef(project, wanted, headers))
+    }
   )
 }

@@ -96,3 +96,8 @@ export const namesOfEndedPipelines = pipelines("'failed', 'canceled'")
 
 export const namesOfRunners = () =>
   rows<NameRow>(`select id as name, description as about from runners order by id limit ${MOST}`)
+
+export const namesOfSchedules = () =>
+  rows<NameRow>(
+    `select id as name, concat(cron, ' ', ref) as about from pipeline_schedules order by id desc limit ${MOST}`
+  )

@@ -16,7 +16,7 @@ export interface NewPipeline {
   readonly tag: boolean
   readonly commit: Commit
   readonly beforeSha: string
-  readonly source: 'push' | 'api' | 'trigger' | 'external'
+  readonly source: 'push' | 'api' | 'trigger' | 'schedule' | 'external'
   readonly userId: number | null
 }
 

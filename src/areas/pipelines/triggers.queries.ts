@@ -1,8 +1,7 @@
-import type { CiVariable } from '../../ci/config-types.js'
 import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
-import { decrypt, tokenHash } from '../../secrets.js'
+import { tokenHash } from '../../secrets.js'
 
 export interface TriggerRow {
   readonly id: number
@@ -34,15 +33,4 @@ export async function requireTrigger(projectId: number, token: string): Promise<
   const found = await findTrigger(token)
   if (found?.project_id !== projectId) throw new NotFound('Trigger')
   return found
-}
-
-/** The variables that the call of a trigger gave to the builds of a pipeline. */
-export async function triggerVariables(pipelineId: number): Promise<CiVariable[]> {
-  const found = await row<{ box: Buffer | null }>(
-    'select variables_encrypted as box from trigger_requests where pipeline_id = ?',
-    [pipelineId]
-  )
-  if (!found?.box) return []
-  const variables = JSON.parse(decrypt(found.box)) as { [key: string]: string }
-  return Object.entries(variables).map(([key, value]) => ({ key, value }))
 }

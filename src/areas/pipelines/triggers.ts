@@ -7,16 +7,14 @@ import { BadRequest, Forbidden, Invalid, NotFound, Unauthorized } from '../../er
 import { encrypt, tokenHash } from '../../secrets.js'
 import { audit } from '../audit/audit.js'
 import { findProject, holdProject, type ProjectRow } from '../projects/projects.queries.js'
+import { checkVariables, seal } from './given-variables.js'
 import { insertBroken, insertPlanned } from './insert-pipeline.js'
 import { planRequest } from './requested-pipelines.js'
 import { findTrigger, requireTrigger, type TriggerRow } from './triggers.queries.js'
 import type { TriggerCall } from './triggers.schema.js'
 
-/** Not specified: how many a project may have, and how much a call may give to its builds. */
+/** Not specified: how many a project may have. */
 const MOST_TRIGGERS = 100
-const MOST_VARIABLES = 100
-/** Bytes of all names and values. */
-const MOST_BYTES = 65_536
 
 /** Creates a trigger. Throws Invalid when the project has too many. */
 export async function createTrigger(project: ProjectRow, origin: Origin): Promise<TriggerRow> {
@@ -78,7 +76,7 @@ export async function callTrigger(id: string, ref: string, call: TriggerCall): P
     await execute('update triggers set last_used_at = ? where id = ?', [now, trigger.id])
     const { insertId } = await execute(
       'insert into trigger_requests (trigger_id, pipeline_id, variables_encrypted, created_at) values (?, ?, ?, ?)',
-      [trigger.id, pipelineId, variables && encrypt(JSON.stringify(variables)), now]
+      [trigger.id, pipelineId, seal(variables), now]
     )
     return { id: insertId, variables }
   })
@@ -87,26 +85,10 @@ export async function callTrigger(id: string, ref: string, call: TriggerCall): P
 /** Whatever is missing, a caller without an account learns no more than that nothing was created. */
 async function planned(project: ProjectRow, ref: string, variables: TriggerRequest['variables']) {
   try {
-    const triggerVariables = Object.entries(variables ?? {}).map(([key, value]) => ({ key, value }))
-    return await planRequest(project, ref, { source: 'trigger', userId: null, triggerVariables })
+    return await planRequest(project, ref, { source: 'trigger', userId: null, variables })
   } catch (error) {
     throw error instanceof Invalid ? new BadRequest('No builds created') : error
   }
-}
-
-function checkVariables(given: TriggerCall['variables']): { [key: string]: string } | null {
-  if (given === undefined) return null
-  const entries = Object.entries(given)
-  const texts = entries.flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : []))
-  // Names and values become part of the environment of a process.
-  const wrong =
-    texts.length < entries.length || texts.some(([key, value]) => !/^\w{1,255}$/.test(key) || value.includes('\0'))
-  if (wrong) throw new BadRequest('variables needs to be a map of key-valued strings')
-  const bytes = texts.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
-  if (texts.length > MOST_VARIABLES || bytes > MOST_BYTES) {
-    throw new BadRequest(`variables can have at most ${MOST_VARIABLES} names and ${MOST_BYTES} bytes`)
-  }
-  return Object.fromEntries(texts)
 }
 
 const targetOf = ({ id, path, namespace_path: namespace }: ProjectRow) => ({

@@ -16,7 +16,7 @@ export interface DescribedBuild {
   readonly timeout: number | null
   readonly plan: string
   readonly before_sha: string
-  readonly source: 'push' | 'api' | 'trigger'
+  readonly source: 'push' | 'api' | 'trigger' | 'schedule'
   readonly storage: string
   readonly project_name: string
   readonly project_path: string

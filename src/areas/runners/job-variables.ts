@@ -6,7 +6,7 @@ import { publicUrl } from '../../config.js'
 import { readCommit } from '../../git/commits.js'
 import { version } from '../../version.js'
 import { enterEnvironment } from '../environments/enter.js'
-import { triggerVariables } from '../pipelines/triggers.queries.js'
+import { givenVariables } from '../pipelines/given-variables.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { variablesForBuild } from '../variables/variables.js'
 import type { DescribedBuild } from './job-description.queries.js'
@@ -52,7 +52,7 @@ async function inputOf(build: DescribedBuild, sources: VariableSources): Promise
     user: userOf(build),
     configVariables: sources.configVariables,
     projectVariables: await variablesForBuild(build.project_id),
-    triggerVariables: build.source === 'trigger' ? await triggerVariables(build.pipeline_id) : []
+    triggerVariables: build.source === 'push' ? [] : await givenVariables(build.pipeline_id)
   }
 }
 

@@ -15,6 +15,7 @@ export const LIVE_NAMES = [
   'manualBuilds',
   'runningPipelines',
   'endedPipelines',
-  'runners'
+  'runners',
+  'schedules'
 ] as const
 export type LiveNames = (typeof LIVE_NAMES)[number]

@@ -28,6 +28,7 @@ import { environments } from './0035-environments.js'
 import { outsideRunners } from './0036-outside-runners.js'
 import { commitStatuses } from './0037-commit-statuses.js'
 import { ciKeys } from './0038-ci-keys.js'
+import { schedules } from './0040-schedules.js'
 import { planning } from './0042-planning.js'
 import { boards } from './0043-boards.js'
 import { snippets } from './0048-snippets.js'
@@ -61,6 +62,7 @@ export const migrations: readonly Migration[] = [
   outsideRunners,
   commitStatuses,
   ciKeys,
+  schedules,
   planning,
   boards,
   snippets

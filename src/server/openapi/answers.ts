@@ -66,6 +66,7 @@ export const errorResponses = {
   Conflict: answer('Another record has this value, or the record has changed meanwhile.', 'Error', 'ValidationError'),
   TooLarge: answer('The request or the file has too many bytes.', 'Error'),
   UnreadableType: answer('The body has a type that nothing reads.', 'Error'),
+  RangeNotSatisfiable: answer('The file has none of the bytes that were asked for.', 'Error'),
   Unprocessable: answer('The request is well-formed, and still not possible.', 'ParameterError'),
   TooManyRequests: { ...answer('Too many requests: try later.', 'Error'), headers: retryAfter }
 }
@@ -81,6 +82,7 @@ const NAMES = {
   409: 'Conflict',
   413: 'TooLarge',
   415: 'UnreadableType',
+  416: 'RangeNotSatisfiable',
   422: 'Unprocessable',
   429: 'TooManyRequests'
 } as const satisfies { [status: number]: keyof typeof errorResponses }

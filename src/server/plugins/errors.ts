@@ -13,6 +13,7 @@ interface Answer {
   readonly retryAfter?: number
   /** The challenge that RFC 6750 wants beside a wrong token. */
   readonly authenticate?: string
+  readonly contentRange?: string
 }
 
 /** Installs the error handler and the handler for unknown paths. */
@@ -41,7 +42,8 @@ export function answerBadUrl(error: FastifyError, _request: FastifyRequest, repl
 const isOfClient = (error: unknown): boolean =>
   error instanceof errors.BadRequest || error instanceof errors.TooLarge || !!answerFramework(error as FastifyError)
 
-function send(reply: FastifyReply, { status, body, retryAfter, authenticate }: Answer): FastifyReply {
+function send(reply: FastifyReply, { status, body, retryAfter, authenticate, contentRange }: Answer): FastifyReply {
+  if (contentRange !== undefined) reply.header('content-range', contentRange)
   if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   return body === undefined ? reply.code(status).send() : reply.code(status).type('application/json').send(body)
@@ -100,6 +102,9 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.ConflictingValues) return { status: 409, body: { message: error.errors } }
   if (error instanceof errors.Conflict) return { status: 409, body: { message } }
   if (error instanceof errors.TooLarge) return { status: 413, body: { message } }
+  if (error instanceof errors.RangeNotSatisfiable) {
+    return { status: 416, contentRange: `bytes */${error.size}`, body: { message } }
+  }
   if (error instanceof errors.UnreadableType) return { status: 415, body: { message } }
   if (error instanceof errors.Unprocessable) return { status: 422, body: { message, error: message } }
   if (error instanceof errors.TooManyRequests) return { status: 429, retryAfter: error.retryAfter, body: { message } }

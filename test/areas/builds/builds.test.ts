@@ -200,6 +200,46 @@ t.test('builds', async t => {
     )
   })
 
+  t.test('a download is continued by Range, of the archive that was begun', async t => {
+    const whole = await owner.get(`${base}/${compile.id}/artifacts`)
+    const etag = String(whole.headers.etag)
+    t.match(whole.headers, { 'accept-ranges': 'bytes', etag: /^"[0-9a-f]{64}"$/ })
+    const cases: [headers: Record<string, string>, status: number, body: string, range?: string][] = [
+      [{ range: 'bytes=4-' }, 206, 'archive', 'bytes 4-10/11'],
+      [{ range: 'bytes=0-2' }, 206, 'the', 'bytes 0-2/11'],
+      [{ range: 'bytes=-3' }, 206, 'ive', 'bytes 8-10/11'],
+      [{ range: 'bytes=4-99', 'if-range': etag }, 206, 'archive', 'bytes 4-10/11'],
+      [{ range: 'bytes=4-', 'if-range': '"another"' }, 200, 'the archive'],
+      [{ range: 'bytes=0-1,4-5' }, 200, 'the archive'],
+      [{ range: 'bytes=11-' }, 416, '{"message":"416 Range Not Satisfiable - the file has 11 bytes"}', 'bytes */11']
+    ]
+    for (const [headers, status, body, range] of cases) {
+      const res = await app.as(project.owner, headers).get(`${base}/${compile.id}/artifacts`)
+      const { 'content-range': told, 'content-length': length } = res.headers
+      t.same(
+        [res.statusCode, res.body, told, length],
+        [status, body, range, String(body.length)],
+        JSON.stringify(headers)
+      )
+    }
+  })
+
+  t.test('a trace that grows is read from where the client stands', async t => {
+    const other = await app.make.project()
+    const [build] = await makePipeline(other, 'compile: {script: [make]}\n')
+    if (!build) throw new Error('no build')
+    const claim = await beginBuild(build)
+    const key = { build: build.id, attempt: claim.attempt }
+    const url = `/projects/${other.id}/builds/${build.id}/trace`
+    const from = (start: number) => app.as(other.owner, { range: `bytes=${start}-` }).get(url)
+    await appendTrace(key, Buffer.from('one\n'))
+    t.equal((await from(0)).body, 'one\n')
+    t.equal((await from(4)).statusCode, 416, 'nothing more yet')
+    await appendTrace(key, Buffer.from('two\n'))
+    t.match(await from(4), { statusCode: 206, body: 'two\n', headers: { 'content-range': 'bytes 4-7/8' } })
+    await cancelBuild(build.id)
+  })
+
   t.test('expired artifacts are not found', async t => {
     await app.make.file(project, 'expiring', 'x')
     const [build] = await pipelineOf(project)
@@ -227,6 +267,8 @@ t.test('builds', async t => {
     if (!second) throw new Error('no build')
     await endBuild(second, { status: 'failed', artifacts: Buffer.from('second') })
     t.equal((await asOwner.get(`${url}/master/download`, { job: 'compile' })).body, 'first')
+    const rest = await app.as(other.owner, { range: 'bytes=3-' }).get(`${url}/master/download`, { job: 'compile' })
+    t.match(rest, { statusCode: 206, body: 'st' })
     for (const [ref, job] of [
       ['master', 'other'],
       ['nowhere', 'compile'],

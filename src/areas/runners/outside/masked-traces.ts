@@ -17,7 +17,7 @@ import {
   TraceMismatch,
   traceSize
 } from '../../../storage/traces.js'
-import { triggerVariables } from '../../pipelines/triggers.queries.js'
+import { givenVariables } from '../../pipelines/given-variables.js'
 import { hiddenValues } from '../../variables/hidden-values.js'
 import { variablesForBuild } from '../../variables/variables.js'
 import type { HeldBuild } from './held-builds.js'
@@ -105,15 +105,15 @@ function hide(masker: Masker, chunk: Buffer): Buffer {
 
 /** The tokens of the build and of its runner, and the values of variables that are not public. */
 async function secretsOf(build: HeldBuild): Promise<string[]> {
-  const [project, trigger, runner] = await Promise.all([
+  const [project, given, runner] = await Promise.all([
     variablesForBuild(build.projectId),
-    triggerVariables(build.pipelineId),
+    givenVariables(build.pipelineId),
     row<{ box: Buffer | null }>('select token_encrypted as box from runners where id = ?', [build.runnerId])
   ])
   const token = tokens.get(nameOf(keyOf(build)))
   return [
     ...(token === undefined ? [] : [token]),
-    ...hiddenValues([...project, ...trigger]),
+    ...hiddenValues([...project, ...given]),
     ...tokenIn(runner?.box ?? null)
   ]
 }

@@ -1,5 +1,6 @@
 import { BaseCommand } from '../../base.js'
 import { Args, Flags } from '../../oclif.js'
+import { variablesFlag } from '../../variables-flag.js'
 
 export default class PipelinesRun extends BaseCommand {
   static override summary = 'Run the CI file of a branch or tag as a new pipeline'
@@ -7,29 +8,39 @@ export default class PipelinesRun extends BaseCommand {
     'A skip marker in the message of the commit does not count. With --json: the pipeline in the form of `pipelines list`.'
   static override examples = [
     '<%= config.bin %> pipelines run ada/engine',
-    '<%= config.bin %> pipelines run ada/engine --ref v1.2 --json'
+    '<%= config.bin %> pipelines run ada/engine --ref v1.2 --json',
+    `echo '{"LEVEL": "high"}' | <%= config.bin %> pipelines run ada/engine --variables -`
   ]
   static override args = {
     project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' })
   }
   static override flags = {
-    ref: Flags.string({ description: 'the branch or tag (default: the default branch of the project)' })
+    ref: Flags.string({ description: 'the branch or tag (default: the default branch of the project)' }),
+    variables: variablesFlag
   }
 
   async run() {
     const { args, flags } = await this.parse(PipelinesRun)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { requireNamedProject }, queries, { runPipelineOf }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../named-project.js'),
-        import('../../../areas/pipelines/described-pipelines.queries.js'),
-        import('../../../areas/pipelines/requested-pipelines.js')
-      ])
+    const [
+      { withDatabase },
+      { commandOrigin },
+      { requireNamedProject },
+      queries,
+      { runPipelineOf },
+      { readVariables }
+    ] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../named-project.js'),
+      import('../../../areas/pipelines/described-pipelines.queries.js'),
+      import('../../../areas/pipelines/requested-pipelines.js'),
+      import('../../variables-flag.js')
+    ])
+    const variables = await readVariables(flags.variables)
     const pipeline = await withDatabase(async () => {
       const project = await requireNamedProject(args.project)
-      const id = await runPipelineOf(project, flags.ref, commandOrigin())
+      const id = await runPipelineOf(project, { ref: flags.ref, variables }, commandOrigin())
       return queries.requireDescribedPipeline(id)
     })
     this.log(`pipeline ${pipeline.id} of ${pipeline.ref} is ${pipeline.status}`)

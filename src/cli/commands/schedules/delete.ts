@@ -1,0 +1,47 @@
+import { BaseCommand } from '../../base.js'
+import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { recordNumbers, requireNumbers } from '../../record-number.js'
+
+export default class SchedulesDelete extends BaseCommand {
+  static override summary = 'Delete a schedule; pipelines that it has made stay'
+  static override description =
+    'With --json: {deleted}, or with --dry-run {would_delete}: the schedule in the form of `schedules list`.'
+  static override strict = false
+  static override examples = [
+    '<%= config.bin %> schedules delete 3 --dry-run',
+    '<%= config.bin %> schedules delete 3 4 --yes --json'
+  ]
+  static override args = { id: recordNumbers('number of the schedule') }
+  static override flags = { ...destroyingFlags }
+
+  async run() {
+    const { flags, argv } = await this.parse(SchedulesDelete)
+    this.configure(flags)
+    const dryRun = flags['dry-run'] === true
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    if (!dryRun) requireAnswer(how)
+    const [{ asked }, { destroyEach }, { withDatabase }, { commandOrigin }, queries, { deleteSchedule }] =
+      await Promise.all([
+        import('../../asked.js'),
+        import('../../each.js'),
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/pipelines/schedules/schedules.queries.js'),
+        import('../../../areas/pipelines/schedules/schedules.js')
+      ])
+    return withDatabase(() =>
+      destroyEach(requireNumbers(argv), {
+        how,
+        dryRun,
+        find: id => asked('schedule', id, () => queries.requireSchedule(id)),
+        loss: ({ id, cron, ref, project }) => `to delete schedule ${id} (${cron}, ${ref} of ${project})`,
+        destroy: async schedule => {
+          if (!dryRun) await deleteSchedule(schedule, commandOrigin())
+          this.log(`${dryRun ? 'would delete' : 'deleted'} schedule ${schedule.id}`)
+          const view = queries.viewSchedule(schedule)
+          return dryRun ? { would_delete: view } : { deleted: view }
+        }
+      })
+    )
+  }
+}

@@ -1,0 +1,47 @@
+import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
+
+export default class SchedulesList extends BaseCommand {
+  static override summary = 'List schedules of pipelines, oldest first'
+  static override description =
+    'With --json: {schedules, total}, each with id, project_id, project, owner, description, ref, cron, active, has_variables, next_run_at, last_run_at, last_pipeline_id, last_error, created_at and updated_at.'
+  static override examples = [
+    '<%= config.bin %> schedules list',
+    '<%= config.bin %> schedules list --project ada/engine --json'
+  ]
+  static override flags = {
+    project: Flags.string({ description: 'only schedules of this project: NAMESPACE/PROJECT or number' }),
+    limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many schedules' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(SchedulesList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireNamedProject }, queries, { table }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../named-project.js'),
+      import('../../../areas/pipelines/schedules/schedules.queries.js'),
+      import('../../table.js')
+    ])
+    const { items, total } = await withDatabase(async () => {
+      const id = flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id
+      return queries.listSchedules(id, flags.limit)
+    })
+    this.log(
+      table(items, [
+        ['ID', schedule => schedule.id],
+        ['PROJECT', schedule => schedule.project],
+        ['REF', schedule => schedule.ref],
+        ['CRON', schedule => schedule.cron],
+        ['OWNER', schedule => schedule.username],
+        ['STATE', schedule => (schedule.active ? 'active' : 'paused')],
+        ['NEXT', schedule => schedule.next_run_at],
+        ['LAST', schedule => schedule.last_run_at],
+        ['PIPELINE', schedule => schedule.last_pipeline_id],
+        ['ERROR', schedule => schedule.last_error]
+      ])
+    )
+    if (total > items.length) this.logToStderr(`${items.length} of ${total} schedules: raise --limit to see more`)
+    return { schedules: items.map(queries.viewSchedule), total }
+  }
+}

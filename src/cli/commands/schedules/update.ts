@@ -1,0 +1,39 @@
+import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
+import { recordNumber } from '../../record-number.js'
+import { CRON, scheduleFlags } from '../../schedule-flags.js'
+
+export default class SchedulesUpdate extends BaseCommand {
+  static override summary = 'Change a schedule: its time, its ref, its variables, or whether it runs'
+  static override description =
+    'What you do not name stays. --variables replaces all variables; {} removes them. With --json: the schedule in the form of `schedules list`.'
+  static override examples = [
+    '<%= config.bin %> schedules update 3 --no-active',
+    '<%= config.bin %> schedules update 3 --cron "30 5 * * *" --ref stable --json'
+  ]
+  static override args = { id: recordNumber('number of the schedule') }
+  static override flags = { cron: Flags.string({ description: CRON }), ...scheduleFlags }
+
+  async run() {
+    const { args, flags } = await this.parse(SchedulesUpdate)
+    this.configure(flags)
+    const [{ asked }, { withDatabase }, { commandOrigin }, { updateSchedule }, queries, words] = await Promise.all([
+      import('../../asked.js'),
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/pipelines/schedules/schedules.js'),
+      import('../../../areas/pipelines/schedules/schedules.queries.js'),
+      import('../../variables-flag.js')
+    ])
+    const { cron, ref, description, owner, active } = flags
+    const named = Object.entries({ cron, ref, description, owner, active }).filter(([, value]) => value !== undefined)
+    const variables = await words.readVariables(flags.variables)
+    const change = { ...Object.fromEntries(named), ...(variables && { variables }) }
+    const changed = await withDatabase(async () =>
+      updateSchedule(await asked('schedule', args.id, () => queries.requireSchedule(args.id)), change, commandOrigin())
+    )
+    const view = queries.viewSchedule(changed)
+    this.log(`changed schedule ${view.id}: next ${view.next_run_at?.toISOString() ?? 'never'}`)
+    return view
+  }
+}
