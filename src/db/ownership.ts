@@ -22,6 +22,7 @@ export type Owner =
   | 'milestones'
   | 'issues'
   | 'boards'
+  | 'snippets'
   | 'jobs'
 
 /**
@@ -158,6 +159,9 @@ const LINES = {
   protected_branches: { owners: [deletedWith('projects', 'project_id')] },
   releases: { owners: [deletedWith('projects', 'project_id')] },
   commit_comments: { owners: [erasedAfter('projects', 'project_id'), deletedWith('users', 'author_id')] },
+
+  // A snippet without a project is the user's own.
+  snippets: { owners: [erasedAfter('projects', 'project_id'), erasedAfter('users', 'author_id')] },
 
   // What doctor found. A restored copy is looked at anew.
   repository_checks: { owners: [deletedWith('projects', 'project_id')], backup: false, restore: false },

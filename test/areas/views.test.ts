@@ -29,6 +29,7 @@ import type { AttemptRow, DeliveryDetailsRow } from '../../src/areas/hooks/deliv
 import * as deliveries from '../../src/areas/hooks/deliveries.view.js'
 import type { FailingHook } from '../../src/areas/hooks/failing.queries.js'
 import * as hooks from '../../src/areas/hooks/hooks.view.js'
+import * as projectHooks from '../../src/areas/hooks/project-hooks.view.js'
 import * as forks from '../../src/areas/imports/forks.view.js'
 import type { IssueRow } from '../../src/areas/issues/issues.queries.js'
 import * as issues from '../../src/areas/issues/issues.view.js'
@@ -67,6 +68,8 @@ import type { ProjectOfRunner, RunnerRecord } from '../../src/areas/runners/runn
 import * as runners from '../../src/areas/runners/runners.view.js'
 import { defaultSettings } from '../../src/areas/settings/settings.table.js'
 import * as settings from '../../src/areas/settings/settings.view.js'
+import type { SnippetRow } from '../../src/areas/snippets/snippets.queries.js'
+import * as snippets from '../../src/areas/snippets/snippets.view.js'
 import type { DeployKeyLink } from '../../src/areas/ssh/deploy-keys.js'
 import type { ListedDeployKeyRow } from '../../src/areas/ssh/deploy-keys.queries.js'
 import * as deployKeys from '../../src/areas/ssh/deploy-keys.view.js'
@@ -366,6 +369,9 @@ const hook = {
   noteEvents: [true, false],
   issuesEvents: [true, false],
   mergeRequestsEvents: [true, false],
+  buildEvents: [true, false],
+  pipelineEvents: [true, false],
+  wikiPageEvents: [true, false],
   enableSslVerification: [true, false],
   tokenEncrypted: [null, Buffer.alloc(48)]
 } as unknown as Columns<Hook>
@@ -475,6 +481,7 @@ const watchedBuild: Columns<WatchedBuildDetails> = {
   finished_at: or(DATE),
   hostname: or(TEXT),
   pid: or(ID),
+  runner: or(TEXT),
   attempt: COUNT,
   failure_reason: or(TEXT),
   exit_code: or(COUNT),
@@ -707,6 +714,20 @@ const issue: Columns<IssueRow> = {
 
 const READ_BESIDE = { labels: ['a', '\ud800'], subscribed: true, userNotesCount: 1, upvotes: 2, downvotes: 3 }
 
+const snippet: Columns<SnippetRow> = {
+  id: ID,
+  project_id: or(ID),
+  title: TEXT,
+  file_name: TEXT,
+  visibility_level: [0, 20],
+  created_at: DATE,
+  updated_at: DATE,
+  author_id: ID,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked']
+}
+
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
   viewBroadcast: of(
@@ -767,6 +788,10 @@ const specimens: { readonly [view: string]: Specimen } = {
       return [view({ id: 1, name: '', slug: '', external_url: null })]
     }
   },
+  viewProjectSnippet: of(snippets.ProjectSnippet, snippet, row =>
+    snippets.viewProjectSnippet(row, [...rowsOf(project)][0] as ProjectRow)
+  ),
+  viewPersonalSnippet: of(snippets.PersonalSnippet, snippet, snippets.viewPersonalSnippet),
   viewDeployment: {
     schema: deployments.Deployment,
     views: function* () {
@@ -828,6 +853,7 @@ const specimens: { readonly [view: string]: Specimen } = {
   ),
   viewSystemHook: of(hooks.SystemHook, hook, hooks.viewSystemHook),
   viewDeletedSystemHook: of(hooks.DeletedSystemHook, hook, hooks.viewDeletedSystemHook),
+  viewProjectHook: of(projectHooks.ProjectHook, hook, projectHooks.viewProjectHook),
   viewListedHook: of(Anything, hook, row => hooks.viewListedHook(row, undefined)),
   viewHookWithHealth: of(Anything, hook, row => hooks.viewHookWithHealth(row, undefined)),
   viewGroup: of(Anything, group, groups.viewGroup),

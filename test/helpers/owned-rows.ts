@@ -102,6 +102,12 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
       "insert into commit_comments (project_id, sha, author_id, note, created_at) values (?, repeat('a', 40), ?, '', now())",
       [project.id, user.id]
     ),
+  snippets: ({ project, user }) =>
+    execute(
+      `insert into snippets (project_id, author_id, title, file_name, content, visibility_level, created_at, updated_at)
+       values (?, ?, 's', 's.txt', 'x', 0, now(), now())`,
+      [project.id, user.id]
+    ),
   repository_upkeeps: ({ project }) =>
     execute('insert into repository_upkeeps (project_id, looked_at) values (?, now())', [project.id]),
   repository_checks: ({ project }) =>
