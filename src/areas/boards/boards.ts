@@ -28,10 +28,13 @@ export async function createList(project: LabelPlace, boardId: number, labelId: 
     const id = await transact(async () => {
       await holdBoard(project.id, boardId)
       if (!(await findLabelById(project, labelId))) throw new RefusedText('Label not found!')
+      const last = await row<{ next: number }>(
+        'select coalesce(max(position) + 1, 0) as next from board_lists where board_id = ?',
+        [boardId]
+      )
       const { insertId } = await execute(
-        `insert into board_lists (board_id, label_id, position, created_at)
-         select ?, ?, coalesce(max(position) + 1, 0), ? from board_lists where board_id = ?`,
-        [boardId, labelId, new Date(), boardId]
+        'insert into board_lists (board_id, label_id, position, created_at) values (?, ?, ?, ?)',
+        [boardId, labelId, last?.next ?? 0, new Date()]
       )
       return insertId
     })

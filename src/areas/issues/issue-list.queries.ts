@@ -1,15 +1,14 @@
 // Lists of issues: of a project, of a group, and those that a user has made.
 import type { Actor } from '../../access/actor.js'
-import { type Fragment, projectsOfMember, visibleProjects } from '../../access/membership.js'
+import { type Fragment, visibleProjects } from '../../access/membership.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { marks, row, rows, type Value } from '../../db/sql.js'
-import { REPORTER } from '../../lib/levels.js'
 import { hasLabel, hasTitle, titlesOfFilter } from '../labels/label-filter.js'
 import { findLabels } from '../labels/labels.queries.js'
 import { hasMilestone, hasMilestoneOf } from '../milestones/milestone-filter.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { issueCounts } from './issue-counts.js'
-import { COLUMNS, type IssueRow, JOINS, seesConfidential, visibleIssues } from './issues.queries.js'
+import { COLUMNS, type IssueRow, JOINS, readableIssues, seesConfidential, visibleIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 const ALL: Fragment = { sql: 'true', values: [] }
@@ -79,21 +78,9 @@ export function listGroupIssues(groupId: number, query: IssueListQuery, actor: A
     inState(query.state ?? 'opened'),
     ...titlesOfFilter(query.labels).map(title => hasTitle('Issue', 'i', [title])),
     query.milestone ? hasMilestone('i', query.milestone) : ALL,
-    confidentialOf(actor)
+    readableIssues(actor)
   )
   return list(IN_PROJECTS, where, query, () => countAll(IN_PROJECTS, where))
-}
-
-/** The condition that the asker may see the issue `i` of a project `p` that the asker may see. */
-function confidentialOf({ user }: Actor): Fragment {
-  if (user?.admin) return ALL
-  const id = user?.id ?? 0
-  const mine = projectsOfMember(id)
-  return {
-    sql: `(i.confidential = false or i.author_id = ? or i.assignee_id = ?
-      or i.project_id in (select mine.id from (${mine.sql}) mine where mine.level >= ${REPORTER}))`,
-    values: [id, id, ...mine.values]
-  }
 }
 
 const countAll = (from: string, { sql, values }: Fragment): Promise<number> =>
