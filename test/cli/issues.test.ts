@@ -28,7 +28,7 @@ t.test('issues are listed, shown, closed and reopened', async t => {
   })
   t.match((await run(['issues', 'list', '--all', '--json'])).json(), { total: 2 })
   t.match(await run(['issues', 'show', project.path, 1]), {
-    stdout: /title: first[^]*labels: bug, ui[^]*\nabout it\n$/
+    stdout: /title: first[\s\S]*labels: bug, ui[\s\S]*\nabout it\n$/
   })
   t.match((await run(['issues', 'close', project.path, 1, 99, '--json'])).json(), {
     closed: [1],
