@@ -110,6 +110,9 @@ export class BadParameters extends Failure {
 /** A request that makes no sense, with one text for the caller. */
 export class BadRequest extends Failure {}
 
+/** A request that is refused with one text, which the requirement puts under the key `error` of the message. */
+export class RefusedText extends Failure {}
+
 /** The user already owns as many projects as allowed. */
 export class ProjectLimit extends Failure {
   constructor(limit: number) {

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { archiveRoutes } from '../areas/archives/archives.routes.js'
 import { auditRoutes } from '../areas/audit/audit.routes.js'
+import { boardRoutes } from '../areas/boards/boards.routes.js'
 import { broadcastRoutes } from '../areas/broadcasts/broadcasts.routes.js'
 import { buildActionRoutes } from '../areas/builds/build-actions.routes.js'
 import { buildRoutes } from '../areas/builds/builds.routes.js'
@@ -107,6 +108,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(issueListRoutes)
   await app.register(issueRoutes)
   await app.register(issueTimeRoutes)
+  await app.register(boardRoutes)
   await app.register(runnerRoutes)
   await app.register(projectRunnerRoutes)
   await app.register(snippetRoutes)

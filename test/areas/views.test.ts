@@ -7,6 +7,8 @@ import t from 'tap'
 import { type TSchema, Type } from 'typebox'
 import { actorOf, nobody } from '../../src/access/actor.js'
 import * as audit from '../../src/areas/audit/audit.view.js'
+import type { BoardListRow } from '../../src/areas/boards/boards.queries.js'
+import * as boards from '../../src/areas/boards/boards.view.js'
 import * as broadcasts from '../../src/areas/broadcasts/broadcasts.view.js'
 import type { BuildRow } from '../../src/areas/builds/builds.queries.js'
 import * as builds from '../../src/areas/builds/builds.view.js'
@@ -714,6 +716,14 @@ const issue: Columns<IssueRow> = {
   assignee_state: or(['active', 'blocked'])
 }
 
+const boardList: Columns<BoardListRow> = {
+  id: ID,
+  position: COUNT,
+  label_title: TEXT,
+  label_color: TEXT,
+  label_description: or(TEXT)
+}
+
 const READ_BESIDE = { labels: ['a', '\ud800'], subscribed: true, userNotesCount: 1, upvotes: 2, downvotes: 3 }
 
 const snippet: Columns<SnippetRow> = {
@@ -762,6 +772,11 @@ const specimens: { readonly [view: string]: Specimen } = {
         subscribed: false
       })
   ),
+  viewBoardList: of(boards.BoardList, boardList, boards.viewBoardList),
+  viewBoard: {
+    schema: boards.Board,
+    views: () => [[], someRows(boardList)].map(lists => boards.viewBoard({ id: 1, lists }))
+  },
   viewMilestone: of(milestones.Milestone, milestone, milestones.viewMilestone),
   viewIssue: {
     schema: issues.Issue,

@@ -44,7 +44,8 @@ export type Happening =
       readonly kind: 'milestone.changed'
       readonly action: 'opened' | 'closed' | 'destroyed'
       readonly milestone: MilestoneSnapshot
-      readonly by: number
+      /** Null when a command did it. */
+      readonly by: number | null
     }
   /** An issue was created, changed, closed or reopened. */
   | {
@@ -52,7 +53,8 @@ export type Happening =
       readonly action: 'open' | 'update' | 'close' | 'reopen'
       /** As it was after the change. */
       readonly issue: IssueSnapshot
-      readonly by: number
+      /** Null when a command did it. */
+      readonly by: number | null
       /** What an update has changed. */
       readonly changes?: IssueChanges
       /** The ids of both issues, when the issue was opened or closed by a move. */

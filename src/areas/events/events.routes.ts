@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { may } from '../../access/authorize.js'
 import { NumberedUserParams, Paging, ProjectParams } from '../../lib/schema.js'
 import { requireNumberedUser } from '../users/users.queries.js'
 import { listProjectEvents, listUserEvents } from './events.queries.js'
@@ -16,16 +15,14 @@ export const eventRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags: ['Projects'],
         summary: 'List the events of a project',
-        description: 'Newest first. Pushes are shown to those who may read the repository.',
+        description:
+          'Newest first. Pushes are shown to those who may read the repository, issues to those who may read them.',
         params: ProjectParams,
         querystring: EventQuery,
         response: { 200: Type.Array(Event) }
       }
     },
-    async ({ project, query, actor }, reply) => {
-      const pushes = may(actor, 'repository.read', project)
-      return reply.page(await listProjectEvents(project, query, { pushes }), viewEvent)
-    }
+    async ({ project, query, actor }, reply) => reply.page(await listProjectEvents(project, query, actor), viewEvent)
   )
 
   app.get(

@@ -44,7 +44,7 @@ interface ShownRow {
   readonly text: string | null
 }
 
-async function payloadOf(issue: Stored<IssueSnapshot>, action: string, by: number) {
+async function payloadOf(issue: Stored<IssueSnapshot>, action: string, by: number | null) {
   const [shown, user, assignee] = await Promise.all([
     row<ShownRow>(
       `select p.id as project_id, p.name as project_name, p.path as project_path, p.description, p.visibility_level,
@@ -53,7 +53,7 @@ async function payloadOf(issue: Stored<IssueSnapshot>, action: string, by: numbe
        from projects p join namespaces n on n.id = p.namespace_id where p.id = ?`,
       [issue.id, issue.project_id]
     ),
-    payloadUser(by),
+    by === null ? null : payloadUser(by),
     issue.assignee_id === null ? null : payloadUser(issue.assignee_id)
   ])
   if (!shown) throw new Error(`the project ${issue.project_id} is gone, and so are its hooks`)

@@ -1,15 +1,14 @@
 // Lists of issues: of a project, of a group, and those that a user has made.
 import type { Actor } from '../../access/actor.js'
-import { type Fragment, projectsOfMember, visibleProjects } from '../../access/membership.js'
-import { countTotal, type Page, window } from '../../db/paginate.js'
-import { marks, row, rows, type Value } from '../../db/sql.js'
-import { REPORTER } from '../../lib/levels.js'
+import { type Fragment, visibleProjects } from '../../access/membership.js'
+import { countTotal, type Page, pageOf, type Reading, window } from '../../db/paginate.js'
+import { marks, row, rows } from '../../db/sql.js'
 import { hasLabel, hasTitle, titlesOfFilter } from '../labels/label-filter.js'
 import { findLabels } from '../labels/labels.queries.js'
 import { hasMilestone, hasMilestoneOf } from '../milestones/milestone-filter.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { issueCounts } from './issue-counts.js'
-import { COLUMNS, type IssueRow, JOINS, seesConfidential, visibleIssues } from './issues.queries.js'
+import { COLUMNS, type IssueRow, JOINS, readableIssues, seesConfidential, visibleIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 const ALL: Fragment = { sql: 'true', values: [] }
@@ -40,9 +39,8 @@ export async function listProjectIssues(
   ]
   const of: Fragment = { sql: 'i.project_id = ?', values: [project.id] }
   const where = and(of, inState(state), visibleIssues(project, actor), ...filters)
-  return list('issues i', where, query, () =>
-    filters.length > 0 ? countAll('issues i', where) : countOfProject(project, state, actor)
-  )
+  if (filters.length > 0) return list('issues i', where, query, countAll('issues i', where))
+  return list('issues i', where, query, { exact: true, count: countOfProject(project, state, actor) })
 }
 
 /** A page of the issues of a milestone that the asker may see. */
@@ -53,7 +51,7 @@ export function listMilestoneIssues(
   actor: Actor
 ): Promise<Page<IssueRow>> {
   const where = and({ sql: 'i.milestone_id = ?', values: [milestoneId] }, visibleIssues(project, actor))
-  return list('issues i', where, query, () => countAll('issues i', where))
+  return list('issues i', where, query, countAll('issues i', where))
 }
 
 const IN_PROJECTS = 'issues i join projects p on p.id = i.project_id'
@@ -68,7 +66,7 @@ export function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page
     titles.length > 0 ? hasTitle('Issue', 'i', titles) : ALL,
     query.milestone ? hasMilestone('i', query.milestone) : ALL
   )
-  return list(IN_PROJECTS, where, query, () => countAll(IN_PROJECTS, where))
+  return list(IN_PROJECTS, where, query, countAll(IN_PROJECTS, where))
 }
 
 /** A page of the issues of the projects of a group that the asker may see. */
@@ -79,25 +77,15 @@ export function listGroupIssues(groupId: number, query: IssueListQuery, actor: A
     inState(query.state ?? 'opened'),
     ...titlesOfFilter(query.labels).map(title => hasTitle('Issue', 'i', [title])),
     query.milestone ? hasMilestone('i', query.milestone) : ALL,
-    confidentialOf(actor)
+    readableIssues(actor)
   )
-  return list(IN_PROJECTS, where, query, () => countAll(IN_PROJECTS, where))
+  return list(IN_PROJECTS, where, query, countAll(IN_PROJECTS, where))
 }
 
-/** The condition that the asker may see the issue `i` of a project `p` that the asker may see. */
-function confidentialOf({ user }: Actor): Fragment {
-  if (user?.admin) return ALL
-  const id = user?.id ?? 0
-  const mine = projectsOfMember(id)
-  return {
-    sql: `(i.confidential = false or i.author_id = ? or i.assignee_id = ?
-      or i.project_id in (select mine.id from (${mine.sql}) mine where mine.level >= ${REPORTER}))`,
-    values: [id, id, ...mine.values]
-  }
-}
-
-const countAll = (from: string, { sql, values }: Fragment): Promise<number> =>
-  countTotal(`select count(*) as total from ${from} where ${sql}`, values)
+const countAll = (from: string, { sql, values }: Fragment): Total => ({
+  exact: false,
+  count: countTotal(`select count(*) as total from ${from} where ${sql}`, values)
+})
 
 /** How many issues of a project the asker may see, without a filter: the kept numbers say it. */
 async function countOfProject(project: ProjectRow, state: State, actor: Actor): Promise<number> {
@@ -115,25 +103,31 @@ async function countOfProject(project: ProjectRow, state: State, actor: Actor): 
   return total - confidential + (own?.total ?? 0)
 }
 
+/** What a list is counted by: `exact` when the total follows every change, so that far pages can be read from the end. */
+interface Total {
+  readonly exact: boolean
+  readonly count: Promise<number>
+}
+
 async function list(
   from: string,
   { sql: where, values }: Fragment,
   query: Pick<IssueListQuery, 'page' | 'per_page' | 'order_by' | 'sort'>,
-  count: () => Promise<number>
+  { exact, count }: Total
 ): Promise<Page<IssueRow>> {
-  const { page, perPage, sql } = window(query)
+  const part = window(query)
   const order = query.order_by ?? 'created_at'
-  const direction = query.sort ?? 'desc'
+  const asked = query.sort ?? 'desc'
   // An index gives the ids of the page first; only their rows are joined.
-  const ids = `select i.id, i.${order} as place from ${from} where ${where}
-    order by i.${order} ${direction}, i.id ${direction} ${sql}`
-  const [items, total] = await Promise.all([
+  const read = ({ direction, sql }: Reading) =>
     rows<IssueRow>(
-      `select ${COLUMNS} from (${ids}) page join issues i on i.id = page.id ${JOINS}
+      `select ${COLUMNS} from (select i.id, i.${order} as place from ${from} where ${where}
+         order by i.${order} ${direction}, i.id ${direction} ${sql}) page join issues i on i.id = page.id ${JOINS}
        order by page.place ${direction}, page.id ${direction}`,
-      values as Value[]
-    ),
-    count()
-  ])
+      values
+    )
+  if (exact) return pageOf(part, count, asked, read)
+  const { page, perPage, sql } = part
+  const [items, total] = await Promise.all([read({ direction: asked, sql }), count])
   return { items, total, page, perPage }
 }

@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.js'
 import { levelIn } from '../../access/authorize.js'
-import type { Fragment } from '../../access/membership.js'
+import { type Fragment, projectsOfMember } from '../../access/membership.js'
 import { publicUrl } from '../../config.js'
 import { row } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
@@ -65,6 +65,18 @@ export const visibleIssues = (project: ProjectRow, actor: Actor): Fragment =>
         sql: '(i.confidential = false or i.author_id = ? or i.assignee_id = ?)',
         values: [actor.user?.id ?? 0, actor.user?.id ?? 0]
       }
+
+/** The condition that the asker may see the issue `i` of any project that the asker may see. */
+export function readableIssues({ user }: Actor): Fragment {
+  if (user?.admin) return { sql: 'true', values: [] }
+  const id = user?.id ?? 0
+  const mine = projectsOfMember(id)
+  return {
+    sql: `(i.confidential = false or i.author_id = ? or i.assignee_id = ?
+      or i.project_id in (select mine.id from (${mine.sql}) mine where mine.level >= ${REPORTER}))`,
+    values: [id, id, ...mine.values]
+  }
+}
 
 /** Finds an issue by its id, whoever may see it. */
 export const findIssue = (id: number): Promise<IssueRow | undefined> => row<IssueRow>(`${SELECT} where i.id = ?`, [id])

@@ -108,16 +108,23 @@ export async function updateIssue(
 }
 
 /**
- * Closes an issue because of something else, such as a merge or a pushed commit. An issue that is closed stays as it is.
- * Whoever calls it has checked that the user may. Joins the caller's transaction.
+ * Closes an issue because of something else, such as a merge, a pushed commit or a command. Whoever calls it has checked
+ * that the user may. Joins the caller's transaction. Returns false for one that is closed already.
  */
-export const closeIssue = (id: number, by: number): Promise<void> =>
+export const closeIssue = (id: number, by: number | null): Promise<boolean> => setState(id, 'close', by)
+
+/** Opens a closed issue again, in the same way. Returns false for one that is open. */
+export const reopenIssue = (id: number, by: number | null): Promise<boolean> => setState(id, 'reopen', by)
+
+const setState = (id: number, event: 'close' | 'reopen', by: number | null): Promise<boolean> =>
   transact(async () => {
     const before = await lockIssue(id)
-    if (before.state === 'closed') return
-    await writeIssue(before, { state: 'closed', by, updatedAt: new Date() })
-    await tellIssue({ action: 'close', issueId: id, by })
-    await recountIssue(before.project_id, countedOf(before), { ...countedOf(before), open: false })
+    const state = stateAfter(before.state, event)
+    if (state === before.state) return false
+    await writeIssue(before, { state, by, updatedAt: new Date() })
+    await tellIssue({ action: event, issueId: id, by })
+    await recountIssue(before.project_id, countedOf(before), { ...countedOf(before), open: state !== 'closed' })
+    return true
   })
 
 /** Whether the user may change the issue, as one who plans or as its author or assignee. */
@@ -167,7 +174,7 @@ export async function lockIssue(id: number): Promise<LockedIssue> {
 
 interface Written extends IssueValues {
   readonly state: string
-  readonly by: number
+  readonly by: number | null
   readonly updatedAt: Date
 }
 

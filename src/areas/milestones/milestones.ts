@@ -1,5 +1,5 @@
 // Milestones of projects.
-import { type Origin, requireAsker } from '../../access/actor.js'
+import type { Origin } from '../../access/actor.js'
 import { nextNumber } from '../../db/counters.js'
 import { duplicateKey } from '../../db/failure.js'
 import { execute, row } from '../../db/sql.js'
@@ -25,7 +25,7 @@ export async function createMilestone(
   const values = readValues(body, { title: '', description: null, start_date: null, due_date: null })
   await requireFree(project.id, values.title)
   const iid = await nextNumber(project.id, 'milestone')
-  const by = requireAsker(origin).id
+  const by = origin.asker?.id ?? null
   const now = new Date()
   const id = await unlessTaken(() =>
     transact(async () => {
@@ -52,7 +52,7 @@ export async function updateMilestone(
   { state_event: event, ...change }: MilestoneChange,
   origin: Origin
 ): Promise<MilestoneRow> {
-  const by = requireAsker(origin).id
+  const by = origin.asker?.id ?? null
   await unlessTaken(() =>
     transact(async () => {
       // Locked first, so that of two who close it one closes it.
@@ -76,7 +76,7 @@ export async function updateMilestone(
 const tellMilestone = (
   action: 'opened' | 'closed',
   { id, project_id, title }: Pick<MilestoneRow, 'id' | 'project_id' | 'title'>,
-  by: number
+  by: number | null
 ) => tell({ kind: 'milestone.changed', action, milestone: { id, project_id, title }, by })
 
 /**

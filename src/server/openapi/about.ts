@@ -23,6 +23,7 @@ export const tags = [
   { name: 'Labels', description: 'Words that mark issues and merge requests.' },
   { name: 'Milestones', description: 'Steps of a project, for which issues and merge requests are planned.' },
   { name: 'Issues', description: 'What there is to do in projects.' },
+  { name: 'Boards', description: 'The issues of a project in lists, by their labels.' },
   { name: 'Snippets', description: 'Pieces of text and code, in a project or of a user.' },
   { name: 'Project hooks', description: 'URLs that are called when something happens in a project.' },
   { name: 'System hooks', description: 'URLs that are called when something happens anywhere on the instance.' },

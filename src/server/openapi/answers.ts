@@ -38,8 +38,9 @@ export const errorSchemas = {
   },
   ValidationMessages: {
     type: 'object',
-    description: 'What is wrong, by attribute, such as `{"email": ["has already been taken"]}`.',
-    additionalProperties: { type: 'array', items: { type: 'string' } }
+    description:
+      'What is wrong, by attribute, such as `{"email": ["has already been taken"]}`; of boards also one text as `error`.',
+    additionalProperties: { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'string' }] }
   }
 }
 

@@ -51,3 +51,31 @@ t.test('events', async t => {
     t.equal((await app.as(project.owner).get('/users/999999/events')).statusCode, 404)
   })
 })
+
+t.test('events of issues are shown to those who may see the issues', async t => {
+  const app = await testApp(t)
+  const project = await app.make.project({ visibility_level: 20 })
+  const author = await app.make.user()
+  const issues = `/projects/${project.id}/issues`
+  const open = (await app.as(author).post(issues, { title: 'open' })).json()
+  await app.as(author).post(issues, { title: 'secret', confidential: true })
+  const gone = (await app.as(author).post(issues, { title: 'gone' })).json()
+  await app.as(author).put(`${issues}/${open.id}`, { state_event: 'close' })
+  await app.runJobs()
+  await app.as(project.owner).delete(`${issues}/${gone.id}`)
+  const titles = async (by = app.nobody, path = `/projects/${project.id}/events`) =>
+    (await by.get(path)).json().flatMap(({ target_title: title }: { target_title: string | null }) => title ?? [])
+  const seen = ['open', 'open']
+  const all = ['open', 'secret', 'open']
+  t.same(await titles(), seen)
+  const stranger = app.as(await app.make.user())
+  for (const path of [undefined, `/users/${author.id}/events`]) {
+    t.same(await titles(stranger, path), seen)
+    t.same(await titles(app.as(author), path), all)
+    t.same(await titles(app.as(project.owner), path), all)
+    t.same(await titles(app.as(await app.make.member(project, REPORTER)), path), all)
+    t.same(await titles(app.as(await app.make.member(project, GUEST)), path), seen)
+  }
+  await app.as(project.owner).put(`/projects/${project.id}`, { issues_enabled: false })
+  t.same(await titles(), [])
+})

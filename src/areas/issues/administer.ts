@@ -1,0 +1,28 @@
+// Issues that a sysadmin closes or reopens by a command. Nobody is the author of that in the feed, so the audit keeps it.
+import type { Origin } from '../../access/actor.js'
+import { transact } from '../../db/transact.js'
+import { NoSuch } from '../../errors.js'
+import { audit } from '../audit/audit.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
+import { closeIssue, reopenIssue } from './issues.js'
+import { findIssueByNumber } from './issues.queries.js'
+
+/** Closes or reopens the issue with this number. Returns false when it is in that state already. Throws NoSuch. */
+export async function changeIssueState(
+  project: ProjectRow,
+  number: number,
+  event: 'close' | 'reopen',
+  origin: Origin
+): Promise<boolean> {
+  const issue = await findIssueByNumber(project.id, number)
+  if (!issue) throw new NoSuch('issue', number)
+  const by = origin.asker?.id ?? null
+  return transact(async () => {
+    const changed = await (event === 'close' ? closeIssue(issue.id, by) : reopenIssue(issue.id, by))
+    if (changed) {
+      const name = `${project.namespace_path}/${project.path}#${number}`
+      await audit(origin, { action: `issue.${event}`, target: { type: 'issue', id: issue.id, name } })
+    }
+    return changed
+  })
+}

@@ -1,0 +1,79 @@
+import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
+import type { Column } from '../../table.js'
+
+type Row = import('../../../areas/issues/described-issues.queries.js').DescribedIssue
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['PROJECT', issue => issue.project],
+  ['NUMBER', issue => issue.number],
+  ['STATE', issue => issue.state],
+  ['TITLE', issue => issue.title],
+  ['AUTHOR', issue => issue.author],
+  ['ASSIGNEE', issue => issue.assignee],
+  ['LABELS', issue => issue.labels],
+  ['MILESTONE', issue => issue.milestone],
+  ['UPDATED', issue => issue.updated_at]
+]
+
+export default class IssuesList extends BaseCommand {
+  static override summary = 'List issues, newest first'
+  static override description =
+    'Open ones, without --state. Several filters list the issues that pass all of them. Confidential issues are listed, too. With --json: {issues, total}, each in the form of `issues show` without the description; total also counts the issues beyond --limit. With --all --json, each issue is a line of its own.'
+  static override examples = [
+    '<%= config.bin %> issues list --project ada/engine --label bug',
+    '<%= config.bin %> issues list --state all --limit 10 --json',
+    '<%= config.bin %> issues list --project ada/engine --milestone v1.0 --all'
+  ]
+  static override flags = {
+    ...allFlag(),
+    project: Flags.string({ description: 'only issues of this project: NAMESPACE/PROJECT or number' }),
+    state: Flags.option({
+      options: ['opened', 'closed', 'all'] as const,
+      default: 'opened' as const,
+      description: 'only issues in this state'
+    })(),
+    label: Flags.string({ multiple: true, description: 'only issues with this label; you can give several' }),
+    milestone: Flags.string({ description: 'only issues of the milestone with this title' }),
+    limit: Flags.integer({ default: 50, min: 1, max: 10_000, description: 'show at most this many issues' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(IssuesList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireNamedProject }, queries] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../named-project.js'),
+      import('../../../areas/issues/described-issues.queries.js')
+    ])
+    const { state, label: labels, milestone } = flags
+    const filter = async () => ({
+      projectId: flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id,
+      state,
+      labels,
+      milestone
+    })
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(async () => {
+        const wanted = await filter()
+        return printAll({
+          name: 'issues',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view: () => queries.viewDescribedIssue,
+          part: last => queries.describedIssuesBefore(wanted, last),
+          idOf: issue => issue.id
+        })
+      })
+    }
+    const { items, total } = await withDatabase(async () => queries.listDescribedIssues(await filter(), flags.limit))
+    if (this.jsonEnabled()) return { issues: items.map(queries.viewDescribedIssue), total }
+    const { table } = await import('../../table.js')
+    this.log(table(items, COLUMNS))
+    if (total > items.length)
+      this.logToStderr(`${items.length} of ${total} issues: raise --limit, or use --all, to see more`)
+    return undefined
+  }
+}

@@ -1,0 +1,38 @@
+import { BaseCommand } from '../../base.js'
+import { labelOwnerFlags, requireLabelOwner } from '../../label-owner.js'
+import { Args, Flags } from '../../oclif.js'
+
+export default class LabelsCreate extends BaseCommand {
+  static override summary = 'Create a label of a project or group'
+  static override description = 'All projects of a group have the labels of the group. With --json: {id, title}.'
+  static override examples = [
+    "<%= config.bin %> labels create bug --project ada/engine --color '#d9534f'",
+    "<%= config.bin %> labels create urgent --group team --description 'before all else' --json"
+  ]
+  static override args = {
+    title: Args.string({ required: true, description: 'the title: at most 255 characters and no comma' })
+  }
+  static override flags = {
+    ...labelOwnerFlags,
+    color: Flags.string({ default: '#428BCA', description: '# with three or six hex digits' }),
+    description: Flags.string({ description: 'what it is for' }),
+    priority: Flags.integer({ min: 0, description: 'its place among the labels of a project', exclusive: ['group'] })
+  }
+
+  async run() {
+    const { args, flags } = await this.parse(LabelsCreate)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { administerLabel }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/labels/administer.js')
+    ])
+    const { color, description, priority } = flags
+    return withDatabase(async () => {
+      const owner = await requireLabelOwner(flags)
+      const id = await administerLabel(owner, { name: args.title, color, description, priority }, commandOrigin())
+      this.log(`created label ${args.title} of ${owner.path} (id ${id})`)
+      return { id, title: args.title }
+    })
+  }
+}

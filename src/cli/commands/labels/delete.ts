@@ -1,0 +1,48 @@
+import { BaseCommand } from '../../base.js'
+import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { labelOwnerFlags, requireLabelOwner } from '../../label-owner.js'
+import { Args } from '../../oclif.js'
+
+export default class LabelsDelete extends BaseCommand {
+  static override summary = 'Delete labels of a project or group'
+  static override description =
+    'They are taken from all issues and merge requests that have them. With --json: {deleted}, or with --dry-run {would_delete}: the title.'
+  static override strict = false
+  static override examples = [
+    '<%= config.bin %> labels delete bug --project ada/engine --dry-run',
+    '<%= config.bin %> labels delete bug urgent --group team --yes --json'
+  ]
+  static override args = {
+    title: Args.string({ required: true, description: 'the title of a label; you can give several' })
+  }
+  static override flags = { ...labelOwnerFlags, ...destroyingFlags }
+
+  async run() {
+    const { argv, flags } = await this.parse(LabelsDelete)
+    this.configure(flags)
+    const dryRun = flags['dry-run'] === true
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    if (!dryRun) requireAnswer(how)
+    const [{ destroyEach }, { withDatabase }, { commandOrigin }, { removeLabel, requireLabelOf }] = await Promise.all([
+      import('../../each.js'),
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/labels/administer.js')
+    ])
+    return withDatabase(async () => {
+      const owner = await requireLabelOwner(flags)
+      return destroyEach(argv.map(String), {
+        how,
+        dryRun,
+        find: title => requireLabelOf(owner, title),
+        loss: ({ title, used }) =>
+          `to delete label ${title} of ${owner.path}, which ${used} issues and merge requests have`,
+        destroy: async label => {
+          if (!dryRun) await removeLabel(owner, label, commandOrigin())
+          this.log(`${dryRun ? 'would delete' : 'deleted'} label ${label.title} of ${owner.path}`)
+          return dryRun ? { would_delete: label.title } : { deleted: label.title }
+        }
+      })
+    })
+  }
+}

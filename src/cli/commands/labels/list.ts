@@ -1,0 +1,36 @@
+import { BaseCommand } from '../../base.js'
+import { labelOwnerFlags, requireLabelOwner } from '../../label-owner.js'
+
+export default class LabelsList extends BaseCommand {
+  static override summary = 'List the labels of a project or group'
+  static override description =
+    'Those of a project with the labels of its group. With --json: {labels}, each with id, title, color, description, group (null for a label of the project), priority, issues and merge_requests: how many have it.'
+  static override examples = [
+    '<%= config.bin %> labels list --project ada/engine',
+    '<%= config.bin %> labels list --group team --json'
+  ]
+  static override flags = labelOwnerFlags
+
+  async run() {
+    const { flags } = await this.parse(LabelsList)
+    this.configure(flags)
+    const [{ withDatabase }, { listDescribedLabels }, { table }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/labels/administer.js'),
+      import('../../table.js')
+    ])
+    const labels = await withDatabase(async () => listDescribedLabels(await requireLabelOwner(flags)))
+    this.log(
+      table(labels, [
+        ['TITLE', label => label.title],
+        ['COLOR', label => label.color],
+        ['GROUP', label => label.group],
+        ['PRIORITY', label => label.priority],
+        ['ISSUES', label => label.issues],
+        ['MERGE REQUESTS', label => label.merge_requests],
+        ['DESCRIPTION', label => label.description]
+      ])
+    )
+    return { labels }
+  }
+}

@@ -1,0 +1,27 @@
+import { BaseCommand } from '../../base.js'
+import { changeStates } from '../../milestone-states.js'
+import { Args } from '../../oclif.js'
+
+export default class MilestonesClose extends BaseCommand {
+  static override summary = 'Close milestones of a project'
+  static override description =
+    'Exit code 3 when a milestone does not exist; the others are closed. With --json: {closed, unchanged, failed}: the titles; each failure is {argument, error}.'
+  static override strict = false
+  static override examples = [
+    '<%= config.bin %> milestones close ada/engine v1.0',
+    '<%= config.bin %> milestones close ada/engine v1.0 v1.1 --json'
+  ]
+  static override args = {
+    project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' }),
+    title: Args.string({ required: true, description: 'the title of a milestone; you can give several' })
+  }
+
+  async run() {
+    const { flags, argv } = await this.parse(MilestonesClose)
+    this.configure(flags)
+    const { done, unchanged, failed } = await changeStates(argv.map(String), 'close', this.jsonEnabled())
+    for (const title of done) this.log(`closed milestone ${title}`)
+    for (const title of unchanged) this.log(`closed before: milestone ${title}`)
+    return { closed: done, unchanged, failed }
+  }
+}

@@ -1,0 +1,26 @@
+// What the commands for milestones have in common.
+import type { NamedPlace } from '../areas/milestones/administer.js'
+
+/** The project that a person names, with its path. Throws NoSuch. */
+export async function requireNamedPlace(name: string): Promise<NamedPlace> {
+  const { requireNamedProject } = await import('./named-project.js')
+  const { id, namespace_path, path } = await requireNamedProject(name)
+  return { id, path: `${namespace_path}/${path}` }
+}
+
+/** Closes or activates milestones of a project. The words are the project and the titles. */
+export async function changeStates(words: readonly string[], event: 'close' | 'activate', json: boolean) {
+  const [of = '', ...titles] = words
+  const [{ sortOut }, { withDatabase }, { commandOrigin }, { changeMilestoneState }] = await Promise.all([
+    import('./each.js'),
+    import('./with-database.js'),
+    import('./origin.js'),
+    import('../areas/milestones/administer.js')
+  ])
+  const { done, failed } = await withDatabase(async () => {
+    const place = await requireNamedPlace(of)
+    return sortOut(titles, json, title => changeMilestoneState(place, title, event, commandOrigin()))
+  })
+  const having = (changed: boolean) => done.flatMap(({ argument, result }) => (result === changed ? [argument] : []))
+  return { done: having(true), unchanged: having(false), failed }
+}
