@@ -1,8 +1,10 @@
 // Merges two commits without a work tree, and brings commits of one repository of this appliance to another.
 import { remember } from './cache.js'
+import { DamagedRepository, readCommit } from './objects.js'
 import { isObjectId } from './reader.js'
-import { isRefName, refValue, updateRef, ZERO } from './refs.js'
+import { RefMoved, refValue, updateRef, ZERO } from './refs.js'
 import { GitFailure, runGit } from './run.js'
+import { prepareMerge } from './write.js'
 
 const ID = /^[0-9a-f]{40}/
 /** Seconds for one merge, and seconds of processor time: a merge of 10,000 changed files takes less than one. */
@@ -55,29 +57,37 @@ export async function containedSince(
 /** The most commits of a push among which merged ones are looked for. */
 const MOST_COMMITS = 1_000_000
 
+const TRIES = 20
+
 /**
- * Makes a commit of `source` reachable in `repository` by a ref of the appliance. Both may be the same repository: then it
- * costs no process of its own. Does nothing when the ref is there already.
+ * Makes a commit of `source` reachable in `repository` for ever, by one ref of the appliance for all such commits. `source` may
+ * be the same repository: then it costs no process of its own. A ref for each would slow down every clone after some years: so
+ * this is a history of its own, in which each commit has the one before and a kept one as parents.
  */
-export async function keepCommit(
-  source: string,
-  id: string,
-  { repository, ref }: { readonly repository: string; readonly ref: string }
-): Promise<void> {
-  if (!isObjectId(id) || !isRefName(ref)) throw new TypeError('not a commit and a ref')
-  const old = await refValue(repository, ref)
-  if (old === id) return
-  if (source === repository) return await updateRef(repository, [{ ref, old: old ?? ZERO, new: id }])
-  // Protocol 2 gives any object by its id: the branch may have moved on since somebody looked.
-  const options = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
-  await runGit(['-c', 'protocol.version=2', 'fetch', ...options, '--', source, `+${id}:${ref}`], { repository })
+export async function keepCommit(source: string, id: string, repository: string): Promise<void> {
+  if (!isObjectId(id)) throw new TypeError('not a commit')
+  if (source !== repository) await bringCommit(source, id, repository)
+  const commit = await readCommit(repository, id)
+  if (!commit) throw new DamagedRepository(repository, `the commit ${id} is missing`)
+  for (let tries = 1; ; tries++) {
+    const old = await refValue(repository, KEPT)
+    const parents = old === null ? [id] : [old, id]
+    const made = prepareMerge(repository, { ...KEEPER, parents, treeId: commit.treeId })
+    await made.write()
+    try {
+      return await updateRef(repository, [{ ref: KEPT, old: old ?? ZERO, new: made.id }])
+    } catch (error) {
+      if (!(error instanceof RefMoved) || tries === TRIES) throw error
+    }
+  }
 }
 
-/** Removes refs of the appliance, whatever they point at. Does nothing for those that are gone. */
-export async function dropRefs(repository: string, refs: readonly string[]): Promise<void> {
-  const found = await Promise.all(refs.map(async ref => ({ ref, old: await refValue(repository, ref) })))
-  await updateRef(
-    repository,
-    found.flatMap(({ ref, old }) => (old === null ? [] : [{ ref, old, new: ZERO }]))
-  )
+const KEPT = 'refs/internal/kept/merge-requests'
+const NOBODY = { name: 'nobody', email: '', date: new Date(0) }
+const KEEPER = { message: 'kept for a merge request', author: NOBODY, committer: NOBODY }
+
+/** Fetches by the id: the branch may have moved on since somebody looked. Protocol 2 gives any object by its id. */
+async function bringCommit(source: string, id: string, repository: string): Promise<void> {
+  const options = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
+  await runGit(['-c', 'protocol.version=2', 'fetch', ...options, '--', source, id], { repository })
 }

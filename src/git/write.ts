@@ -233,7 +233,7 @@ export function prepareTag(repository: string, tag: NewTag): Pick<PreparedCommit
 
 export interface MergedCommit {
   /** The branch that gets the commit, then what is merged into it. */
-  readonly parents: readonly [string, string]
+  readonly parents: readonly string[]
   readonly treeId: string
   readonly message: string
   readonly author: Person
