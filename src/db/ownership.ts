@@ -18,6 +18,7 @@ export type Owner =
   | 'oauth_applications'
   | 'oauth_grants'
   | 'deploy_keys'
+  | 'merge_requests'
   | 'jobs'
 
 /**
@@ -154,6 +155,29 @@ const LINES = {
   protected_branches: { owners: [deletedWith('projects', 'project_id')] },
   releases: { owners: [deletedWith('projects', 'project_id')] },
   commit_comments: { owners: [erasedAfter('projects', 'project_id'), deletedWith('users', 'author_id')] },
+
+  // A merge request is part of the project that it wants to change. It stays when the fork goes from which it comes.
+  merge_requests: {
+    owners: [
+      erasedAfter('projects', 'target_project_id'),
+      keptAfter('projects', 'source_project_id'),
+      erasedAfter('users', 'author_id'),
+      nulledWith('users', 'assignee_id'),
+      forgottenAfter('users', 'updated_by_id'),
+      forgottenAfter('users', 'merge_user_id')
+    ],
+    others: ['milestone_id']
+  },
+  merge_request_versions: { owners: [erasedAfter('merge_requests', 'merge_request_id')] },
+  // The branch of a restored project does not move any more.
+  merge_intents: {
+    owners: [
+      deletedWith('merge_requests', 'merge_request_id'),
+      deletedWith('projects', 'target_project_id'),
+      nulledWith('users', 'user_id')
+    ],
+    restore: false
+  },
 
   // What doctor found. A restored copy is looked at anew.
   repository_checks: { owners: [deletedWith('projects', 'project_id')], backup: false, restore: false },

@@ -27,6 +27,7 @@ import { triggers } from './0034-triggers.js'
 import { environments } from './0035-environments.js'
 import { outsideRunners } from './0036-outside-runners.js'
 import { commitStatuses } from './0037-commit-statuses.js'
+import { mergeRequests } from './0045-merge-requests.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -55,5 +56,6 @@ export const migrations: readonly Migration[] = [
   triggers,
   environments,
   outsideRunners,
-  commitStatuses
+  commitStatuses,
+  mergeRequests
 ]
