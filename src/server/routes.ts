@@ -23,6 +23,11 @@ import { jobRoutes } from '../areas/jobs/jobs.routes.js'
 import { watchedBuildRoutes } from '../areas/jobs/watched-builds.routes.js'
 import { accessRequestRoutes } from '../areas/members/access-requests.routes.js'
 import { memberRoutes } from '../areas/members/members.routes.js'
+import { acceptRoutes } from '../areas/merge-requests/accept/accept.routes.js'
+import { mergeRequestRoutes } from '../areas/merge-requests/merge-requests.routes.js'
+import { milestoneMergeRequestRoutes } from '../areas/merge-requests/milestones.routes.js'
+import { mergeRequestParticipationRoutes } from '../areas/merge-requests/participation.routes.js'
+import { changeRoutes } from '../areas/merge-requests/versions/changes.routes.js'
 import { commitStatusRoutes } from '../areas/pipelines/commit-statuses.routes.js'
 import { lintRoutes } from '../areas/pipelines/lint.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
@@ -96,6 +101,11 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(variableRoutes)
   await app.register(runnerRoutes)
   await app.register(projectRunnerRoutes)
+  await app.register(mergeRequestRoutes)
+  await app.register(acceptRoutes)
+  await app.register(changeRoutes)
+  await app.register(mergeRequestParticipationRoutes)
+  await app.register(milestoneMergeRequestRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)
   await app.register(auditRoutes)

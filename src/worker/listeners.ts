@@ -5,6 +5,8 @@ import type { Listener } from '../areas/activity/listeners.js'
 import { recordEntries } from '../areas/activity/record-entries.js'
 import { hookDeliveries } from '../areas/hooks/deliveries.js'
 import { recordEvents } from '../areas/hooks/record-events.js'
+import { branchMoves } from '../areas/merge-requests/branch-moves.js'
+import { feedEntryOfMergeRequest, hookEventOfMergeRequest } from '../areas/merge-requests/events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
 import { refEffects } from '../areas/refs/ref-effects.js'
@@ -12,9 +14,20 @@ import { feedEntryOfComment, hookEventOfComment } from '../areas/repository/comm
 
 const listeners: readonly Listener[] = [
   pushPipelines,
-  hookDeliveries({ ...recordEvents, 'ref.changed': hookEventOfPush, 'commit.commented': hookEventOfComment }),
+  hookDeliveries({
+    ...recordEvents,
+    'ref.changed': hookEventOfPush,
+    'commit.commented': hookEventOfComment,
+    'merge_request.changed': hookEventOfMergeRequest
+  }),
   refEffects,
-  activityFeed({ ...recordEntries, 'ref.changed': feedEntryOfPush, 'commit.commented': feedEntryOfComment })
+  branchMoves,
+  activityFeed({
+    ...recordEntries,
+    'ref.changed': feedEntryOfPush,
+    'commit.commented': feedEntryOfComment,
+    'merge_request.changed': feedEntryOfMergeRequest
+  })
 ]
 
 /**

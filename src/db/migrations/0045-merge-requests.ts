@@ -3,7 +3,8 @@ import type { Migration } from '../migration.js'
 export const mergeRequests: Migration = {
   name: '0045-merge-requests',
   up: [
-    // `phase` is what lists ask for: `opened` includes reopened ones, and `deleted` ones are in no list.
+    // `phase` is what lists ask for: `opened` includes reopened ones, and `deleted` ones are in no list. `is_open` is null for
+    // all others, so that two branches have at most one open merge request.
     `create table if not exists merge_requests (
       id int unsigned not null auto_increment primary key,
       iid int unsigned not null,
@@ -14,6 +15,7 @@ export const mergeRequests: Migration = {
       title varchar(255) not null,
       description mediumtext null,
       state varchar(8) not null default 'opened',
+      is_open boolean as (if(deleted_at is null and state in ('opened', 'reopened'), true, null)) stored,
       phase varchar(8) as (case when deleted_at is not null then 'deleted' when state = 'reopened' then 'opened'
         else state end) stored,
       merge_status varchar(16) not null default 'unchecked',
@@ -30,17 +32,20 @@ export const mergeRequests: Migration = {
       should_remove_source_branch boolean null,
       force_remove_source_branch boolean null,
       time_estimate int unsigned not null default 0,
+      total_time_spent int unsigned not null default 0,
+      lock_version int unsigned not null default 0,
       created_at datetime(3) not null,
       updated_at datetime(3) not null,
       deleted_at datetime(3) null,
       unique key merge_requests_iid (target_project_id, iid),
+      unique key merge_requests_open (source_project_id, source_branch, target_project_id, target_branch, is_open),
       key merge_requests_created (target_project_id, deleted_at, created_at, id),
       key merge_requests_updated (target_project_id, deleted_at, updated_at, id),
       key merge_requests_phase_created (target_project_id, phase, created_at, id),
       key merge_requests_phase_updated (target_project_id, phase, updated_at, id),
       key merge_requests_target (target_project_id, target_branch, phase),
       key merge_requests_source (source_project_id, source_branch, phase),
-      key merge_requests_author (author_id),
+      key merge_requests_author (author_id, created_at, id),
       key merge_requests_assignee (assignee_id),
       key merge_requests_milestone (milestone_id)
     )`,

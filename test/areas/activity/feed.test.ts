@@ -188,7 +188,8 @@ t.test('a happening whose project or author is removed is not written', async t 
         ...recordEntries,
         'project.created': () => written,
         'ref.changed': null,
-        'commit.commented': null
+        'commit.commented': null,
+        'merge_request.changed': null
       })
     ])
   await hear(entry, 'no-author')
