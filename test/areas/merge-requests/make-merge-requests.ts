@@ -55,3 +55,13 @@ export async function insertRow(
   )
   return { id, versionId }
 }
+
+/** Writes the row of a milestone. Gives its id. */
+export async function insertMilestone(project: { readonly id: number }): Promise<number> {
+  const number = ++numbers
+  const { insertId } = await execute(
+    'insert into milestones (project_id, iid, title, created_at, updated_at) values (?, ?, ?, now(), now())',
+    [project.id, number, `Milestone ${number}`]
+  )
+  return insertId
+}

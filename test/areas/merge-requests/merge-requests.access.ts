@@ -1,7 +1,7 @@
 import { administer, type ProjectStatuses, READ_COMMIT, write } from '../../access/expectations.js'
 import type { ResourceAccess } from '../../access/resource.js'
 import type { Asking } from '../../access/world.js'
-import { insertRow } from './make-merge-requests.js'
+import { insertMilestone, insertRow } from './make-merge-requests.js'
 
 /** Its author is somebody who may not do more for that. */
 const aMergeRequest =
@@ -15,12 +15,7 @@ const aMergeRequest =
 const accept = Object.fromEntries(
   Object.entries(write(406)).map(([kind, statuses]) => [
     kind,
-    Object.fromEntries(
-      Object.entries(statuses).map(([actor, status]) => [
-        actor,
-        status === 403 ? 401 : status
-      ])
-    )
+    Object.fromEntries(Object.entries(statuses).map(([actor, status]) => [actor, status === 403 ? 401 : status]))
   ])
 ) as unknown as ProjectStatuses
 
@@ -69,7 +64,7 @@ export const access: ResourceAccess = {
     [`POST ${ONE}/reset_spent_time`]: time(200),
     'GET /api/v3/projects/:id/milestones/:milestone_id/merge_requests': {
       expected: READ_COMMIT,
-      specimen: async ({ project }) => ({ params: { milestone_id: await makeMilestone(project) } })
+      specimen: async ({ project }) => ({ params: { milestone_id: await insertMilestone(project) } })
     }
   }
 }

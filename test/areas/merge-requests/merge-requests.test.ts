@@ -118,7 +118,11 @@ t.test('wrong values at creation are refused by name', async t => {
     [{ ...body, description: 'x'.repeat(300_000) }, 400, { message: { description: [/262144/] } }],
     [{ ...body, source_branch: 'none' }, 400, { message: { source_branch: ['does not exist'] } }],
     [{ ...body, target_branch: '../../x' }, 400, { message: { target_branch: ['does not exist'] } }],
-    [{ ...body, target_branch: 'feature' }, 422, { error: ['You can not use same project/branch for source and target'] }],
+    [
+      { ...body, target_branch: 'feature' },
+      422,
+      { error: ['You can not use same project/branch for source and target'] }
+    ],
     [{ ...body, target_project_id: stranger.id }, 404, { message: '404 Project Not Found' }],
     [{ ...body, target_project_id: 999_999_999 }, 404, { message: '404 Project Not Found' }],
     [{ ...body, assignee_id: 'x' }, 400, { error: 'assignee_id is invalid' }],
@@ -135,7 +139,12 @@ t.test('wrong values at creation are refused by name', async t => {
   const foreign = await owner.post(path, { ...body, source_branch: 'second', target_project_id: other.id })
   t.equal(foreign.statusCode, 422)
   t.same(foreign.json().error, ['Source project is not a fork of the target project'])
-  const dropped = await owner.post(path, { ...body, source_branch: 'second', milestone_id: 999_999, assignee_id: 999_999 })
+  const dropped = await owner.post(path, {
+    ...body,
+    source_branch: 'second',
+    milestone_id: 999_999,
+    assignee_id: 999_999
+  })
   t.equal(dropped.statusCode, 201)
   t.match(dropped.json(), { milestone: null, assignee: null })
 })
@@ -174,8 +183,13 @@ t.test('lists are filtered, sorted and counted, with as many statements for any 
     [{ per_page: 2, page: 9 }, [], 4]
   ]
   for (const [query, found, total] of cases) t.same(await listed(query), { found, total }, JSON.stringify(query))
-  for (const wrong of [{ state: 'x' }, { order_by: 'title' }, { sort: 'up' }, { iid: 'x' }]) {
-    t.equal((await owner.get(path, wrong)).statusCode, 400)
+  for (const [name, value] of [
+    ['state', 'x'],
+    ['order_by', 'title'],
+    ['sort', 'up'],
+    ['iid', 'x']
+  ] as const) {
+    t.equal((await owner.get(path, { [name]: value })).statusCode, 400)
   }
   const few = await countStatements(() => owner.get(path, { per_page: 1 }))
   const many = await countStatements(() => owner.get(path))
@@ -195,7 +209,10 @@ t.test('a merge request is changed, closed and reopened', async t => {
     work_in_progress: true
   })
   t.match(await put({ labels: '', title: '[wip] x' }), { labels: [], work_in_progress: true })
-  t.match(await put({ title: 'wipe out', source_branch: 'ignored' }), { work_in_progress: false, source_branch: 'feature' })
+  t.match(await put({ title: 'wipe out', source_branch: 'ignored' }), {
+    work_in_progress: false,
+    source_branch: 'feature'
+  })
   t.match(await put({ source_branch: 'ignored' }), { source_branch: 'feature' })
   t.match(await put({ target_branch: 'other' }), { target_branch: 'other', merge_status: 'unchecked' })
   t.equal((await owner.get(`${one}/versions`)).json().length, 2)

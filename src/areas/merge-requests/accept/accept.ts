@@ -15,7 +15,7 @@ import { isWorkInProgress } from '../titles.js'
 import { readBranches } from '../versions/branches.js'
 import { noteStatus } from '../versions/mergeability.js'
 import { followSource } from '../versions/versions.js'
-import { finishMerge } from './finish.js'
+import { markMerged, settleNow } from './finish.js'
 import { CANNOT, mergeBranches, NOT_NOW } from './merge-commit.js'
 import { messageOf } from './merge-message.js'
 
@@ -46,13 +46,19 @@ export async function acceptMergeRequest(
   // Not specified: an empty one, which clients send for "any".
   if (body.sha && body.sha !== found.head_sha) throw new Conflict('SHA does not match HEAD of source branch')
   if (waits) return await wait(found, body, pipeline.id, origin)
-  const merge = {
-    message: body.merge_commit_message || messageOf(found),
-    removeSourceBranch: body.should_remove_source_branch === true
-  }
-  const commit = await mergeBranches(project, found, merge, origin)
   const userId = requireAsker(origin).id
-  await finishMerge({ id, commit, userId, removeSourceBranch: merge.removeSourceBranch })
+  const removeSourceBranch = body.should_remove_source_branch === true
+  await mergeBranches(
+    project,
+    found,
+    {
+      message: body.merge_commit_message || messageOf(found),
+      removeSourceBranch,
+      finish: commit => markMerged({ id, commit, userId, removeSourceBranch })
+    },
+    origin
+  )
+  await settleNow({ id, userId })
   return reread({ id })
 }
 
@@ -76,12 +82,16 @@ export const headPipeline = (found: MergeRequestRow): Promise<HeadPipeline | und
 async function requireMergeable(found: MergeRequestRow): Promise<void> {
   const { target, start, head } = await readBranches(found)
   const version = found.head_sha
-  if (target === null || start === null || head === null || version === null) throw new NotAllowed(CANNOT)
+  if (target === null || start === null || head === null || version === null) throw await refusal(found)
   const [base, tree] = await Promise.all([mergeBase(target, start, version), mergeTree(target, start, version)])
   if (base !== version && tree !== null) return
   if (tree === null) await noteStatus(found, 'cannot_be_merged')
-  throw new NotAllowed(CANNOT)
+  throw await refusal(found)
 }
+
+/** Another request may have merged it a moment ago. */
+const refusal = async (found: MergeRequestRow) =>
+  isOpen(await reread(found)) ? new NotAllowed(CANNOT) : new NotAcceptable(NOT_NOW)
 
 async function wait(
   found: MergeRequestRow,

@@ -26,10 +26,10 @@ export interface FinishedMerge {
 /** Milliseconds until a job repeats what follows a merge, unless this process has done it. */
 const AGAIN_MS = 3000
 
-/** Marks a merge request as merged, and does what follows. Returns false when somebody else has done so. */
-export async function finishMerge({ id, commit, userId, removeSourceBranch }: FinishedMerge): Promise<boolean> {
+/** Marks a merge request as merged. Returns false when somebody else has done so. */
+export async function markMerged({ id, commit, userId, removeSourceBranch }: FinishedMerge): Promise<boolean> {
   const now = new Date()
-  const isFirst = await transact(async () => {
+  return transact(async () => {
     // Closed a moment ago, it is merged all the same: the branch has its changes.
     const { affectedRows } = await execute(
       `update merge_requests set state = 'merged', merge_status = 'can_be_merged', merge_commit_sha = ?, merge_user_id = ?,
@@ -45,13 +45,20 @@ export async function finishMerge({ id, commit, userId, removeSourceBranch }: Fi
     await enqueue('merge_request.settle', { id, userId }, { runAt: new Date(now.getTime() + AGAIN_MS) })
     return true
   })
-  if (!isFirst) return false
+}
+
+/** Does what follows a merge at once, so that the answer shows it. What fails is left to the job. */
+export async function settleNow(merged: Pick<FinishedMerge, 'id' | 'userId'>): Promise<void> {
   try {
-    await settleMerge({ id, userId })
+    await settleMerge(merged)
   } catch (error) {
-    log().warn({ error, mergeRequest: id }, 'what follows a merge is left to its job')
+    log().warn({ error, mergeRequest: merged.id }, 'what follows a merge is left to its job')
   }
-  return true
+}
+
+/** Marks a merge request as merged, and does what follows, unless somebody else has done so. */
+export async function finishMerge(merged: FinishedMerge): Promise<void> {
+  if (await markMerged(merged)) await settleNow(merged)
 }
 
 /** Removes the source branch after a merge. The second run finds it gone. */

@@ -2,7 +2,7 @@
 // branch moves; when this process ends in between, whoever hears of the moved branch does the rest (branch-moves.ts).
 import type { Origin } from '../../../access/actor.js'
 import { requireAsker } from '../../../access/actor.js'
-import { execute } from '../../../db/sql.js'
+import { execute, row } from '../../../db/sql.js'
 import { BadRequest, NotAcceptable, NotAllowed, Unauthorized, Unavailable } from '../../../errors.js'
 import { freshMergeTree } from '../../../git/merge.js'
 import { mergeBase } from '../../../git/merge-base.js'
@@ -24,6 +24,8 @@ const TRIES = 20
 export interface Merge {
   readonly message: string
   readonly removeSourceBranch: boolean
+  /** Marks the merge request as merged, before the next merge into the branch begins. */
+  readonly finish: (commit: string) => Promise<unknown>
 }
 
 /**
@@ -43,7 +45,6 @@ export const mergeBranches = (
       const ref = `refs/heads/${found.target_branch}`
       try {
         await moveRefs(project, [{ ref, old: start, new: id }], origin, { write, how: 'merge' })
-        return id
       } catch (error) {
         const isCertain = error instanceof RefMoved || error instanceof RefBlocked || error instanceof BadRequest
         // After any other error nobody knows whether the branch moved: recovery looks, and needs the row.
@@ -51,11 +52,17 @@ export const mergeBranches = (
         await execute('delete from merge_intents where merge_request_id = ? and commit_sha = ?', [found.id, id])
         if (error instanceof BadRequest) throw new Unauthorized()
         if (!(error instanceof RefMoved) || tries === TRIES) throw new NotAllowed(CANNOT)
+        continue
       }
+      await merge.finish(id)
+      return id
     }
   })
 
 async function prepare(found: MergeRequestRow, { message }: Merge, origin: Origin) {
+  if (!(await row('select id from merge_requests where id = ? and is_open = true', [found.id]))) {
+    throw new NotAcceptable(NOT_NOW)
+  }
   const { target, start } = await readBranches(found)
   const head = found.head_sha
   if (target === null || start === null || head === null) throw new NotAllowed(CANNOT)
