@@ -65,7 +65,11 @@ const AREAS = [
   'environments',
   'runners',
   // Collaboration.
+  'participation',
+  'labels',
+  'milestones',
   'issues',
+  'boards',
   'merge-requests',
   'discussion',
   'events',

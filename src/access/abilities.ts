@@ -203,6 +203,24 @@ export const abilities = {
   'runner.write': { on: 'instance', least: 'user' },
   'runner.administer': { on: 'instance', least: 'admin' },
   'project_runner.administer': { on: 'project', least: MASTER, before: 'project_runner.administer' },
+  // Planning. Records need a user even on public projects.
+  'label.read': { on: 'project', least: GUEST, strangers: true },
+  'label.write': { on: 'project', least: REPORTER },
+  'milestone.read': { on: 'project', least: GUEST, strangers: true },
+  'milestone.write': { on: 'project', least: MASTER },
+  'issue.list_own': { on: 'instance', least: 'user' },
+  'issue.list': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled', whenOff: 'empty' },
+  'issue.read': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled', whenOff: 'missing' },
+  'issue.create': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled' },
+  // The rules ask whether the user may do it with this issue.
+  'issue.write': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled' },
+  'issue.update': { on: 'record', by: ['author', 'assignee'], least: REPORTER, refusal: 'forbidden' },
+  // Labels, milestone, assignee and due date of an issue, and its project.
+  'issue.plan': { on: 'project', least: REPORTER, feature: 'issues_enabled' },
+  'issue.delete': { on: 'project', least: OWNER, feature: 'issues_enabled' },
+  'board.read': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled' },
+  'board.write': { on: 'project', least: REPORTER, feature: 'issues_enabled' },
+  'board.remove': { on: 'project', least: OWNER, feature: 'issues_enabled' },
   'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' }
 } as const satisfies { [action: string]: Ability }
 

@@ -19,6 +19,10 @@ export type Owner =
   | 'oauth_grants'
   | 'deploy_keys'
   | 'merge_requests'
+  | 'labels'
+  | 'milestones'
+  | 'issues'
+  | 'boards'
   | 'jobs'
 
 /**
@@ -164,9 +168,9 @@ const LINES = {
       erasedAfter('users', 'author_id'),
       nulledWith('users', 'assignee_id'),
       forgottenAfter('users', 'updated_by_id'),
-      forgottenAfter('users', 'merge_user_id')
-    ],
-    others: ['milestone_id']
+      forgottenAfter('users', 'merge_user_id'),
+      nulledWith('milestones', 'milestone_id')
+    ]
   },
   merge_request_versions: { owners: [erasedAfter('merge_requests', 'merge_request_id')] },
   // The branch of a restored project does not move any more.
@@ -238,6 +242,48 @@ const LINES = {
     // No process would settle an open one.
     restore: { only: ['state', 'done'] }
   },
+
+  // Planning. Issues go with their author, as the requirement says. Their assignee is joined, and nobody is shown who is gone.
+  counters: { owners: [erasedAfter('projects', 'project_id')] },
+  labels: { owners: [erasedAfter('projects', 'project_id'), deletedWith('namespaces', 'group_id')] },
+  label_priorities: { owners: [erasedAfter('projects', 'project_id'), deletedWith('labels', 'label_id')] },
+  label_links: {
+    owners: [
+      deletedWith('labels', 'label_id'),
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest'])
+    ]
+  },
+  milestones: { owners: [erasedAfter('projects', 'project_id')] },
+  issues: {
+    owners: [
+      erasedAfter('projects', 'project_id'),
+      deletedWith('users', 'author_id'),
+      forgottenAfter('users', 'assignee_id'),
+      forgottenAfter('users', 'updated_by_id'),
+      nulledWith('milestones', 'milestone_id'),
+      keptAfter('issues', 'moved_to_id')
+    ]
+  },
+  issue_counts: { owners: [erasedAfter('projects', 'project_id')] },
+  subscriptions: {
+    owners: [
+      deletedWith('users', 'user_id'),
+      erasedAfter('projects', 'project_id'),
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest']),
+      deletedWith('labels', 'target_id', ['target_type', 'Label'])
+    ]
+  },
+  timelogs: {
+    owners: [
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest']),
+      forgottenAfter('users', 'user_id')
+    ]
+  },
+  boards: { owners: [erasedAfter('projects', 'project_id')] },
+  board_lists: { owners: [deletedWith('boards', 'board_id'), deletedWith('labels', 'label_id')] },
 
   // The activity feed shows no entry whose project or author is removed.
   activity_events: {

@@ -31,6 +31,8 @@ function coerceText(text: string, schema: InputSchema): unknown {
   const numbers = schema.enum?.every(value => typeof value === 'number')
   switch (numbers ? 'integer' : schema.type) {
     case 'integer':
+      // Not specified: an empty text is null where null is allowed, because a form has no other way to write it.
+      if (text === '' && schema.nullable) return null
       return /^-?\d{1,15}$/.test(text) ? Number(text) : text
     case 'number':
       return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text

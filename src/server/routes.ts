@@ -18,9 +18,13 @@ import { historyRoutes } from '../areas/history/history.routes.js'
 import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
 import { hookRoutes } from '../areas/hooks/hooks.routes.js'
 import { forkRoutes } from '../areas/imports/forks.routes.js'
+import { issueListRoutes } from '../areas/issues/issue-lists.routes.js'
+import { issueTimeRoutes } from '../areas/issues/issue-time.routes.js'
+import { issueRoutes } from '../areas/issues/issues.routes.js'
 import { jobMetricsRoutes } from '../areas/jobs/job-metrics.routes.js'
 import { jobRoutes } from '../areas/jobs/jobs.routes.js'
 import { watchedBuildRoutes } from '../areas/jobs/watched-builds.routes.js'
+import { labelRoutes } from '../areas/labels/labels.routes.js'
 import { accessRequestRoutes } from '../areas/members/access-requests.routes.js'
 import { memberRoutes } from '../areas/members/members.routes.js'
 import { acceptRoutes } from '../areas/merge-requests/accept/accept.routes.js'
@@ -28,6 +32,7 @@ import { mergeRequestRoutes } from '../areas/merge-requests/merge-requests.route
 import { milestoneMergeRequestRoutes } from '../areas/merge-requests/milestones.routes.js'
 import { mergeRequestParticipationRoutes } from '../areas/merge-requests/participation.routes.js'
 import { changeRoutes } from '../areas/merge-requests/versions/changes.routes.js'
+import { milestoneRoutes } from '../areas/milestones/milestones.routes.js'
 import { commitStatusRoutes } from '../areas/pipelines/commit-statuses.routes.js'
 import { lintRoutes } from '../areas/pipelines/lint.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
@@ -99,6 +104,11 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(buildRoutes)
   await app.register(buildActionRoutes)
   await app.register(variableRoutes)
+  await app.register(labelRoutes)
+  await app.register(milestoneRoutes)
+  await app.register(issueListRoutes)
+  await app.register(issueRoutes)
+  await app.register(issueTimeRoutes)
   await app.register(runnerRoutes)
   await app.register(projectRunnerRoutes)
   await app.register(mergeRequestRoutes)

@@ -26,11 +26,16 @@ export const SYSTEM_HOOK_EVENTS = [
 
 export type SystemHookEvent = (typeof SYSTEM_HOOK_EVENTS)[number]
 
+/** The header of events of confidential issues. */
+export const CONFIDENTIAL_ISSUE_HEADER = 'Confidential Issue Hook'
+
 /** The kinds of project hooks: for each, the flag that selects it and the value of its event header. */
 export const PROJECT_HOOK_EVENTS = {
   push: { flag: 'push_events', header: 'Push Hook' },
   tag_push: { flag: 'tag_push_events', header: 'Tag Push Hook' },
   issue: { flag: 'issues_events', header: 'Issue Hook' },
+  // The API cannot set this flag, so that a hook gets confidential issues only on purpose.
+  confidential_issue: { flag: 'confidential_issues_events', header: CONFIDENTIAL_ISSUE_HEADER },
   note: { flag: 'note_events', header: 'Note Hook' },
   merge_request: { flag: 'merge_requests_events', header: 'Merge Request Hook' },
   build: { flag: 'build_events', header: 'Build Hook' },
@@ -45,11 +50,6 @@ export function projectHookHeader(event: string): string {
   if (!Object.hasOwn(PROJECT_HOOK_EVENTS, event)) throw new Error(`no project hook gets the event ${event}`)
   return PROJECT_HOOK_EVENTS[event as ProjectHookEvent].header
 }
-
-/**
- * The header of events of confidential issues. Only hooks with a separate flag get them; the API cannot set that flag.
- */
-export const CONFIDENTIAL_ISSUE_HEADER = 'Confidential Issue Hook'
 
 /** The flag that a system hook needs for this event, or null when the event goes to every system hook. */
 export function systemHookFlag(event: SystemHookEvent): 'push_events' | 'tag_push_events' | null {

@@ -5,6 +5,7 @@ import type { Listener } from '../areas/activity/listeners.js'
 import { recordEntries } from '../areas/activity/record-entries.js'
 import { hookDeliveries } from '../areas/hooks/deliveries.js'
 import { recordEvents } from '../areas/hooks/record-events.js'
+import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events.js'
 import { branchMoves } from '../areas/merge-requests/branch-moves.js'
 import { feedEntryOfMergeRequest, hookEventOfMergeRequest } from '../areas/merge-requests/events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
@@ -18,6 +19,7 @@ const listeners: readonly Listener[] = [
     ...recordEvents,
     'ref.changed': hookEventOfPush,
     'commit.commented': hookEventOfComment,
+    'issue.changed': hookEventOfIssue,
     'merge_request.changed': hookEventOfMergeRequest
   }),
   refEffects,
@@ -26,6 +28,7 @@ const listeners: readonly Listener[] = [
     ...recordEntries,
     'ref.changed': feedEntryOfPush,
     'commit.commented': feedEntryOfComment,
+    'issue.changed': feedEntryOfIssue,
     'merge_request.changed': feedEntryOfMergeRequest
   })
 ]

@@ -8,6 +8,7 @@ const COMMITTED = { none: 'the change of a branch or tag is recorded as a ref ch
 const SMALL = { none: 'no membership, visibility, setting, token or user' }
 const RUNS = { none: 'a runner runs a build, whose record says which runner it was' }
 const READS = { none: 'it writes nothing' }
+const PLANS = { none: 'the records and the activity show who plans what' }
 
 const api: { readonly [route: string]: Audited } = {
   'POST /session': READS,
@@ -41,6 +42,23 @@ const api: { readonly [route: string]: Audited } = {
   'POST /projects/:id/star': SMALL,
   'DELETE /projects/:id/star': SMALL,
   'POST /projects/:id/uploads': SMALL,
+  'POST /projects/:id/labels': PLANS,
+  'PUT /projects/:id/labels': PLANS,
+  'DELETE /projects/:id/labels': PLANS,
+  'POST /projects/:id/labels/:label_id/subscription': PLANS,
+  'DELETE /projects/:id/labels/:label_id/subscription': PLANS,
+  'POST /projects/:id/milestones': PLANS,
+  'PUT /projects/:id/milestones/:milestone_id': PLANS,
+  'POST /projects/:id/issues': PLANS,
+  'PUT /projects/:id/issues/:issue_id': PLANS,
+  'DELETE /projects/:id/issues/:issue_id': PLANS,
+  'POST /projects/:id/issues/:issue_id/move': PLANS,
+  'POST /projects/:id/issues/:issue_id/subscription': PLANS,
+  'DELETE /projects/:id/issues/:issue_id/subscription': PLANS,
+  'POST /projects/:id/issues/:issue_id/time_estimate': PLANS,
+  'POST /projects/:id/issues/:issue_id/reset_time_estimate': PLANS,
+  'POST /projects/:id/issues/:issue_id/add_spent_time': PLANS,
+  'POST /projects/:id/issues/:issue_id/reset_spent_time': PLANS,
   'POST /projects/:id/share': ['project.share'],
   'DELETE /projects/:id/share/:group_id': ['project.unshare'],
   'POST /groups/:id/projects/:project_id': ['project.transfer'],

@@ -30,15 +30,21 @@ import * as deliveries from '../../src/areas/hooks/deliveries.view.js'
 import type { FailingHook } from '../../src/areas/hooks/failing.queries.js'
 import * as hooks from '../../src/areas/hooks/hooks.view.js'
 import * as forks from '../../src/areas/imports/forks.view.js'
+import type { IssueRow } from '../../src/areas/issues/issues.queries.js'
+import * as issues from '../../src/areas/issues/issues.view.js'
 import * as overview from '../../src/areas/jobs/job-overview.view.js'
 import * as jobs from '../../src/areas/jobs/jobs.view.js'
 import * as watched from '../../src/areas/jobs/watched-builds.view.js'
+import * as labels from '../../src/areas/labels/labels.view.js'
 import type { RunRow } from '../../src/areas/maintenance/maintenance.queries.js'
 import * as maintenance from '../../src/areas/maintenance/maintenance.view.js'
 import type { AccessRequestRow } from '../../src/areas/members/access-requests.queries.js'
 import * as accessRequests from '../../src/areas/members/access-requests.view.js'
 import type { MemberRow } from '../../src/areas/members/members.queries.js'
 import * as members from '../../src/areas/members/members.view.js'
+import type { MilestoneRow } from '../../src/areas/milestones/milestones.queries.js'
+import * as milestones from '../../src/areas/milestones/milestones.view.js'
+import * as timeTracking from '../../src/areas/participation/time-tracking.view.js'
 import type { PipelineRow } from '../../src/areas/pipelines/pipelines.queries.js'
 import * as pipelines from '../../src/areas/pipelines/pipelines.view.js'
 import type { CommitStatusRow } from '../../src/areas/pipelines/statuses/commit-statuses.queries.js'
@@ -657,6 +663,50 @@ const STORED = {
   get: (id: number) => ({ group_id: id, repository_size: 2 ** 52, build_artifacts_size: 2 ** 52 - 1 })
 } as Parameters<typeof groups.withStatistics>[0]
 
+const milestone: Columns<MilestoneRow> = {
+  id: ID,
+  iid: ID,
+  project_id: ID,
+  title: TEXT,
+  description: or(TEXT),
+  state: ['active', 'closed'],
+  start_date: or(['2027-01-31', '0001-01-01']),
+  due_date: or(['2027-01-31', '9999-12-31']),
+  created_at: DATE,
+  updated_at: DATE
+}
+
+const issue: Columns<IssueRow> = {
+  id: ID,
+  iid: ID,
+  project_id: ID,
+  title: TEXT,
+  description: or(TEXT),
+  state: ['opened', 'closed', 'reopened'],
+  confidential: FLAG,
+  author_id: ID,
+  assignee_id: or(ID),
+  milestone_id: or(ID),
+  due_date: or(['2027-01-31']),
+  updated_by_id: or(ID),
+  moved_to_id: or(ID),
+  time_estimate: COUNT,
+  total_time_spent: COUNT,
+  lock_version: COUNT,
+  created_at: DATE,
+  updated_at: DATE,
+  project_path: TEXT,
+  namespace_path: TEXT,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked'],
+  assignee_name: or(TEXT),
+  assignee_username: or(TEXT),
+  assignee_state: or(['active', 'blocked'])
+}
+
+const READ_BESIDE = { labels: ['a', '\ud800'], subscribed: true, userNotesCount: 1, upvotes: 2, downvotes: 3 }
+
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
   viewBroadcast: of(
@@ -672,6 +722,39 @@ const specimens: { readonly [view: string]: Specimen } = {
       yield builds.viewBuild({ build: { ...([...rowsOf(build)][0] as BuildRow), ...GONE }, commit: null })
     }
   },
+  viewLabel: of(
+    labels.Label,
+    {
+      id: ID,
+      project_id: or(ID),
+      title: TEXT,
+      color: TEXT,
+      description: or(TEXT),
+      priority: or(COUNT)
+    },
+    row =>
+      labels.viewLabel({
+        label: row,
+        counts: { open_issues_count: 2 ** 53 - 1, closed_issues_count: 0, open_merge_requests_count: 1 },
+        subscribed: false
+      })
+  ),
+  viewMilestone: of(milestones.Milestone, milestone, milestones.viewMilestone),
+  viewIssue: {
+    schema: issues.Issue,
+    views: function* () {
+      for (const row of rowsOf(issue)) yield issues.viewIssue({ issue: row, milestone: undefined, ...READ_BESIDE })
+      const [first] = [...rowsOf(issue)]
+      for (const row of someRows(milestone)) {
+        if (first) yield issues.viewIssue({ issue: first, milestone: row, ...READ_BESIDE })
+      }
+    }
+  },
+  viewTimeStats: of(
+    timeTracking.TimeStats,
+    { time_estimate: COUNT, total_time_spent: COUNT },
+    timeTracking.viewTimeStats
+  ),
   viewEnvironment: of(environments.Environment, { id: ID, name: TEXT, slug: TEXT, external_url: or(TEXT) }, row =>
     environments.viewEnvironment(row, projects.viewProject([...rowsOf(project)][0] as ProjectRow, master))
   ),

@@ -5,6 +5,8 @@ import { beginSession } from '../../src/areas/credentials/credentials.js'
 import { noteUseOf, writeUses } from '../../src/areas/credentials/last-use.js'
 import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
 import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
+import { createIssue } from '../../src/areas/issues/issues.js'
+import { setSubscription } from '../../src/areas/participation/subscriptions.js'
 import { insertForkLink } from '../../src/areas/projects/fork-links.js'
 import { addDeployKey } from '../../src/areas/ssh/deploy-keys.js'
 import { addEmail } from '../../src/areas/users/emails.js'
@@ -26,7 +28,7 @@ import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
 import { makeEnvironment } from '../areas/environments/make-environments.js'
 import { makeRunner } from '../areas/runners/make-runners.js'
 import { makeVariable } from '../areas/variables/make-variables.js'
-import { factory, someOrigin, type TestProject, type TestUser } from './factory.js'
+import { actorOf, factory, projectRow, someOrigin, type TestProject, type TestUser } from './factory.js'
 import { newKey } from './ssh-keys.js'
 
 /** Where rows are made: in a project, and in the name of a user who is somebody else than its owner. */
@@ -166,6 +168,40 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
       `insert into activity_events (happening_id, project_id, author_id, action, created_at)
        values (uuid(), ?, ?, 'created', now())`,
       [project.id, user.id]
+    ),
+  counters: along,
+  labels: ({ project }) =>
+    execute(
+      "insert into labels (project_id, title, color, created_at, updated_at) values (?, 'owned', '#fff', now(), now())",
+      [project.id]
+    ),
+  label_priorities: ({ project }) =>
+    execute('insert into label_priorities select project_id, id, 1 from labels where project_id = ?', [project.id]),
+  milestones: ({ project }) =>
+    execute(
+      "insert into milestones (project_id, iid, title, created_at, updated_at) values (?, 1, 'owned', now(), now())",
+      [project.id]
+    ),
+  issues: async ({ project, user }) => {
+    const row = await projectRow(project)
+    const make = (values: object, by: TestUser) => createIssue(row, { title: 'owned', ...values }, actorOf(by))
+    await make({ assignee_id: user.id }, project.owner)
+    const { id } = await make({ labels: 'owned' }, project.owner)
+    await execute('update issues set updated_by_id = ? where id = ?', [user.id, id])
+    await execute("insert into timelogs values (null, 'Issue', ?, ?, 60, now())", [id, user.id])
+    await setSubscription({ type: 'Issue', id, projectId: project.id }, user.id, true)
+    await make({}, user)
+  },
+  label_links: along,
+  issue_counts: along,
+  subscriptions: along,
+  timelogs: along,
+  boards: ({ project }) => execute('insert into boards (project_id, created_at) values (?, now())', [project.id]),
+  board_lists: ({ project }) =>
+    execute(
+      `insert into board_lists (board_id, label_id, position, created_at)
+       select b.id, l.id, 0, now() from boards b join labels l on l.project_id = b.project_id where b.project_id = ?`,
+      [project.id]
     ),
   hooks: ({ project }) => Hook.create({ projectId: project.id, url: 'http://127.0.0.1:9/' }),
   audit_events: ({ user }) =>

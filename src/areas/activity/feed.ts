@@ -14,6 +14,7 @@ export type FeedAction =
   | 'opened'
   | 'closed'
   | 'accepted'
+  | 'destroyed'
   | 'joined'
   | 'left'
   | 'removed due to membership expiration from'

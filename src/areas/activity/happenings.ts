@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
 import type { MergeRequestChanges, MergeRequestSnapshot } from './merge-request-snapshots.js'
+import type { IssueChanges, IssueSnapshot, MilestoneSnapshot } from './plan-snapshots.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
 import type { DeployKeySnapshot, GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from './snapshots.js'
 
@@ -52,6 +53,24 @@ export type Happening =
       readonly changes?: MergeRequestChanges
       /** The newest commit before a push to the source branch. */
       readonly oldrev?: string
+    }
+  | {
+      readonly kind: 'milestone.changed'
+      readonly action: 'opened' | 'closed' | 'destroyed'
+      readonly milestone: MilestoneSnapshot
+      readonly by: number
+    }
+  /** An issue was created, changed, closed or reopened. */
+  | {
+      readonly kind: 'issue.changed'
+      readonly action: 'open' | 'update' | 'close' | 'reopen'
+      /** As it was after the change. */
+      readonly issue: IssueSnapshot
+      readonly by: number
+      /** What an update has changed. */
+      readonly changes?: IssueChanges
+      /** The ids of both issues, when the issue was opened or closed by a move. */
+      readonly moved?: { readonly from: number; readonly to: number }
     }
 
 export type HappeningKind = Happening['kind']

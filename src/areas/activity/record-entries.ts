@@ -25,5 +25,11 @@ export const recordEntries = {
   'project.restored': null,
   'project.renamed': null,
   'project.transferred': null,
-  'project.deleted': null
+  'project.deleted': null,
+  'milestone.changed': ({ happening: { action, milestone, by } }) => ({
+    projectId: milestone.project_id,
+    authorId: by,
+    action,
+    target: { type: 'Milestone', id: milestone.id, title: milestone.title }
+  })
 } as const satisfies Partial<ByKind<FeedEntry>>

@@ -39,7 +39,8 @@ export const recordEvents = {
     moveEvent('project_rename', project, old),
   'project.transferred': ({ happening: { project, old_path_with_namespace: old } }) =>
     moveEvent('project_transfer', project, old),
-  'project.deleted': ({ happening: { project } }) => projectEvent('project_destroy', project)
+  'project.deleted': ({ happening: { project } }) => projectEvent('project_destroy', project),
+  'milestone.changed': null
 } as const satisfies Partial<ByKind<HookEvent>>
 
 const userEvent = (event: 'user_create' | 'user_destroy', user: Stored<UserSnapshot>) => ({

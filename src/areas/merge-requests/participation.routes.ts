@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { DurationBody } from '../participation/time-tracking.schema.js'
-import { TimeStats, viewTimeStats } from '../participation/time-tracking.view.js'
+import { DurationBody, TimeStats, viewTimeStats } from '../participation/time-tracking.view.js'
 import { requireMergeRequest } from './merge-requests.queries.js'
 import { PATHS } from './merge-requests.routes.js'
 import { MergeRequestParams } from './merge-requests.schema.js'

@@ -79,11 +79,12 @@ export interface ProjectRow {
   readonly group_notification_level: number | null
 }
 
+const OPEN_ISSUES = '(select cast(coalesce(sum(c.opened), 0) as signed) from issue_counts c where c.project_id = p.id)'
 const COLUMNS = `p.id, p.name, p.path, p.description, p.default_branch, p.storage, p.visibility_level, p.archived,
   p.issues_enabled, p.merge_requests_enabled, p.builds_enabled, p.wiki_enabled, p.snippets_enabled,
   p.container_registry_enabled, p.lfs_enabled, p.shared_runners_enabled, p.public_builds, p.request_access_enabled,
   p.only_allow_merge_if_build_succeeds, p.only_allow_merge_if_all_discussions_are_resolved, p.tag_list, p.star_count,
-  p.forks_count, p.open_issues_count, p.creator_id, p.runners_token_encrypted, p.last_activity_at, p.created_at,
+  p.forks_count, ${OPEN_ISSUES} as open_issues_count, p.creator_id, p.runners_token_encrypted, p.last_activity_at, p.created_at,
   p.import_state, p.import_error, p.is_fork, p.has_shares, p.namespace_id, n.kind as namespace_kind, n.name as namespace_name, n.path as namespace_path,
   n.owner_id as namespace_owner_id, n.description as namespace_description, n.avatar as namespace_avatar,
   n.share_with_group_lock as namespace_share_with_group_lock, n.visibility_level as namespace_visibility_level,

@@ -8,6 +8,7 @@ import { tell, tellAll } from '../activity/happenings.js'
 import { personalProjects } from '../activity/project-snapshots.js'
 import { keySnapshot, userSnapshot } from '../activity/snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
+import { uncountIssues } from '../issues/issue-counts.js'
 import { uncountStars } from '../projects/stars.js'
 import { listKeys } from '../users/keys.queries.js'
 import { isLastAdmin, requireOtherAdmin } from '../users/last-admin.js'
@@ -56,6 +57,7 @@ export function deleteUser(id: number, origin: Origin): Promise<string[]> {
     const keys = await listKeys(id)
     // Not specified: whether hooks hear of each membership that ends. They only hear of the deleted user.
     await uncountStars(id)
+    await uncountIssues(id)
     await deleteRows('users', [id])
     await tellAll(keys.map(key => ({ kind: 'key.removed', key: keySnapshot(key, user) })))
     await tell({ kind: 'user.deleted', user: userSnapshot(user) })

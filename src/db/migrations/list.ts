@@ -27,6 +27,8 @@ import { triggers } from './0034-triggers.js'
 import { environments } from './0035-environments.js'
 import { outsideRunners } from './0036-outside-runners.js'
 import { commitStatuses } from './0037-commit-statuses.js'
+import { planning } from './0042-planning.js'
+import { boards } from './0043-boards.js'
 import { mergeRequests } from './0045-merge-requests.js'
 
 export const migrations: readonly Migration[] = [
@@ -57,5 +59,7 @@ export const migrations: readonly Migration[] = [
   environments,
   outsideRunners,
   commitStatuses,
+  planning,
+  boards,
   mergeRequests
 ]

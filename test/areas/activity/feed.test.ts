@@ -189,6 +189,7 @@ t.test('a happening whose project or author is removed is not written', async t 
         'project.created': () => written,
         'ref.changed': null,
         'commit.commented': null,
+        'issue.changed': null,
         'merge_request.changed': null
       })
     ])

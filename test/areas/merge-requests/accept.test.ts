@@ -170,7 +170,10 @@ t.test('one merge request that is merged twice at once has one commit', async t 
   const statuses = answers.map(({ statusCode }) => statusCode)
   t.equal(statuses.filter(status => status === 200).length, 1)
   // The others find it merged, or the branch that has its commits already.
-  t.ok(statuses.every(status => [200, 405, 406].includes(status)), String(statuses))
+  t.ok(
+    statuses.every(status => [200, 405, 406].includes(status)),
+    String(statuses)
+  )
   const log = (await owner.get(`/projects/${project.id}/repository/commits`)).json() as { title: string }[]
   t.equal(log.filter(({ title }) => title.startsWith('Merge branch')).length, 1)
 })

@@ -73,6 +73,8 @@ t.test('DELETE /users/:id', async t => {
         access_requests: 0,
         stars: 0,
         commit_comments: 0,
+        issues: 0,
+        subscriptions: 0,
         activities: 0
       },
       stays: {
@@ -83,6 +85,8 @@ t.test('DELETE /users/:id', async t => {
         commit_statuses: 0,
         deployments: 0,
         pushes: 1,
+        issues: 0,
+        timelogs: 0,
         audit_events: 2
       }
     })

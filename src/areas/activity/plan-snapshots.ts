@@ -1,0 +1,44 @@
+// Copies of issues and milestones for happenings: hooks and notes show what they were at that moment. The description of an
+// issue may have a quarter of a megabyte, so it is read when it is needed.
+
+export interface IssueSnapshot {
+  readonly id: number
+  readonly iid: number
+  readonly project_id: number
+  readonly title: string
+  readonly state: string
+  readonly confidential: boolean
+  readonly author_id: number
+  readonly assignee_id: number | null
+  readonly milestone_id: number | null
+  /** YYYY-MM-DD. */
+  readonly due_date: string | null
+  readonly updated_by_id: number | null
+  readonly moved_to_id: number | null
+  readonly time_estimate: number
+  readonly lock_version: number
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+type Pair<T> = readonly [before: T, after: T]
+
+/** What an update has changed: values before and after, the ids of labels that came and went. */
+export interface IssueChanges {
+  readonly title?: Pair<string>
+  readonly description?: true
+  readonly confidential?: Pair<boolean>
+  readonly assignee_id?: Pair<number | null>
+  readonly milestone_id?: Pair<number | null>
+  readonly due_date?: Pair<string | null>
+  readonly labels?: { readonly added: readonly number[]; readonly removed: readonly number[] }
+  /** Seconds: the estimate now, and what was logged (negative: taken away). */
+  readonly time_estimate?: number
+  readonly time_spent?: number
+}
+
+export interface MilestoneSnapshot {
+  readonly id: number
+  readonly project_id: number
+  readonly title: string
+}

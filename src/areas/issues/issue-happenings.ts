@@ -1,0 +1,23 @@
+// What happens to issues is told with a copy of their small values: hooks and notes about changes show what an issue was at
+// that moment. The description is read when it is needed.
+import { row } from '../../db/sql.js'
+import { type Happening, tell } from '../activity/happenings.js'
+
+export type ToldIssue = Extract<Happening, { kind: 'issue.changed' }>
+/** What an update has changed; empty when it set what was there already. */
+export type IssueChanges = NonNullable<ToldIssue['changes']>
+
+interface Told extends Pick<ToldIssue, 'action' | 'by' | 'changes' | 'moved'> {
+  readonly issueId: number
+}
+
+/** Tells a happening of an issue as it is now. Call it inside the `transact` of the change, after it. */
+export async function tellIssue({ issueId, ...told }: Told): Promise<void> {
+  const issue = await row<Omit<ToldIssue['issue'], 'confidential'> & { readonly confidential: number }>(
+    `select id, iid, project_id, title, state, confidential, author_id, assignee_id, milestone_id,
+       date_format(due_date, '%Y-%m-%d') as due_date, updated_by_id, moved_to_id, time_estimate, lock_version, created_at,
+       updated_at from issues where id = ?`,
+    [issueId]
+  )
+  if (issue) await tell({ kind: 'issue.changed', ...told, issue: { ...issue, confidential: issue.confidential === 1 } })
+}

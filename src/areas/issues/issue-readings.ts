@@ -1,0 +1,46 @@
+// What the records of a page of issues show beside their rows, with one statement for each kind.
+import type { Actor } from '../../access/actor.js'
+import { readLabelTitles } from '../labels/label-links.js'
+import { type MilestoneRow, readMilestones } from '../milestones/milestones.queries.js'
+import { readCounts } from '../participation/readings.js'
+import { readSubscribed } from '../participation/subscriptions.js'
+import type { IssueRow } from './issues.queries.js'
+
+export interface IssueReading {
+  readonly issue: IssueRow
+  readonly labels: readonly string[]
+  readonly milestone: MilestoneRow | undefined
+  readonly subscribed: boolean
+  readonly userNotesCount: number
+  readonly upvotes: number
+  readonly downvotes: number
+}
+
+/** Reads what the records of issues show to the asker. */
+export async function readIssues(issues: readonly IssueRow[], { user }: Actor): Promise<IssueReading[]> {
+  const ids = issues.map(({ id }) => id)
+  const [labels, milestones, subscribed, notes, up, down] = await Promise.all([
+    readLabelTitles('Issue', ids),
+    readMilestones(issues.map(({ milestone_id: id }) => id)),
+    user ? readSubscribed('Issue', issues, user.id) : new Set<number>(),
+    readCounts('user_notes_count', 'Issue', ids),
+    readCounts('upvotes', 'Issue', ids),
+    readCounts('downvotes', 'Issue', ids)
+  ])
+  return issues.map(issue => ({
+    issue,
+    labels: labels.get(issue.id) ?? [],
+    milestone: issue.milestone_id === null ? undefined : milestones.get(issue.milestone_id),
+    subscribed: subscribed.has(issue.id),
+    userNotesCount: notes.get(issue.id) ?? 0,
+    upvotes: up.get(issue.id) ?? 0,
+    downvotes: down.get(issue.id) ?? 0
+  }))
+}
+
+/** Reads what the record of one issue shows to the asker. */
+export async function readIssue(issue: IssueRow, actor: Actor): Promise<IssueReading> {
+  const [reading] = await readIssues([issue], actor)
+  if (!reading) throw new Error('one issue has one reading')
+  return reading
+}

@@ -1,0 +1,91 @@
+import type { Actor } from '../../access/actor.js'
+import { levelIn } from '../../access/authorize.js'
+import type { Fragment } from '../../access/membership.js'
+import { publicUrl } from '../../config.js'
+import { row } from '../../db/sql.js'
+import { NotFound } from '../../errors.js'
+import { REPORTER } from '../../lib/levels.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
+import type { UserRow } from '../users/users.queries.js'
+
+export interface IssueRow {
+  readonly id: number
+  readonly iid: number
+  readonly project_id: number
+  readonly title: string
+  readonly description: string | null
+  readonly state: string
+  readonly confidential: number
+  readonly author_id: number
+  readonly assignee_id: number | null
+  readonly milestone_id: number | null
+  /** YYYY-MM-DD. */
+  readonly due_date: string | null
+  readonly updated_by_id: number | null
+  readonly moved_to_id: number | null
+  readonly time_estimate: number
+  readonly total_time_spent: number
+  readonly lock_version: number
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly project_path: string
+  readonly namespace_path: string
+  readonly author_name: string
+  readonly author_username: string
+  readonly author_state: UserRow['state']
+  /** Null when the assignee is gone. */
+  readonly assignee_name: string | null
+  readonly assignee_username: string | null
+  readonly assignee_state: UserRow['state'] | null
+}
+
+export const COLUMNS = `i.id, i.iid, i.project_id, i.title, i.description, i.state, i.confidential, i.author_id, i.assignee_id,
+  i.milestone_id, date_format(i.due_date, '%Y-%m-%d') as due_date, i.updated_by_id, i.moved_to_id, i.time_estimate,
+  i.total_time_spent, i.lock_version, i.created_at, i.updated_at, p.path as project_path, n.path as namespace_path,
+  a.name as author_name, a.username as author_username, a.state as author_state,
+  e.name as assignee_name, e.username as assignee_username, e.state as assignee_state`
+/** Of an issue `i`. The project and the author are there as long as the issue is. */
+export const JOINS = `join projects p on p.id = i.project_id join namespaces n on n.id = p.namespace_id
+  join users a on a.id = i.author_id left join users e on e.id = i.assignee_id`
+
+/** The URL of the page of an issue. */
+export const issueUrl = ({ namespace_path, project_path, iid }: IssueRow): string =>
+  `${publicUrl()}/${namespace_path}/${project_path}/issues/${iid}`
+
+const SELECT = `select ${COLUMNS} from issues i ${JOINS}`
+
+/** Whether a user sees all confidential issues of the project; others see those that name them. */
+export const seesConfidential = (project: ProjectRow, actor: Actor): boolean => levelIn(project, actor) >= REPORTER
+
+/** The condition that the asker may see the issue `i` of a project that the asker may see. */
+export const visibleIssues = (project: ProjectRow, actor: Actor): Fragment =>
+  seesConfidential(project, actor)
+    ? { sql: 'true', values: [] }
+    : {
+        sql: '(i.confidential = false or i.author_id = ? or i.assignee_id = ?)',
+        values: [actor.user?.id ?? 0, actor.user?.id ?? 0]
+      }
+
+/** Finds an issue by its id, whoever may see it. */
+export const findIssue = (id: number): Promise<IssueRow | undefined> => row<IssueRow>(`${SELECT} where i.id = ?`, [id])
+
+/** Finds an issue of a project by its number there, whoever may see it. */
+export const findIssueByNumber = (projectId: number, iid: number): Promise<IssueRow | undefined> =>
+  row<IssueRow>(`${SELECT} where i.project_id = ? and i.iid = ?`, [projectId, iid])
+
+/** Whether the asker may see an issue of a project that the asker may see. */
+export const canSeeIssue = (
+  issue: Pick<IssueRow, 'confidential' | 'author_id' | 'assignee_id'>,
+  project: ProjectRow,
+  actor: Actor
+): boolean =>
+  issue.confidential === 0 ||
+  seesConfidential(project, actor) ||
+  (actor.user !== null && (issue.author_id === actor.user.id || issue.assignee_id === actor.user.id))
+
+/** Finds an issue that the asker may see in a project. Throws NotFound with the name `what`. */
+export async function requireIssue(project: ProjectRow, id: number, actor: Actor, what?: string): Promise<IssueRow> {
+  const issue = await row<IssueRow>(`${SELECT} where i.id = ? and i.project_id = ?`, [id, project.id])
+  if (!issue || !canSeeIssue(issue, project, actor)) throw new NotFound(what)
+  return issue
+}

@@ -1,0 +1,238 @@
+// Issues: every write of one. Moving one is in move.ts.
+import type { Actor } from '../../access/actor.js'
+import { askerOf } from '../../access/actor.js'
+import { authorizeProject, may } from '../../access/authorize.js'
+import { authorizeRecord } from '../../access/records.js'
+import { nextNumber } from '../../db/counters.js'
+import { deleteRows } from '../../db/owned-rows.js'
+import { execute, row } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadParameters, NotFound } from '../../errors.js'
+import { addLabels, labelsFor, replaceLabels } from '../labels/label-links.js'
+import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
+import { countIssue, recountIssue } from './issue-counts.js'
+import { type IssueChanges, tellIssue } from './issue-happenings.js'
+import { type IssueValues, readTime, readValues } from './issue-values.js'
+import { findIssue, type IssueRow, requireIssue } from './issues.queries.js'
+import { type IssueBody, IssueChange } from './issues.schema.js'
+
+/** An issue as it is inserted. */
+export interface NewIssue extends IssueValues {
+  readonly title: string
+  readonly authorId: number
+  readonly state?: string
+  readonly timeEstimate?: number
+  readonly createdAt?: Date
+}
+
+/** Creates an issue. Throws Invalid or BadParameters. */
+export async function createIssue(project: ProjectRow, body: IssueBody, actor: Actor): Promise<IssueRow> {
+  const author = askerOf(actor)
+  const createdAt = readTime('created_at', body.created_at, project, actor)
+  const { title = '', ...values } = await readValues(project, body, actor)
+  const iid = await nextNumber(project.id, 'issue')
+  const id = await transact(async () => {
+    if (!(await holdProject(project.id))) throw new NotFound('Project')
+    const labels = await labelsFor(project, values.labels ?? [], { create: may(actor, 'label.write', project) })
+    const issue = { ...values, title, authorId: author.id, ...(createdAt && { createdAt }) }
+    const made = await insertIssue(project.id, iid, issue, labels)
+    await tellIssue({ action: 'open', issueId: made, by: author.id })
+    await countIssue(project.id, { open: true, confidential: values.confidential ?? false }, 1)
+    return made
+  })
+  return foundAgain(id)
+}
+
+/** Inserts the row of an issue with its labels. Call it inside `transact`, and count it at the end. */
+export async function insertIssue(
+  projectId: number,
+  iid: number,
+  issue: NewIssue,
+  labelIds: readonly number[]
+): Promise<number> {
+  const now = new Date()
+  const { insertId } = await execute(
+    `insert into issues (project_id, iid, title, description, state, confidential, author_id, assignee_id, milestone_id,
+       due_date, time_estimate, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      projectId,
+      iid,
+      issue.title,
+      issue.description ?? null,
+      issue.state ?? 'opened',
+      issue.confidential ?? false,
+      issue.authorId,
+      issue.assigneeId ?? null,
+      issue.milestoneId ?? null,
+      issue.dueDate ?? null,
+      issue.timeEstimate ?? 0,
+      issue.createdAt ?? now,
+      now
+    ]
+  )
+  await addLabels('Issue', insertId, labelIds)
+  return insertId
+}
+
+/**
+ * Changes an issue, and closes or reopens it; an event that does not fit its state is ignored. Throws NotFound, Forbidden,
+ * Invalid, and BadParameters when nothing is given.
+ */
+export async function updateIssue(
+  project: ProjectRow,
+  id: number,
+  change: IssueChange,
+  actor: Actor
+): Promise<IssueRow> {
+  requireSomething(change)
+  const issue = await requireIssue(project, id, actor)
+  authorizeUpdate(actor, project, issue)
+  const { state_event: event, updated_at: time, ...given } = change
+  const updatedAt = readTime('updated_at', time, project, actor)
+  const values = await readValues(project, given, actor)
+  const by = askerOf(actor).id
+  await transact(async () => {
+    if (!(await holdProject(project.id))) throw new NotFound('Project')
+    const before = await lockIssue(id)
+    const labels = await writeLabels(project, id, values.labels, actor)
+    const state = stateAfter(before.state, event)
+    const changes = { ...changesOf(before, values), ...labels }
+    await writeIssue(before, { ...values, state, by, updatedAt: updatedAt ?? new Date() })
+    // The table "What emits what": what comes with an event of the state is an update of its own.
+    if (Object.keys(given).length > 0) await tellIssue({ action: 'update', issueId: id, by, changes })
+    if (state !== before.state) await tellIssue({ action: event === 'close' ? 'close' : 'reopen', issueId: id, by })
+    const confidential = values.confidential ?? before.confidential === 1
+    await recountIssue(project.id, countedOf(before), { open: state !== 'closed', confidential })
+  })
+  return foundAgain(id)
+}
+
+/**
+ * Closes an issue because of something else, such as a merge or a pushed commit. An issue that is closed stays as it is.
+ * Whoever calls it has checked that the user may. Joins the caller's transaction.
+ */
+export const closeIssue = (id: number, by: number): Promise<void> =>
+  transact(async () => {
+    const before = await lockIssue(id)
+    if (before.state === 'closed') return
+    await writeIssue(before, { state: 'closed', by, updatedAt: new Date() })
+    await tellIssue({ action: 'close', issueId: id, by })
+    await recountIssue(before.project_id, countedOf(before), { ...countedOf(before), open: false })
+  })
+
+/** Whether the user may change the issue, as one who plans or as its author or assignee. */
+export function authorizeUpdate(actor: Actor, project: ProjectRow, issue: IssueRow): void {
+  authorizeRecord(actor, 'issue.update', { author: issue.author_id, assignee: issue.assignee_id, project })
+}
+
+/** Removes an issue with all that hangs on it. Throws NotFound or Forbidden. */
+export async function deleteIssue(project: ProjectRow, { id }: IssueRow, actor: Actor): Promise<void> {
+  authorizeProject(actor, 'issue.delete', project)
+  await transact(async () => {
+    const locked = await row<LockedIssue>(LOCK, [id])
+    if (!locked) throw new NotFound('Issue')
+    await deleteRows('issues', [id])
+    await countIssue(project.id, countedOf(locked), -1)
+  })
+}
+
+const countedOf = ({ state, confidential }: Pick<LockedIssue, 'state' | 'confidential'>) => ({
+  open: state !== 'closed',
+  confidential: confidential === 1
+})
+
+type LockedIssue = Pick<
+  IssueRow,
+  | 'id'
+  | 'project_id'
+  | 'title'
+  | 'description'
+  | 'state'
+  | 'confidential'
+  | 'assignee_id'
+  | 'milestone_id'
+  | 'due_date'
+  | 'moved_to_id'
+>
+
+const LOCK = `select i.id, i.project_id, i.title, i.description, i.state, i.confidential, i.assignee_id, i.milestone_id,
+  date_format(i.due_date, '%Y-%m-%d') as due_date, i.moved_to_id from issues i where i.id = ? for update`
+
+/** Locks the row of an issue, so that of two changes each sees what the other did. Throws NotFound. */
+export async function lockIssue(id: number): Promise<LockedIssue> {
+  const found = await row<LockedIssue>(LOCK, [id])
+  if (!found) throw new NotFound()
+  return found
+}
+
+interface Written extends IssueValues {
+  readonly state: string
+  readonly by: number
+  readonly updatedAt: Date
+}
+
+/** Writes what a change sets. Call it inside `transact`, with the row locked. */
+export async function writeIssue(before: LockedIssue, written: Written): Promise<void> {
+  const { assigneeId, milestoneId, dueDate, description } = written
+  await execute(
+    `update issues set title = ?, description = ?, state = ?, confidential = ?, assignee_id = ?, milestone_id = ?,
+       due_date = ?, updated_by_id = ?, updated_at = ?, lock_version = lock_version + 1 where id = ?`,
+    [
+      written.title ?? before.title,
+      description === undefined ? before.description : description,
+      written.state,
+      written.confidential ?? before.confidential,
+      assigneeId === undefined ? before.assignee_id : assigneeId,
+      milestoneId === undefined ? before.milestone_id : milestoneId,
+      dueDate === undefined ? before.due_date : dueDate,
+      written.by,
+      written.updatedAt,
+      before.id
+    ]
+  )
+}
+
+async function writeLabels(
+  project: ProjectRow,
+  id: number,
+  titles: readonly string[] | undefined,
+  actor: Actor
+): Promise<Pick<IssueChanges, 'labels'>> {
+  if (titles === undefined) return {}
+  const ids = await labelsFor(project, titles, { create: may(actor, 'label.write', project) })
+  const { added, removed } = await replaceLabels('Issue', id, ids)
+  return added.length + removed.length > 0 ? { labels: { added, removed } } : {}
+}
+
+function stateAfter(state: string, event: IssueChange['state_event']): string {
+  if (event === 'close') return 'closed'
+  return event === 'reopen' && state === 'closed' ? 'reopened' : state
+}
+
+/** Returns what differs, for the notes about changes. */
+function changesOf(before: LockedIssue, values: IssueValues): IssueChanges {
+  const { title, description, confidential, assigneeId, milestoneId, dueDate } = values
+  const pair = <T>(old: T, now: T | undefined) => (now === undefined || now === old ? undefined : ([old, now] as const))
+  const changes = {
+    title: pair(before.title, title),
+    description: description === undefined || description === before.description ? undefined : (true as const),
+    confidential: pair(before.confidential === 1, confidential),
+    assignee_id: pair(before.assignee_id, assigneeId),
+    milestone_id: pair(before.milestone_id, milestoneId),
+    due_date: pair(before.due_date, dueDate)
+  }
+  return Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== undefined))
+}
+
+/** Throws BadParameters when nothing is given. Decided: the time alone is nothing. */
+function requireSomething({ updated_at: _, ...change }: IssueChange): void {
+  if (Object.keys(change).length > 0) return
+  const names = Object.keys(IssueChange.properties).filter(name => name !== 'updated_at')
+  throw new BadParameters(`${names.join(', ')} are missing, at least one parameter must be provided`)
+}
+
+async function foundAgain(id: number): Promise<IssueRow> {
+  const found = await findIssue(id)
+  if (!found) throw new NotFound()
+  return found
+}

@@ -1,0 +1,100 @@
+// Moves an issue to another project: a new one is made there, and the old one is closed.
+import type { Actor } from '../../access/actor.js'
+import { askerOf } from '../../access/actor.js'
+import { canSee, may } from '../../access/authorize.js'
+import { nextNumber } from '../../db/counters.js'
+import { execute } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadRequest, NotFound } from '../../errors.js'
+import { addLabels, labelsFor, readLabelTitles } from '../labels/label-links.js'
+import { findMilestoneByTitle, readMilestones } from '../milestones/milestones.queries.js'
+import { assignable } from '../participation/assignees.js'
+import { findProject, holdProject, type ProjectRow } from '../projects/projects.queries.js'
+import { countIssue, recountIssue } from './issue-counts.js'
+import { tellIssue } from './issue-happenings.js'
+import { insertIssue, lockIssue } from './issues.js'
+import { findIssue, type IssueRow, requireIssue } from './issues.queries.js'
+
+/** Copies what an area above keeps of an issue, such as its notes, in the transaction of the move. */
+export type MoveStep = (from: IssueRow, to: IssueRow) => Promise<void>
+/** Returns the description of an issue as it reads in another project, where `#1` names something else. */
+export type Rewrite = (text: string, from: ProjectRow, to: ProjectRow) => string | Promise<string>
+
+const steps = new Map<string, MoveStep>()
+let rewrite: Rewrite = text => text
+
+/** Says what else an area copies when an issue moves. */
+export const addMoveStep = (area: string, step: MoveStep): void => void steps.set(area, step)
+/** Says how references in a text are written for another project. */
+export const setRewrite = (how: Rewrite): void => {
+  rewrite = how
+}
+
+/** Moves an issue, and returns the new one. Throws NotFound or BadRequest. */
+export async function moveIssue(project: ProjectRow, id: number, toId: number, actor: Actor): Promise<IssueRow> {
+  const issue = await requireIssue(project, id, actor, 'Issue')
+  const target = await findProject(toId, actor)
+  // Decided: a project that the user cannot read is not there.
+  if (!target || !canSee(target, actor)) throw new NotFound('Project')
+  if (target.id === project.id) throw new BadRequest('Cannot move issue to project it originates from!')
+  if (issue.moved_to_id !== null || !may(actor, 'issue.plan', project) || !may(actor, 'issue.plan', target))
+    throw refused()
+  const by = askerOf(actor).id
+  const [milestone, assigneeId, titles, description] = await Promise.all([
+    sameMilestone(issue, target),
+    issue.assignee_id === null ? undefined : assignable(target.id, issue.assignee_id, 'issue.read'),
+    readLabelTitles('Issue', [id]),
+    issue.description === null ? null : rewrite(issue.description, project, target)
+  ])
+  const iid = await nextNumber(target.id, 'issue')
+  const newId = await transact(async () => {
+    await holdBoth(project.id, target.id)
+    const locked = await lockIssue(id)
+    if (locked.moved_to_id !== null) throw refused()
+    const labels = await labelsFor(target, titles.get(id) ?? [], { create: false })
+    const copy = {
+      title: locked.title,
+      description,
+      state: locked.state,
+      confidential: locked.confidential === 1,
+      authorId: issue.author_id,
+      assigneeId: assigneeId ?? null,
+      milestoneId: milestone?.id ?? null,
+      dueDate: locked.due_date,
+      timeEstimate: issue.time_estimate,
+      createdAt: issue.created_at
+    }
+    const made = await insertIssue(target.id, iid, copy, [])
+    await addLabels('Issue', made, labels)
+    const moved = await findIssue(made)
+    if (!moved) throw new NotFound('Issue')
+    for (const step of steps.values()) await step(issue, moved)
+    await execute(
+      `update issues set state = 'closed', moved_to_id = ?, updated_by_id = ?, updated_at = ?,
+         lock_version = lock_version + 1 where id = ?`,
+      [made, by, new Date(), id]
+    )
+    const move = { from: id, to: made }
+    await tellIssue({ action: 'open', issueId: made, by, moved: move })
+    await tellIssue({ action: 'close', issueId: id, by, moved: move })
+    const was = { open: locked.state !== 'closed', confidential: copy.confidential }
+    await recountIssue(project.id, was, { ...was, open: false })
+    await countIssue(target.id, was, 1)
+    return made
+  })
+  const found = await findIssue(newId)
+  if (!found) throw new NotFound('Issue')
+  return found
+}
+
+const refused = () => new BadRequest('Cannot move issue due to insufficient permissions!')
+
+async function sameMilestone({ milestone_id: id }: IssueRow, target: ProjectRow) {
+  const title = id === null ? undefined : (await readMilestones([id])).get(id)?.title
+  return title === undefined ? undefined : findMilestoneByTitle(target.id, title)
+}
+
+/** In the order of their ids, so that two moves between two projects do not wait for each other. */
+async function holdBoth(...ids: readonly number[]): Promise<void> {
+  for (const id of [...ids].sort((a, b) => a - b)) if (!(await holdProject(id))) throw new NotFound('Project')
+}

@@ -1,0 +1,22 @@
+// The filter `labels` of lists of issues and merge requests.
+import type { Fragment } from '../../access/membership.js'
+import { marks } from '../../db/sql.js'
+import type { TargetType } from '../participation/targets.js'
+
+/** Titles that a list filters by; empty for no filter. Not specified: how many: the rest of more than 50 is ignored. */
+export const titlesOfFilter = (text: string | undefined): string[] =>
+  [...new Set((text ?? '').split(',').map(title => title.trim()))].filter(title => title !== '').slice(0, 50)
+
+/** The condition that the target `alias` has a label with one of these titles, in whatever project or group. */
+export const hasTitle = (type: TargetType, alias: string, titles: readonly string[]): Fragment => ({
+  sql: `exists (select 1 from label_links k join labels l on l.id = k.label_id
+    where k.target_type = '${type}' and k.target_id = ${alias}.id and l.title in (${marks(titles)}))`,
+  values: titles
+})
+
+/** The condition that the target `alias` has one of these labels. */
+export const hasLabel = (type: TargetType, alias: string, labelIds: readonly number[]): Fragment => ({
+  sql: `exists (select 1 from label_links k where k.target_type = '${type}' and k.target_id = ${alias}.id
+    and k.label_id in (${marks(labelIds)}))`,
+  values: labelIds
+})

@@ -1,0 +1,117 @@
+// The labels of an issue or a merge request.
+import { execute, marks, padded, rows } from '../../db/sql.js'
+import { Invalid } from '../../errors.js'
+import type { TargetType } from '../participation/targets.js'
+import { DEFAULT_COLOR, titleProblem } from './label-rules.js'
+import { requireRoom } from './labels.js'
+import { findLabels, type LabelPlace } from './labels.queries.js'
+
+/** Not specified: how many labels an issue or merge request may have. */
+const MOST_OF_TARGET = 100
+
+/**
+ * Reads titles as clients write them, with commas between them. Throws Invalid for a title that no label can have, and for
+ * too many of them.
+ */
+export function readTitles(text: string): string[] {
+  const titles = [...new Set(text.split(',').map(title => title.trim()))].filter(title => title !== '')
+  for (const title of titles) {
+    const problem = titleProblem(title)
+    if (problem !== null) throw new Invalid('labels', problem)
+  }
+  if (titles.length > MOST_OF_TARGET) throw new Invalid('labels', `are too many (maximum is ${MOST_OF_TARGET})`)
+  return titles
+}
+
+/**
+ * Returns the ids of the labels with these titles in a project. Creates those that are missing when `create` is set, and
+ * otherwise leaves them out. Call it inside `transact`, with the project held (`holdProject`). Throws Invalid when the
+ * project would have too many labels.
+ */
+export async function labelsFor(
+  project: LabelPlace,
+  titles: readonly string[],
+  { create }: { readonly create: boolean }
+): Promise<number[]> {
+  const known = await findLabels(project, titles)
+  const missing = titles.filter(title => !known.has(title))
+  if (missing.length === 0 || !create) return [...known.values()].map(({ id }) => id)
+  await requireRoom('project_id', project.id, missing.length)
+  const now = new Date()
+  // In order, so that two who create the same ones do not wait for each other.
+  const inserted = missing.sort()
+  // Another one may create them at the same moment.
+  await execute(
+    `insert ignore into labels (project_id, title, color, created_at, updated_at)
+     values ${inserted.map(() => '(?, ?, ?, ?, ?)').join(', ')}`,
+    inserted.flatMap(title => [project.id, title, DEFAULT_COLOR, now, now])
+  )
+  const found = await findLabels(project, titles)
+  return [...found.values()].map(({ id }) => id)
+}
+
+export interface LabelChanges {
+  /** The ids of the labels. */
+  readonly added: readonly number[]
+  readonly removed: readonly number[]
+}
+
+/** Gives a target these labels and no others. Call it inside `transact`, with the row of the target locked. */
+export async function replaceLabels(
+  type: TargetType,
+  targetId: number,
+  labelIds: readonly number[]
+): Promise<LabelChanges> {
+  const before = await labelIdsOf(type, targetId)
+  const removed = before.filter(id => !labelIds.includes(id))
+  const added = labelIds.filter(id => !before.includes(id))
+  if (removed.length > 0) {
+    await execute(
+      `delete from label_links where target_type = ? and target_id = ? and label_id in (${marks(removed)})`,
+      [type, targetId, ...removed]
+    )
+  }
+  await addLabels(type, targetId, added)
+  return { added, removed }
+}
+
+/** Gives a new target its labels. Call it inside `transact`. */
+export async function addLabels(type: TargetType, targetId: number, labelIds: readonly number[]): Promise<void> {
+  if (labelIds.length === 0) return
+  // A label may be deleted at this moment: only those that are there still are linked.
+  await execute(
+    `insert ignore into label_links (target_type, target_id, label_id)
+     select ?, ?, id from labels where id in (${marks(labelIds)})`,
+    [type, targetId, ...labelIds]
+  )
+}
+
+/** The ids of the labels of a target. */
+export async function labelIdsOf(type: TargetType, targetId: number): Promise<number[]> {
+  const found = await rows<{ label_id: number }>(
+    'select label_id from label_links where target_type = ? and target_id = ?',
+    [type, targetId]
+  )
+  return found.map(({ label_id: id }) => id)
+}
+
+/** The titles of the labels of a page of targets, by their ids. Decided: they ascend by code point. */
+export async function readLabelTitles(
+  type: TargetType,
+  ids: readonly number[]
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const titles = new Map<number, string[]>()
+  if (ids.length === 0) return titles
+  const list = padded(ids)
+  const found = await rows<{ target_id: number; title: string }>(
+    `select k.target_id, l.title from label_links k join labels l on l.id = k.label_id
+     where k.target_type = ? and k.target_id in (${marks(list)}) order by l.title`,
+    [type, ...list]
+  )
+  for (const { target_id: id, title } of found) {
+    const known = titles.get(id)
+    if (known) known.push(title)
+    else titles.set(id, [title])
+  }
+  return titles
+}

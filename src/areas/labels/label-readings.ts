@@ -1,0 +1,52 @@
+// What the record of a label shows beside its row. The areas of issues and merge requests register their counts.
+import type { Actor } from '../../access/actor.js'
+import { readSubscriptions } from '../participation/subscriptions.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
+import type { LabelRow } from './labels.queries.js'
+
+const COUNTS = ['open_issues_count', 'closed_issues_count', 'open_merge_requests_count'] as const
+export type LabelCount = (typeof COUNTS)[number]
+export type LabelCounts = Readonly<Record<LabelCount, number>>
+
+/** Returns, by the ids of the labels, some of their counts in a project, of what the asker can see. */
+export type CountLabels = (
+  project: ProjectRow,
+  ids: readonly number[],
+  actor: Actor
+) => Promise<ReadonlyMap<number, Partial<LabelCounts>>>
+
+const counters = new Map<string, CountLabels>()
+
+/** Says how the records of an area are counted. */
+export const addLabelCounts = (area: string, count: CountLabels): void => void counters.set(area, count)
+
+export interface LabelReading {
+  readonly label: LabelRow
+  readonly counts: LabelCounts
+  readonly subscribed: boolean
+}
+
+const NOTHING: LabelCounts = { open_issues_count: 0, closed_issues_count: 0, open_merge_requests_count: 0 }
+
+/** Reads what the records of labels show to the asker, with as many statements for one label as for all. */
+export async function readLabels(
+  project: ProjectRow,
+  labels: readonly LabelRow[],
+  actor: Actor
+): Promise<LabelReading[]> {
+  const ids = labels.map(({ id }) => id)
+  const [subscribed, ...counted] = await Promise.all([
+    readSubscriptions('Label', ids, actor.user?.id ?? 0, project.id),
+    ...[...counters.values()].map(count => (ids.length === 0 ? undefined : count(project, ids, actor)))
+  ])
+  return labels.map(label => ({
+    label,
+    counts: Object.assign({}, NOTHING, ...counted.map(found => found?.get(label.id))),
+    subscribed: subscribed.get(label.id) ?? false
+  }))
+}
+
+export const readLabel = async (project: ProjectRow, label: LabelRow, actor: Actor): Promise<LabelReading> => {
+  const [reading] = await readLabels(project, [label], actor)
+  return reading ?? { label, counts: NOTHING, subscribed: false }
+}
