@@ -8,17 +8,12 @@ import {
   MergeRequestBody,
   MergeRequestChange,
   MergeRequestListQuery,
-  MergeRequestParams
+  MergeRequestParams,
+  PATHS
 } from './merge-requests.schema.js'
 import { MergeRequest, viewMergeRequest } from './merge-requests.view.js'
 import { readMergeRequest, readMergeRequests } from './readings.js'
 import { updateMergeRequest } from './update.js'
-
-/** Older clients name one merge request by the singular. */
-export const PATHS = [
-  { one: '/projects/:id/merge_requests/:merge_request_id', deprecated: false },
-  { one: '/projects/:id/merge_request/:merge_request_id', deprecated: true }
-] as const
 
 const TAGS = ['Merge requests']
 

@@ -5,6 +5,12 @@ import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 const optional = Type.Optional
 const branch = (description: string) => Text(description, { maxLength: 255 })
 
+/** Older clients name one merge request by the singular. */
+export const PATHS = [
+  { one: '/projects/:id/merge_requests/:merge_request_id', deprecated: false },
+  { one: '/projects/:id/merge_request/:merge_request_id', deprecated: true }
+] as const
+
 export const MergeRequestParams = Type.Object({ ...projectParam, merge_request_id: IdOf('the merge request') })
 export const VersionParams = Type.Object({
   ...projectParam,

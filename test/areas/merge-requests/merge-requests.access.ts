@@ -1,13 +1,20 @@
 import { administer, type ProjectStatuses, READ_COMMIT, write } from '../../access/expectations.js'
 import type { ResourceAccess } from '../../access/resource.js'
-import type { Asking } from '../../access/world.js'
+import type { Asking, World } from '../../access/world.js'
+import type { TestUser } from '../../helpers/factory.js'
 import { insertMilestone, insertRow } from './make-merge-requests.js'
 
-/** Its author is somebody who may not do more for that. */
+/** The author is none of those who ask: authors may do more. */
+let made: Promise<TestUser> | undefined
+function authorIn({ app }: World): Promise<TestUser> {
+  made ??= app.make.user()
+  return made
+}
+
 const aMergeRequest =
   (state = 'opened', payload?: object) =>
   async ({ project, world }: Asking) => {
-    const { id, versionId } = await insertRow(project, world.admin, state)
+    const { id, versionId } = await insertRow(project, await authorIn(world), state)
     return { params: { merge_request_id: id, version_id: versionId }, ...(payload && { payload }) }
   }
 

@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { PATHS } from '../merge-requests.routes.js'
-import { AcceptBody, MergeRequestParams } from '../merge-requests.schema.js'
-import { MergeRequest, viewMergeRequest } from '../merge-requests.view.js'
-import { readMergeRequest } from '../readings.js'
-import { acceptMergeRequest, cancelWait } from './accept.js'
+import { acceptMergeRequest, cancelWait } from './accept/accept.js'
+import { AcceptBody, MergeRequestParams, PATHS } from './merge-requests.schema.js'
+import { MergeRequest, viewMergeRequest } from './merge-requests.view.js'
+import { readMergeRequest } from './readings.js'
 
 export const acceptRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'merge_request.accept' as const }
