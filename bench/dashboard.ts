@@ -111,7 +111,8 @@ function fullSource(): JobSource {
       started_at: at,
       finished_at: null,
       hostname: 'worker-1',
-      pid: each
+      pid: each,
+      runner: null
     })
   )
   const hooks = Array.from({ length: 20 }, (_, each) => ({

@@ -50,8 +50,8 @@ end(count('pass'), Math.max(count('fail'), right ? 0 : 1))
 
 /** Runs the files, and prints a line for each; gives the exit code and all that they said. */
 async function runTests() {
-  const home = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
-  const server = await startServer(home)
+  const folder = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
+  const server = await startServer(folder)
   mkdirSync('.tap', { recursive: true })
   const output = createWriteStream('.tap/results.tap')
   // One file needs no runner, which would take half a second to load.
@@ -66,16 +66,19 @@ async function runTests() {
   const code = tests.exitCode ?? (await once(tests, 'exit'))[0]
   output.end()
   await server?.stop()
-  rmSync(home, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
   return { code, lines }
 }
 
 /** One database server for all files. A file that runs alone starts its own, if it needs one. */
-async function startServer(home) {
+async function startServer(folder) {
   if (files.length === 1) return undefined
-  const { startTestServer } = await import('../dist/test/helpers/database-server.js')
-  const server = await startTestServer(home)
+  const { makeTemplate, startTestServer } = await import('../dist/test/helpers/database-server.js')
+  const server = await startTestServer()
+  const schema = join(folder, 'schema.sql')
+  await makeTemplate(server, schema)
   process.env.GITSTEAD_TEST_SERVER = server.url
+  process.env.GITSTEAD_TEST_SCHEMA = schema
   return server
 }
 

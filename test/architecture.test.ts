@@ -13,7 +13,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   server: ['areas', 'process'],
   worker: ['areas', 'process'],
   cli: ['areas'],
-  areas: ['access', 'queue', 'ci', 'runner', 'webhooks', 'mail', 'storage', 'git', 'db'],
+  areas: ['access', 'queue', 'ci', 'runner', 'webhooks', 'mail', 'storage', 'git', 'text', 'db'],
   access: ['db'],
   queue: ['db'],
   db: [],
@@ -22,6 +22,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   runner: [],
   webhooks: [],
   mail: [],
+  text: [],
   storage: [],
   lib: [],
   errors: [],
@@ -71,6 +72,7 @@ const AREAS = [
   'issues',
   'boards',
   'merge-requests',
+  'snippets',
   'discussion',
   'events',
   'inbox',
@@ -142,6 +144,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['worker', 'home', 'made before the worker starts'],
   ['worker', 'log', 'the log of the process'],
 
+  ['cli', 'ci/status', 'the words of flags that choose builds by their status'],
   ['cli', 'access/actor', 'a command says who runs it, for the audit'],
   ['cli', 'ci/lint', 'a CI file is checked without an appliance'],
   ['cli', 'db/connection', 'closed when the command ends'],
@@ -183,6 +186,7 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^eta$/, [/^server\/web\/page$/]],
   [/^ssh2$/, [/^areas\/users\/ssh-public-key$/, /^server\/ssh\//]],
   [/^nodemailer/, [/^mail\//]],
+  [/^markdown-it$/, [/^text\/markdown$/]],
   [/^prom-client$/, [/^server\/(appliance-)?metrics$/]]
 ]
 

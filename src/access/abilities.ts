@@ -221,7 +221,30 @@ export const abilities = {
   'board.read': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled' },
   'board.write': { on: 'project', least: REPORTER, feature: 'issues_enabled' },
   'board.remove': { on: 'project', least: OWNER, feature: 'issues_enabled' },
-  'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' }
+  'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
+  'project_hook.administer': { on: 'project', least: MASTER, before: 'project_hook.administer' },
+  // The queries leave out the private snippets for those who are no members.
+  'snippet.list': {
+    on: 'project',
+    least: GUEST,
+    strangers: true,
+    feature: 'snippets_enabled',
+    whenOff: 'empty'
+  },
+  'snippet.read': {
+    on: 'project',
+    least: GUEST,
+    strangers: true,
+    feature: 'snippets_enabled',
+    whenOff: 'missing'
+  },
+  'snippet.create': { on: 'project', least: REPORTER, feature: 'snippets_enabled' },
+  // Those who read it are asked for the record: it may be their own.
+  'snippet.write': { on: 'project', least: GUEST, strangers: true, feature: 'snippets_enabled' },
+  'snippet.change': { on: 'record', by: ['author'], least: MASTER, refusal: 'forbidden' },
+  // The personal snippets of the asker. The rule refuses external users, who create none.
+  'personal_snippet.read': { on: 'instance', least: 'user' },
+  'personal_snippet.write': { on: 'instance', least: 'user' }
 } as const satisfies { [action: string]: Ability }
 
 export type Action = keyof typeof abilities

@@ -63,6 +63,11 @@ async function records(of: LiveNames): Promise<Name[]> {
   if (of === 'broadcasts') return queries.namesOfBroadcasts()
   if (of === 'jobs') return queries.namesOfJobs()
   if (of === 'builds') return queries.namesOfBuilds()
+  if (of === 'endedBuilds') return queries.namesOfEndedBuilds()
+  if (of === 'manualBuilds') return queries.namesOfManualBuilds()
+  if (of === 'runningPipelines') return queries.namesOfRunningPipelines()
+  if (of === 'endedPipelines') return queries.namesOfEndedPipelines()
+  if (of === 'runners') return queries.namesOfRunners()
   if (of !== 'hooks') return []
   return (await queries.namesOfHooks()).map(({ name, about }) => ({ name, about: shownUrl(about ?? '') }))
 }

@@ -1,7 +1,7 @@
 // Reads the numbers (ids) by which commands name records.
 
 import { BadParameters } from '../errors.js'
-import { Args } from './oclif.js'
+import { Args, Flags } from './oclif.js'
 
 /** The number that a word spells; undefined when no record can have it. */
 const numberIn = (word: string): number | undefined => (/^[1-9]\d{0,14}$/.test(word) ? Number(word) : undefined)
@@ -17,26 +17,23 @@ export function numbersIn(words: readonly string[]): number[] | undefined {
  * argument would report it as a failed command.
  */
 export const recordNumber = (description: string) =>
-  Args.custom<number>({
-    description,
-    parse: async word => {
-      const number = numberIn(word)
-      const text = `expected a number of at least 1 (it is ${JSON.stringify(word)})`
-      if (number === undefined) throw new BadParameters(text, text)
-      return number
-    }
-  })({ required: true })
+  Args.custom<number>({ description, parse: async word => requireNumber(word) })({ required: true })
+
+/** Like `recordNumber`, for a flag that may be left away. */
+export const recordNumberFlag = (description: string) =>
+  Flags.custom<number>({ description, parse: async word => requireNumber(word) })()
 
 /** Like `recordNumber`, for a command that takes several. `requireNumbers` reads them. */
 export const recordNumbers = (description: string) => recordNumber(`${description}; you can give several`)
 
 /** The numbers that the words of a command spell, each once. Throws BadParameters, which names the wrong word. */
 export function requireNumbers(words: readonly unknown[]): number[] {
-  const numbers = words.map(word => {
-    const number = numberIn(String(word))
-    const text = `expected a number of at least 1 (it is ${JSON.stringify(String(word))})`
-    if (number === undefined) throw new BadParameters(text, text)
-    return number
-  })
-  return [...new Set(numbers)]
+  return [...new Set(words.map(word => requireNumber(String(word))))]
+}
+
+function requireNumber(word: string): number {
+  const number = numberIn(word)
+  const text = `expected a number of at least 1 (it is ${JSON.stringify(word)})`
+  if (number === undefined) throw new BadParameters(text, text)
+  return number
 }

@@ -23,6 +23,7 @@ export type Owner =
   | 'milestones'
   | 'issues'
   | 'boards'
+  | 'snippets'
   | 'jobs'
 
 /**
@@ -182,6 +183,8 @@ const LINES = {
     ],
     restore: false
   },
+  // A snippet without a project is the user's own.
+  snippets: { owners: [erasedAfter('projects', 'project_id'), erasedAfter('users', 'author_id')] },
 
   // What doctor found. A restored copy is looked at anew.
   repository_checks: { owners: [deletedWith('projects', 'project_id')], backup: false, restore: false },

@@ -1,6 +1,7 @@
 // Finds the processes of a running script, wherever they have gone.
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { ifThere } from '../lib/if-there.js'
 
 /** The processes of one script. */
@@ -65,30 +66,41 @@ function descendants(first: number): number[] {
 
 const spaceOf = (process: number | string) => ifThere(() => readlinkSync(`/proc/${process}/ns/pid`))
 
-/** A process may start others until it is stopped, so this looks again until it finds no more. */
+/**
+ * A process may start others until it has stopped, which is a moment after the signal: this looks again until all that it
+ * found have stopped and there are no more, for `FREEZING_TIME` at the most. One that waits for a device stops only later.
+ */
 async function freezeAll(find: () => Promise<number[]>): Promise<() => void> {
   const seen = new Set<number>()
   const stopped: number[] = []
-  for (let round = 0; round < FREEZING_ROUNDS; round++) {
+  for (const end = Date.now() + FREEZING_TIME; ; await delay(1)) {
+    const settled = [...seen].every(isAtRest)
     const more = (await find()).filter(pid => !seen.has(pid))
-    if (more.length === 0) break
     for (const pid of more) {
       seen.add(pid)
       if (!isStopped(pid) && signalProcess(pid, 'SIGSTOP')) stopped.push(pid)
     }
+    if ((settled && more.length === 0) || Date.now() > end) break
   }
   return () => {
     for (const pid of stopped) signalProcess(pid, 'SIGCONT')
   }
 }
 
-const FREEZING_ROUNDS = 8
+/** Milliseconds. */
+const FREEZING_TIME = 100
 
 /** Returns true when a signal has stopped the process. */
-export function isStopped(pid: number): boolean {
+export const isStopped = (pid: number) => /^[Tt]$/.test(stateOf(pid))
+
+/** Returns true when the process can start no other: it has stopped, ended or gone. */
+const isAtRest = (pid: number) => /^[TtZX]?$/.test(stateOf(pid))
+
+/** The letter of the state; empty when the process has gone. */
+function stateOf(pid: number): string {
   const line = ifThere(() => readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? ''
   // The name stands in brackets and may contain any character.
-  return /^[Tt]$/.test(line.charAt(line.lastIndexOf(')') + 2))
+  return line.charAt(line.lastIndexOf(')') + 2)
 }
 
 function signalProcess(pid: number, signal: NodeJS.Signals): boolean {

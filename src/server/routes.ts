@@ -17,6 +17,7 @@ import { namespaceRoutes } from '../areas/groups/namespaces.routes.js'
 import { historyRoutes } from '../areas/history/history.routes.js'
 import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
 import { hookRoutes } from '../areas/hooks/hooks.routes.js'
+import { projectHookRoutes } from '../areas/hooks/project-hooks.routes.js'
 import { forkRoutes } from '../areas/imports/forks.routes.js'
 import { issueListRoutes } from '../areas/issues/issue-lists.routes.js'
 import { issueTimeRoutes } from '../areas/issues/issue-time.routes.js'
@@ -55,6 +56,8 @@ import { runnerV4Routes } from '../areas/runners/runner-v4.routes.js'
 import { runnerRoutes } from '../areas/runners/runners.routes.js'
 import { settingsRoutes } from '../areas/settings/settings.routes.js'
 import { versionRoutes } from '../areas/settings/version.routes.js'
+import { personalSnippetRoutes } from '../areas/snippets/personal-snippets.routes.js'
+import { snippetRoutes } from '../areas/snippets/snippets.routes.js'
 import { deployKeyRoutes } from '../areas/ssh/deploy-keys.routes.js'
 import { templateRoutes } from '../areas/templates/templates.routes.js'
 import { uploadedFileRoutes, uploadRoutes } from '../areas/uploads/uploads.routes.js'
@@ -116,8 +119,11 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(changeRoutes)
   await app.register(mergeRequestParticipationRoutes)
   await app.register(milestoneMergeRequestRoutes)
+  await app.register(snippetRoutes)
+  await app.register(personalSnippetRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)
+  await app.register(projectHookRoutes)
   await app.register(auditRoutes)
   await app.register(jobMetricsRoutes)
   await app.register(templateRoutes)

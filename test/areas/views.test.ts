@@ -29,6 +29,7 @@ import type { AttemptRow, DeliveryDetailsRow } from '../../src/areas/hooks/deliv
 import * as deliveries from '../../src/areas/hooks/deliveries.view.js'
 import type { FailingHook } from '../../src/areas/hooks/failing.queries.js'
 import * as hooks from '../../src/areas/hooks/hooks.view.js'
+import * as projectHooks from '../../src/areas/hooks/project-hooks.view.js'
 import * as forks from '../../src/areas/imports/forks.view.js'
 import type { IssueRow } from '../../src/areas/issues/issues.queries.js'
 import * as issues from '../../src/areas/issues/issues.view.js'
@@ -42,6 +43,10 @@ import type { AccessRequestRow } from '../../src/areas/members/access-requests.q
 import * as accessRequests from '../../src/areas/members/access-requests.view.js'
 import type { MemberRow } from '../../src/areas/members/members.queries.js'
 import * as members from '../../src/areas/members/members.view.js'
+import type { MergeRequestRow } from '../../src/areas/merge-requests/merge-requests.queries.js'
+import * as mergeRequests from '../../src/areas/merge-requests/merge-requests.view.js'
+import type { VersionRow } from '../../src/areas/merge-requests/versions/versions.queries.js'
+import * as versions from '../../src/areas/merge-requests/versions/versions.view.js'
 import type { MilestoneRow } from '../../src/areas/milestones/milestones.queries.js'
 import * as milestones from '../../src/areas/milestones/milestones.view.js'
 import * as timeTracking from '../../src/areas/participation/time-tracking.view.js'
@@ -67,6 +72,8 @@ import type { ProjectOfRunner, RunnerRecord } from '../../src/areas/runners/runn
 import * as runners from '../../src/areas/runners/runners.view.js'
 import { defaultSettings } from '../../src/areas/settings/settings.table.js'
 import * as settings from '../../src/areas/settings/settings.view.js'
+import type { SnippetRow } from '../../src/areas/snippets/snippets.queries.js'
+import * as snippets from '../../src/areas/snippets/snippets.view.js'
 import type { DeployKeyLink } from '../../src/areas/ssh/deploy-keys.js'
 import type { ListedDeployKeyRow } from '../../src/areas/ssh/deploy-keys.queries.js'
 import * as deployKeys from '../../src/areas/ssh/deploy-keys.view.js'
@@ -366,6 +373,9 @@ const hook = {
   noteEvents: [true, false],
   issuesEvents: [true, false],
   mergeRequestsEvents: [true, false],
+  buildEvents: [true, false],
+  pipelineEvents: [true, false],
+  wikiPageEvents: [true, false],
   enableSslVerification: [true, false],
   tokenEncrypted: [null, Buffer.alloc(48)]
 } as unknown as Columns<Hook>
@@ -475,6 +485,7 @@ const watchedBuild: Columns<WatchedBuildDetails> = {
   finished_at: or(DATE),
   hostname: or(TEXT),
   pid: or(ID),
+  runner: or(TEXT),
   attempt: COUNT,
   failure_reason: or(TEXT),
   exit_code: or(COUNT),
@@ -705,7 +716,70 @@ const issue: Columns<IssueRow> = {
   assignee_state: or(['active', 'blocked'])
 }
 
+const mergeRequest: Columns<MergeRequestRow> = {
+  id: ID,
+  iid: ID,
+  target_project_id: ID,
+  source_project_id: ID,
+  target_branch: TEXT,
+  source_branch: TEXT,
+  title: TEXT,
+  description: or(TEXT),
+  state: ['opened', 'reopened', 'closed', 'merged'],
+  merge_status: ['unchecked', 'can_be_merged', 'cannot_be_merged'],
+  head_sha: or(TEXT),
+  merge_commit_sha: or(TEXT),
+  merge_error: or(TEXT),
+  merge_when_build_succeeds: FLAG,
+  merge_user_id: or(ID),
+  merge_message: or(TEXT),
+  should_remove_source_branch: or(FLAG),
+  force_remove_source_branch: or(FLAG),
+  milestone_id: or(ID),
+  updated_by_id: or(ID),
+  time_estimate: COUNT,
+  total_time_spent: COUNT,
+  lock_version: COUNT,
+  created_at: DATE,
+  updated_at: DATE,
+  author_id: ID,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked'],
+  assignee_id: or(ID),
+  assignee_name: or(TEXT),
+  assignee_username: or(TEXT),
+  assignee_state: or(['active', 'blocked']),
+  project_path: TEXT,
+  namespace_path: TEXT
+}
+
+const version: Columns<VersionRow> = {
+  id: ID,
+  merge_request_id: ID,
+  head_sha: TEXT,
+  base_sha: or(TEXT),
+  start_sha: or(TEXT),
+  state: TEXT,
+  real_size: TEXT,
+  created_at: DATE
+}
+
 const READ_BESIDE = { labels: ['a', '\ud800'], subscribed: true, userNotesCount: 1, upvotes: 2, downvotes: 3 }
+
+const snippet: Columns<SnippetRow> = {
+  id: ID,
+  project_id: or(ID),
+  title: TEXT,
+  file_name: TEXT,
+  visibility_level: [0, 20],
+  created_at: DATE,
+  updated_at: DATE,
+  author_id: ID,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked']
+}
 
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
@@ -750,6 +824,32 @@ const specimens: { readonly [view: string]: Specimen } = {
       }
     }
   },
+  viewMergeRequest: {
+    schema: mergeRequests.MergeRequest,
+    views: function* () {
+      for (const row of rowsOf(mergeRequest)) {
+        yield mergeRequests.viewMergeRequest({ mergeRequest: row, milestone: undefined, ...READ_BESIDE })
+      }
+    }
+  },
+  viewMergeRequestChanges: {
+    schema: mergeRequests.MergeRequestChanges,
+    views: function* () {
+      const patches = [...rowsOf(patch)]
+      for (const row of someRows(mergeRequest)) {
+        const reading = { mergeRequest: row, milestone: undefined, ...READ_BESIDE }
+        yield mergeRequests.viewMergeRequestChanges(reading, patches)
+      }
+    }
+  },
+  viewVersion: of(versions.Version, version, versions.viewVersion),
+  viewVersionDetail: {
+    schema: versions.VersionDetail,
+    views: function* () {
+      const changes = { commits: [...commits()], patches: [...rowsOf(patch)], isCut: false }
+      for (const row of someRows(version)) yield versions.viewVersionDetail(row, changes)
+    }
+  },
   viewTimeStats: of(
     timeTracking.TimeStats,
     { time_estimate: COUNT, total_time_spent: COUNT },
@@ -767,6 +867,10 @@ const specimens: { readonly [view: string]: Specimen } = {
       return [view({ id: 1, name: '', slug: '', external_url: null })]
     }
   },
+  viewProjectSnippet: of(snippets.ProjectSnippet, snippet, row =>
+    snippets.viewProjectSnippet(row, [...rowsOf(project)][0] as ProjectRow)
+  ),
+  viewPersonalSnippet: of(snippets.PersonalSnippet, snippet, snippets.viewPersonalSnippet),
   viewDeployment: {
     schema: deployments.Deployment,
     views: function* () {
@@ -828,6 +932,7 @@ const specimens: { readonly [view: string]: Specimen } = {
   ),
   viewSystemHook: of(hooks.SystemHook, hook, hooks.viewSystemHook),
   viewDeletedSystemHook: of(hooks.DeletedSystemHook, hook, hooks.viewDeletedSystemHook),
+  viewProjectHook: of(projectHooks.ProjectHook, hook, projectHooks.viewProjectHook),
   viewListedHook: of(Anything, hook, row => hooks.viewListedHook(row, undefined)),
   viewHookWithHealth: of(Anything, hook, row => hooks.viewHookWithHealth(row, undefined)),
   viewGroup: of(Anything, group, groups.viewGroup),

@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { version } from '../../src/version.js'
-import { cli } from '../helpers/cli.js'
+import { cli, cliProcess } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 
 t.test('--version prints the version', async t => {
-  const { code, stdout } = await cli(['--version'])
+  const { code, stdout } = await cliProcess(['--version'])
   t.equal(code, 0)
   t.equal(stdout, `gitstead ${version}\n`)
 })

@@ -8,14 +8,14 @@ import { createHook } from '../../src/areas/hooks/hooks.js'
 import { root } from '../../src/config.js'
 import { execute } from '../../src/db/sql.js'
 import { enqueue } from '../../src/queue/enqueue.js'
-import { cli } from '../helpers/cli.js'
+import { cliProcess } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
 const names = async (kind: string, start = '', more: string[] = [], env: NodeJS.ProcessEnv = environment) => {
-  const { code, stdout, stderr } = await cli(['__names', kind, start, '--seconds', '600', ...more], {
+  const { code, stdout, stderr } = await cliProcess(['__names', kind, start, '--seconds', '600', ...more], {
     environment: env
   })
   t.equal(code, 0)
@@ -66,7 +66,7 @@ t.test('where no appliance is, or none answers, there are no names and no home i
 t.test('bash asks for names, and has those that never change by itself', async t => {
   const folder = t.testdir({ bin: {} })
   symlinkSync(join(root, 'bin/gitstead'), join(folder, 'bin/gitstead'))
-  writeFileSync(join(folder, 'script'), (await cli(['completion', 'bash'])).stdout)
+  writeFileSync(join(folder, 'script'), (await cliProcess(['completion', 'bash'])).stdout)
   const cases: [line: string, proposed: string][] = [
     ['users block ad', 'ada adam'],
     ['users block bob a', 'ada adam'],

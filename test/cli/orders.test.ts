@@ -17,7 +17,7 @@ import t, { type Test } from 'tap'
 import { LogFile, logPath, OLD_FILES } from '../../src/cli/log-file.js'
 import { endOfLog, lastLines, plainLine } from '../../src/cli/read-log.js'
 import { loadConfig } from '../../src/config.js'
-import { cli } from '../helpers/cli.js'
+import { cliProcess } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
 import { processesOf, program, startAppliance } from '../scenarios/appliance.js'
 
@@ -37,12 +37,12 @@ t.test('an appliance takes orders and keeps its log', async t => {
   const appliance = await startAppliance({ home, port: 0, environment: { GITSTEAD_LOG_LEVEL: '' } })
   const before = appliance.processes()
 
-  const second = await cli(['up', '--home', home, '--port', '0'])
+  const second = await cliProcess(['up', '--home', home, '--port', '0'])
   t.equal(second.code, 1)
   t.match(second.stderr, /^gitstead: another gitstead up \(process \d+\) runs on .*: stop it, or use another --home\n$/)
 
   const who = ['--username', 'ada', '--email', 'ada@example.org', '--name', 'Ada', '--password-stdin']
-  const made = await cli(['users', 'create', '--home', home, ...who], { input: 'a long password\n' })
+  const made = await cliProcess(['users', 'create', '--home', home, ...who], { input: 'a long password\n' })
   t.match(made.stdout, `sign in at ${appliance.url}/users/sign_in\n`, 'commands know where it is served')
 
   const token = /^private token: (\S+)$/m.exec(made.stdout)?.[1] ?? ''
@@ -60,13 +60,13 @@ t.test('an appliance takes orders and keeps its log', async t => {
   await until('the log is followed', () => /server ready/.test(followed))
 
   writeFileSync(join(home, 'config.yaml'), 'prot: 8080\n')
-  const refused = await cli(['restart', '--home', home])
+  const refused = await cliProcess(['restart', '--home', home])
   t.not(refused.code, 0)
   t.match(refused.stderr, /prot/, 'a wrong configuration is refused')
   t.same(appliance.processes(), before, 'and changes nothing')
 
   writeFileSync(join(home, 'config.yaml'), 'log:\n  level: debug\n')
-  t.same((await cli(['restart', '--home', home, '--json'])).json(), { restarted: true })
+  t.same((await cliProcess(['restart', '--home', home, '--json'])).json(), { restarted: true })
   const after = appliance.processes()
   t.equal(after.database, before.database, 'the database goes on')
   t.not(after.server, before.server)
@@ -83,17 +83,17 @@ t.test('an appliance takes orders and keeps its log', async t => {
     'as JSON'
   )
 
-  const shown = await cli(['logs', '--home', home, '--lines', '1000'])
+  const shown = await cliProcess(['logs', '--home', home, '--lines', '1000'])
   t.match(shown.stdout, /^\S+Z info {2}server server ready host=127\.0\.0\.1 port=\d+$/m)
   t.match(shown.stdout, /^\S+Z debug server application built/m, 'the new configuration is used')
-  t.equal((await cli(['logs', '--home', home, '--level', 'fatal'])).stdout, '')
+  t.equal((await cliProcess(['logs', '--home', home, '--level', 'fatal'])).stdout, '')
   t.match(appliance.log(), /server ready/, 'stderr has it too')
 
   follower.kill()
-  t.same((await cli(['stop', '--home', home, '--json'])).json(), { stopped: true })
+  t.same((await cliProcess(['stop', '--home', home, '--json'])).json(), { stopped: true })
   t.same(processesOf(home), [], 'nothing is left when the command ends')
-  t.same((await cli(['stop', '--home', home, '--json'])).json(), { stopped: false })
-  t.equal((await cli(['restart', '--home', home])).code, 5)
+  t.same((await cliProcess(['stop', '--home', home, '--json'])).json(), { stopped: false })
+  t.equal((await cliProcess(['restart', '--home', home])).code, 5)
 })
 
 t.test('the files of the log', async t => {

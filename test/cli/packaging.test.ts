@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { root } from '../../src/config.js'
-import { cli } from '../helpers/cli.js'
+import { cliProcess } from '../helpers/cli.js'
 import { callsIn, misunderstood } from '../helpers/command-line.js'
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -143,6 +143,6 @@ t.test('compose starts commands that exist, after the schema', async t => {
     value.replace(/\$\{\w+:-(.*?)\}/, '$1').replace(/\$\{.*?\}/, 'x')
   ])
   const environment = Object.fromEntries(filled) as { [name: string]: string }
-  const { code, stderr } = await cli(['openapi', '--home', t.testdir()], { environment })
+  const { code, stderr } = await cliProcess(['openapi', '--home', t.testdir()], { environment })
   t.equal(code, 0, stderr)
 })

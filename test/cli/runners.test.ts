@@ -1,9 +1,11 @@
 import t from 'tap'
 import { builtInRunner } from '../../src/areas/runners/built-in-runner.js'
+import { registerRunner, requireRunner } from '../../src/areas/runners/outside/registration.js'
 import { row } from '../../src/db/sql.js'
 import { makeRunner } from '../areas/runners/make-runners.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
+import { factory, someOrigin } from '../helpers/factory.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
@@ -35,4 +37,24 @@ t.test('the registration token', async t => {
   t.match(await run('token', '--reset'), { code: 2 })
   const { token } = JSON.parse((await run('token', '--reset', '--yes', '--json')).stdout) as { token: string }
   t.not(`${token}\n`, first)
+})
+
+t.test('a runner is registered in advance, and takes builds by the token that is printed', async t => {
+  const { path } = await factory.project()
+  const made = await run('register', '--project', path, '--tag', 'arm', '--no-run-untagged', '--json')
+  const { id, token } = made.json() as { id: number; token: string }
+  t.match(await requireRunner(token), { id, run_untagged: 0, contacted_at: null })
+  t.match(await run('register', '--no-run-untagged'), { code: 2, stderr: /can not be empty/ })
+  const shared = await run('register', '--description', 'host 1')
+  t.match(shared, { code: 0, stdout: /^[\w-]{20}\n$/, stderr: /^registered runner \d+; its token:\n$/ })
+  t.equal((await requireRunner(shared.stdout.trim())).is_shared, 1)
+})
+
+t.test('the registration token of a project', async t => {
+  const { path } = await factory.project()
+  const first = (await run('token', '--project', path)).stdout.trim()
+  const second = (await run('token', '--project', path, '--reset', '--yes')).stdout.trim()
+  t.not(second, first)
+  await t.rejects(registerRunner(first, {}, someOrigin), { message: /403/ })
+  t.match(await registerRunner(second, {}, someOrigin), { id: Number })
 })

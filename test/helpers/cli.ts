@@ -1,7 +1,9 @@
-// Runs the real command line as its own process.
-import { spawn } from 'node:child_process'
+// Runs the real command line.
+import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { root } from '../../src/config.js'
+import type { Answer, Call } from './command-host.js'
 
 export interface CliResult {
   code: number | null
@@ -16,13 +18,69 @@ export interface CliOptions {
   environment?: NodeJS.ProcessEnv
 }
 
-/** Runs `bin/gitstead` to its end. It gets nothing of this process's configuration except `environment`. */
-export function cli(args: readonly string[], { input = '', environment = {} }: CliOptions = {}): Promise<CliResult> {
+const resultOf = (result: Omit<CliResult, 'json'>): CliResult => ({
+  ...result,
+  json: () => JSON.parse(result.stdout) as Record<string, unknown>
+})
+
+/** A command gets nothing of this process's configuration except what the test gives. */
+function environmentOf(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env
-  // tap adds its own loader to every Node.js process that a test starts. The real command has none, so NODE_OPTIONS is
-  // removed.
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'bin/gitstead'), ...args], {
-    env: { PATH, HOME, TMPDIR, ...environment },
+  return { PATH, HOME, TMPDIR, ...given }
+}
+
+// tap adds its own loader to every Node.js process that a test starts. The real command has none, so NODE_OPTIONS is
+// removed.
+const node = (...args: string[]) => ['-u', 'NODE_OPTIONS', process.execPath, ...args]
+
+let host: ChildProcess | undefined
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Runs a command to its end. All commands of a test file run in one process beside the test, one after another. Tests of what a
+ * process does (its signals, terminal, memory, or several at once) take `cliProcess`.
+ */
+export function cli(args: readonly string[], { input = '', environment = {} }: CliOptions = {}): Promise<CliResult> {
+  const result = last.then(() => ask({ args, environment: environmentOf(environment), input }))
+  last = result.catch(() => undefined)
+  return result
+}
+
+function ask(call: Call): Promise<CliResult> {
+  host ??= startHost()
+  const child = host
+  child.ref()
+  return new Promise<CliResult>((resolve, reject) => {
+    const gone = () => {
+      host = undefined
+      reject(new Error(`the process of ${call.args.join(' ')} ended: ${child.exitCode ?? child.signalCode}`))
+    }
+    child.once('exit', gone)
+    child.once('message', (answer: Answer) => {
+      child.off('exit', gone)
+      resolve(resultOf(answer))
+    })
+    child.channel?.ref()
+    child.send(call)
+  }).finally(() => {
+    child.unref()
+    child.channel?.unref()
+  })
+}
+
+/** It ends with this process, as its channel does. */
+function startHost(): ChildProcess {
+  const program = fileURLToPath(new URL('command-host.js', import.meta.url))
+  return spawn('env', node(program), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+}
+
+/** Runs `bin/gitstead` to its end, as a process of its own. */
+export function cliProcess(
+  args: readonly string[],
+  { input = '', environment = {} }: CliOptions = {}
+): Promise<CliResult> {
+  const child = spawn('env', node(join(root, 'bin/gitstead'), ...args), {
+    env: environmentOf(environment),
     stdio: ['pipe', 'pipe', 'pipe']
   })
   const output = { stdout: '', stderr: '' }
@@ -32,8 +90,6 @@ export function cli(args: readonly string[], { input = '', environment = {} }: C
   child.stdin.end(input)
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', code =>
-      resolve({ code, ...output, json: () => JSON.parse(output.stdout) as Record<string, unknown> })
-    )
+    child.once('close', code => resolve(resultOf({ code, ...output })))
   })
 }

@@ -1,18 +1,41 @@
 // The database server of a test run: the embedded one as the appliance has it, but for its care of a power cut. Without
 // that the schema takes 0.1 s instead of 0.5, for every test file.
-import { createConnection } from 'mysql2/promise'
+import { mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { loadConfig } from '../../src/config.js'
+import { closeDatabase } from '../../src/db/connection.js'
 import { databaseSocket, startEmbedded } from '../../src/db/embedded.js'
+import { migrateUp } from '../../src/db/migrate.js'
 import { secrets } from '../../src/secrets.js'
 
 export interface TestServer {
+  readonly home: string
   /** A URL for `database.url`, without the name of a database. */
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Starts a server that stores its data in `home`. */
-export async function startTestServer(home: string): Promise<TestServer> {
+const MEMORY = '/dev/shm'
+/** Bytes that must be free in the file system in memory: a whole test run takes up to a third of them. */
+const ENOUGH = 4 * 1024 ** 3
+
+/** Makes the folder of a test server, in memory where there is enough: tables are made ten times as fast there. */
+function newFolder(): string {
+  let folder = tmpdir()
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY)
+    if (bavail * bsize >= ENOUGH) folder = MEMORY
+  } catch {
+    // A machine without it has a disk.
+  }
+  return mkdtempSync(join(folder, 'gitstead-test-'))
+}
+
+/** Starts a server with a folder of its own, which goes when it stops. */
+export async function startTestServer(): Promise<TestServer> {
+  const home = newFolder()
   loadConfig({ home })
   const server = await startEmbedded()
   const password = encodeURIComponent(secrets().database_password)
@@ -24,5 +47,69 @@ export async function startTestServer(home: string): Promise<TestServer> {
   })
   await connection.query('set global innodb_flush_log_at_trx_commit = 0, sync_frm = 0, innodb_file_per_table = 0')
   await connection.end()
-  return { url, stop: server.stop }
+  const stop = async () => {
+    await server.stop()
+    rmSync(home, { recursive: true, force: true })
+  }
+  return { home, url, stop }
 }
+
+const TEMPLATE = 'template'
+
+/**
+ * Makes a database with the schema on a server of startTestServer, and writes the statements that make one like it into `file`:
+ * they take a tenth of what the migrations take.
+ */
+export async function makeTemplate({ home, url }: TestServer, file: string): Promise<void> {
+  const at = new URL(url)
+  const connection = await connect(at)
+  await connection.query(`create database ${TEMPLATE} character set utf8mb4 collate utf8mb4_unicode_ci`)
+  at.pathname = `/${TEMPLATE}`
+  process.env.GITSTEAD_DATABASE_URL = at.href
+  loadConfig({ home })
+  await migrateUp()
+  await closeDatabase()
+  delete process.env.GITSTEAD_DATABASE_URL
+  const [tables] = await connection.query<RowDataPacket[]>(
+    'select table_name as name from information_schema.tables where table_schema = ? order by name',
+    [TEMPLATE]
+  )
+  const [schema] = await connection.query<RowDataPacket[]>(
+    'select default_collation_name as collation from information_schema.schemata where schema_name = ?',
+    [TEMPLATE]
+  )
+  const statements = [`alter database collate ${schema[0]?.collation}`, 'set foreign_key_checks = 0']
+  for (const { name } of tables) {
+    const [made] = await connection.query<RowDataPacket[]>(`show create table ${TEMPLATE}.${name}`)
+    const [found] = await connection.query<RowDataPacket[]>(`select 1 from ${TEMPLATE}.${name} limit 1`)
+    statements.push(String(made[0]?.['Create Table']))
+    if (found.length > 0) statements.push(`insert into ${name} select * from ${TEMPLATE}.${name}`)
+  }
+  await connection.end()
+  writeFileSync(file, statements.join(';\n'))
+}
+
+/** Makes an empty database, by the statements of the file that makeTemplate wrote, if there is one. */
+export async function makeDatabase(url: URL, name: string, file: string | undefined): Promise<void> {
+  const connection = await connect(url)
+  await connection.query(`create database ${name} character set utf8mb4 collate utf8mb4_unicode_ci`)
+  if (file !== undefined) {
+    await connection.query(`use ${name}`)
+    await connection.query(readFileSync(file, 'utf8'))
+  }
+  await connection.end()
+}
+
+export async function dropDatabase(url: URL, name: string): Promise<void> {
+  const connection = await connect(url)
+  await connection.query(`drop database ${name}`)
+  await connection.end()
+}
+
+const connect = (url: URL): Promise<Connection> =>
+  createConnection({
+    socketPath: url.searchParams.get('socket') ?? '',
+    user: 'root',
+    password: decodeURIComponent(url.password),
+    multipleStatements: true
+  })

@@ -2,14 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createConnection } from 'mysql2/promise'
 import t from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { closeDatabase } from '../../src/db/connection.js'
 import { migrateUp } from '../../src/db/migrate.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { closeWake } from '../../src/queue/wake.js'
-import { startTestServer } from './database-server.js'
+import { dropDatabase, makeDatabase, startTestServer } from './database-server.js'
 
 export interface TestHome {
   readonly home: string
@@ -28,35 +27,26 @@ export function testDatabase(): Promise<TestHome> {
 async function prepare(): Promise<TestHome> {
   const home = mkdtempSync(join(tmpdir(), 'gitstead-test-home-'))
   const given = process.env.GITSTEAD_TEST_SERVER
-  const ownHome = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
-  const own = given ? undefined : await startTestServer(ownHome)
+  const schema = given ? process.env.GITSTEAD_TEST_SCHEMA : undefined
+  const own = given ? undefined : await startTestServer()
   const url = new URL(given ?? own?.url ?? '')
   const name = `test_${process.env.TAP_JOB_ID ?? '0'}_${process.pid}`
-  const server = {
-    socketPath: url.searchParams.get('socket') ?? '',
-    user: 'root',
-    password: decodeURIComponent(url.password)
-  }
-  await onServer(server, `create database ${name} character set utf8mb4 collate utf8mb4_unicode_ci`)
+  const server = new URL(url)
+  await makeDatabase(server, name, schema)
   url.pathname = `/${name}`
   process.env.GITSTEAD_HOME = home
   process.env.GITSTEAD_DATABASE_URL = url.href
   process.env.GITSTEAD_LOG_LEVEL ??= 'silent'
   loadConfig({ port: 0 })
-  await migrateUp()
+  // The statements of the template have made the schema already.
+  if (schema === undefined) await migrateUp()
   t.teardown(async () => {
     closeWake()
     await closeGitProcesses()
     await closeDatabase()
-    await onServer(server, `drop database ${name}`)
+    await dropDatabase(server, name)
     await own?.stop()
-    for (const folder of [home, ownHome]) rmSync(folder, { recursive: true, force: true })
+    rmSync(home, { recursive: true, force: true })
   })
   return { home, databaseUrl: url.href }
-}
-
-async function onServer(server: { socketPath: string; user: string; password: string }, sql: string): Promise<void> {
-  const connection = await createConnection(server)
-  await connection.query(sql)
-  await connection.end()
 }

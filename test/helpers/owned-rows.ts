@@ -122,6 +122,12 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   },
   merge_request_versions: along,
   merge_intents: along,
+  snippets: ({ project, user }) =>
+    execute(
+      `insert into snippets (project_id, author_id, title, file_name, content, visibility_level, created_at, updated_at)
+       values (?, ?, 's', 's.txt', 'x', 0, now(), now())`,
+      [project.id, user.id]
+    ),
   repository_upkeeps: ({ project }) =>
     execute('insert into repository_upkeeps (project_id, looked_at) values (?, now())', [project.id]),
   repository_checks: ({ project }) =>

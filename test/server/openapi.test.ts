@@ -223,7 +223,9 @@ t.test('what is no JSON says so', async t => {
       ],
       ['getProjectBuildTrace', 'text/plain'],
       ['downloadProjectBuildArtifacts', 'application/zip'],
-      ['downloadProjectRefArtifacts', 'application/zip']
+      ['downloadProjectRefArtifacts', 'application/zip'],
+      ['getProjectSnippetRaw', 'text/plain'],
+      ['getSnippetRaw', 'text/plain']
     ]
   )
 })

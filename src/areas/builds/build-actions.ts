@@ -31,12 +31,14 @@ export async function retryBuildOf(project: ProjectRow, id: number, origin: Orig
 }
 
 /** Starts a build that waits to be started by hand. Returns its id. Throws NothingThere or BadRequest. */
-export async function playBuild(project: ProjectRow, id: number, origin: Origin): Promise<number> {
+export async function playBuild(project: Pick<ProjectRow, 'id'>, id: number, origin: Origin): Promise<number> {
   const { pipeline_id: pipelineId } = await mustFindBuild(project, id)
   await changePipeline(pipelineId, async pipeline => {
     const build = await findStartableBuild(id)
     if (!build || !isPlayable(build)) throw new BadRequest('400 (Bad request) "Unplayable Build" not given')
-    await moveBuild(pipeline, build, 'pending', { user_id: origin.user?.id ?? null, queued_at: new Date() })
+    // Not specified: a build that a command starts keeps its user, because a sysadmin has no account.
+    const user = origin.user && { user_id: origin.user.id }
+    await moveBuild(pipeline, build, 'pending', { ...user, queued_at: new Date() })
     await wakeRunners([id])
   })
   return id
@@ -50,7 +52,7 @@ const isPlayable = ({ status, start_when: when, latest }: StartableBuild) =>
  * Removes the trace and the artifacts of a build that has ended. Returns its id. Throws NothingThere, or Forbidden when
  * there is nothing to remove.
  */
-export async function eraseBuild(project: ProjectRow, id: number, origin: Origin): Promise<number> {
+export async function eraseBuild(project: Pick<ProjectRow, 'id'>, id: number, origin: Origin): Promise<number> {
   const build = await mustFindBuild(project, id)
   const hasTrace = build.attempt > 0 && (await traceSize({ build: id, attempt: build.attempt })) > 0
   if (!hasTrace && build.artifacts_attempt === null) throw new Forbidden('Build is not erasable!')

@@ -64,7 +64,7 @@ export async function readArtifactsOfRef(project: ProjectRow, ref: string, name:
 }
 
 /** Finds a build of a project. Throws NothingThere. */
-export async function mustFindBuild(project: ProjectRow, id: number): Promise<BuildRow> {
+export async function mustFindBuild(project: Pick<ProjectRow, 'id'>, id: number): Promise<BuildRow> {
   const build = await findBuild(project.id, id)
   if (!build) throw new NothingThere()
   return build

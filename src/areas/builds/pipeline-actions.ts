@@ -22,7 +22,7 @@ interface EndedBuild {
  * Repeats all builds of a pipeline that failed or were canceled, as new builds; a build that was repeated already does not
  * count. Their stages begin again one after the other, and skipped builds of later stages get another chance.
  */
-export async function retryPipeline({ id }: PipelineRow, origin: Origin): Promise<void> {
+export async function retryPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Origin): Promise<void> {
   const done = await changePipeline(id, async pipeline => {
     const ended = await endedBuilds(id)
     const first = ended[0]?.stage_index
@@ -56,7 +56,7 @@ const endedBuilds = (pipelineId: number) =>
   )
 
 /** Cancels all builds of a pipeline that have not ended. Their workers hear of it at once. */
-export async function cancelPipeline({ id }: PipelineRow, origin: Origin): Promise<void> {
+export async function cancelPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Origin): Promise<void> {
   const done = await changePipeline(id, async pipeline => {
     const now = new Date()
     const { affectedRows } = await execute(

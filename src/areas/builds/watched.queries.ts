@@ -19,6 +19,8 @@ export interface WatchedBuild {
   /** The host of the worker that runs it. */
   readonly hostname: string | null
   readonly pid: number | null
+  /** What people call the outside runner that has it; null with the built-in one. */
+  readonly runner: string | null
 }
 
 export interface WatchedBuildDetails extends WatchedBuild {
@@ -29,9 +31,10 @@ export interface WatchedBuildDetails extends WatchedBuild {
 }
 
 const COLUMNS = `b.id, b.project_id, concat(n.path, '/', p.path) as project, b.name, b.stage, b.ref, b.status, b.created_at,
-  b.started_at, b.finished_at, w.hostname, w.pid`
+  b.started_at, b.finished_at, w.hostname, w.pid,
+  if(o.built_in = 1, null, o.description) as runner`
 const JOINS = `left join projects p on p.id = b.project_id left join namespaces n on n.id = p.namespace_id
-  left join job_processes w on w.id = b.process_id and b.status = 'running'`
+  left join job_processes w on w.id = b.process_id and b.status = 'running' left join runners o on o.id = b.runner_id`
 
 const ofStatus = (status: string) =>
   `(select id from builds force index (builds_queue) where status = '${status}' limit ${MOST})`
@@ -51,3 +54,14 @@ export function findWatchedBuild(id: number): Promise<WatchedBuildDetails | unde
     [id]
   )
 }
+
+/** What a reader of a trace must know: which attempt runs, and whether more will come. */
+export interface TraceState {
+  readonly id: number
+  readonly status: string
+  readonly attempt: number
+  readonly erased_at: Date | null
+}
+
+export const findTraceState = (id: number): Promise<TraceState | undefined> =>
+  row<TraceState>('select id, status, attempt, erased_at from builds where id = ?', [id])

@@ -1,7 +1,7 @@
-// One build with the end of its trace, for the dashboard.
+// One build with the end of its trace, for the dashboard and for commands.
 import { NotFound } from '../../errors.js'
 import { type BuildKey, readTrace, traceSize } from '../../storage/traces.js'
-import { findWatchedBuild, type WatchedBuildDetails } from './watched.queries.js'
+import { findTraceState, findWatchedBuild, type TraceState, type WatchedBuildDetails } from './watched.queries.js'
 
 /** Bytes of the end of a trace that are shown. */
 export const TAIL = 65_536
@@ -17,13 +17,41 @@ export interface TraceTail {
 export async function watchBuild(id: number): Promise<{ build: WatchedBuildDetails; trace: TraceTail }> {
   const build = await findWatchedBuild(id)
   if (!build) throw new NotFound('Build')
-  const none = build.erased_at !== null || build.attempt === 0
-  return { build, trace: none ? { size: 0, tail: '' } : await tailOf({ build: build.id, attempt: build.attempt }) }
+  return { build, trace: await endOfTrace(build) }
 }
 
-async function tailOf(key: BuildKey): Promise<TraceTail> {
+/** The name of a build's trace in the storage; undefined when the build has none. */
+const traceKeyOf = ({ id, attempt, erased_at }: TraceState): BuildKey | undefined =>
+  erased_at !== null || attempt === 0 ? undefined : { build: id, attempt }
+
+/** Returns where the trace of a build stands. Throws NotFound when the build does not exist. */
+export async function traceStateOf(id: number): Promise<TraceState> {
+  const build = await findTraceState(id)
+  if (!build) throw new NotFound('Build')
+  return build
+}
+
+/** Bytes of the trace as it is now; 0 when there is none. */
+export async function sizeOfTrace(build: TraceState): Promise<number> {
+  const key = traceKeyOf(build)
+  return key ? traceSize(key) : 0
+}
+
+/** Bytes of one read of a trace that is followed. */
+const PIECE = 65_536
+
+/** The next bytes of a trace after `start`; none at its end. */
+export async function readTracePiece(build: TraceState, start: number): Promise<Buffer> {
+  const key = traceKeyOf(build)
+  return key ? readTrace(key, start, PIECE) : Buffer.alloc(0)
+}
+
+/** The end of a trace, at most `most` bytes. */
+export async function endOfTrace(build: TraceState, most = TAIL): Promise<TraceTail> {
+  const key = traceKeyOf(build)
+  if (!key) return { size: 0, tail: '' }
   const size = await traceSize(key)
-  const text = (await readTrace(key, Math.max(0, size - TAIL), TAIL)).toString('utf8')
+  const text = (await readTrace(key, Math.max(0, size - most), most)).toString('utf8')
   // A cut in the middle of a line may also be in the middle of a character.
-  return { size, tail: size > TAIL ? text.slice(text.indexOf('\n') + 1) : text }
+  return { size, tail: size > most ? text.slice(text.indexOf('\n') + 1) : text }
 }

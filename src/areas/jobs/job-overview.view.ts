@@ -76,7 +76,8 @@ const Build = Type.Object(
     ref: Text('the branch or tag'),
     started_at: Nullable(Moment('when it began')),
     hostname: Nullable(Text('the machine that runs it')),
-    pid: Nullable(Integer('the number of the process there'))
+    pid: Nullable(Integer('the number of the process there')),
+    runner: Nullable(Text('what people call the outside runner that has it; null with the built-in one'))
   },
   { title: 'RunningBuild', description: 'A build that runs now.' }
 )
@@ -160,7 +161,8 @@ export const viewJobOverview = (found: OverviewReading): JobOverview => ({
     ref: build.ref,
     started_at: build.started_at,
     hostname: build.hostname,
-    pid: build.pid
+    pid: build.pid,
+    runner: build.runner
   })),
   hooks: found.hooks.map(hook => ({
     id: hook.id,

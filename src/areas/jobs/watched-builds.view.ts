@@ -16,7 +16,8 @@ const record = {
   started_at: Nullable(Moment('when it began')),
   finished_at: Nullable(Moment('when it ended')),
   hostname: Nullable(Text('the machine that runs it')),
-  pid: Nullable(Integer('the number of the process there'))
+  pid: Nullable(Integer('the number of the process there')),
+  runner: Nullable(Text('what people call the outside runner that has it; null with the built-in one'))
 }
 
 export const WatchedBuild = Type.Object(record, { title: 'WatchedBuild', description: 'A build of any project.' })
@@ -60,7 +61,8 @@ export const viewWatchedBuild = (build: Row): WatchedBuild => ({
   started_at: build.started_at,
   finished_at: build.finished_at,
   hostname: build.hostname,
-  pid: build.pid
+  pid: build.pid,
+  runner: build.runner
 })
 
 export const viewWatchedBuildDetails = ({

@@ -67,3 +67,32 @@ export const namesOfBuilds = () =>
     `select id as name, concat(name, ', ', status) as about from builds where status in ('pending', 'running')
      order by id desc limit ${MOST}`
   )
+
+/** Builds that can be retried or erased. The index by id keeps this quick on millions of builds. */
+export const namesOfEndedBuilds = () =>
+  rows<NameRow>(
+    `select id as name, concat(name, ', ', status) as about
+     from (select id, name, status from builds order by id desc limit 1000) newest
+     where status in ('success', 'failed', 'canceled') order by id desc limit ${MOST}`
+  )
+
+/** Builds that wait to be started by hand. */
+export const namesOfManualBuilds = () =>
+  rows<NameRow>(
+    `select id as name, concat(name, ', ', status) as about
+     from (select id, name, status, start_when from builds order by id desc limit 1000) newest
+     where status = 'skipped' and start_when = 'manual' order by id desc limit ${MOST}`
+  )
+
+const pipelines = (statuses: string) => () =>
+  rows<NameRow>(
+    `select id as name, concat(ref, ', ', status) as about
+     from (select id, ref, status from pipelines order by id desc limit 1000) newest
+     where status in (${statuses}) order by id desc limit ${MOST}`
+  )
+
+export const namesOfRunningPipelines = pipelines("'created', 'pending', 'running'")
+export const namesOfEndedPipelines = pipelines("'failed', 'canceled'")
+
+export const namesOfRunners = () =>
+  rows<NameRow>(`select id as name, description as about from runners order by id limit ${MOST}`)

@@ -8,6 +8,7 @@ import type { Listener } from '../activity/listeners.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
 import { finishMerge } from './accept/finish.js'
+import { closeIssuesOfPush } from './closing.js'
 import { type OpenMergeRequest, openFrom, openInto } from './merge-requests.queries.js'
 import { followSource } from './versions/versions.js'
 
@@ -30,6 +31,7 @@ export async function applyBranchMove(refChangeId: number): Promise<void> {
     for (const { id } of await openFrom(change.project_id, branch)) await followSource(id)
   }
   await lookInto(change, branch)
+  await closeIssuesOfPush(change)
 }
 
 /** Ends a merge whose process ended after the branch had moved. */

@@ -1,9 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { type Page, type PageRequest, window } from '../../db/paginate.js'
+import { readIssues } from '../issues/issue-readings.js'
+import { Issue, viewIssue } from '../issues/issues.view.js'
 import { CommitItem, viewCommitItem } from '../repository/repository.view.js'
+import { issuesClosedBy } from './closing.js'
 import { requireMergeRequest } from './merge-requests.queries.js'
-import { MergeRequestParams, PATHS, VersionParams } from './merge-requests.schema.js'
+import { MergeRequestParams, PATHS, PageQuery, VersionParams } from './merge-requests.schema.js'
 import { MergeRequestChanges, viewMergeRequestChanges } from './merge-requests.view.js'
 import { readMergeRequest } from './readings.js'
 import { readChanges, readCommits, readPatches } from './versions/changes.js'
@@ -15,6 +19,12 @@ const CUT = 'the header `X-Gitstead-Truncated: true` tells that something is lef
 const LIMITS = `At most 1,000 files, 512 KiB for each and 4 MiB together; ${CUT}.`
 
 const tellCut = (reply: FastifyReply, isCut: boolean) => isCut && reply.header('x-gitstead-truncated', 'true')
+
+/** A part of a short list that is read as a whole. */
+function partOf<T>(list: readonly T[], query: PageRequest): Page<T> {
+  const { page, perPage } = window(query)
+  return { items: list.slice((page - 1) * perPage, page * perPage), total: list.length, page, perPage }
+}
 
 export const changeRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'merge_request.read' as const }
@@ -62,6 +72,27 @@ export const changeRoutes: FastifyPluginAsyncTypebox = async app => {
         ])
         tellCut(reply, changed.isCut)
         return viewMergeRequestChanges(reading, changed.patches)
+      }
+    )
+
+    app.get(
+      `${one}/closes_issues`,
+      {
+        config,
+        schema: {
+          tags: TAGS,
+          deprecated,
+          summary: 'List the issues that a merge request closes when it is merged',
+          description: 'Those that its description and its commits name, the first 100 of them.',
+          params: MergeRequestParams,
+          querystring: PageQuery,
+          response: { 200: Type.Array(Issue) }
+        }
+      },
+      async ({ project, params, query, actor }, reply) => {
+        const found = await requireMergeRequest(project.id, params.merge_request_id)
+        const page = partOf(await issuesClosedBy(project, found, actor), query)
+        return reply.page({ ...page, items: await readIssues(page.items, actor) }, viewIssue)
       }
     )
   }

@@ -2,9 +2,10 @@
 import type { Origin } from '../../access/actor.js'
 import { parseConfig } from '../../ci/config.js'
 import { type Plan, planPipeline } from '../../ci/plan.js'
-import { Invalid, NotFound } from '../../errors.js'
+import { Forbidden, Invalid, NotFound } from '../../errors.js'
 import { type Commit, readCommit } from '../../git/commits.js'
 import { refValue, resolveCommit, ZERO } from '../../git/refs.js'
+import { audit } from '../audit/audit.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { insertPlanned, type NewPipeline } from './insert-pipeline.js'
@@ -44,6 +45,24 @@ export async function createPipelineOf(project: ProjectRow, ref: string, origin:
   if (!plan) throw new Invalid('base', errors.join('\n'))
   const id = await insertPlanned(pipeline, plan)
   if (id === null) throw new NotFound('Project')
+  return id
+}
+
+/**
+ * Creates a pipeline for a command, of the default branch unless `ref` names another, and returns its id. Throws Invalid, and
+ * Forbidden when the project takes no builds.
+ */
+export async function runPipelineOf(project: ProjectRow, ref: string | undefined, origin: Origin): Promise<number> {
+  const name = `${project.namespace_path}/${project.path}`
+  if (!project.builds_enabled || project.archived) throw new Forbidden(`${name} takes no builds`)
+  const wanted = ref ?? project.default_branch
+  if (wanted === null) throw new Invalid('ref', 'is missing: the project has no default branch')
+  const id = await createPipelineOf(project, wanted, origin)
+  await audit(origin, {
+    action: 'pipeline.run',
+    target: { type: 'project', id: project.id, name },
+    changes: { ref: { after: wanted }, pipeline: { after: id } }
+  })
   return id
 }
 

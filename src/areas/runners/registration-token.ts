@@ -1,10 +1,11 @@
-// The token of the instance, with which shared runners register. It is a secret of administrators: the settings never
-// show it.
+// The token of the instance, with which shared runners register, and that of a project, with which its own runners do. The
+// first is a secret of administrators: the settings never show it.
 import type { Origin } from '../../access/actor.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { decrypt, encrypt, newToken, tokenHash } from '../../secrets.js'
 import { audit } from '../audit/audit.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
 import { settingsRecord } from '../settings/settings.queries.js'
 
 /**
@@ -42,6 +43,29 @@ async function storeToken(): Promise<string> {
   await execute('update application_settings set runners_token_hash = ?, runners_token_encrypted = ? where id = 1', [
     tokenHash(token),
     encrypt(token)
+  ])
+  return token
+}
+
+/** Returns the token with which the runners of a project register. */
+export const projectToken = async (project: ProjectRow): Promise<string> =>
+  textOf(project.runners_token_encrypted) ?? storeProjectToken(project)
+
+/** Replaces the registration token of a project. Runners that are registered stay. */
+export function resetProjectToken(project: ProjectRow, origin: Origin): Promise<string> {
+  return transact(async () => {
+    const target = { type: 'project', id: project.id, name: `${project.namespace_path}/${project.path}` }
+    await audit(origin, { action: 'runner.reset_registration_token', target })
+    return storeProjectToken(project)
+  })
+}
+
+async function storeProjectToken({ id }: ProjectRow): Promise<string> {
+  const token = newToken()
+  await execute('update projects set runners_token_hash = ?, runners_token_encrypted = ? where id = ?', [
+    tokenHash(token),
+    encrypt(token),
+    id
   ])
   return token
 }

@@ -23,9 +23,12 @@ export async function listVariables(projectId: number, query: PageRequest): Prom
 /** All variables of a project, for a build. */
 export const allVariables = (projectId: number) => rows<VariableRow>(`${SELECT} order by v.name`, [projectId])
 
+export const findVariable = (projectId: number, name: string): Promise<VariableRow | undefined> =>
+  row<VariableRow>(`${SELECT} and v.name = ?`, [projectId, name])
+
 /** Finds a variable of a project. Throws NotFound. */
 export async function requireVariable(projectId: number, name: string): Promise<VariableRow> {
-  const found = await row<VariableRow>(`${SELECT} and v.name = ?`, [projectId, name])
+  const found = await findVariable(projectId, name)
   if (!found) throw new NotFound('Variable')
   return found
 }

@@ -9,7 +9,7 @@ import { Invalid, NotFound, Taken } from '../../errors.js'
 import { decrypt, encrypt } from '../../secrets.js'
 import { audit } from '../audit/audit.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
-import { allVariables, requireVariable, type VariableRow } from './variables.queries.js'
+import { allVariables, findVariable, requireVariable, type VariableRow } from './variables.queries.js'
 import { LONGEST_VALUE, type VariableBody, type VariableChange } from './variables.schema.js'
 
 /** Not specified: how many a project may have. All of them go into the environment of each build. */
@@ -63,6 +63,16 @@ export async function updateVariable(
     await audit(origin, { action: 'variable.update', target: targetOf(project, key) })
   })
   return requireVariable(project.id, key)
+}
+
+/** Creates a variable, or changes its value. Returns whether it is new. Throws Invalid. */
+export async function setVariable(project: ProjectRow, body: VariableBody, origin: Origin): Promise<boolean> {
+  if (await findVariable(project.id, body.key)) {
+    await updateVariable(project, body.key, body, origin)
+    return false
+  }
+  await createVariable(project, body, origin)
+  return true
 }
 
 /** Removes a variable and returns it. Throws NotFound. */

@@ -186,7 +186,8 @@ export const BUILDS: Spec<WatchedBuild> = {
       width: -2,
       least: 12,
       drop: 1,
-      cell: ({ status, hostname, pid }) => {
+      cell: ({ status, hostname, pid, runner }) => {
+        if (runner !== null) return runner
         if (hostname !== null) return `${hostname}:${pid}`
         return status === 'running' ? toned('gone', 'bad') : '-'
       }

@@ -10,6 +10,11 @@ export const LIVE_NAMES = [
   'broadcasts',
   'backups',
   'jobs',
-  'builds'
+  'builds',
+  'endedBuilds',
+  'manualBuilds',
+  'runningPipelines',
+  'endedPipelines',
+  'runners'
 ] as const
 export type LiveNames = (typeof LIVE_NAMES)[number]

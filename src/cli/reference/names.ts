@@ -38,7 +38,25 @@ const KINDS: { readonly [place: string]: LiveNames | FixedNames } = {
   'jobs show id': 'jobs',
   'jobs retry id': 'jobs',
   'jobs discard id': 'jobs',
-  'builds cancel build': 'builds'
+  'builds cancel build': 'builds',
+  'builds trace build': 'builds',
+  'builds show build': 'builds',
+  'builds play build': 'manualBuilds',
+  'builds retry build': 'endedBuilds',
+  'builds erase build': 'endedBuilds',
+  'pipelines cancel pipeline': 'runningPipelines',
+  'pipelines show pipeline': 'runningPipelines',
+  'pipelines retry pipeline': 'endedPipelines',
+  'builds list --pipeline': 'runningPipelines',
+  'runners pause id': 'runners',
+  'runners resume id': 'runners',
+  'runners remove id': 'runners',
+  'builds list --project': 'projects',
+  'pipelines list --project': 'projects',
+  'runners register --project': 'projects',
+  'runners token --project': 'projects',
+  'deploy-keys add --project': 'projects',
+  'deploy-keys list --project': 'projects'
 }
 
 /** The names that are the same on every appliance of this version. */

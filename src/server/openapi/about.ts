@@ -24,6 +24,8 @@ export const tags = [
   { name: 'Labels', description: 'Words that mark issues and merge requests.' },
   { name: 'Milestones', description: 'Steps of a project, for which issues and merge requests are planned.' },
   { name: 'Issues', description: 'What there is to do in projects.' },
+  { name: 'Snippets', description: 'Pieces of text and code, in a project or of a user.' },
+  { name: 'Project hooks', description: 'URLs that are called when something happens in a project.' },
   { name: 'System hooks', description: 'URLs that are called when something happens anywhere on the instance.' },
   { name: 'Audit', description: 'Who changed what, when and from where.' },
   { name: 'Templates', description: 'Texts for new files: licenses, ignore files, Dockerfiles and CI files.' },

@@ -35,7 +35,7 @@ import { Conflict, NoSuch } from '../../../src/errors.js'
 import { ZERO } from '../../../src/git/refs.js'
 import { RESTORE_DRAFT } from '../../../src/home.js'
 import { startOf } from '../../../src/queue/processes.js'
-import { cli } from '../../helpers/cli.js'
+import { cli, cliProcess } from '../../helpers/cli.js'
 import { actorOf, factory, originBy, projectRow, someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 import { waitingHappenings } from '../../helpers/told.js'
@@ -327,7 +327,7 @@ t.test('a project of another appliance, or one that does not exist, is refused',
 
 t.test('a restore that was killed can be run again, and no command takes its folder for a home', async t => {
   const backup = await create({ withSecrets: true })
-  const restore = (into: string) => cli(['restore', backup.path, '--into', into, '--json'], { environment })
+  const restore = (into: string) => cliProcess(['restore', backup.path, '--into', into, '--json'], { environment })
   const dead = join(`${RESTORE_DRAFT}4000000-1`)
   const moments: [string, object][] = [
     ['while it filled the folder', { [dead]: { mysql: {}, repositories: {}, 'secrets.json': '{}' } }],
@@ -351,14 +351,14 @@ t.test('a restore that was killed can be run again, and no command takes its fol
         ['up', '--port', '0'],
         ['db', 'migrate']
       ]) {
-        const { code, stderr } = await cli([...command, '--home', into])
+        const { code, stderr } = await cliProcess([...command, '--home', into])
         t.equal(code, 1, `${command.join(' ')} ${moment}`)
         t.match(stderr, /a restore into \S+ has not ended/)
       }
     }
     const { code, stderr } = await restore(into)
     t.equal(code, 0, `${moment}: ${stderr}`)
-    t.equal((await cli(['users', 'list', '--home', into])).code, 0)
+    t.equal((await cliProcess(['users', 'list', '--home', into])).code, 0)
     t.notOk(existsSync(join(into, 'repositories/old')) || existsSync(join(into, dead)))
     t.equal((await restore(into)).code, 4, 'a home is never overwritten')
   }

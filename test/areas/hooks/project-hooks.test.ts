@@ -1,4 +1,4 @@
-// Hooks of projects: the events of pushes, and that the API of system hooks does not show these hooks.
+// Hooks of projects: their API, the events of pushes, and that the API of system hooks does not show these hooks.
 import t, { type Test } from 'tap'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { addDelivery } from '../../../src/areas/hooks/deliveries.js'
@@ -40,7 +40,7 @@ t.beforeEach(async () => {
   for (const table of ['jobs', 'hooks', 'hook_deliveries', 'hook_attempts']) await execute(`delete from ${table}`)
 })
 
-/** Starts a receiver and adds a hook of the project for it. There is no API for such hooks yet. */
+/** Starts a receiver and adds a hook of the project for it. */
 async function hooked(t: Test, project: TestProject, flags: { pushEvents?: boolean; tagPushEvents?: boolean } = {}) {
   const { port, received } = await receiver(t, response => response.end())
   const { id } = await Hook.create({
@@ -318,4 +318,88 @@ t.test('the removal of a project removes its hooks', async t => {
   await app.runJobs()
   t.equal(received.length, 0)
   t.same(await rows('select id from hooks'), [])
+})
+
+t.test('a hook is added, read, changed, listed and removed by the API', async t => {
+  const project = await app.make.project()
+  const owner = app.as(project.owner)
+  const path = `/projects/${project.id}/hooks`
+  const created = await owner.post(path, { url: 'https://user:secret@hooks.example.org/in', token: 'x' })
+  t.equal(created.statusCode, 201)
+  const { id, created_at } = created.json()
+  const record = {
+    id,
+    url: 'https://user:redacted@hooks.example.org/in',
+    created_at,
+    push_events: true,
+    tag_push_events: false,
+    enable_ssl_verification: true,
+    project_id: project.id,
+    issues_events: false,
+    merge_requests_events: false,
+    note_events: false,
+    build_events: false,
+    pipeline_events: false,
+    wiki_page_events: false
+  }
+  t.same(created.json(), record)
+  t.same((await owner.get(`${path}/${id}`)).json(), record)
+  const flags = {
+    push_events: false,
+    tag_push_events: true,
+    issues_events: true,
+    merge_requests_events: true,
+    note_events: true,
+    build_events: true,
+    pipeline_events: true,
+    wiki_page_events: true,
+    enable_ssl_verification: false
+  }
+  const url = 'https://hooks.example.org/other'
+  const changed = await owner.put(`${path}/${id}`, { url, ...flags })
+  t.equal(changed.statusCode, 200)
+  t.same(changed.json(), { ...record, url, ...flags })
+  t.same((await owner.put(`${path}/${id}`, { url, token: '' })).json(), changed.json(), 'the rest stays')
+  t.equal((await Hook.findByPk(id))?.tokenEncrypted, null)
+  const list = await owner.get(path)
+  t.same(list.json(), [changed.json()])
+  t.equal(list.headers['x-total'], '1')
+  const other = await app.make.project({ owner: project.owner })
+  t.same((await owner.get(`/projects/${other.id}/hooks/${id}`)).json(), { message: '404 Not found' })
+  t.same((await owner.delete(`${path}/${id}`)).json(), changed.json())
+  const again = await owner.delete(`${path}/${id}`)
+  t.same([again.statusCode, again.json()], [404, { message: `404 Error deleting hook ${id} Not Found` }])
+  t.equal((await owner.put(`${path}/${id}`, { url })).statusCode, 404)
+})
+
+t.test('wrong URLs are refused, and a project has a hundred hooks at the most', async t => {
+  const project = await app.make.project()
+  const owner = app.as(project.owner)
+  const path = `/projects/${project.id}/hooks`
+  t.match((await owner.post(path, {})).json(), { error: 'url is missing' })
+  for (const url of ['', 'ftp://example.org', 'example.org', 'http://', 'javascript:alert(1)', 'http://a b/']) {
+    const res = await owner.post(path, { url })
+    t.same([res.statusCode, res.json().message], [422, 'Invalid url given'], url)
+  }
+  const url = 'https://hooks.example.org/'
+  t.match((await owner.post(path, { url, push_events: 'maybe' })).json(), { error: 'push_events is invalid' })
+  await Hook.bulkCreate(Array.from({ length: 99 }, () => ({ projectId: project.id, url })))
+  const { id } = (await owner.post(path, { url })).json()
+  const full = await owner.post(path, { url })
+  t.equal(full.statusCode, 400)
+  t.match(full.json(), { message: { base: [/100 hooks already: remove one first/] } })
+  t.equal((await owner.put(`${path}/${id}`, { url: 'nonsense' })).statusCode, 422)
+})
+
+t.test('a hook that the API made receives what its flags say, and another URL ends the rest', async t => {
+  const project = await app.make.project()
+  const owner = app.as(project.owner)
+  const { port, received } = await receiver(t, response => response.end())
+  const path = `/projects/${project.id}/hooks`
+  const { id } = (await owner.post(path, { url: 'http://127.0.0.1:9/', push_events: false })).json()
+  await execute('update hooks set failures = 9, resting_until = now() + interval 1 hour where id = ?', [id])
+  await owner.put(`${path}/${id}`, { url: `http://127.0.0.1:${port}/`, push_events: true })
+  await app.make.file(project, 'one', '1')
+  await app.runJobs()
+  t.match(received, [{ headers: { 'x-gitstead-event': 'Push Hook' } }])
 })

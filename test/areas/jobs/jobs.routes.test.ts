@@ -6,6 +6,7 @@ import { enqueue } from '../../../src/queue/enqueue.js'
 import { testApp } from '../../helpers/app.js'
 import { toldJob } from '../../helpers/told.js'
 import { beginBuild, endBuild, makePipeline } from '../builds/make-builds.js'
+import { makeRunner } from '../runners/make-runners.js'
 
 const app = await testApp(t)
 const admin = await app.make.admin()
@@ -42,7 +43,13 @@ t.test('GET /bgjobs/overview is the whole record of the dashboard', async t => {
   t.match(found.queues[0], { name: 'default', paused: false, ready: 0, dead: 1, latency: 0, processed_per_minute: 0 })
   t.equal(found.queues[0].minutes.length, 60)
   t.match(found.failures, [{ id, name: 'happening.told', error: 'Error: no', payload: { id: 'a' }, state: 'dead' }])
-  t.match(found.builds, [{ id: build.id, project: project.path, name: 'job', ref: 'master', hostname: null }])
+  t.match(found.builds, [
+    { id: build.id, project: project.path, name: 'job', ref: 'master', hostname: null, runner: null }
+  ])
+  const { id: outside } = await makeRunner()
+  await execute('update builds set runner_id = ? where id = ?', [outside, build.id])
+  t.match((await as.get('/bgjobs/overview')).json().builds, [{ id: build.id, runner: 'a runner' }])
+  t.match((await as.get(`/bgjobs/builds/${build.id}`)).json(), { status: 'running', runner: 'a runner' })
   t.match(found.totals, { dead: 1, ready: 0 })
 })
 

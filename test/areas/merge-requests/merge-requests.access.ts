@@ -47,6 +47,7 @@ const ofBoth = (one: string) => ({
   [`POST ${one}/cancel_merge_when_build_succeeds`]: merge,
   [`GET ${one}/commits`]: read,
   [`GET ${one}/changes`]: read,
+  [`GET ${one}/closes_issues`]: read,
   [`POST ${one}/subscription`]: subscribe,
   [`DELETE ${one}/subscription`]: unsubscribe
 })

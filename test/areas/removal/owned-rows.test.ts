@@ -126,6 +126,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'deploy_keys.user_id': /deploy keys that the user added; they still open their projects/,
   'project_stars.user_id': /stars/,
   'commit_comments.author_id': /comments about commits/,
+  'snippets.author_id': /snippets/,
   'activity_events.author_id': /what the user did in the activity of projects/,
   'pipelines.user_id': /pipelines, builds and deployments in other projects; their `user` is null/,
   'commit_statuses.user_id': /statuses that the user gave to commits; their `author` is null/,

@@ -75,6 +75,7 @@ t.test('DELETE /users/:id', async t => {
         commit_comments: 0,
         issues: 0,
         subscriptions: 0,
+        snippets: 0,
         activities: 0
       },
       stays: {

@@ -143,6 +143,12 @@ t.test('at 80 columns no word is cut, and columns that do not fit are named', as
   t.match(linesOf({ shown: long, state: on('builds') }).join('\n'), /Builds 1 .*without .*STAGE/)
 })
 
+t.test('a build shows the worker or the outside runner that has it, and that its worker is gone', async t => {
+  const builds = [build(1, { hostname: 'vm', pid: 7 }), build(2, { runner: 'build host 1' }), build(3)]
+  const lines = linesOf({ shown: { overview: overview(), jobs: null, builds }, state: on('builds') }).join('\n')
+  t.match(lines, / 3 running .* gone *\n.* 2 running .* build host 1 *\n.* 1 running .* vm:7 *\n/)
+})
+
 t.test('a hook that fails tells what fails, since when, and when it is tried next', async t => {
   const hooks = [hook(3, { failures: 12, since: new Date(NOW - 3_700_000), next_try_at: new Date(NOW + 45_000) })]
   const text = linesOf({ state: on('hooks'), shown: { overview: overview({ hooks }), jobs: null, builds: null } }).join(

@@ -55,6 +55,7 @@ export const build = (id: number, values: Partial<WatchedBuild> = {}): WatchedBu
   finished_at: null,
   hostname: null,
   pid: null,
+  runner: null,
   ...values
 })
 
@@ -123,7 +124,8 @@ export const overview = (values: Partial<JobOverview> = {}): JobOverview => ({
       ref: 'master',
       started_at: ago(75),
       hostname: 'worker-1',
-      pid: 4711
+      pid: 4711,
+      runner: null
     }
   ],
   hooks: [],
@@ -146,7 +148,8 @@ export const nasty = (): JobOverview =>
       project: NASTY,
       name: NASTY,
       ref: NASTY,
-      hostname: at % 2 ? NASTY : null
+      hostname: at % 2 ? NASTY : null,
+      runner: at % 3 ? null : NASTY
     })),
     processes: Array.from({ length: 30 }, (_, at) => ({
       ...(overview().processes[0] as JobOverview['processes'][number]),

@@ -8,6 +8,7 @@ import { mergeTree } from '../../../git/merge.js'
 import { mergeBase } from '../../../git/merge-base.js'
 import { enqueue } from '../../../queue/enqueue.js'
 import type { ProjectRow } from '../../projects/projects.queries.js'
+import { issuesClosedBy } from '../closing.js'
 import { type MergeRequestRow, requireMergeRequest, reread } from '../merge-requests.queries.js'
 import type { AcceptBody } from '../merge-requests.schema.js'
 import { isOpen, mayMergeInto } from '../rules.js'
@@ -52,7 +53,7 @@ export async function acceptMergeRequest(
     project,
     found,
     {
-      message: body.merge_commit_message || messageOf(found),
+      message: body.merge_commit_message || messageOf(found, await issuesClosedBy(project, found, actor)),
       removeSourceBranch,
       finish: commit => markMerged({ id, commit, userId, removeSourceBranch })
     },

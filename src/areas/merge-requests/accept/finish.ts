@@ -12,6 +12,7 @@ import { findProject } from '../../projects/projects.queries.js'
 import { repositoryPath } from '../../projects/repositories.js'
 import { moveRefs } from '../../refs/move-refs.js'
 import { findProtections } from '../../refs/protected-branches.queries.js'
+import { closeIssuesOf } from '../closing.js'
 import { tellMergeRequest } from '../happenings.js'
 import { findMergeRequest, type MergeRequestRow } from '../merge-requests.queries.js'
 
@@ -61,10 +62,11 @@ export async function finishMerge(merged: FinishedMerge): Promise<void> {
   if (await markMerged(merged)) await settleNow(merged)
 }
 
-/** Removes the source branch after a merge. The second run finds it gone. */
+/** Closes issues and removes the source branch after a merge. The second run finds both done. */
 export async function settleMerge(merged: { readonly id: number; readonly userId: number | null }): Promise<void> {
   const found = await findMergeRequest(merged.id)
   if (found?.state !== 'merged') return
+  await closeIssuesOf(found, merged.userId)
   const isForced = found.force_remove_source_branch === 1
   if (isForced || found.should_remove_source_branch === 1) {
     // Who wished at its creation that the branch goes is its author.

@@ -36,8 +36,21 @@ export interface Registered {
  * Registers a runner: a shared one with the token of the instance, one of a project with the token of that. Throws
  * Forbidden for another token, and Invalid.
  */
-export async function registerRunner(token: string, wanted: Registration, origin: Origin): Promise<Registered> {
-  const projectId = await projectOf(token)
+export const registerRunner = async (token: string, wanted: Registration, origin: Origin): Promise<Registered> =>
+  addRunner(await projectOf(token), wanted, { origin, contactedAt: new Date() })
+
+/**
+ * Adds a runner that comes later, with the token that this returns: one of a project, or with null a shared one. Throws
+ * Invalid.
+ */
+export const announceRunner = (projectId: number | null, wanted: Registration, origin: Origin): Promise<Registered> =>
+  addRunner(projectId, wanted, { origin, contactedAt: null })
+
+async function addRunner(
+  projectId: number | null,
+  wanted: Registration,
+  { origin, contactedAt }: { readonly origin: Origin; readonly contactedAt: Date | null }
+): Promise<Registered> {
   const values = valuesOf(wanted)
   const made = newToken()
   return transact(async () => {
@@ -63,7 +76,7 @@ export async function registerRunner(token: string, wanted: Registration, origin
         JSON.stringify(values.tags),
         values.maximumTimeout,
         ...values.facts,
-        now,
+        contactedAt,
         now,
         now
       ]

@@ -3,11 +3,16 @@ import { confirm, requireAnswer } from '../../confirm.js'
 import { Flags } from '../../oclif.js'
 
 export default class RunnersToken extends BaseCommand {
-  static override summary = 'Print the token with which shared runners register'
+  static override summary = 'Print the token with which shared runners, or those of a project, register'
   static override description =
-    'The runners of one project register with the runners_token of the project instead. With --reset the old token stops working; runners that are registered stay. With --json: {token}.'
-  static override examples = ['<%= config.bin %> runners token', '<%= config.bin %> runners token --reset --yes']
+    'With --reset the old token stops working; runners that are registered stay. With --json: {token}.'
+  static override examples = [
+    '<%= config.bin %> runners token',
+    '<%= config.bin %> runners token --project ada/engine --json',
+    '<%= config.bin %> runners token --reset --yes'
+  ]
   static override flags = {
+    project: Flags.string({ description: 'the token of this project: NAMESPACE/PROJECT or number' }),
     reset: Flags.boolean({ description: 'replace the token by a new one' }),
     yes: Flags.boolean({ description: 'do it without a question', dependsOn: ['reset'] })
   }
@@ -17,15 +22,19 @@ export default class RunnersToken extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (flags.reset) requireAnswer(how)
-    const [{ withDatabase }, { commandOrigin }, { registrationToken, resetRegistrationToken }] = await Promise.all([
+    const [{ withDatabase }, { commandOrigin }, { requireNamedProject }, tokens] = await Promise.all([
       import('../../with-database.js'),
       import('../../origin.js'),
+      import('../../named-project.js'),
       import('../../../areas/runners/registration-token.js')
     ])
-    if (flags.reset) await confirm('the registration token of the instance stops working', how)
-    const token = await withDatabase(() =>
-      flags.reset ? resetRegistrationToken(commandOrigin()) : registrationToken()
-    )
+    if (flags.reset) await confirm(`the registration token of ${flags.project ?? 'the instance'} stops working`, how)
+    const token = await withDatabase(async () => {
+      const project = flags.project === undefined ? undefined : await requireNamedProject(flags.project)
+      if (project)
+        return flags.reset ? tokens.resetProjectToken(project, commandOrigin()) : tokens.projectToken(project)
+      return flags.reset ? tokens.resetRegistrationToken(commandOrigin()) : tokens.registrationToken()
+    })
     this.log(token)
     return { token }
   }

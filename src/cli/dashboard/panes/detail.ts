@@ -91,6 +91,7 @@ const ofBuild = (build: WatchedBuildDetails, now: number) => [
   field('status', [build.status, build.failure_reason ?? '', exitOf(build)].filter(Boolean).join(', ')),
   field('made', moment(build.created_at, now)),
   ...(build.started_at === null ? [] : [field('started', `${moment(build.started_at, now)}${lastedOf(build)}`)]),
+  ...(build.runner === null ? [] : [field('runner', build.runner)]),
   ...(build.hostname === null ? [] : [field('worker', `${build.hostname}:${build.pid}`)]),
   '',
   `trace (${build.trace.size} bytes${Buffer.byteLength(build.trace.tail) < build.trace.size ? ', the end of it' : ''}):`,

@@ -1,0 +1,27 @@
+import { type Static, Type } from 'typebox'
+import { Flag, IdOf, Paging, projectParam, Text } from '../../lib/schema.js'
+
+const flag = (description: string) => Type.Optional(Flag(description))
+
+export const ProjectHookParams = Type.Object({ ...projectParam, hook_id: IdOf('the hook') })
+export const ProjectHookListQuery = Type.Object(Paging)
+
+export const ProjectHookBody = Type.Object(
+  {
+    url: Text('the http or https URL that is called'),
+    token: Type.Optional(
+      Text('a secret that is sent with every delivery; an empty one removes it', { maxLength: 500 })
+    ),
+    push_events: flag('whether it is called for pushes to branches; default true'),
+    tag_push_events: flag('whether it is called for tags; default false'),
+    issues_events: flag('whether it is called for issues; default false'),
+    merge_requests_events: flag('whether it is called for merge requests; default false'),
+    note_events: flag('whether it is called for comments; default false'),
+    build_events: flag('whether it is called for builds; default false'),
+    pipeline_events: flag('whether it is called for pipelines; default false'),
+    wiki_page_events: flag('whether it is called for pages of the wiki; default false'),
+    enable_ssl_verification: flag('whether the certificate of the receiver is checked; default true')
+  },
+  { title: 'ProjectHookBody', description: 'A hook of a project. What a change does not name stays as it is.' }
+)
+export type ProjectHookBody = Static<typeof ProjectHookBody>

@@ -1,0 +1,81 @@
+import { BUILD_STATUSES } from '../../../ci/status.js'
+import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
+import { recordNumberFlag } from '../../record-number.js'
+import type { Column } from '../../table.js'
+
+type Row = import('../../../areas/builds/described-builds.queries.js').DescribedBuild
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['ID', build => build.id],
+  ['PROJECT', build => build.project],
+  ['PIPELINE', build => build.pipeline_id],
+  ['STAGE', build => build.stage],
+  ['NAME', build => build.name],
+  ['REF', build => build.ref],
+  ['STATUS', build => build.status],
+  ['RUNNER', build => build.runner],
+  ['STARTED', build => build.started_at],
+  ['FINISHED', build => build.finished_at]
+]
+
+export default class BuildsList extends BaseCommand {
+  static override summary = 'List builds, newest first'
+  static override description =
+    'Several filters list the builds that pass all of them. With --json: {builds, total}, each in the form of `builds show`, but without trace_size; total also counts the builds beyond --limit. With --all --json, each build is a line of its own.'
+  static override examples = [
+    '<%= config.bin %> builds list --status running --status pending',
+    '<%= config.bin %> builds list --project ada/engine --ref master --limit 10 --json',
+    '<%= config.bin %> builds list --pipeline 1205'
+  ]
+  static override flags = {
+    ...allFlag(),
+    project: Flags.string({ description: 'only builds of this project: NAMESPACE/PROJECT or number' }),
+    pipeline: recordNumberFlag('only builds of the pipeline with this number'),
+    status: Flags.option({
+      options: BUILD_STATUSES,
+      multiple: true,
+      description: 'only builds with this status; you can give several'
+    })(),
+    ref: Flags.string({ description: 'only builds of this branch or tag' }),
+    limit: Flags.integer({ default: 50, min: 1, max: 10_000, description: 'show at most this many builds' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(BuildsList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireNamedProject }, queries] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../named-project.js'),
+      import('../../../areas/builds/described-builds.queries.js')
+    ])
+    const filter = async () => ({
+      projectId: flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id,
+      pipelineId: flags.pipeline,
+      statuses: flags.status,
+      ref: flags.ref
+    })
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(async () => {
+        const wanted = await filter()
+        return printAll({
+          name: 'builds',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view: () => queries.viewDescribedBuild,
+          part: last => queries.describedBuildsBefore(wanted, last),
+          idOf: build => build.id
+        })
+      })
+    }
+    const { items, total } = await withDatabase(async () => queries.listDescribedBuilds(await filter(), flags.limit))
+    if (this.jsonEnabled()) return { builds: items.map(queries.viewDescribedBuild), total }
+    const { table } = await import('../../table.js')
+    this.log(table(items, COLUMNS))
+    if (total > items.length)
+      this.logToStderr(`${items.length} of ${total} builds: raise --limit, or use --all, to see more`)
+    return undefined
+  }
+}

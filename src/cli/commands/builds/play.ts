@@ -1,0 +1,43 @@
+import { BaseCommand } from '../../base.js'
+import { recordNumbers, requireNumbers } from '../../record-number.js'
+
+export default class BuildsPlay extends BaseCommand {
+  static override summary = 'Start builds that wait to be started by hand'
+  static override description =
+    'A build with `when: manual` waits with the status skipped. With --json: {played, failed}: the numbers of the builds; each failure is {argument, error}.'
+  static override strict = false
+  static override examples = ['<%= config.bin %> builds play 4711', '<%= config.bin %> builds play 4711 4712 --json']
+  static override args = { build: recordNumbers('number of a build') }
+
+  async run() {
+    const { flags, argv } = await this.parse(BuildsPlay)
+    this.configure(flags)
+    const [
+      { asked },
+      { sortOut },
+      { withDatabase },
+      { commandOrigin },
+      { requireDescribedBuild },
+      { playBuild },
+      { BadRequest, Failure }
+    ] = await Promise.all([
+      import('../../asked.js'),
+      import('../../each.js'),
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/builds/described-builds.queries.js'),
+      import('../../../areas/builds/build-actions.js'),
+      import('../../../errors.js')
+    ])
+    const play = async (id: number) => {
+      const build = await asked('build', id, () => requireDescribedBuild(id))
+      await playBuild({ id: build.project_id }, id, commandOrigin()).catch(error => {
+        if (!(error instanceof BadRequest)) throw error
+        throw new Failure(`build ${id} does not wait to be started by hand: it is ${build.status}`)
+      })
+      this.log(`started build ${id}`)
+    }
+    const { done, failed } = await withDatabase(() => sortOut(requireNumbers(argv), this.jsonEnabled(), play))
+    return { played: done.map(({ argument }) => argument), failed }
+  }
+}

@@ -1,0 +1,32 @@
+import { BaseCommand } from '../../base.js'
+import { recordNumbers, requireNumbers } from '../../record-number.js'
+
+export default class BuildsShow extends BaseCommand {
+  static override summary = 'Show a build: where it stands, who runs it, and why it failed'
+  static override description =
+    'With --json: the record, with id, pipeline_id, project_id, project, name, stage, ref, tag, sha, status, when, allow_failure, tag_list, attempt, failure_reason, exit_code, coverage, user, runner_id, runner, artifacts_size, artifacts_expire_at, created_at, queued_at, started_at, finished_at, erased_at and trace_size.'
+  static override strict = false
+  static override examples = ['<%= config.bin %> builds show 4711', '<%= config.bin %> builds show 4711 4712 --json']
+  static override args = { build: recordNumbers('number of a build') }
+
+  async run() {
+    const { flags, argv } = await this.parse(BuildsShow)
+    this.configure(flags)
+    const [{ asked }, { doEach }, { withDatabase }, queries, { sizeOfTrace }, { fields }] = await Promise.all([
+      import('../../asked.js'),
+      import('../../each.js'),
+      import('../../with-database.js'),
+      import('../../../areas/builds/described-builds.queries.js'),
+      import('../../../areas/builds/watched.js'),
+      import('../../table.js')
+    ])
+    const show = async (id: number) => {
+      const build = await asked('build', id, () => queries.requireDescribedBuild(id))
+      const view = queries.viewDescribedBuild(build)
+      const shown = { ...view, trace_size: await sizeOfTrace(build) }
+      this.log(fields({ ...shown, tag_list: view.tag_list.join(', ') }))
+      return shown
+    }
+    return withDatabase(() => doEach(requireNumbers(argv), this.jsonEnabled(), show))
+  }
+}

@@ -1,0 +1,76 @@
+import { BUILD_STATUSES } from '../../../ci/status.js'
+import { BaseCommand } from '../../base.js'
+import { allFlag } from '../../list-all.js'
+import { Flags } from '../../oclif.js'
+import type { Column } from '../../table.js'
+
+type Row = import('../../../areas/pipelines/described-pipelines.queries.js').DescribedPipeline
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['ID', pipeline => pipeline.id],
+  ['PROJECT', pipeline => pipeline.project],
+  ['REF', pipeline => pipeline.ref],
+  ['COMMIT', pipeline => pipeline.sha.slice(0, 8)],
+  ['STATUS', pipeline => pipeline.status],
+  ['SOURCE', pipeline => pipeline.source],
+  ['USER', pipeline => pipeline.username],
+  ['CREATED', pipeline => pipeline.created_at],
+  ['FINISHED', pipeline => pipeline.finished_at]
+]
+
+export default class PipelinesList extends BaseCommand {
+  static override summary = 'List pipelines, newest first'
+  static override description =
+    'Several filters list the pipelines that pass all of them. With --json: {pipelines, total}, each with id, project_id, project, ref, tag, sha, status, source, user, yaml_errors, duration, created_at, started_at and finished_at; total also counts the pipelines beyond --limit. With --all --json, each pipeline is a line of its own.'
+  static override examples = [
+    '<%= config.bin %> pipelines list --project ada/engine',
+    '<%= config.bin %> pipelines list --status failed --limit 10 --json'
+  ]
+  static override flags = {
+    ...allFlag(),
+    project: Flags.string({ description: 'only pipelines of this project: NAMESPACE/PROJECT or number' }),
+    status: Flags.option({
+      options: BUILD_STATUSES,
+      multiple: true,
+      description: 'only pipelines with this status; you can give several'
+    })(),
+    ref: Flags.string({ description: 'only pipelines of this branch or tag' }),
+    limit: Flags.integer({ default: 50, min: 1, max: 10_000, description: 'show at most this many pipelines' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(PipelinesList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireNamedProject }, queries] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../named-project.js'),
+      import('../../../areas/pipelines/described-pipelines.queries.js')
+    ])
+    const filter = async () => ({
+      projectId: flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id,
+      statuses: flags.status,
+      ref: flags.ref
+    })
+    if (flags.all) {
+      const { printAll } = await import('../../list-all.js')
+      return withDatabase(async () => {
+        const wanted = await filter()
+        return printAll({
+          name: 'pipelines',
+          json: this.jsonEnabled(),
+          columns: COLUMNS,
+          view: () => queries.viewDescribedPipeline,
+          part: last => queries.describedPipelinesBefore(wanted, last),
+          idOf: pipeline => pipeline.id
+        })
+      })
+    }
+    const { items, total } = await withDatabase(async () => queries.listDescribedPipelines(await filter(), flags.limit))
+    if (this.jsonEnabled()) return { pipelines: items.map(queries.viewDescribedPipeline), total }
+    const { table } = await import('../../table.js')
+    this.log(table(items, COLUMNS))
+    if (total > items.length)
+      this.logToStderr(`${items.length} of ${total} pipelines: raise --limit, or use --all, to see more`)
+    return undefined
+  }
+}

@@ -1,0 +1,52 @@
+import { BaseCommand } from '../../base.js'
+import { Flags } from '../../oclif.js'
+
+export default class RunnersRegister extends BaseCommand {
+  static override summary =
+    'Register a runner and print its authentication token, for the configuration of gitlab-runner'
+  static override description =
+    'The runner is shared, or with --project one of that project. Write the token into config.toml of the runner, or give it to `gitlab-runner register --token`. It is shown only here and to the masters of the project in the record of the runner. With --json: {id, token}.'
+  static override examples = [
+    '<%= config.bin %> runners register --description "build host 1" --tag linux --tag arm',
+    '<%= config.bin %> runners register --project ada/engine --tag deploy --no-run-untagged --json'
+  ]
+  static override flags = {
+    project: Flags.string({ description: 'serve this project: NAMESPACE/PROJECT or number' }),
+    description: Flags.string({ default: '', description: 'a name by which people recognise it' }),
+    tag: Flags.string({ multiple: true, description: 'a tag; you can give several' }),
+    'run-untagged': Flags.boolean({
+      allowNo: true,
+      default: true,
+      description: 'take builds without tags, too (default)'
+    }),
+    locked: Flags.boolean({ description: 'serve no further projects', dependsOn: ['project'] }),
+    paused: Flags.boolean({ description: 'take no builds until `runners resume`' }),
+    'maximum-timeout': Flags.integer({ min: 1, description: 'seconds that a build may take on this runner' })
+  }
+
+  async run() {
+    const { flags } = await this.parse(RunnersRegister)
+    this.configure(flags)
+    const [{ withDatabase }, { commandOrigin }, { requireNamedProject }, { announceRunner }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../named-project.js'),
+      import('../../../areas/runners/outside/registration.js')
+    ])
+    const wanted = {
+      description: flags.description,
+      tag_list: flags.tag ?? [],
+      run_untagged: flags['run-untagged'],
+      locked: flags.locked === true,
+      active: flags.paused !== true,
+      maximum_timeout: flags['maximum-timeout']
+    }
+    const made = await withDatabase(async () => {
+      const project = flags.project === undefined ? null : (await requireNamedProject(flags.project)).id
+      return announceRunner(project, wanted, commandOrigin())
+    })
+    this.logToStderr(`registered runner ${made.id}; its token:`)
+    this.log(made.token)
+    return made
+  }
+}

@@ -1,0 +1,43 @@
+import { BaseCommand } from '../../base.js'
+import { Args, Flags } from '../../oclif.js'
+
+export default class VariablesList extends BaseCommand {
+  static override summary = 'List the variables that the builds of a project get'
+  static override description =
+    'Without their values, which may be secrets. With --json: {variables}, each with key and bytes, and with --values also value.'
+  static override examples = [
+    '<%= config.bin %> variables list ada/engine',
+    '<%= config.bin %> variables list ada/engine --values --json'
+  ]
+  static override args = {
+    project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' })
+  }
+  static override flags = { values: Flags.boolean({ description: 'show the values, too' }) }
+
+  async run() {
+    const { args, flags } = await this.parse(VariablesList)
+    this.configure(flags)
+    const [{ withDatabase }, { requireNamedProject }, { allVariables }, { viewVariable }, { table }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../named-project.js'),
+        import('../../../areas/variables/variables.queries.js'),
+        import('../../../areas/variables/variables.view.js'),
+        import('../../table.js')
+      ])
+    const found = await withDatabase(async () => allVariables((await requireNamedProject(args.project)).id))
+    const variables = found.map(viewVariable).map(({ key, value }) => ({
+      key,
+      bytes: Buffer.byteLength(value),
+      ...(flags.values && { value })
+    }))
+    this.log(
+      table(variables, [
+        ['KEY', variable => variable.key],
+        ['BYTES', variable => variable.bytes],
+        ...(flags.values ? [['VALUE', ({ value = '' }: { value?: string }) => value] as const] : [])
+      ])
+    )
+    return { variables }
+  }
+}

@@ -1,0 +1,35 @@
+import { BaseCommand } from '../../base.js'
+import { Args, Flags } from '../../oclif.js'
+
+export default class VariablesSet extends BaseCommand {
+  static override summary = 'Set a variable of a project, from standard input or a file'
+  static override description =
+    'Makes the variable, or changes its value. Builds that start from now on get it. The value is the whole text without its last line end. With --json: {key, made}: whether the variable is new.'
+  static override examples = [
+    '<%= config.bin %> variables set ada/engine DEPLOY_KEY --file id_ed25519',
+    'pass show engine | <%= config.bin %> variables set ada/engine PASSWORD --json'
+  ]
+  static override args = {
+    project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' }),
+    key: Args.string({ required: true, description: 'the name of the variable' })
+  }
+  static override flags = { file: Flags.file({ description: 'read the value from a file' }) }
+
+  async run() {
+    const { args, flags } = await this.parse(VariablesSet)
+    this.configure(flags)
+    const { readText } = await import('../../read-text.js')
+    const value = (await readText('value', flags.file)).replace(/\r?\n$/, '')
+    const [{ withDatabase }, { commandOrigin }, { requireNamedProject }, { setVariable }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../named-project.js'),
+      import('../../../areas/variables/variables.js')
+    ])
+    const made = await withDatabase(async () =>
+      setVariable(await requireNamedProject(args.project), { key: args.key, value }, commandOrigin())
+    )
+    this.log(`${made ? 'made' : 'changed'} variable ${args.key} of ${args.project}`)
+    return { key: args.key, made }
+  }
+}

@@ -1,0 +1,56 @@
+import { NoSuch } from '../../../errors.js'
+import { BaseCommand } from '../../base.js'
+import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { Args } from '../../oclif.js'
+
+export default class VariablesUnset extends BaseCommand {
+  static override summary = 'Remove variables from a project'
+  static override description =
+    'Builds that start from now on do not get them. With --json: {removed}, or with --dry-run {would_remove}: the key.'
+  static override examples = [
+    '<%= config.bin %> variables unset ada/engine DEPLOY_KEY --dry-run',
+    '<%= config.bin %> variables unset ada/engine DEPLOY_KEY PASSWORD --yes --json'
+  ]
+  static override strict = false
+  static override args = {
+    project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' }),
+    key: Args.string({ required: true, description: 'the name of a variable; you can give several' })
+  }
+  static override flags = { ...destroyingFlags }
+
+  async run() {
+    const { argv, flags } = await this.parse(VariablesUnset)
+    this.configure(flags)
+    const [of = '', ...keys] = argv.map(String)
+    const dryRun = flags['dry-run'] === true
+    const how = { yes: flags.yes, json: this.jsonEnabled() }
+    if (!dryRun) requireAnswer(how)
+    const [{ destroyEach }, { withDatabase }, { commandOrigin }, { requireNamedProject }, queries, { deleteVariable }] =
+      await Promise.all([
+        import('../../each.js'),
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../named-project.js'),
+        import('../../../areas/variables/variables.queries.js'),
+        import('../../../areas/variables/variables.js')
+      ])
+    return withDatabase(async () => {
+      const project = await requireNamedProject(of)
+      return destroyEach(keys, {
+        how,
+        dryRun,
+        find: async key => {
+          const found = await queries.findVariable(project.id, key)
+          if (!found) throw new NoSuch(`variable of ${of}`, key)
+          return found.name
+        },
+        loss: key => `to remove variable ${key} of ${of}`,
+        destroy: async key => {
+          if (!dryRun) await deleteVariable(project, key, commandOrigin())
+          this.log(`${dryRun ? 'would remove' : 'removed'} variable ${key} of ${of}`)
+          return dryRun ? { would_remove: key } : { removed: key }
+        }
+      })
+    })
+  }
+}

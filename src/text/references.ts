@@ -1,0 +1,95 @@
+// Finds what a text refers to: issues, merge requests, labels, milestones, snippets, commits and people. It does not know
+// which of them exist. Expressions are bounded, so that no text takes more than its length.
+import { type Passage, passagesOf } from './markdown.js'
+
+export type ReferenceKind = 'issue' | 'merge_request' | 'snippet' | 'commit' | 'label' | 'milestone'
+
+export interface Reference {
+  readonly kind: ReferenceKind
+  /** NAMESPACE/PROJECT; null for the project of the text. */
+  readonly project: string | null
+  /** The number within the project, the id of a snippet, (the beginning of) the id of a commit, or a name. */
+  readonly name: string
+}
+
+export interface ParsedText {
+  readonly references: readonly Reference[]
+  /** Names of users and groups, without the `@`, in the order of the text. */
+  readonly mentions: readonly string[]
+}
+
+/** Different references and mentions of one text that are read. */
+export const MOST_REFERENCES = 1000
+export const MOST_MENTIONS = 10_000
+
+const URLS = /(?<![\p{L}\p{N}_])https?:\/\/[^\s<>"'`\ufffc]{1,2000}/gu
+const PATH = '[A-Za-z0-9_.][\\w.-]{0,254}\\/[A-Za-z0-9_.][\\w.-]{0,254}'
+const BEFORE = '(?<![\\p{L}\\p{N}_./-])'
+const SIGILS: { readonly [sigil: string]: ReferenceKind } = { '#': 'issue', '!': 'merge_request', $: 'snippet' }
+const NUMBERED = new RegExp(`${BEFORE}(${PATH})?([#!$])(\\d{1,10})(?![\\p{L}\\p{N}_])`, 'gu')
+const NAMED = new RegExp(
+  `${BEFORE}(${PATH})?([~%])(?:"([^"\\n\\ufffc]{1,255})"|([\\p{L}\\p{N}_][\\p{L}\\p{N}_?.&:-]{0,254}))`,
+  'gu'
+)
+const COMMITS = new RegExp(`(?<![\\p{L}\\p{N}_./#!$~%@-])(?:(${PATH})@)?([0-9a-f]{7,40})(?![\\p{L}\\p{N}_@/-])`, 'gu')
+const MENTIONS = /(?<![\p{L}\p{N}_/])@([A-Za-z0-9_](?:[\w.-]{0,253}\w)?)(?![\p{L}\p{N}_])/gu
+
+/** Whether a text can contain anything of these: most notes do not, and are not parsed. */
+const ANYTHING = /[#!$~%@]|https?:\/\/|[0-9a-f]{7}/
+
+/** Returns what a text refers to and whom it mentions. `base` is the URL of the appliance, for references by URL. */
+export function parseText(text: string, base: string): ParsedText {
+  if (!ANYTHING.test(text)) return { references: [], mentions: [] }
+  const references = new Map<string, Reference>()
+  const mentions = new Map<string, string>()
+  for (const passage of passagesOf(text)) {
+    for (const found of referencesIn(passage, base)) {
+      if (references.size < MOST_REFERENCES) references.set(keyOf(found), found)
+    }
+    for (const [, name = ''] of withoutUrls(passage.text).matchAll(MENTIONS)) {
+      if (mentions.size < MOST_MENTIONS && !mentions.has(name.toLowerCase())) mentions.set(name.toLowerCase(), name)
+    }
+  }
+  return { references: [...references.values()], mentions: [...mentions.values()] }
+}
+
+export const keyOf = ({ kind, project, name }: Reference): string => `${kind} ${project?.toLowerCase() ?? ''} ${name}`
+
+const withoutUrls = (text: string) => text.replace(URLS, ' ')
+
+function* referencesIn({ text }: Passage, base: string): Generator<Reference> {
+  for (const [url] of text.matchAll(URLS)) {
+    const found = referenceOfUrl(url, base)
+    if (found) yield found
+  }
+  const rest = withoutUrls(text)
+  for (const [, project = null, sigil = '', number = ''] of rest.matchAll(NUMBERED)) {
+    const kind = SIGILS[sigil]
+    if (kind) yield { kind, project, name: String(Number(number)) }
+  }
+  for (const [, project = null, sigil, quoted, plain] of rest.matchAll(NAMED)) {
+    const name = quoted ?? plain?.replace(/[?.&:-]{1,255}$/, '') ?? ''
+    if (name !== '') yield { kind: sigil === '~' ? 'label' : 'milestone', project, name }
+  }
+  for (const [, project = null, id = ''] of rest.matchAll(COMMITS)) yield { kind: 'commit', project, name: id }
+}
+
+const PAGES: { readonly [page: string]: ReferenceKind } = {
+  issues: 'issue',
+  merge_requests: 'merge_request',
+  snippets: 'snippet',
+  commit: 'commit',
+  milestones: 'milestone'
+}
+
+/** Returns what a URL of this appliance stands for; undefined for others. */
+export function referenceOfUrl(url: string, base: string): Reference | undefined {
+  if (!url.startsWith(`${base}/`)) return undefined
+  const [namespace, project, page = '', id = '', ...more] = url.slice(base.length + 1).split(/[/?#]/, 6)
+  const kind = Object.hasOwn(PAGES, page) ? PAGES[page] : undefined
+  // A comment or a view of the record: `#note_1`, `/diffs`, `?tab=x`. Anything may stand behind the id.
+  if (!namespace || !project || !kind || more.length > 2) return undefined
+  const name = /^(?:\d{1,10}|[0-9a-f]{7,40})(?=[).,;:!?*_]{0,10}$)/.exec(id)?.[0]
+  if (!name || (kind !== 'commit' && !/^\d+$/.test(name))) return undefined
+  return { kind, project: `${namespace}/${project}`, name: kind === 'commit' ? name : String(Number(name)) }
+}
