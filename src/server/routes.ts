@@ -29,6 +29,11 @@ import { watchedBuildRoutes } from '../areas/jobs/watched-builds.routes.js'
 import { labelRoutes } from '../areas/labels/labels.routes.js'
 import { accessRequestRoutes } from '../areas/members/access-requests.routes.js'
 import { memberRoutes } from '../areas/members/members.routes.js'
+import { acceptRoutes } from '../areas/merge-requests/accept.routes.js'
+import { changeRoutes } from '../areas/merge-requests/changes.routes.js'
+import { mergeRequestRoutes } from '../areas/merge-requests/merge-requests.routes.js'
+import { milestoneMergeRequestRoutes } from '../areas/merge-requests/milestones.routes.js'
+import { mergeRequestParticipationRoutes } from '../areas/merge-requests/participation.routes.js'
 import { milestoneRoutes } from '../areas/milestones/milestones.routes.js'
 import { commitStatusRoutes } from '../areas/pipelines/commit-statuses.routes.js'
 import { lintRoutes } from '../areas/pipelines/lint.routes.js'
@@ -111,6 +116,11 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(boardRoutes)
   await app.register(runnerRoutes)
   await app.register(projectRunnerRoutes)
+  await app.register(mergeRequestRoutes)
+  await app.register(acceptRoutes)
+  await app.register(changeRoutes)
+  await app.register(mergeRequestParticipationRoutes)
+  await app.register(milestoneMergeRequestRoutes)
   await app.register(snippetRoutes)
   await app.register(personalSnippetRoutes)
   await app.register(hookRoutes)

@@ -6,6 +6,9 @@ import { recordDeployment } from '../areas/environments/deployments.js'
 import { deliver } from '../areas/hooks/deliver.js'
 import { deliverEvent } from '../areas/hooks/deliveries.js'
 import { fillRepository } from '../areas/imports/fill.js'
+import { settleMerge } from '../areas/merge-requests/accept/finish.js'
+import { mergeWaiting } from '../areas/merge-requests/accept/waiting.js'
+import { checkMergeability } from '../areas/merge-requests/versions/mergeability.js'
 import { runDueSchedule } from '../areas/pipelines/schedules/run-schedule.js'
 import { deleteMergedBranches } from '../areas/refs/merged-branches.js'
 import { eraseProject } from '../areas/removal/erase-project.js'
@@ -35,6 +38,9 @@ export const handlers: Handlers = {
   'build.ready': ({ buildId }) => startReady(buildId),
   'pipeline.supersede': ({ pipelineId }) => supersedeOlder(pipelineId),
   'build.deploy': ({ buildId }) => recordDeployment(buildId),
+  'pipeline.succeeded': ({ pipelineId }) => mergeWaiting(pipelineId),
+  'merge_requests.check': ({ ids }, { signal }) => checkMergeability(ids, signal),
+  'merge_request.settle': merged => settleMerge(merged),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'branches.delete_merged': (payload, { signal }) => deleteMergedBranches(payload, signal),
   'project.fill': ({ projectId }, { signal }) => fillRepository(projectId, signal),

@@ -6,6 +6,8 @@ import { recordEntries } from '../areas/activity/record-entries.js'
 import { hookDeliveries } from '../areas/hooks/deliveries.js'
 import { recordEvents } from '../areas/hooks/record-events.js'
 import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events.js'
+import { branchMoves } from '../areas/merge-requests/branch-moves.js'
+import { feedEntryOfMergeRequest, hookEventOfMergeRequest } from '../areas/merge-requests/events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
 import { refEffects } from '../areas/refs/ref-effects.js'
@@ -17,14 +19,17 @@ const listeners: readonly Listener[] = [
     ...recordEvents,
     'ref.changed': hookEventOfPush,
     'commit.commented': hookEventOfComment,
-    'issue.changed': hookEventOfIssue
+    'issue.changed': hookEventOfIssue,
+    'merge_request.changed': hookEventOfMergeRequest
   }),
   refEffects,
+  branchMoves,
   activityFeed({
     ...recordEntries,
     'ref.changed': feedEntryOfPush,
     'commit.commented': feedEntryOfComment,
-    'issue.changed': feedEntryOfIssue
+    'issue.changed': feedEntryOfIssue,
+    'merge_request.changed': feedEntryOfMergeRequest
   })
 ]
 

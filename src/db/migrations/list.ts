@@ -31,6 +31,7 @@ import { ciKeys } from './0038-ci-keys.js'
 import { schedules } from './0040-schedules.js'
 import { planning } from './0042-planning.js'
 import { boards } from './0043-boards.js'
+import { mergeRequests } from './0045-merge-requests.js'
 import { snippets } from './0048-snippets.js'
 
 export const migrations: readonly Migration[] = [
@@ -65,5 +66,6 @@ export const migrations: readonly Migration[] = [
   schedules,
   planning,
   boards,
+  mergeRequests,
   snippets
 ]

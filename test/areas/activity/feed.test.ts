@@ -189,7 +189,8 @@ t.test('a happening whose project or author is removed is not written', async t 
         'project.created': () => written,
         'ref.changed': null,
         'commit.commented': null,
-        'issue.changed': null
+        'issue.changed': null,
+        'merge_request.changed': null
       })
     ])
   await hear(entry, 'no-author')
