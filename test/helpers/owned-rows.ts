@@ -103,12 +103,18 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
       [project.id, user.id]
     ),
   merge_requests: async ({ project, user }) => {
-    const { insertId } = await execute(
-      `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title,
-         author_id, assignee_id, updated_by_id, merge_user_id, created_at, updated_at)
-       values (1, ?, ?, 'master', 'owned', 'owned', ?, ?, ?, ?, now(), now())`,
-      [project.id, project.id, user.id, user.id, user.id, user.id]
-    )
+    // One link in a row: the row is seen whole.
+    const make = (iid: number, author: number, assignee: number | null, by: number | null, merger: number | null) =>
+      execute(
+        `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title,
+           author_id, assignee_id, updated_by_id, merge_user_id, created_at, updated_at)
+         values (?, ?, ?, 'master', concat('owned-', ?), 'owned', ?, ?, ?, ?, now(), now())`,
+        [iid, project.id, project.id, iid, author, assignee, by, merger]
+      )
+    await make(1, user.id, null, null, null)
+    await make(2, project.owner.id, user.id, null, null)
+    await make(3, project.owner.id, null, user.id, null)
+    const { insertId } = await make(4, project.owner.id, null, null, user.id)
     await execute(
       `insert into merge_request_versions (merge_request_id, head_sha, state, real_size, created_at)
        values (?, repeat('a', 40), 'empty', '0', now())`,

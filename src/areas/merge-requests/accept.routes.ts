@@ -40,7 +40,7 @@ export const acceptRoutes: FastifyPluginAsyncTypebox = async app => {
         schema: {
           ...shared,
           summary: 'Do not merge when the build succeeds',
-          description: '406: it does not wait for a build.',
+          description: 'The merge request stays open. 406: it does not wait for a build.',
           errors: [406],
           response: { 201: MergeRequest }
         }

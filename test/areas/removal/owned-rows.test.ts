@@ -138,6 +138,12 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'issues.updated_by_id': /issues of others; the user is not their assignee any more/,
   'subscriptions.user_id': /subscriptions/,
   'timelogs.user_id': /time that the user logged on issues of others/,
+  'pipeline_schedules.user_id': /schedules of pipelines/,
+  'merge_requests.author_id': /merge requests that the user made/,
+  'merge_requests.assignee_id': /merge requests of others; the user is not their assignee any more/,
+  'merge_requests.updated_by_id': /merge requests of others; the user is not their assignee any more/,
+  'merge_requests.merge_user_id': /merge requests of others; the user is not their assignee any more/,
+  'merge_intents.user_id': /merges that are about to happen/,
   'audit_events.actor_id': /events of the audit/
 }
 

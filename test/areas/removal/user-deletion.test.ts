@@ -75,6 +75,8 @@ t.test('DELETE /users/:id', async t => {
         commit_comments: 0,
         issues: 0,
         subscriptions: 0,
+        merge_requests: 0,
+        pipeline_schedules: 0,
         snippets: 0,
         activities: 0
       },
@@ -88,6 +90,8 @@ t.test('DELETE /users/:id', async t => {
         pushes: 1,
         issues: 0,
         timelogs: 0,
+        merge_requests: 0,
+        merge_intents: 0,
         audit_events: 2
       }
     })
