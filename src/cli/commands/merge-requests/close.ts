@@ -1,7 +1,6 @@
 import { BaseCommand } from '../../base.js'
 import { changeMergeRequestStates } from '../../merge-request-states.js'
 import { Args } from '../../oclif.js'
-import { recordNumbers } from '../../record-number.js'
 
 export default class MergeRequestsClose extends BaseCommand {
   static override summary = 'Close merge requests of a project'
@@ -14,7 +13,10 @@ export default class MergeRequestsClose extends BaseCommand {
   ]
   static override args = {
     project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' }),
-    number: recordNumbers('number of a merge request in the project')
+    number: Args.string({
+      required: true,
+      description: 'number of a merge request in the project; you can give several'
+    })
   }
 
   async run() {

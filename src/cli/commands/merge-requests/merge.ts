@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../base.js'
 import { Args, Flags } from '../../oclif.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { requireNumbers } from '../../record-number.js'
 
 export default class MergeRequestsMerge extends BaseCommand {
   static override summary = 'Merge merge requests of a project in the name of a user'
@@ -13,7 +13,10 @@ export default class MergeRequestsMerge extends BaseCommand {
   ]
   static override args = {
     project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' }),
-    number: recordNumbers('number of a merge request in the project')
+    number: Args.string({
+      required: true,
+      description: 'number of a merge request in the project; you can give several'
+    })
   }
   static override flags = {
     user: Flags.string({ required: true, description: 'who merges: the commit has the name and address of this user' }),

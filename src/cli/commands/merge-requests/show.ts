@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../base.js'
 import { Args } from '../../oclif.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { requireNumbers } from '../../record-number.js'
 
 export default class MergeRequestsShow extends BaseCommand {
   static override summary = 'Show merge requests of a project'
@@ -13,7 +13,10 @@ export default class MergeRequestsShow extends BaseCommand {
   ]
   static override args = {
     project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' }),
-    number: recordNumbers('number of a merge request in the project')
+    number: Args.string({
+      required: true,
+      description: 'number of a merge request in the project; you can give several'
+    })
   }
 
   async run() {
