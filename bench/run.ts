@@ -17,6 +17,7 @@ const PROGRAMS = [
   'transport',
   'queue',
   'first-trace',
+  'runners',
   'hook',
   'import',
   'dashboard',

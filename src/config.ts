@@ -96,7 +96,19 @@ const SETTINGS = {
     file_limit: integer(1_048_576),
     depth: integer(0)
   },
-  artifacts: { max_size: integer(1) },
+  artifacts: {
+    max_size: integer(1),
+    s3: {
+      bucket: nullOr(text(/^[a-zA-Z0-9][a-zA-Z0-9._-]{2,254}$/, 'the name of a bucket')),
+      region: text(/^[a-z0-9-]+$/, 'a region'),
+      endpoint: nullOr(text(/^https?:\/\/[^/?#]+\/?$/, 'an http or https URL without a path')),
+      path_style: flag,
+      prefix: text(/^([\w.-]+\/)*$/, 'empty, or names that each end with /'),
+      access_key_id: nullOr(text()),
+      secret_access_key: nullOr(text()),
+      timeout: integer(1)
+    }
+  },
   hooks: { allow: listOf(text()), timeout: integer(1), response_limit: integer(0) },
   imports: { max_size: integer(1), max_objects: integer(1), timeout: integer(1) },
   uploads: { max_files: integer(0), max_size: integer(0) },

@@ -13,23 +13,28 @@ import {
   copyStream,
   makeFolderOf,
   type OpenFile,
+  objectOf,
   openPart,
   pathOf,
   removeFile,
   syncFolder
 } from './files.js'
+import { hasBucket, openObject, putObject, removeObject } from './s3.js'
 
 export type StoredArtifact = CopiedStream
 
+/** Bytes. An object that is uploaded in one request cannot be larger. */
+const LARGEST_OBJECT = 5 * 1024 ** 3
+
 /**
- * Stores an archive and replaces an existing one; the archive is on the disk when the promise resolves. `source` is a
- * stream, or the path of a file, which stays. Throws TooLarge when the archive has more than `limit` bytes
- * (artifacts.max_size), and then keeps the existing one.
+ * Stores an archive and replaces an existing one; the archive is on the disk, or in the bucket, when the promise resolves.
+ * `source` is a stream, or the path of a file, which stays. Throws TooLarge when the archive has more than `limit` bytes
+ * (artifacts.max_size), and then keeps the existing one. Throws Unavailable when the bucket is away.
  */
 export async function putArtifact(
   key: BuildKey,
   source: Readable | string,
-  limit = config().artifacts.max_size
+  limit = hasBucket() ? Math.min(config().artifacts.max_size, LARGEST_OBJECT) : config().artifacts.max_size
 ): Promise<StoredArtifact> {
   const path = pathOf('artifacts', key, 'zip')
   const draft = join(config().home, 'tmp', `artifact-${randomUUID()}`)
@@ -37,6 +42,12 @@ export async function putArtifact(
   const handle = await open(draft, 'wx', 0o600)
   try {
     const stored = await copyStream(typeof source === 'string' ? createReadStream(source) : source, handle, limit)
+    if (hasBucket()) {
+      // The bucket gets an archive that is complete and within the limit.
+      await putObject(objectOf('artifacts', key), draft, stored.size)
+      await removeFile(draft)
+      return stored
+    }
     await handle.sync()
     await makeFolderOf(path)
     await rename(draft, path)
@@ -54,8 +65,14 @@ export async function putArtifact(
  * Returns the archive, or a part of it, or undefined when there is none. A caller that does not read the stream to its end
  * must destroy it. Throws what `choose` throws.
  */
-export const openArtifact = (key: BuildKey, choose?: ChooseRange): Promise<OpenFile | undefined> =>
-  openPart(pathOf('artifacts', key, 'zip'), choose)
+export async function openArtifact(key: BuildKey, choose?: ChooseRange): Promise<OpenFile | undefined> {
+  const kept = hasBucket() ? await openObject(objectOf('artifacts', key), choose) : undefined
+  // Archives from before the bucket was configured are on the disk.
+  return kept ?? openPart(pathOf('artifacts', key, 'zip'), choose)
+}
 
 /** Removes the archive, if there is one. */
-export const removeArtifact = (key: BuildKey): Promise<void> => removeFile(pathOf('artifacts', key, 'zip'))
+export async function removeArtifact(key: BuildKey): Promise<void> {
+  if (hasBucket()) await removeObject(objectOf('artifacts', key))
+  await removeFile(pathOf('artifacts', key, 'zip'))
+}

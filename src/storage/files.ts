@@ -2,7 +2,7 @@
 // what was acknowledged.
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { config } from '../config.js'
@@ -23,6 +23,12 @@ export function pathOf(kind: 'traces' | 'artifacts', { build, attempt }: BuildKe
   }
   return join(config().home, kind, String(Math.floor(build / 1000)), `${build}-${attempt}.${ending}`)
 }
+
+const ENDINGS = { artifacts: 'zip', traces: 'log' } as const
+
+/** Returns the name of a file of a build in a bucket: the same as on the disk, below the home. */
+export const objectOf = (kind: 'traces' | 'artifacts', key: BuildKey): string =>
+  relative(config().home, pathOf(kind, key, ENDINGS[kind]))
 
 /** Creates the folder of a file, and writes the new folder's name to the disk. */
 export async function makeFolderOf(path: string): Promise<void> {

@@ -1,8 +1,9 @@
 // Lists the files in the storage, for code that compares them with the rows of the database.
-import { lstat, opendir, readdir } from 'node:fs/promises'
+import { lstat, opendir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { config } from '../config.js'
-import { type BuildKey, isMissing } from './files.js'
+import { type BuildKey, isMissing, objectOf } from './files.js'
+import { listObjects, putObject } from './s3.js'
 
 export interface StoredFile extends BuildKey {
   readonly path: string
@@ -54,4 +55,28 @@ export async function changedSince(path: string, moment: number): Promise<boolea
 function unlessGone(error: unknown): null {
   if (isMissing(error)) return null
   throw error
+}
+
+/** Moves a file into the bucket. A crash leaves it in both places, and the next call removes it here. */
+export async function moveToBucket(kind: 'traces' | 'artifacts', { path, build, attempt }: StoredFile): Promise<void> {
+  const found = await lstat(path).catch(unlessGone)
+  if (!found?.isFile()) return
+  await putObject(objectOf(kind, { build, attempt }), path, found.size)
+  await rm(path, { force: true })
+}
+
+export interface KeptObject extends BuildKey {
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly changed: number
+}
+
+/** Gives the objects of builds in the bucket, a thousand at a time. It ignores other names, because no build owns them. */
+export async function* keptObjects(kind: 'traces' | 'artifacts'): AsyncGenerator<KeptObject[]> {
+  for await (const page of listObjects(`${kind}/`)) {
+    yield page.flatMap(({ name, changed }) => {
+      const [, build, attempt] = NAME[kind].exec(name.replace(/^.*\//, '')) ?? []
+      return build === undefined ? [] : [{ name, changed, build: Number(build), attempt: Number(attempt) }]
+    })
+  }
 }

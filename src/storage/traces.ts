@@ -1,18 +1,21 @@
-// Stores the traces of builds, which are appended to while others read them. Paths do not leave this file, so that
-// another store can replace it.
+// Stores the traces of builds, which are appended to while others read them. They grow on the disk. Where a bucket is
+// configured, a task moves those of ended builds into it (areas/builds/bucket-uploads.ts).
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import type { ChooseRange } from '../lib/byte-range.js'
 import {
   type BuildKey,
   isMissing,
   makeFolderOf,
   type OpenFile,
+  objectOf,
   openPart,
   pathOf,
   removeFile,
   syncFolder
 } from './files.js'
+import { hasBucket, headObject, openObject, removeObject } from './s3.js'
 
 export type { BuildKey } from './files.js'
 
@@ -82,8 +85,8 @@ export async function traceSize(key: BuildKey): Promise<number> {
   try {
     return (await stat(pathOf('traces', key, 'log'))).size
   } catch (error) {
-    if (isMissing(error)) return 0
-    throw error
+    if (!isMissing(error)) throw error
+    return hasBucket() ? ((await headObject(objectOf('traces', key)))?.size ?? 0) : 0
   }
 }
 
@@ -93,7 +96,7 @@ export async function traceSize(key: BuildKey): Promise<number> {
  */
 export async function readTrace(key: BuildKey, start = 0, length = LONGEST_READ): Promise<Buffer> {
   const handle = await openForReading(key)
-  if (!handle) return Buffer.alloc(0)
+  if (!handle) return readKept(key, start, Math.min(length, LONGEST_READ))
   try {
     const { size } = await handle.stat()
     const bytes = Buffer.alloc(Math.max(0, Math.min(length, LONGEST_READ, size - start)))
@@ -113,13 +116,32 @@ export async function readTrace(key: BuildKey, start = 0, length = LONGEST_READ)
  * Returns the trace as it is now, or a part of it, or undefined when there is none. The stream ends there, even if the
  * trace grows.
  */
-export const openTrace = (key: BuildKey, choose?: ChooseRange): Promise<OpenFile | undefined> =>
-  openPart(pathOf('traces', key, 'log'), choose)
+export async function openTrace(key: BuildKey, choose?: ChooseRange): Promise<OpenFile | undefined> {
+  const found = await openPart(pathOf('traces', key, 'log'), choose)
+  return found ?? (hasBucket() ? openObject(objectOf('traces', key), choose) : undefined)
+}
+
+async function readKept(key: BuildKey, start: number, length: number): Promise<Buffer> {
+  if (!hasBucket() || length <= 0) return Buffer.alloc(0)
+  let beyond = false
+  const found = await openObject(objectOf('traces', key), size => {
+    beyond = start >= size
+    return beyond ? undefined : { start, end: Math.min(start + length, size) - 1 }
+  })
+  if (!found || beyond) {
+    found?.stream.destroy()
+    return Buffer.alloc(0)
+  }
+  return buffer(found.stream)
+}
 
 /** Removes the trace, if there is one. */
 export function removeTrace(key: BuildKey): Promise<void> {
   const path = pathOf('traces', key, 'log')
-  return inOrder(path, () => removeFile(path))
+  return inOrder(path, async () => {
+    if (hasBucket()) await removeObject(objectOf('traces', key))
+    await removeFile(path)
+  })
 }
 
 async function openForReading(key: BuildKey): Promise<FileHandle | undefined> {

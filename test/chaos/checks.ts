@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { git, unzip } from '../scenarios/client.js'
+import { LINES } from './clients.js'
 import { checkMerges } from './merges.js'
 import { ask, query, type World, ZERO } from './world.js'
 
@@ -215,6 +216,7 @@ interface BuildRow {
   readonly status: string
   readonly failure_reason: string | null
   readonly attempt: number
+  readonly trace_size: number
   readonly pipeline: string
 }
 
@@ -227,7 +229,7 @@ const looked = new WeakMap<World, number>()
 async function checkBuilds(world: World): Promise<string[]> {
   const builds = await query<BuildRow>(
     world,
-    `select b.id, b.project_id, b.name, b.ref, b.sha, b.status, b.failure_reason, b.attempt, p.status as pipeline
+    `select b.id, b.project_id, b.name, b.ref, b.sha, b.status, b.failure_reason, b.attempt, b.trace_size, p.status as pipeline
      from builds b join pipelines p on p.id = b.pipeline_id where b.id > ${looked.get(world) ?? 0} order by b.id`
   )
   const faults: string[] = []
@@ -246,20 +248,28 @@ async function checkBuild(world: World, build: BuildRow): Promise<string | null>
   if (build.pipeline !== pipeline) return `its pipeline is ${build.pipeline}`
   const path = `/projects/${build.project_id}/builds/${build.id}`
   const trace = await ask(world, 'GET', `${path}/trace`)
-  const last = build.name === 'bad' ? `about to fail ${build.sha}` : `end ${build.sha}`
-  if (
-    trace.bytes
-      .toString()
-      .split('\n')
-      .filter(line => line === last).length !== 1
-  ) {
-    return `its trace does not contain "${last}" exactly once: ${trace.status} ${trace.bytes}`
+  // Whole, and of one attempt: every line that the script prints, once, in its order.
+  const printed = printedBy(build)
+  const found = trace.bytes
+    .toString()
+    .split('\n')
+    .filter(line => line.endsWith(build.sha))
+  if (found.join() !== printed.join()) return `its trace is not that of one attempt: ${trace.status} ${trace.bytes}`
+  if (Number(build.trace_size) !== trace.bytes.length) {
+    return `its trace has ${trace.bytes.length} bytes, and its record says ${build.trace_size}`
   }
   if (build.name !== 'good') return null
   const archive = await ask(world, 'GET', `${path}/artifacts`)
   if (archive.status !== 200) return `its artifacts got the answer ${archive.status}`
   const files = await unzip(archive.bytes)
   return files.get('out/sha.txt') === `${build.sha}\n` ? null : `its artifacts hold ${JSON.stringify([...files])}`
+}
+
+function printedBy({ name, sha }: BuildRow): string[] {
+  if (name === 'bad') return [`about to fail ${sha}`]
+  if (name === 'after') return [`end ${sha}`]
+  const lines = Array.from({ length: LINES }, (_, at) => `line ${at + 1} of ${sha}`)
+  return [`begin ${sha}`, ...lines, `end ${sha}`]
 }
 
 /** Checks that the files exist which the API acknowledged. */

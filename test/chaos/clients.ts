@@ -19,6 +19,9 @@ const LEAST = 3
 const goesOn = (world: World, { until }: Round, done: number): boolean =>
   world.wrongAnswers.length === 0 && (done < LEAST || Date.now() < until)
 
+/** Lines that the first build prints one after another, so that processes die in the middle of its trace. */
+export const LINES = 20
+
 /** `$CI_COMMIT_SHA` distinguishes the right trace and artifact from those of another build. */
 export const CI_FILE = `stages: [first, second]
 good:
@@ -27,7 +30,7 @@ good:
     - echo "begin $CI_COMMIT_SHA"
     - mkdir -p out
     - echo "$CI_COMMIT_SHA" > out/sha.txt
-    - sleep 0.2
+    - for i in $(seq 1 ${LINES}); do echo "line $i of $CI_COMMIT_SHA"; sleep 0.02; done
     - echo "end $CI_COMMIT_SHA"
   artifacts:
     paths: [out/]

@@ -14,7 +14,7 @@ import {
 } from './clients.js'
 import { mergeBranches } from './merges.js'
 import { waitForQuiet } from './quiet.js'
-import { ask, type World } from './world.js'
+import { ask, query, type World } from './world.js'
 
 export interface RoundResult {
   readonly kills: string[]
@@ -66,7 +66,7 @@ export async function playRound(world: World, stage: Stage, number: number): Pro
       mergeBranches(world, round, stage.files),
       createProjects(world, round, 2),
       troubleReceiver(world, round),
-      kill(world, kills)
+      world.victims === 'workers' ? killWorkers(world, kills, round.until) : kill(world, kills)
     ])
     await waitForQuiet(world)
     faults = await findFaults(world)
@@ -75,6 +75,26 @@ export async function playRound(world: World, stage: Stage, number: number): Pro
   }
   return { kills, milliseconds: Date.now() - started, faults }
 }
+
+/** Kills the worker twice, each time while it runs a build. */
+async function killWorkers(world: World, kills: string[], until: number): Promise<void> {
+  for (let count = 0; count < 2; count++) {
+    await sleep(world.random() * 400)
+    // A worker that has just started has no build yet, and one that was killed is still registered.
+    while (Date.now() < until + ROUND_MS && !(await runsBuild(world))) await sleep(20)
+    await sleep(world.random() * 400)
+    while (Date.now() < until + 2 * ROUND_MS && !killProcess(world.appliance.processes().worker)) await sleep(20)
+    kills.push('worker')
+  }
+}
+
+const runsBuild = async (world: World): Promise<boolean> =>
+  (
+    await query(
+      world,
+      "select 1 from builds b join job_processes w on w.id = b.process_id where b.status = 'running' and b.lease_until > now(3) limit 1"
+    ).catch(() => [])
+  ).length > 0
 
 /** Kills processes. The worker dies at most twice, because a job that sees three deaths is dead by design. */
 async function kill(world: World, kills: string[]): Promise<void> {

@@ -1,5 +1,5 @@
-// npm run chaos -- --rounds N --seed S: the main job under kill -9. Prints one line per round. On a fault it exits with
-// 1 and keeps the home.
+// npm run chaos -- --rounds N --seed S [--victims workers]: the main job under kill -9. Prints one line per round. On a
+// fault it exits with 1 and keeps the home.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,12 +13,17 @@ import { makeWorld, type World } from './world.js'
 const ROUNDS_PER_HOME = 4
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '10' }, seed: { type: 'string', default: String(Date.now() % 1e6) } }
+  options: {
+    rounds: { type: 'string', default: '10' },
+    seed: { type: 'string', default: String(Date.now() % 1e6) },
+    victims: { type: 'string', default: 'all' }
+  }
 })
 const rounds = Number(values.rounds)
 const seed = Number(values.seed)
-if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed)) {
-  process.stderr.write('usage: npm run chaos -- --rounds N --seed S\n')
+const victims = values.victims === 'workers' ? 'workers' : 'all'
+if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || values.victims !== victims) {
+  process.stderr.write('usage: npm run chaos -- --rounds N --seed S --victims all|workers\n')
   process.exit(2)
 }
 process.exit(await run())
@@ -29,7 +34,7 @@ async function run(): Promise<number> {
   const deaths = new Map<string, number>()
   for (let number = 1; number <= rounds; ) {
     const folder = mkdtempSync(join(tmpdir(), 'gitstead-chaos-'))
-    const world = await makeWorld(folder, random)
+    const world = await makeWorld(folder, random, victims)
     const stage = await setStage(world)
     const last = Math.min(number + ROUNDS_PER_HOME - 1, rounds)
     for (; number <= last; number++) if (!(await tell(world, stage, number, deaths))) return 1

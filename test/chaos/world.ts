@@ -29,6 +29,7 @@ export interface World {
   readonly url: string
   readonly token: string
   readonly random: () => number
+  readonly victims: Victims
   readonly receiver: Receiver
   appliance: Appliance
   readonly environment: Record<string, string>
@@ -44,8 +45,11 @@ export interface World {
 /** Settings that make a round short. The rules are the same with any values. */
 const ENVIRONMENT = { GITSTEAD_QUEUE_CONCURRENCY_BUILDS: '3', GITSTEAD_GIT_TIMEOUT: '120' }
 
+/** All processes of the appliance, or only workers while they run builds. */
+export type Victims = 'all' | 'workers'
+
 /** Makes a new home with an administrator, two hooks and nothing else. */
-export async function makeWorld(folder: string, random: () => number): Promise<World> {
+export async function makeWorld(folder: string, random: () => number, victims: Victims = 'all'): Promise<World> {
   const home = join(folder, 'home')
   mkdirSync(join(folder, 'clones'), { recursive: true })
   const { private_token: token } = await makeUser(home, 'root', ['--admin', '--projects-limit', '100000'])
@@ -58,6 +62,7 @@ export async function makeWorld(folder: string, random: () => number): Promise<W
     url: appliance.url,
     token,
     random,
+    victims,
     receiver,
     appliance,
     environment: ENVIRONMENT,

@@ -9,7 +9,7 @@ import { objectInfo } from '../../git/reader.js'
 import { fileRefName, readRefFiles } from '../../git/ref-files.js'
 import { ZERO } from '../../git/refs.js'
 import { decrypt } from '../../secrets.js'
-import { pathOf } from '../../storage/files.js'
+import { sizeOf } from '../../storage/measure.js'
 import { repositoryPath } from '../projects/repositories.js'
 
 /** The checks add to it while they run. */
@@ -103,7 +103,7 @@ async function checkBuildFiles(findings: Findings): Promise<void> {
       [last]
     )
     for (const { id, artifacts_attempt } of found) {
-      if (!existsSync(pathOf('artifacts', { build: id, attempt: artifacts_attempt }, 'zip'))) lost += 1
+      if ((await sizeOf('artifacts', { build: id, attempt: artifacts_attempt })) === null) lost += 1
     }
     const end = found.at(-1)
     if (!end) break

@@ -2,6 +2,7 @@
 
 import type { Task } from '../../queue/task.js'
 import { oldArchives } from '../archives/old-archives.js'
+import { bucketUploads } from '../builds/bucket-uploads.js'
 import { expiredArtifacts } from '../builds/expired-artifacts.js'
 import { expiredGrants } from '../credentials/expired-grants.js'
 import { expiredSessions } from '../credentials/expired-sessions.js'
@@ -19,6 +20,7 @@ import { orphanedFiles } from './orphaned-files.js'
 
 export const tasks: readonly Task[] = [
   abandonedBuilds,
+  bucketUploads,
   expiredArtifacts,
   expiredMembers,
   expiredGrants,

@@ -10,7 +10,8 @@ import { removeRepository } from '../../git/repository.js'
 import type { Task, TaskContext } from '../../queue/task.js'
 import { removeFolder } from '../../runner/folders.js'
 import { decrypt } from '../../secrets.js'
-import { orphanedBuildFiles } from '../builds/orphaned-files.js'
+import { removeObject } from '../../storage/s3.js'
+import { type Orphans, orphanedBuildFiles, orphanedObjects } from '../builds/orphaned-files.js'
 import { orphanedRepositories } from '../repository/orphaned-repositories.js'
 import { leftovers } from './leftovers.js'
 
@@ -24,6 +25,8 @@ export interface Found {
   readonly artifacts: readonly string[]
   readonly traces: readonly string[]
   readonly temporary: readonly string[]
+  /** Names of objects in the bucket. */
+  readonly objects: readonly string[]
 }
 
 export const orphanedFiles: Task = {
@@ -42,9 +45,13 @@ export async function findOrphans(now = new Date(), folders?: number): Promise<F
   const repositories = await orphanedRepositories(before)
   const artifacts = await orphanedBuildFiles('artifacts', before, folders)
   const traces = await orphanedBuildFiles('traces', before, folders)
+  // A look that is limited reads no whole bucket.
+  const objects =
+    folders === undefined ? [await orphanedObjects('artifacts', before), await orphanedObjects('traces', before)] : []
   // A new home without users has no files yet. That is not a fault.
-  if ([repositories, artifacts, traces].some(({ paths }) => paths.length > 0)) await requireOwnDatabase()
-  for (const [what, { paths, looked }] of Object.entries({ repositories, artifacts, traces })) {
+  if ([repositories, artifacts, traces, ...objects].some(({ paths }) => paths.length > 0)) await requireOwnDatabase()
+  const kinds: [string, Orphans][] = objects.map(kind => ['objects of the bucket', kind])
+  for (const [what, { paths, looked }] of [...Object.entries({ repositories, artifacts, traces }), ...kinds]) {
     if (paths.length <= FEW || paths.length * 2 <= looked) continue
     throw new Misconfigured(
       `${paths.length} of ${looked} ${what} have no record: is this the database of another home? Nothing was removed`
@@ -56,7 +63,8 @@ export async function findOrphans(now = new Date(), folders?: number): Promise<F
     drafts,
     artifacts: artifacts.paths,
     traces: traces.paths,
-    temporary: await leftovers(before)
+    temporary: await leftovers(before),
+    objects: objects.flatMap(({ paths }) => paths)
   }
 }
 
@@ -91,5 +99,11 @@ export async function removeOrphans({ dryRun, signal, count, note }: TaskContext
   // A build may have taken the permissions on its folder away: removeFolder removes such a folder too.
   await each([...found.drafts, ...found.temporary], removeFolder)
   await each([...found.artifacts, ...found.traces], path => rm(path, { force: true }))
+  for (const name of found.objects) {
+    signal.throwIfAborted()
+    if (!dryRun) await removeObject(name)
+    count()
+    note(`${name} of the bucket`)
+  }
   return Object.fromEntries(Object.entries(found).map(([name, paths]) => [name, paths.length]))
 }

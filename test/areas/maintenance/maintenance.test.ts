@@ -414,7 +414,7 @@ t.test('orphaned_files', async t => {
   }
 
   t.test('leaves files alone that are younger than a day, whatever their dates say', async t => {
-    t.same(await findOrphans(), { repositories: [], drafts: [], artifacts: [], traces: [], temporary: [] })
+    t.same(await findOrphans(), { repositories: [], drafts: [], artifacts: [], traces: [], temporary: [], objects: [] })
     t.match(await run('orphaned_files'), { state: 'done', count: 0 })
     t.ok(existsSync(orphan))
   })
@@ -449,7 +449,7 @@ t.test('orphaned_files', async t => {
     t.equal(count, 8)
     t.ok(existsSync(orphan) && existsSync(left), 'a dry run removes nothing')
     const figures = await removeOrphans(context(false), later())
-    t.same(figures, { repositories: 1, drafts: 1, artifacts: 2, traces: 1, temporary: 3 })
+    t.same(figures, { repositories: 1, drafts: 1, artifacts: 2, traces: 1, temporary: 3, objects: 0 })
     for (const path of [orphan, draft, left, work]) t.notOk(existsSync(path), path)
     for (const path of [...files.kept, foreign, used, database, join(outside, 'precious')]) t.ok(existsSync(path), path)
     t.ok(notes.every(note => !note.startsWith('/') && !note.startsWith('..')))

@@ -20,7 +20,10 @@ export default class ConfigShow extends BaseCommand {
     const { home, file, settings } = reportConfig({ home: flags.home })
     const shown = settings.map(({ key, value, origin }) => ({
       key,
-      value: JSON.parse(withoutPasswords(JSON.stringify(value))) as unknown,
+      value:
+        key.endsWith('secret_access_key') && value !== null
+          ? 'redacted'
+          : (JSON.parse(withoutPasswords(JSON.stringify(value))) as unknown),
       origin
     }))
     this.log(`home: ${home}\n`)

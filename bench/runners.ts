@@ -1,0 +1,235 @@
+// Measures CI with a million builds in the database: how long a claim takes, lists of builds, pieces of traces by the
+// protocol of outside runners, what 200 runners cost that ask for work in vain, and an archive of 1 GB.
+import { Agent, request as httpRequest } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { nobody, originOf } from '../src/access/actor.js'
+import { claimNext } from '../src/areas/runners/claim-next.js'
+import { announceRunner } from '../src/areas/runners/outside/registration.js'
+import type { RunnerRow } from '../src/areas/runners/runners.queries.js'
+import { row } from '../src/db/sql.js'
+import { type Prepared, withAppliance } from './lib/appliance.js'
+import { median, percentile, report } from './lib/figure.js'
+import { get, rate, stopLoad } from './lib/load.js'
+import { cpuOf, residentOf } from './lib/processes.js'
+import { ask, commitFile, createProject } from './lib/rest.js'
+import { seedBuilds } from './lib/seed.js'
+
+const BUILDS = 1_000_000
+const CLAIMS = 300
+const WRITERS = 8
+const TRACE_MS = 6000
+const PIECE = Buffer.from(`${'x'.repeat(255)}\n`)
+const POLLERS = 200
+/** Seconds between two questions of a stock runner. */
+const POLL_S = 3
+const WATCH_MS = 15_000
+const ARCHIVE = 1024 ** 3
+const CI_FILE = 'job: {script: [make]}\n'
+
+const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+const origin = originOf(nobody, null)
+
+interface Sent {
+  readonly status: number
+  readonly text: string
+}
+
+function send(port: number, method: string, path: string, headers: object, body: Buffer): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      agent,
+      headers: { ...headers, 'content-length': body.length }
+    }
+    const call = httpRequest(options, async answer => {
+      let text = ''
+      for await (const chunk of answer) text += String(chunk)
+      resolve({ status: answer.statusCode ?? 0, text })
+    })
+    call.once('error', reject)
+    call.end(body)
+  })
+}
+
+const askForJob = (port: number, token: string) =>
+  send(
+    port,
+    'POST',
+    '/api/v4/jobs/request',
+    { 'content-type': 'application/json' },
+    Buffer.from(JSON.stringify({ token }))
+  )
+
+interface Job {
+  readonly id: number
+  readonly token: string
+}
+
+async function newRunner(): Promise<{ token: string; row: RunnerRow }> {
+  const { id, token } = await announceRunner(null, { description: 'bench' }, origin)
+  const found = await row<RunnerRow>('select * from runners where id = ?', [id])
+  if (!found) throw new Error('no runner')
+  return { token, row: found }
+}
+
+async function makePending(appliance: Prepared, project: { id: number }, count: number): Promise<void> {
+  for (let made = 0; made < count; made++)
+    await ask(appliance, 'POST', `/projects/${project.id}/pipeline`, { ref: 'master' })
+}
+
+async function measureClaims(runner: RunnerRow): Promise<void> {
+  const times: number[] = []
+  for (let at = 0; at < CLAIMS; at++) {
+    const started = performance.now()
+    if (!(await claimNext(runner))) throw new Error('nothing to claim')
+    times.push(performance.now() - started)
+  }
+  const detail = { p99: percentile(times, 0.99), builds: BUILDS, claims: CLAIMS }
+  report({ name: 'claim of a build', value: median(times), unit: 'ms', limit: 5, better: 'lower', detail })
+}
+
+/** Each writer has a build of its own and waits for each answer, as runners do. */
+async function measureTraces({ port, parts }: Prepared, jobs: readonly Job[]): Promise<void> {
+  const before = cpuOf(parts.server)
+  const until = performance.now() + TRACE_MS
+  let pieces = 0
+  await Promise.all(
+    jobs.map(async ({ id, token }) => {
+      for (let at = 0; performance.now() < until; at += PIECE.length) {
+        const headers = {
+          'job-token': token,
+          'content-type': 'text/plain',
+          'content-range': `${at}-${at + PIECE.length - 1}`
+        }
+        const { status } = await send(port, 'PATCH', `/api/v4/jobs/${id}/trace`, headers, PIECE)
+        if (status !== 202) throw new Error(`a piece of a trace was answered with ${status}`)
+        pieces++
+      }
+    })
+  )
+  const seconds = TRACE_MS / 1000
+  const detail = { writers: jobs.length, server_cores: (cpuOf(parts.server) - before) / seconds }
+  report({ name: 'pieces of traces', value: pieces / seconds, unit: 'pieces/s', limit: 2000, better: 'higher', detail })
+}
+
+const WRITTEN = ['INNODB_ROWS_INSERTED', 'INNODB_ROWS_UPDATED', 'INNODB_ROWS_DELETED']
+
+async function rowsWritten(): Promise<number> {
+  const found = await row<{ total: string }>(
+    `select sum(variable_value) as total from information_schema.global_status
+     where variable_name in (${WRITTEN.map(name => `'${name}'`).join(', ')})`
+  )
+  return Number(found?.total ?? 0)
+}
+
+/** What the appliance does in some seconds: share of a core, and rows that are written. */
+async function watch({ parts }: Prepared): Promise<{ cores: number; rows: number }> {
+  const cpu = () => cpuOf(parts.server) + cpuOf(parts.database)
+  const [before, written] = [cpu(), await rowsWritten()]
+  await sleep(WATCH_MS)
+  return { cores: (cpu() - before) / (WATCH_MS / 1000), rows: (await rowsWritten()) - written }
+}
+
+async function measurePollers(appliance: Prepared, tokens: readonly string[]): Promise<void> {
+  const idle = await watch(appliance)
+  const stop = new AbortController()
+  const polling = tokens.map(async (token, at) => {
+    await sleep((at / tokens.length) * POLL_S * 1000)
+    while (!stop.signal.aborted) {
+      const { status } = await askForJob(appliance.port, token)
+      if (status !== 204) throw new Error(`a question for work was answered with ${status}`)
+      await sleep(POLL_S * 1000)
+    }
+  })
+  await sleep(POLL_S * 1000)
+  const busy = await watch(appliance)
+  stop.abort()
+  await Promise.all(polling)
+  const detail = { idle_cores: idle.cores, rows_idle: idle.rows, rows_polled: busy.rows, runners: tokens.length }
+  const value = (busy.cores - idle.cores) * 100
+  report({ name: '200 runners that ask in vain', value, unit: '% of a core', limit: 5, better: 'lower', detail })
+}
+
+async function measureArchive({ port, parts }: Prepared, { id, token }: Job): Promise<void> {
+  const before = residentOf(parts.server).now
+  const chunk = Buffer.alloc(1_048_576, 'gitstead')
+  const headers = { 'job-token': token, 'content-type': 'multipart/form-data; boundary=bench' }
+  const started = performance.now()
+  let peak = 0
+  const watcher = setInterval(() => (peak = Math.max(peak, residentOf(parts.server).now)), 50)
+  const status = await new Promise<number>((resolve, reject) => {
+    const path = `/api/v4/jobs/${id}/artifacts`
+    const call = httpRequest({ host: '127.0.0.1', port, method: 'POST', path, headers, agent }, answer => {
+      answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
+    })
+    call.once('error', reject)
+    call.write(
+      '--bench\r\ncontent-disposition: form-data; name="file"; filename="a.zip"\r\ncontent-type: application/zip\r\n\r\n'
+    )
+    let left = ARCHIVE
+    const more = () => {
+      while (left > 0) {
+        left -= chunk.length
+        if (!call.write(chunk)) return call.once('drain', more)
+      }
+      return call.end('\r\n--bench--\r\n')
+    }
+    more()
+  })
+  clearInterval(watcher)
+  if (status !== 201) throw new Error(`the archive was answered with ${status}`)
+  const detail = { seconds: (performance.now() - started) / 1000, before_mb: before, peak_mb: peak }
+  report({
+    name: 'memory for an archive of 1 GB',
+    value: peak - before,
+    unit: 'MB',
+    limit: 256,
+    better: 'lower',
+    detail
+  })
+}
+
+async function takeJobs(port: number, token: string, count: number): Promise<Job[]> {
+  const jobs: Job[] = []
+  while (jobs.length < count) {
+    const { status, text } = await askForJob(port, token)
+    if (status !== 201) throw new Error(`a question for work was answered with ${status}`)
+    jobs.push(JSON.parse(text) as Job)
+  }
+  return jobs
+}
+
+async function measure(appliance: Prepared): Promise<void> {
+  const project = await createProject(appliance, 'built')
+  await commitFile(appliance, project, '.gitstead-ci.yml', CI_FILE)
+  const { id: sha } = await ask<{ id: string }>(appliance, 'GET', `/projects/${project.id}/repository/commits/master`)
+  await seedBuilds(project.id, appliance.admin.id, BUILDS / 4, [sha])
+  const runner = await newRunner()
+  await makePending(appliance, project, CLAIMS + WRITERS + 1)
+  await measureClaims(runner.row)
+  const [archived, ...jobs] = await takeJobs(appliance.port, runner.token, WRITERS + 1)
+  await measureTraces(appliance, jobs)
+  if (archived) await measureArchive(appliance, archived)
+  // The push of the CI file has made a build, too.
+  while ((await askForJob(appliance.port, runner.token)).status === 201);
+  const tokens: string[] = []
+  for (let at = 0; at < POLLERS; at++) tokens.push((await newRunner()).token)
+  await measurePollers(appliance, tokens)
+  const request = get(`/api/v3/projects/${project.id}/builds`, appliance.admin.token)
+  const { perSecond, ...detail } = await rate({
+    port: appliance.port,
+    requests: [request],
+    connections: 16,
+    parts: appliance.parts
+  })
+  const name = 'list of builds, of a project with a million'
+  report({ name, value: perSecond, unit: 'requests/s', limit: 2500, better: 'higher', detail })
+}
+
+const environment = { GITSTEAD_QUEUE_CONCURRENCY_BUILDS: '0', GITSTEAD_ARTIFACTS_MAX_SIZE: String(2 * ARCHIVE) }
+await withAppliance({ environment }, measure)
+agent.destroy()
+stopLoad()
