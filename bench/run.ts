@@ -11,6 +11,7 @@ const PROGRAMS = [
   'idle-memory',
   'project-read',
   'lists',
+  'issues',
   'repository-reads',
   'history-reads',
   'files-commit',

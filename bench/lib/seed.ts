@@ -91,7 +91,9 @@ export async function seedBuilds(project: number, user: number, pipelines: numbe
   await execute('analyze table builds, pipelines')
 }
 
-async function highest(table: 'users' | 'namespaces' | 'projects' | 'pipelines'): Promise<number> {
+async function highest(
+  table: 'users' | 'namespaces' | 'projects' | 'pipelines' | 'issues' | 'labels' | 'milestones'
+): Promise<number> {
   // The driver gives the result of coalesce as a text.
   return Number((await row<{ id: string }>(`select coalesce(max(id), 0) as id from ${table}`))?.id ?? 0)
 }
@@ -102,4 +104,46 @@ export async function statementCount(): Promise<number> {
     "select variable_value as value from information_schema.global_status where variable_name = 'COM_STMT_EXECUTE'"
   )
   return Number(found?.value ?? 0)
+}
+
+/** Makes issues of one project: a third is closed, a tenth has the label `frequent`, a thousandth the label `rare`. */
+export async function seedIssues(project: number, author: number, count: number): Promise<void> {
+  const now = new Date()
+  const first = (await highest('issues')) + 1
+  const label = (await highest('labels')) + 1
+  const milestone = (await highest('milestones')) + 1
+  await execute(
+    `insert into labels (id, project_id, title, color, created_at, updated_at)
+     values (?, ?, 'frequent', '#fff', ?, ?), (?, ?, 'rare', '#000', ?, ?)`,
+    [label, project, now, now, label + 1, project, now, now]
+  )
+  await execute(
+    "insert into milestones (id, project_id, iid, title, created_at, updated_at) values (?, ?, 1, 'v1', ?, ?)",
+    [milestone, project, now, now]
+  )
+  for (let at = 0; at < count; at += 10_000) {
+    await execute(
+      `insert into issues (id, project_id, iid, title, description, state, author_id, milestone_id, created_at, updated_at)
+       select ? + seq, ?, 1 + seq, concat('Issue ', seq), concat('What issue ', seq, ' is about'),
+         if(seq mod 3 = 0, 'closed', 'opened'), ?, if(seq mod 50 = 0, ?, null), ? - interval (${count} - seq) second,
+         ? - interval (seq * 7919 mod ${count}) second
+       from seq_${at}_to_${at + 9999}`,
+      [first, project, author, milestone, now, now]
+    )
+  }
+  for (const [id, every] of [
+    [label, 10],
+    [label + 1, 1000]
+  ] as const) {
+    await execute(
+      `insert into label_links (target_type, target_id, label_id)
+       select 'Issue', ? + seq * ${every}, ? from seq_0_to_${count / every - 1}`,
+      [first, id]
+    )
+  }
+  await execute(
+    'insert into issue_counts (project_id, slot, opened, closed) select project_id, 0, sum(is_open), sum(not is_open) from issues where project_id = ? group by project_id',
+    [project]
+  )
+  await execute("insert into counters (project_id, kind, last) values (?, 'issue', ?)", [project, count])
 }

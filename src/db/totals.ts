@@ -28,9 +28,23 @@ export async function countTotal(sql: string, values: readonly Value[]): Promise
   // Before the count, so that a change between the two only costs another count.
   const change = known && (await lastChange())
   if (known && known.change === change) return known.total
+  if (!large.has(key)) return count(key, change, sql, values)
+  const running = counting.get(key) ?? count(key, change, sql, values).finally(() => counting.delete(key))
+  counting.set(key, running)
+  return running
+}
+
+/** Totals that were large when they were counted last, and the counts of them that run: many requests at once share one. */
+const large = new LRUCache<string, true>({ max: 2000 })
+const counting = new Map<string, Promise<number>>()
+
+async function count(key: string, change: string | undefined, sql: string, values: readonly Value[]): Promise<number> {
   const found = await row<{ total: number }>(sql, values)
   const total = Number(found?.total ?? 0)
-  if (total >= LARGE) kept.set(key, { total, ...(change !== undefined && { change }) })
+  if (total >= LARGE) {
+    kept.set(key, { total, ...(change !== undefined && { change }) })
+    large.set(key, true)
+  } else large.delete(key)
   return total
 }
 

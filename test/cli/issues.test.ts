@@ -27,6 +27,7 @@ t.test('issues are listed, shown, closed and reopened', async t => {
     ]
   })
   t.match((await run(['issues', 'list', '--all', '--json'])).json(), { total: 2 })
+  t.equal((await run(['issues', 'show', project.path, 1])).stderr, '')
   t.match(await run(['issues', 'show', project.path, 1]), {
     stdout: /title: first[\s\S]*labels: bug, ui[\s\S]*\nabout it\n$/
   })
@@ -67,7 +68,7 @@ t.test('labels of projects and groups are created, listed and deleted', async t 
 t.test('milestones are created, listed, closed and activated', async t => {
   const create = ['milestones', 'create', project.path, 'v1', '--due', '2027-01-31']
   t.match((await run([...create, '--json'])).json(), { number: 1, title: 'v1' })
-  t.match(await run(create), { code: 2, stderr: /taken/ })
+  t.match(await run(create), { code: 4, stderr: /taken/ })
   t.match((await run(['milestones', 'close', project.path, 'v1', 'none', '--json'])).json(), {
     closed: ['v1'],
     failed: [{ argument: 'none' }]

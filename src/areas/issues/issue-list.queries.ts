@@ -5,7 +5,8 @@ import { countTotal, type Page, pageOf, type Reading, window } from '../../db/pa
 import { marks, row, rows } from '../../db/sql.js'
 import { hasLabel, hasTitle, titlesOfFilter } from '../labels/label-filter.js'
 import { findLabels } from '../labels/labels.queries.js'
-import { hasMilestone, hasMilestoneOf } from '../milestones/milestone-filter.js'
+import { hasMilestone, NO_MILESTONE } from '../milestones/milestone-filter.js'
+import { findMilestoneByTitle } from '../milestones/milestones.queries.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { issueCounts } from './issue-counts.js'
 import { COLUMNS, type IssueRow, JOINS, readableIssues, seesConfidential, visibleIssues } from './issues.queries.js'
@@ -28,20 +29,72 @@ export async function listProjectIssues(
   project: ProjectRow,
   query: IssueListQuery,
   actor: Actor
-): Promise<Page<IssueRow>> {
+): Promise<Page<ListedIssueRow>> {
   const { state = 'all', iid, milestone } = query
   const titles = titlesOfFilter(query.labels)
   const labels = [...(await findLabels(project, titles)).values()].map(({ id }) => id)
+  const step = milestone && milestone !== NO_MILESTONE ? await findMilestoneByTitle(project.id, milestone) : undefined
   const filters = [
     ...(titles.length > 0 ? [hasLabel('Issue', 'i', labels)] : []),
-    ...(milestone ? [hasMilestoneOf('i', project.id, milestone)] : []),
+    ...(milestone
+      ? [{ sql: step ? 'i.milestone_id = ?' : (NONE[milestone] ?? 'false'), values: step ? [step.id] : [] }]
+      : []),
     ...(iid ? [{ sql: `i.iid in (${marks(iid)})`, values: iid }] : [])
   ]
   const of: Fragment = { sql: 'i.project_id = ?', values: [project.id] }
   const where = and(of, inState(state), visibleIssues(project, actor), ...filters)
-  if (filters.length > 0) return list('issues i', where, query, countAll('issues i', where))
-  return list('issues i', where, query, { exact: true, count: countOfProject(project, state, actor) })
+  const inOrder = `issues i force index (issues${state === 'all' ? '' : '_open'}_${orderOf(query)})`
+  const all = () => countOfProject(project, state, actor)
+  if (filters.length === 0) return list(inOrder, where, query, actor, { exact: true, count: all() })
+  if (iid || step || titles.length === 0) {
+    return list(
+      titles.length > 0 || iid || step ? 'issues i' : inOrder,
+      where,
+      query,
+      actor,
+      countAll('issues i', where)
+    )
+  }
+  // With labels. The others hold for few more, so they do not change the choice.
+  const others = and(of, inState(state), visibleIssues(project, actor), ...filters.slice(1))
+  const labelled = withLabels(labels)
+  const total = countAll(labelled.sql, { sql: others.sql, values: [...labelled.values, ...others.values] })
+  if (await isFew(query, await total.count, all)) {
+    return list(labelled.sql, { sql: others.sql, values: [...labelled.values, ...others.values] }, query, actor, total)
+  }
+  return list(inOrder, ofScan(where), query, actor, total)
 }
+
+/** The issues that have one of these labels, each once: found by the labels, then by their ids. */
+const withLabels = (labels: readonly number[]): Fragment => ({
+  sql: `(select distinct k.target_id as id from label_links k
+      where k.target_type = 'Issue' and k.label_id in (${marks(labels)})) f straight_join issues i on i.id = f.id`,
+  values: labels
+})
+
+const NONE: { readonly [milestone: string]: string } = { [NO_MILESTONE]: 'i.milestone_id is null' }
+
+const orderOf = ({ order_by: order }: Pick<IssueListQuery, 'order_by'>) =>
+  order === 'updated_at' ? 'updated' : 'created'
+
+/**
+ * Tells whether it costs less to find and sort all that pass the filters than to walk through the issues of the project in
+ * order until a page is full. The walk meets one that passes in every `all / total`.
+ */
+async function isFew(query: IssueListQuery, total: number, count: () => Promise<number>): Promise<boolean> {
+  if (total < SORTED_AT_ONCE) return true
+  const { page, perPage } = window(query)
+  return (page * perPage * (await count())) / total > total
+}
+
+/** So few are always sorted: that takes less than a millisecond. */
+const SORTED_AT_ONCE = 200
+
+/** The database would turn `exists` into a join that begins with the labels. */
+const ofScan = ({ sql, values }: Fragment): Fragment => ({
+  sql: sql.replaceAll('exists (select 1 from label_links', '0 < (select count(*) from label_links'),
+  values
+})
 
 /** A page of the issues of a milestone that the asker may see. */
 export function listMilestoneIssues(
@@ -49,15 +102,15 @@ export function listMilestoneIssues(
   milestoneId: number,
   query: Pick<IssueListQuery, 'page' | 'per_page'>,
   actor: Actor
-): Promise<Page<IssueRow>> {
+): Promise<Page<ListedIssueRow>> {
   const where = and({ sql: 'i.milestone_id = ?', values: [milestoneId] }, visibleIssues(project, actor))
-  return list('issues i', where, query, countAll('issues i', where))
+  return list('issues i', where, query, actor, countAll('issues i', where))
 }
 
 const IN_PROJECTS = 'issues i join projects p on p.id = i.project_id'
 
 /** A page of the issues that the asker has made, in the projects that the asker may see. */
-export function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page<IssueRow>> {
+export function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page<ListedIssueRow>> {
   const titles = titlesOfFilter(query.labels)
   const where = and(
     { sql: 'i.author_id = ? and p.issues_enabled', values: [actor.user?.id ?? 0] },
@@ -66,11 +119,11 @@ export function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page
     titles.length > 0 ? hasTitle('Issue', 'i', titles) : ALL,
     query.milestone ? hasMilestone('i', query.milestone) : ALL
   )
-  return list(IN_PROJECTS, where, query, countAll(IN_PROJECTS, where))
+  return list(IN_PROJECTS, where, query, actor, countAll(IN_PROJECTS, where))
 }
 
 /** A page of the issues of the projects of a group that the asker may see. */
-export function listGroupIssues(groupId: number, query: IssueListQuery, actor: Actor): Promise<Page<IssueRow>> {
+export function listGroupIssues(groupId: number, query: IssueListQuery, actor: Actor): Promise<Page<ListedIssueRow>> {
   const where = and(
     { sql: 'p.namespace_id = ? and p.issues_enabled', values: [groupId] },
     visibleProjects(actor),
@@ -79,7 +132,7 @@ export function listGroupIssues(groupId: number, query: IssueListQuery, actor: A
     query.milestone ? hasMilestone('i', query.milestone) : ALL,
     readableIssues(actor)
   )
-  return list(IN_PROJECTS, where, query, countAll(IN_PROJECTS, where))
+  return list(IN_PROJECTS, where, query, actor, countAll(IN_PROJECTS, where))
 }
 
 const countAll = (from: string, { sql, values }: Fragment): Total => ({
@@ -103,6 +156,15 @@ async function countOfProject(project: ProjectRow, state: State, actor: Actor): 
   return total - confidential + (own?.total ?? 0)
 }
 
+/** The row of a list, with what the asker has said of the subscription to the issue: null for nothing. */
+export interface ListedIssueRow extends IssueRow {
+  readonly said: number | null
+}
+
+/** A part of the statement costs less than a statement. */
+const SAID = `(select b.subscribed from subscriptions b
+  where b.target_type = 'Issue' and b.target_id = i.id and b.project_id = i.project_id and b.user_id = ?)`
+
 /** What a list is counted by: `exact` when the total follows every change, so that far pages can be read from the end. */
 interface Total {
   readonly exact: boolean
@@ -113,18 +175,19 @@ async function list(
   from: string,
   { sql: where, values }: Fragment,
   query: Pick<IssueListQuery, 'page' | 'per_page' | 'order_by' | 'sort'>,
+  { user }: Actor,
   { exact, count }: Total
-): Promise<Page<IssueRow>> {
+): Promise<Page<ListedIssueRow>> {
   const part = window(query)
   const order = query.order_by ?? 'created_at'
   const asked = query.sort ?? 'desc'
   // An index gives the ids of the page first; only their rows are joined.
   const read = ({ direction, sql }: Reading) =>
-    rows<IssueRow>(
-      `select ${COLUMNS} from (select i.id, i.${order} as place from ${from} where ${where}
+    rows<ListedIssueRow>(
+      `select ${COLUMNS}, ${SAID} as said from (select i.id, i.${order} as place from ${from} where ${where}
          order by i.${order} ${direction}, i.id ${direction} ${sql}) page join issues i on i.id = page.id ${JOINS}
        order by page.place ${direction}, page.id ${direction}`,
-      values
+      [user?.id ?? 0, ...values]
     )
   if (exact) return pageOf(part, count, asked, read)
   const { page, perPage, sql } = part

@@ -5,9 +5,14 @@ import type { Actor } from '../../access/actor.js'
 import type { Page } from '../../db/paginate.js'
 import { ProjectParams } from '../../lib/schema.js'
 import { requireMilestone } from '../milestones/milestones.queries.js'
-import { listGroupIssues, listMilestoneIssues, listOwnIssues, listProjectIssues } from './issue-list.queries.js'
-import { readIssues } from './issue-readings.js'
-import type { IssueRow } from './issues.queries.js'
+import {
+  type ListedIssueRow,
+  listGroupIssues,
+  listMilestoneIssues,
+  listOwnIssues,
+  listProjectIssues
+} from './issue-list.queries.js'
+import { readListedIssues } from './issue-readings.js'
 import {
   GroupIssueParams,
   GroupIssueQuery,
@@ -19,8 +24,8 @@ import {
 import { Issue, viewIssue } from './issues.view.js'
 import './label-counts.js'
 
-async function show(page: Page<IssueRow>, actor: Actor, reply: FastifyReply) {
-  return reply.page({ ...page, items: await readIssues(page.items, actor) }, viewIssue)
+async function show(page: Page<ListedIssueRow>, actor: Actor, reply: FastifyReply) {
+  return reply.page({ ...page, items: await readListedIssues(page.items, actor) }, viewIssue)
 }
 
 export const issueListRoutes: FastifyPluginAsyncTypebox = async app => {

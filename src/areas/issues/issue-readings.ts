@@ -4,6 +4,7 @@ import { readLabelTitles } from '../labels/label-links.js'
 import { type MilestoneRow, readMilestones } from '../milestones/milestones.queries.js'
 import { readCounts } from '../participation/readings.js'
 import { readSubscribed } from '../participation/subscriptions.js'
+import type { ListedIssueRow } from './issue-list.queries.js'
 import type { IssueRow } from './issues.queries.js'
 
 export interface IssueReading {
@@ -16,13 +17,23 @@ export interface IssueReading {
   readonly downvotes: number
 }
 
-/** Reads what the records of issues show to the asker. */
-export async function readIssues(issues: readonly IssueRow[], { user }: Actor): Promise<IssueReading[]> {
+/** Reads what the records of the issues of a list show to the asker. */
+export function readListedIssues(issues: readonly ListedIssueRow[], actor: Actor): Promise<IssueReading[]> {
+  const said = issues.flatMap(({ id, said }) => (said === null ? [] : [[id, said === 1] as const]))
+  return readIssues(issues, actor, new Map(said))
+}
+
+/** Reads what the records of issues show to the asker; `said` is what the asker has said of subscriptions, if it is known. */
+export async function readIssues(
+  issues: readonly IssueRow[],
+  { user }: Actor,
+  said?: ReadonlyMap<number, boolean>
+): Promise<IssueReading[]> {
   const ids = issues.map(({ id }) => id)
   const [labels, milestones, subscribed, notes, up, down] = await Promise.all([
     readLabelTitles('Issue', ids),
     readMilestones(issues.map(({ milestone_id: id }) => id)),
-    user ? readSubscribed('Issue', issues, user.id) : new Set<number>(),
+    user ? readSubscribed('Issue', issues, user.id, said) : new Set<number>(),
     readCounts('user_notes_count', 'Issue', ids),
     readCounts('upvotes', 'Issue', ids),
     readCounts('downvotes', 'Issue', ids)

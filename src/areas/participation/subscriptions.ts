@@ -43,15 +43,19 @@ export interface Involved {
   readonly assignee_id: number | null
 }
 
-/** Returns those of the targets to which a user is subscribed, by word or by taking part. Two statements for any number. */
+/**
+ * Returns those of the targets to which a user is subscribed, by word or by taking part. Two statements for any number; one
+ * less where the caller has read already what the user said (`known`).
+ */
 export async function readSubscribed(
   type: TargetType,
   targets: readonly Involved[],
-  userId: number
+  userId: number,
+  known?: ReadonlyMap<number, boolean>
 ): Promise<ReadonlySet<number>> {
   const ids = targets.map(({ id }) => id)
   const [spoken, taking] = await Promise.all([
-    readSubscriptions(type, ids, userId),
+    known ?? readSubscriptions(type, ids, userId),
     readParticipation(type, ids, userId)
   ])
   const takesPart = ({ id, author_id: author, assignee_id: assignee }: Involved) =>

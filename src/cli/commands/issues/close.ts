@@ -1,7 +1,6 @@
 import { BaseCommand } from '../../base.js'
 import { changeStates } from '../../issue-states.js'
 import { Args } from '../../oclif.js'
-import { recordNumbers } from '../../record-number.js'
 
 export default class IssuesClose extends BaseCommand {
   static override summary = 'Close issues of a project'
@@ -14,7 +13,7 @@ export default class IssuesClose extends BaseCommand {
   ]
   static override args = {
     project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' }),
-    number: recordNumbers('number of an issue in the project')
+    number: Args.string({ required: true, description: 'number of an issue in the project; you can give several' })
   }
 
   async run() {

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../base.js'
 import { Args } from '../../oclif.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { requireNumbers } from '../../record-number.js'
 
 export default class IssuesShow extends BaseCommand {
   static override summary = 'Show issues of a project'
@@ -13,7 +13,7 @@ export default class IssuesShow extends BaseCommand {
   ]
   static override args = {
     project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' }),
-    number: recordNumbers('number of an issue in the project')
+    number: Args.string({ required: true, description: 'number of an issue in the project; you can give several' })
   }
 
   async run() {
