@@ -94,7 +94,8 @@ const SETTINGS = {
     disk_limit: integer(16_777_216),
     process_limit: integer(8),
     file_limit: integer(1_048_576),
-    depth: integer(0)
+    depth: integer(0),
+    project_limit: integer(0)
   },
   artifacts: {
     max_size: integer(1),

@@ -195,6 +195,7 @@ export const abilities = {
   'build.write': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
   'environment.read': { on: 'project', least: REPORTER, feature: 'builds_enabled' },
   'environment.create': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
+  'environment.stop': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
   'environment.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
   'trigger.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
   // The rules ask what the user may do with this runner.

@@ -59,8 +59,9 @@ function moveOf(
   now: ReadonlyMap<string, AdvancingBuild>
 ): keyof NextMoves | null {
   const needed = needs?.flatMap(name => now.get(name) ?? [])
+  // This comes first, because most builds still wait.
+  if (needed ? !needed.every(({ status }) => isComplete(status)) : !isComplete(ofStages)) return null
   const prior = needed ? aggregateStatus(needed) : ofStages
-  if (needed ? !needed.every(({ status }) => isComplete(status)) : !isComplete(prior)) return null
   // A stage that was skipped does not stop later ones, but a need that was skipped is not met.
   const unmet = needed?.some(({ status }) => status === 'skipped') && (when === 'on_success' || when === 'delayed')
   if (unmet || !RUNS_AFTER[when].includes(prior)) return 'skipped'

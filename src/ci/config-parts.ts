@@ -2,6 +2,7 @@
 import { parseDuration } from '../lib/duration.js'
 import {
   ARTIFACT_WHENS,
+  CACHE_POLICIES,
   type CiArtifacts,
   type CiCache,
   type CiEnvironment,
@@ -20,6 +21,8 @@ import {
   type Section
 } from './config-values.js'
 
+const MOST_FALLBACKS = 5
+
 const isEmptyList = (section: Section, key: string) => {
   const value = given(section, key)
   return Array.isArray(value) && value.length === 0
@@ -31,8 +34,17 @@ export function readCache(section: Section): CiCache | null | undefined {
   if (isEmptyList(section, 'cache')) return null
   const cache = readSection(section, 'cache')
   if (!cache || cache.entries.size === 0) return null
-  checkKeys(cache, ['key', 'untracked', 'paths'], ['policy', 'when', 'fallback_keys', 'unprotect'])
-  return { key: readText(cache, 'key'), untracked: readFlag(cache, 'untracked'), paths: readList(cache, 'paths') ?? [] }
+  checkKeys(cache, ['key', 'untracked', 'paths', 'policy', 'when', 'fallback_keys'], ['unprotect'])
+  const fallbackKeys = readList(cache, 'fallback_keys') ?? []
+  if (fallbackKeys.length > MOST_FALLBACKS) reportAt(cache, 'fallback_keys', `are more than ${MOST_FALLBACKS}`)
+  return {
+    key: readText(cache, 'key'),
+    untracked: readFlag(cache, 'untracked'),
+    paths: readList(cache, 'paths') ?? [],
+    policy: readChoice(cache, 'policy', CACHE_POLICIES, 'pull-push'),
+    when: readChoice(cache, 'when', ARTIFACT_WHENS, 'on_success'),
+    fallbackKeys
+  }
 }
 
 export function readArtifacts(section: Section): CiArtifacts | null {
@@ -42,8 +54,14 @@ export function readArtifacts(section: Section): CiArtifacts | null {
   checkKeys(
     artifacts,
     ['name', 'paths', 'exclude', 'untracked', 'when', 'expire_in'],
-    ['reports', 'expose_as', 'public', 'access']
+    ['public', 'access'],
+    ['reports', 'expose_as']
   )
+  // All other reports are only shown; this one gives variables to later builds.
+  const reports = artifacts.entries.get('reports')
+  if (reports instanceof Map && reports.has('dotenv')) {
+    reportAt(artifacts, 'reports', 'key `dotenv` is not supported by this service')
+  }
   return {
     name: readText(artifacts, 'name', NAME_LIMIT),
     paths: readList(artifacts, 'paths', { check: pathProblem }) ?? [],
@@ -83,7 +101,8 @@ export function readEnvironment(section: Section): CiEnvironment | null {
   checkKeys(
     environment,
     ['name', 'url', 'action', 'on_stop'],
-    ['auto_stop_in', 'deployment_tier', 'kubernetes', 'deployment']
+    ['auto_stop_in', 'kubernetes', 'deployment'],
+    ['deployment_tier']
   )
   if (given(environment, 'name') === undefined) reportAt(environment, 'name', 'is missing')
   const name = checkedName(environment, 'name', readText(environment, 'name', NAME_LIMIT))

@@ -16,10 +16,15 @@ export interface CiVariable {
   readonly value: string
 }
 
+export const CACHE_POLICIES = ['pull-push', 'pull', 'push'] as const
+
 export interface CiCache {
   readonly key: string | null
   readonly untracked: boolean
   readonly paths: readonly string[]
+  readonly policy: (typeof CACHE_POLICIES)[number]
+  readonly when: ArtifactWhen
+  readonly fallbackKeys: readonly string[]
 }
 
 export interface CiArtifacts {

@@ -3,6 +3,7 @@ import { activityFeed } from '../areas/activity/feed.js'
 import type { Told } from '../areas/activity/happenings.js'
 import type { Listener } from '../areas/activity/listeners.js'
 import { recordEntries } from '../areas/activity/record-entries.js'
+import { branchEnvironments } from '../areas/environments/stop.js'
 import { hookDeliveries } from '../areas/hooks/deliveries.js'
 import { recordEvents } from '../areas/hooks/record-events.js'
 import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events.js'
@@ -15,6 +16,7 @@ import { feedEntryOfComment, hookEventOfComment } from '../areas/repository/comm
 
 const listeners: readonly Listener[] = [
   pushPipelines,
+  branchEnvironments,
   hookDeliveries({
     ...recordEvents,
     'ref.changed': hookEventOfPush,

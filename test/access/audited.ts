@@ -138,6 +138,7 @@ const api: { readonly [route: string]: Audited } = {
   'POST /projects/:id/environments': ['environment.create'],
   'PUT /projects/:id/environments/:environment_id': ['environment.update'],
   'DELETE /projects/:id/environments/:environment_id': ['environment.delete'],
+  'POST /projects/:id/environments/:environment_id/stop': ['environment.stop'],
   'POST /runners/registration_token/reset': ['runner.reset_registration_token'],
   'PUT /runners/:id': ['runner.update'],
   'DELETE /runners/:id': ['runner.remove'],

@@ -193,7 +193,8 @@ const pipeline = {
   started_at: or(DATE),
   finished_at: or(DATE),
   committed_at: or(DATE),
-  duration: or([0, 0.5, 1e15, -1])
+  duration: or([0, 0.5, 1e15, -1]),
+  coverage: or([0, 66.666, 1e15])
 } as unknown as Columns<PipelineRow>
 
 const build = {

@@ -87,7 +87,10 @@ sink:
     services: ['mysql'],
     beforeScript: ['bundle'],
     afterScript: ['clean'],
-    cache: { key: 'gems', untracked: true, paths: ['vendor/'] },
+    cache: {
+      ...{ key: 'gems', untracked: true, paths: ['vendor/'] },
+      ...{ policy: 'pull-push', when: 'on_success', fallbackKeys: [] }
+    } as const,
     variables: [
       { key: 'LEVEL', value: '1' },
       { key: 'SHARED', value: 'global' }
@@ -249,7 +252,10 @@ t.test('each error has its path and a short problem', async t => {
     ],
     [`a: {script: x, variables: {A: ${'é'.repeat(50_001)}}}`, ['jobs:a:variables:A is longer than 100000 bytes']],
     ['variables: {A: [1]}\na: {script: x}', ['variables:A should be text, a number or a boolean, not a list']],
-    ['a: {script: x, cache: {key: k, policy: pull}}', ['jobs:a:cache key `policy` is not supported by this service']],
+    [
+      'a: {script: x, cache: {key: k, unprotect: true}}',
+      ['jobs:a:cache key `unprotect` is not supported by this service']
+    ],
     ['a: {script: x, artifacts: {path: [a]}}', ['jobs:a:artifacts unknown key `path` (did you mean `paths`?)']],
     [
       'a: {script: x, artifacts: {paths: [/etc, ../x, a/../../b, ""]}}',

@@ -102,6 +102,12 @@ t.test('jobs take over keys of others', async t => {
       `a: {${X}, retry: {max: 2, when: [script_failure, runner_system_failure], exit_codes: 7}}`,
       { retry: { max: 2, when: ['script_failure', 'runner_system_failure'], exitCodes: [7] } }
     ],
+    'a cache with all its keys': [
+      `a: {${X}, cache: {key: k, policy: pull, when: always, fallback_keys: [j]}}`,
+      {
+        cache: { key: 'k', untracked: false, paths: [], policy: 'pull', when: 'always', fallbackKeys: ['j'] }
+      }
+    ],
     delayed: [`a: {${X}, when: delayed, start_in: 30 minutes}`, { when: 'delayed', startIn: 1800 }],
     needs: [
       `b: {${X}}\na: {${X}, needs: [b, {job: c, optional: true, artifacts: false}]}`,
@@ -182,6 +188,10 @@ t.test('each fault names the job and the key', async t => {
     [`a: {${X}, parallel: {matrix: [{A: {b: c}}]}}`, /^jobs:a:parallel:matrix:1:A should be text or a list of text/],
     [`a: {${X}, retry: 3}`, 'jobs:a:retry should be a number from 0 to 2'],
     [`a: {${X}, retry: {when: script_failed}}`, /^jobs:a:retry:when `script_failed` is not known/],
+    [
+      `a: {${X}, artifacts: {reports: {dotenv: x}}}`,
+      'jobs:a:artifacts:reports key `dotenv` is not supported by this service'
+    ],
     [`a: {${X}, timeout: soon}`, /^jobs:a:timeout should be a duration/],
     [`a: {${X}, allow_failure: {exit_codes: [x]}}`, /^jobs:a:allow_failure:exit_codes should be numbers/],
     [`workflow: {rule: x}\na: {${X}}`, 'workflow unknown key `rule` (did you mean `rules`?)'],

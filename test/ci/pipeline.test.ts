@@ -274,7 +274,10 @@ unit: {script: x, only: [tags]}
           dependencies: null,
           image: 'node',
           services: ['mysql'],
-          cache: { key: null, untracked: false, paths: ['c'] }
+          cache: {
+            ...{ key: null, untracked: false, paths: ['c'] },
+            ...{ policy: 'pull-push', when: 'on_success', fallbackKeys: [] }
+          }
         },
         variables: [{ key: 'A', value: 'b' }]
       },

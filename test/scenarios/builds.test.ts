@@ -52,6 +52,34 @@ const ended = (project: string) =>
 const traceOf = async (project: string, { id }: Build) =>
   (await ask('GET', `${project}/builds/${id}/trace`)).bytes.toString()
 
+t.test('builds with needs, copies and retries run to the end', async t => {
+  const project = await projectWith(
+    'keys',
+    `
+flaky: { stage: build, script: ['echo $CI_JOB_NAME; exit 3'], retry: 1, allow_failure: { exit_codes: [3] } }
+slow: { stage: build, script: ['sleep 3'], rules: [{ if: $CI_COMMIT_BRANCH, variables: { A: b } }] }
+par: { stage: build, parallel: 2, script: ['echo node $CI_NODE_INDEX of $CI_NODE_TOTAL > out-$CI_NODE_INDEX'], artifacts: { paths: [out-*] } }
+last: { stage: build, needs: [par], script: ['cat out-1 out-2'], coverage: '/of (\\d+)/' }
+`
+  )
+  const pipeline = await eventually(async () => {
+    const [found] = (await ask<(Pipeline & { coverage: string })[]>('GET', `${project}/pipelines`)).json
+    return found && ['success', 'failed'].includes(found.status) && found
+  })
+  t.match(pipeline, { status: 'success', coverage: '2.00' })
+  const builds = (await ask<Build[]>('GET', `${project}/builds`)).json
+  t.strictSame(builds.map(({ name, status }) => `${name}:${status}`).sort(), [
+    'flaky:failed',
+    'flaky:failed',
+    'last:success',
+    'par 1/2:success',
+    'par 2/2:success',
+    'slow:success'
+  ])
+  const last = builds.find(({ name }) => name === 'last')
+  if (last) t.match(await traceOf(project, last), /node 1 of 2\r?\nnode 2 of 2/)
+})
+
 t.test('a commit with [ci skip] gets a skipped pipeline', async t => {
   const project = await projectWith('skipped', 'one:\n  script: ["true"]\n', 'nothing to build [ci skip]')
   t.equal((await firstPipeline(project)).status, 'skipped')

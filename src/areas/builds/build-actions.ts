@@ -36,12 +36,22 @@ export async function retryBuildOf(project: ProjectRow, id: number, origin: Orig
 /** Starts a build that waits to be started by hand. Returns its id. Throws NothingThere or BadRequest. */
 export async function playBuild(project: Pick<ProjectRow, 'id'>, id: number, origin: Origin): Promise<number> {
   const { pipeline_id: pipelineId } = await mustFindBuild(project, id)
-  await changePipeline(pipelineId, async pipeline => {
+  // Not specified: a build that a command starts keeps its user, because a sysadmin has no account.
+  const started = await startManualBuild({ id, pipelineId }, origin.user?.id ?? null)
+  if (!started) throw new BadRequest('400 (Bad request) "Unplayable Build" not given')
+  return id
+}
+
+/** Starts a build that waits to be started by hand. Returns false when it does not. */
+export async function startManualBuild(
+  { id, pipelineId }: { readonly id: number; readonly pipelineId: number },
+  userId: number | null
+): Promise<boolean> {
+  const started = await changePipeline(pipelineId, async pipeline => {
     const build = await findStartableBuild(id)
-    if (!build || !isPlayable(build)) throw new BadRequest('400 (Bad request) "Unplayable Build" not given')
+    if (!build || !isPlayable(build)) return false
     const now = new Date()
-    // Not specified: a build that a command starts keeps its user, because a sysadmin has no account.
-    const user = origin.user && { user_id: origin.user.id }
+    const user = userId !== null && { user_id: userId }
     if (build.resource_group === null) {
       await moveBuild(pipeline, build, 'pending', { ...user, queued_at: now, ready_at: null })
       await wakeRunners([id])
@@ -49,11 +59,12 @@ export async function playBuild(project: Pick<ProjectRow, 'id'>, id: number, ori
       await moveBuild(pipeline, build, 'created', { ...user, ready_at: now })
       await enqueue('build.ready', { buildId: id })
     }
-    if (!pipeline.eachBuild) return
+    if (!pipeline.eachBuild) return true
     await rearm(pipeline, { names: [build.name], stage: null })
     await recount(pipeline)
+    return true
   })
-  return id
+  return started ?? false
 }
 
 /** A manual build is skipped when its stage has its turn, and waits so. A delayed one stays created until its moment. */

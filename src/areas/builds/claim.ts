@@ -13,6 +13,8 @@ import { tokenHash } from '../../secrets.js'
 import type { Measured } from '../../storage/measure.js'
 import { type ChangingBuild, changePipeline, moveBuild } from '../pipelines/build-changes.js'
 import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
+import { wakeForRoom } from '../pipelines/wake-runners.js'
+import { coverageIn, noteCoverage } from './coverage.js'
 import { judgeFailure, repeat } from './failures.js'
 
 /** A build that is still unfinished after this many attempts, for example because its workers died, fails. */
@@ -140,10 +142,12 @@ export async function renewBuild({ buildId, token }: Pick<BuildHold, 'buildId' |
 
 /** Ends a build and updates its pipeline. Returns false when the claim no longer holds the build. */
 export async function finishBuild(claim: BuildHold, result: RunnerResult, trace: Measured): Promise<boolean> {
+  const coverage = await coverageIn({ build: claim.buildId, attempt: claim.attempt }, trace)
   const finished = await changePipeline(claim.pipelineId, async pipeline => {
     const build = await readBuild(pipeline, claim.buildId)
     if (build?.status !== 'running' || !build.token_hash?.equals(hashOf(claim))) return false
     await end(pipeline, build, result, trace)
+    if (coverage !== null) await noteCoverage(build.id, pipeline.id, coverage)
     if (result.status === 'success' && build.environment_id !== null) {
       await enqueue('build.deploy', { buildId: build.id })
     }
@@ -206,4 +210,5 @@ async function end(
     finished_at: new Date()
   })
   if (failure?.again) await repeat(pipeline, build.id)
+  if (build.status === 'running') await wakeForRoom(pipeline.id)
 }

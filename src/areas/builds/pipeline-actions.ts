@@ -10,7 +10,7 @@ import { type LockedPipeline, recount } from '../pipelines/locked-pipeline.js'
 import type { PipelineRow } from '../pipelines/pipelines.queries.js'
 import { freeResources } from '../pipelines/resource-groups.js'
 import { cancelStatuses } from '../pipelines/statuses/commit-statuses.js'
-import { wakeRunners } from '../pipelines/wake-runners.js'
+import { wakeForRoom, wakeRunners } from '../pipelines/wake-runners.js'
 import { copyBuild, rearm } from './copies.js'
 
 interface EndedBuild {
@@ -88,6 +88,7 @@ export async function cancelUnfinished(pipeline: LockedPipeline, { interruptible
   )
   if (affectedRows === 0) return 0
   if (pipeline.eachBuild) await freeResources(pipeline.id)
+  await wakeForRoom(pipeline.id)
   afterCommit(() => wake('builds'))
   return affectedRows
 }

@@ -8,6 +8,7 @@ import { createEnvironment, deleteEnvironment, updateEnvironment } from './envir
 import { type EnvironmentRow, listEnvironments } from './environments.queries.js'
 import { EnvironmentBody, EnvironmentChange, EnvironmentListQuery, EnvironmentParams } from './environments.schema.js'
 import { Environment, viewEnvironmentFor } from './environments.view.js'
+import { stopEnvironment } from './stop.js'
 
 interface Asked {
   readonly project: ProjectRow
@@ -61,6 +62,19 @@ export const environmentRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: { ...one, summary: 'Change an environment', body: EnvironmentChange }
     },
     async req => view(req, await updateEnvironment(req.project, req.params.environment_id, req.body, req.origin))
+  )
+
+  app.post(
+    '/projects/:id/environments/:environment_id/stop',
+    {
+      config: { can: 'environment.stop' },
+      schema: {
+        ...one,
+        summary: 'Stop an environment',
+        description: 'Starts the `on_stop` job of its last deployment, if that waits to be started by hand.'
+      }
+    },
+    async req => view(req, await stopEnvironment(req.project, req.params.environment_id, req.origin))
   )
 
   app.delete(

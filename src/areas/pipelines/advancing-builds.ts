@@ -1,7 +1,7 @@
 // Moves the builds of a pipeline one by one, for pipelines whose builds do not all go by their stages.
 import { type AdvancingBuild, nextMoves } from '../../ci/advance-builds.js'
 import type { BuildWhen } from '../../ci/config-types.js'
-import type { BuildStatus } from '../../ci/status.js'
+import { type BuildStatus, latestBuilds } from '../../ci/status.js'
 import { execute, marks, rows, type Value } from '../../db/sql.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { countMove, type LockedPipeline, recount } from './locked-pipeline.js'
@@ -10,14 +10,10 @@ import { wakeRunners } from './wake-runners.js'
 interface Row {
   readonly id: number
   readonly name: string
-  readonly status: BuildStatus
-  readonly stage_index: number
-  readonly start_when: BuildWhen
-  readonly allow_failure: number
+  /** Status, stage, `when`, and whether failures are allowed, a resource is shared, and its turn has come. */
+  readonly facts: string
   readonly needs: string | null
   readonly start_in: number | null
-  readonly resource_group: string | null
-  readonly ready_at: Date | null
 }
 
 export interface ReadBuild extends AdvancingBuild {
@@ -27,29 +23,34 @@ export interface ReadBuild extends AdvancingBuild {
 
 /** Reads the latest build of each name. The pipeline must be locked. */
 export async function advancingBuilds(pipelineId: number): Promise<ReadBuild[]> {
+  // Each field of a row takes the driver some microseconds, so that short ones come together.
   const found = await rows<Row>(
-    `select b.id, b.name, b.status, b.stage_index, b.start_when, b.allow_failure, b.needs, b.start_in, b.resource_group,
-       b.ready_at
-     from builds b join (select max(id) as id from builds where pipeline_id = ? group by name) latest on latest.id = b.id
-     order by b.id`,
+    `select id, name, needs, start_in, concat_ws(' ', status, stage_index, start_when, allow_failure,
+       resource_group is not null, ready_at is not null) as facts
+     from builds where pipeline_id = ?`,
     [pipelineId]
   )
-  return found.map(row => ({
-    id: row.id,
-    name: row.name,
-    status: row.status,
-    stageIndex: row.stage_index,
-    when: row.start_when,
-    allowFailure: row.allow_failure === 1,
-    needs: row.needs === null ? null : (JSON.parse(row.needs) as string[]),
-    startIn: row.start_in,
-    waits: row.start_in !== null || row.resource_group !== null,
-    ready: row.ready_at !== null
-  }))
+  // To find the latest by the database took five times as long for a thousand builds.
+  return latestBuilds(found).map(({ id, name, facts, needs, start_in: startIn }) => {
+    const [status, stage, when, allowFailure, shares, ready] = facts.split(' ')
+    return {
+      id,
+      name,
+      status: status as BuildStatus,
+      stageIndex: Number(stage),
+      when: when as BuildWhen,
+      allowFailure: allowFailure === '1',
+      needs: needs === null ? null : (JSON.parse(needs) as string[]),
+      startIn,
+      waits: startIn !== null || shares === '1',
+      ready: ready === '1'
+    }
+  })
 }
 
 /** Starts or skips the builds whose turn has come. */
 export async function moveBuildsOn(pipeline: LockedPipeline): Promise<void> {
+  if (!pipeline.stages.some(({ counts }) => counts.created > 0)) return
   const builds = await advancingBuilds(pipeline.id)
   const { pending, ready, skipped } = nextMoves(builds)
   const now = new Date()

@@ -35,7 +35,9 @@ export function changePipeline<T>(
 
 /** Updates a pipeline from its builds without changing a build first. This starts a new pipeline. */
 export async function advancePipeline(id: number): Promise<void> {
-  await changePipeline(id, async () => undefined)
+  await changePipeline(id, async pipeline => {
+    pipeline.lookAgain = true
+  })
 }
 
 /** Sets the status of a build, and the given columns with it. Call it inside `changePipeline`. */
@@ -59,5 +61,7 @@ export async function moveBuild(
     to: counterOf({ status, allowFailure })
   }
   if (!countMove(pipeline, move, 1)) await recount(pipeline)
-  if (pipeline.eachBuild && isComplete(status)) await freeResource(build.id)
+  if (!isComplete(status)) return
+  pipeline.lookAgain = true
+  if (pipeline.eachBuild) await freeResource(build.id)
 }

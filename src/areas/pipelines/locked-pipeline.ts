@@ -11,6 +11,8 @@ export interface LockedPipeline {
   /** Whether its builds do not all go by their stages. */
   readonly eachBuild: boolean
   stages: readonly StageCounts[]
+  /** Whether a change may let other builds start. That a runner takes a build does not. */
+  lookAgain: boolean
   /** Stages whose counts are not written to their rows yet. */
   readonly changed: Set<StageCounts>
 }
@@ -29,6 +31,7 @@ export async function lockPipeline(id: number): Promise<LockedPipeline | undefin
     startedAt: found.started_at,
     eachBuild: found.each_build === 1,
     stages,
+    lookAgain: false,
     changed: new Set()
   }
   // The pipeline is new, or its rows were restored from a backup.
@@ -40,6 +43,7 @@ export async function lockPipeline(id: number): Promise<LockedPipeline | undefin
 export async function recount(pipeline: LockedPipeline): Promise<void> {
   await recountStages(pipeline.id)
   pipeline.stages = await readStages(pipeline.id)
+  pipeline.lookAgain = true
   pipeline.changed.clear()
 }
 

@@ -19,10 +19,11 @@ interface PipelineColumns {
   readonly finished_at: Date | null
   readonly committed_at: Date | null
   readonly duration: number | null
+  readonly coverage: number | null
 }
 
 const SELECT = `select l.id, l.status, l.ref, l.sha, l.before_sha, l.tag, l.yaml_errors, l.created_at, l.updated_at,
-  l.started_at, l.finished_at, l.committed_at, l.duration, ${JOINED_USER}
+  l.started_at, l.finished_at, l.committed_at, l.duration, l.coverage, ${JOINED_USER}
   from pipelines l left join users u on u.id = l.user_id`
 
 /** Finds a pipeline of a project. Throws NotFound. */

@@ -70,26 +70,28 @@ export async function planPush(
   return { ref, tag, commit, ciFile: file.name, ...planned }
 }
 
-/**
- * The same, as far as a file of at most `limit` bytes tells it by itself. Returns null for a larger file, and for one that
- * includes others or has rules.
- */
+/** What the CI file of a push tells by itself. `open` means that the rest of the repository is needed to know. */
+export type SimplePush = PlannedPush & { readonly open: boolean }
+
+/** Plans a push as far as a file of at most `limit` bytes tells it by itself. Returns null without one. */
 export async function planSimplePush(
   repository: string,
   projectPath: string,
   pushed: PushedRef,
   limit: number
-): Promise<PlannedPush | null> {
+): Promise<SimplePush | null> {
   const found = await findPushedFile(repository, pushed)
-  if (!found || found.file.text.length > limit || /^include:/m.test(found.file.text)) return null
+  if (!found || found.file.text.length > limit) return null
   const { ref, tag, commit, file } = found
+  const push = { ref, tag, commit, ciFile: file.name, plan: null, errors: [], open: false }
+  if (/^include:/m.test(file.text)) return { ...push, open: true }
   const { config, errors } = parseConfig(file.text)
-  if (!config) return { ref, tag, commit, ciFile: file.name, plan: null, errors }
-  if (inputsNeeded(config).variables) return null
+  if (!config) return { ...push, errors }
+  if (inputsNeeded(config).variables) return { ...push, open: true }
   const context = { ref, tag, source: 'push', projectPath, commitMessage: commit.message, honourSkip: true } as const
   const plan = planPipeline(config, context)
   const told = plan.kind === 'refused' ? { plan: null, errors: plan.errors } : { plan, errors: [] }
-  return { ref, tag, commit, ciFile: file.name, ...told }
+  return { ...push, ...told }
 }
 
 async function findPushedFile(repository: string, { ref: fullRef, new_id }: PushedRef): Promise<FoundFile | null> {

@@ -48,5 +48,5 @@ export const viewPipeline = (row: PipelineRow) => ({
   finished_at: row.finished_at,
   committed_at: row.committed_at,
   duration: row.duration,
-  coverage: null
+  coverage: row.coverage === null ? null : row.coverage.toFixed(2)
 })

@@ -11,8 +11,8 @@ import { wakeRunners } from './wake-runners.js'
 
 /** Starts the stages that can start, and sets the status of the pipeline, both from the current counts. */
 export async function movePipelineOn(pipeline: LockedPipeline): Promise<void> {
-  if (pipeline.eachBuild) await moveBuildsOn(pipeline)
-  else await startStages(pipeline)
+  if (!pipeline.eachBuild) await startStages(pipeline)
+  else if (pipeline.lookAgain) await moveBuildsOn(pipeline)
   await saveCounts(pipeline)
   const status = statusAfter(pipeline.status, pipelineStatus(pipeline.stages))
   if (status !== pipeline.status) await setStatus(pipeline, status)

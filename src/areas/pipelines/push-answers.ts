@@ -7,17 +7,19 @@ import { log } from '../../log.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { repositoryPath } from '../projects/repositories.js'
 import type { OpenChange } from '../refs/ref-changes.js'
-import { type PlannedPush, planSimplePush } from './pipelines.js'
+import { planSimplePush, type SimplePush } from './pipelines.js'
 
 /** Milliseconds that a push waits for its pipelines at the most. A pipeline is there after about 20. */
 const PATIENCE = 500
+/** The same where rules may have the push make no pipeline. */
+const SHORT_PATIENCE = 200
 /** The changes of one push that are described. */
 const MOST_CHANGES = 5
 /** A longer CI file is not read here, because reading it holds other requests up. */
 const FILE_LIMIT = 65_536
 const MOST_ERRORS = 10
 
-interface Described extends PlannedPush {
+interface Described extends SimplePush {
   readonly id: number
 }
 
@@ -51,7 +53,7 @@ async function describe(project: ProjectRow, changes: readonly OpenChange[], end
   if (planned.length === 0) return []
   const numbers = await awaitPipelines(
     planned.map(({ id }) => id),
-    end
+    planned.every(({ open }) => open) ? AbortSignal.any([end, AbortSignal.timeout(SHORT_PATIENCE)]) : end
   )
   return planned.flatMap(change => linesOf(project.id, change, numbers.get(change.id)))
 }
@@ -71,9 +73,11 @@ async function awaitPipelines(changeIds: readonly number[], end: AbortSignal): P
 }
 
 // Not specified: the URL is that of the API, because pipelines have no page.
-function linesOf(projectId: number, { ref, ciFile, plan, errors }: Described, number: number | undefined): string[] {
+function linesOf(projectId: number, described: Described, number: number | undefined): string[] {
+  const { ref, ciFile, plan, errors, open } = described
   const url = `  ${publicUrl()}/api/v3/projects/${projectId}/pipelines/${number}`
   const urls = number === undefined ? [] : [url]
+  if (open) return number === undefined ? [] : [`pipeline ${number} created`, ...urls]
   if (!plan) {
     const shown = errors.slice(0, MOST_ERRORS).map(error => `  ${oneLine(error)}`)
     return [`${oneLine(ref)}: no builds, because ${ciFile} has errors:`, ...shown, ...urls]

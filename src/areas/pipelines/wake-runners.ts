@@ -1,3 +1,5 @@
+import { config } from '../../config.js'
+import { row } from '../../db/sql.js'
 import { enqueueAll } from '../../queue/enqueue.js'
 
 /**
@@ -7,4 +9,18 @@ import { enqueueAll } from '../../queue/enqueue.js'
 export async function wakeRunners(builds: readonly number[]): Promise<void> {
   const wakeUps = builds.map(buildId => ({ buildId }))
   if (wakeUps.length > 0) await enqueueAll('build.run', wakeUps)
+}
+
+/**
+ * Wakes the built-in runner for another build of the project of a pipeline, of which one has ended. A wake-up finds nothing
+ * while a project has as many builds running as it may.
+ */
+export async function wakeForRoom(pipelineId: number): Promise<void> {
+  if (config().runner.project_limit === 0) return
+  const next = await row<{ id: number | null }>(
+    `select min(id) as id from builds
+     where status = 'pending' and project_id = (select project_id from pipelines where id = ?)`,
+    [pipelineId]
+  )
+  if (next && next.id !== null) await wakeRunners([next.id])
 }

@@ -1,5 +1,6 @@
 // Finds the builds that a runner may take, in the order in which to try them. These queries lock nothing, so
 // `takeBuild` checks a build again.
+import { config } from '../../config.js'
 import { rows } from '../../db/sql.js'
 import type { FoundBuild } from '../builds/claim.js'
 import type { RunnerRow } from './runners.queries.js'
@@ -31,8 +32,11 @@ const servedBy = (runner: RunnerRow) => `me.id = ? and me.active and p.builds_en
  */
 export function findWaitingBuilds(runner: RunnerRow, limit: number): Promise<FoundBuild[]> {
   const [busy, order] = runner.is_shared ? [BUSY, 'coalesce(busy.builds, 0), b.id'] : ['', 'b.id']
+  const most = config().runner.project_limit
+  // Claims at the same moment may pass the limit by a few.
+  const room = runner.is_shared && most > 0 ? `and coalesce(busy.builds, 0) < ${Math.trunc(most)}` : ''
   return rows<FoundBuild>(
-    `select b.id as buildId, b.pipeline_id as pipelineId from ${OLDEST} ${busy} where ${servedBy(runner)}
+    `select b.id as buildId, b.pipeline_id as pipelineId from ${OLDEST} ${busy} where ${servedBy(runner)} ${room}
      order by ${order} limit ${Math.trunc(limit)}`,
     [runner.id]
   )

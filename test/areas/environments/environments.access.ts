@@ -18,6 +18,10 @@ export const access: ResourceAccess = {
       expected: withBuilds(administer('master')),
       specimen: async asking => ({ ...(await anEnvironment(asking)), payload: { external_url: 'https://example.org' } })
     },
+    'POST /api/v3/projects/:id/environments/:environment_id/stop': {
+      expected: withBuilds(write(200)),
+      specimen: anEnvironment
+    },
     'DELETE /api/v3/projects/:id/environments/:environment_id': {
       expected: withBuilds(administer('master')),
       specimen: anEnvironment

@@ -1,6 +1,7 @@
 // Environments by the API, and what builds do to them.
 import t from 'tap'
 import { recordDeployment } from '../../../src/areas/environments/deployments.js'
+import { branchEnvironments } from '../../../src/areas/environments/stop.js'
 import { row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
@@ -129,6 +130,54 @@ t.test('a name that no environment can have leaves the build without one', async
   const { variables } = await deploy('job: { script: x, environment: "$UNKNOWN", variables: { A: b } }\n')
   t.same((await owner.get(environments)).json(), [])
   t.notOk(variables.some(({ key }) => key.startsWith('CI_ENVIRONMENT')))
+})
+
+const STOPPED = `
+deploy: { stage: build, script: x, environment: { name: review, on_stop: sink } }
+sink: { script: x, when: manual, environment: { name: review, action: stop } }
+`
+
+t.test('stopping an environment starts its on_stop job', async t => {
+  const { project, owner, environments, deploy } = await subject()
+  const { build } = await deploy(STOPPED)
+  const [{ id }] = (await owner.get(environments)).json()
+  const statusOf = async () =>
+    (
+      await row<{ status: string }>("select status from builds where pipeline_id = ? and name = 'sink'", [
+        build.pipelineId
+      ])
+    )?.status
+  t.equal(await statusOf(), 'skipped')
+  const res = await owner.post(`${environments}/${id}/stop`)
+  t.equal(res.statusCode, 200)
+  t.match(res.json(), { id, name: 'review' })
+  t.equal(await statusOf(), 'pending')
+  t.match(await row('select state from environments where project_id = ?', [project.id]), { state: 'stopped' })
+  t.equal((await owner.post(`${environments}/${id}/stop`)).statusCode, 200, 'again, without another build')
+  t.equal((await owner.post(`${environments}/${id + 100}/stop`)).statusCode, 404)
+})
+
+t.test('an environment stops with the branch that it came from', async t => {
+  const { project, owner, environments } = await subject()
+  await app.make.file(project, 'a', 'x')
+  await owner.post(`/projects/${project.id}/repository/branches`, { branch_name: 'topic', ref: 'master' })
+  const [build] = await makePipeline(project, STOPPED, 'topic')
+  if (!build) return t.fail('no build')
+  await runBuild(build)
+  t.equal((await owner.get(environments)).json().length, 1)
+  t.equal((await owner.delete(`/projects/${project.id}/repository/branches/topic`)).statusCode, 200)
+  const change = await row<{ id: number }>('select max(id) as id from ref_changes where project_id = ?', [project.id])
+  const hear = branchEnvironments.on['ref.changed']
+  const told = {
+    id: 'x',
+    at: new Date().toISOString(),
+    happening: { kind: 'ref.changed', refChangeId: change?.id ?? 0 }
+  }
+  await hear?.(told as Parameters<typeof hear>[0])
+  t.match(await row('select state from environments where project_id = ?', [project.id]), { state: 'stopped' })
+  t.match(await row("select status from builds where pipeline_id = ? and name = 'sink'", [build.pipelineId]), {
+    status: 'pending'
+  })
 })
 
 t.test('deployments go with their environment', async t => {

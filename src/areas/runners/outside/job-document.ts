@@ -109,6 +109,7 @@ function artifactsOf({ artifacts }: JobDescription) {
 
 function cacheOf({ cache }: JobDescription) {
   if (!cache) return []
-  const { key, untracked, paths } = cache
-  return [{ key: key ?? 'default', untracked, policy: 'pull-push', paths, when: 'on_success', fallback_keys: [] }]
+  // Builds of earlier versions have only the first three.
+  const { key, untracked, paths, policy = 'pull-push', when = 'on_success', fallbackKeys = [] } = cache
+  return [{ key: key ?? 'default', untracked, policy, paths, when, fallback_keys: fallbackKeys }]
 }
