@@ -23,6 +23,7 @@ export type Owner =
   | 'issues'
   | 'boards'
   | 'snippets'
+  | 'notes'
   | 'jobs'
 
 /**
@@ -158,10 +159,32 @@ const LINES = {
   // What belongs to branches, tags and commits.
   protected_branches: { owners: [deletedWith('projects', 'project_id')] },
   releases: { owners: [deletedWith('projects', 'project_id')] },
-  commit_comments: { owners: [erasedAfter('projects', 'project_id'), deletedWith('users', 'author_id')] },
 
   // A snippet without a project is the user's own.
   snippets: { owners: [erasedAfter('projects', 'project_id'), erasedAfter('users', 'author_id')] },
+
+  // Discussion. Readers look for the author, so that the notes and awards of a deleted user are gone at once.
+  notes: {
+    owners: [
+      erasedAfter('projects', 'project_id'),
+      erasedAfter('users', 'author_id'),
+      forgottenAfter('users', 'updated_by_id'),
+      deletedWith('issues', 'noteable_id', ['noteable_type', 'Issue']),
+      deletedWith('snippets', 'noteable_id', ['noteable_type', 'Snippet'])
+    ],
+    others: ['commit_id', 'refers_id', 'refers_project_id']
+  },
+  award_emoji: {
+    owners: [
+      erasedAfter('users', 'user_id'),
+      deletedWith('issues', 'awardable_id', ['awardable_type', 'Issue']),
+      deletedWith('snippets', 'awardable_id', ['awardable_type', 'Snippet']),
+      deletedWith('notes', 'awardable_id', ['awardable_type', 'Note'])
+    ]
+  },
+  participants: {
+    owners: [erasedAfter('users', 'user_id'), deletedWith('issues', 'target_id', ['target_type', 'Issue'])]
+  },
 
   // What doctor found. A restored copy is looked at anew.
   repository_checks: { owners: [deletedWith('projects', 'project_id')], backup: false, restore: false },

@@ -9,6 +9,8 @@ import { pipelineActionRoutes } from '../areas/builds/pipeline-actions.routes.js
 import { applicationRoutes } from '../areas/credentials/oauth-applications.routes.js'
 import { sessionRoutes } from '../areas/credentials/session.routes.js'
 import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
+import { awardRoutes } from '../areas/discussion/awards.routes.js'
+import { noteRoutes } from '../areas/discussion/notes.routes.js'
 import { deploymentRoutes } from '../areas/environments/deployments.routes.js'
 import { environmentRoutes } from '../areas/environments/environments.routes.js'
 import { eventRoutes } from '../areas/events/events.routes.js'
@@ -111,6 +113,8 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(projectRunnerRoutes)
   await app.register(snippetRoutes)
   await app.register(personalSnippetRoutes)
+  await app.register(noteRoutes)
+  await app.register(awardRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)
   await app.register(projectHookRoutes)

@@ -3,6 +3,8 @@ import { activityFeed } from '../areas/activity/feed.js'
 import type { Told } from '../areas/activity/happenings.js'
 import type { Listener } from '../areas/activity/listeners.js'
 import { recordEntries } from '../areas/activity/record-entries.js'
+import '../areas/discussion/registries.js'
+import { feedEntryOfNote, hookEventOfNote } from '../areas/discussion/note-events.js'
 import { hookDeliveries } from '../areas/hooks/deliveries.js'
 import { recordEvents } from '../areas/hooks/record-events.js'
 import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events.js'
@@ -17,6 +19,8 @@ const listeners: readonly Listener[] = [
     ...recordEvents,
     'ref.changed': hookEventOfPush,
     'commit.commented': hookEventOfComment,
+    'note.created': hookEventOfNote,
+    'note.edited': null,
     'issue.changed': hookEventOfIssue
   }),
   refEffects,
@@ -24,6 +28,8 @@ const listeners: readonly Listener[] = [
     ...recordEntries,
     'ref.changed': feedEntryOfPush,
     'commit.commented': feedEntryOfComment,
+    'note.created': feedEntryOfNote,
+    'note.edited': null,
     'issue.changed': feedEntryOfIssue
   })
 ]

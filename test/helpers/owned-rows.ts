@@ -97,11 +97,20 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
       "insert into releases (project_id, tag, description, created_at, updated_at) values (?, 'v1', '', now(), now())",
       [project.id]
     ),
-  commit_comments: ({ project, user }) =>
+  notes: ({ project, user }) =>
     execute(
-      "insert into commit_comments (project_id, sha, author_id, note, created_at) values (?, repeat('a', 40), ?, '', now())",
-      [project.id, user.id]
+      `insert into notes (project_id, noteable_type, commit_id, author_id, updated_by_id, note, created_at, updated_at)
+       values (?, 'Commit', repeat('a', 40), ?, ?, '', now(), now())`,
+      [project.id, user.id, user.id]
     ),
+  award_emoji: ({ project, user }) =>
+    execute(
+      `insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at)
+       select 'Note', id, 'tada', ?, now(), now() from notes where project_id = ? limit 1`,
+      [user.id, project.id]
+    ),
+  participants: ({ user }) =>
+    execute("insert ignore into participants (target_type, target_id, user_id) values ('Issue', 1, ?)", [user.id]),
   snippets: ({ project, user }) =>
     execute(
       `insert into snippets (project_id, author_id, title, file_name, content, visibility_level, created_at, updated_at)
@@ -158,7 +167,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   counters: along,
   labels: ({ project }) =>
     execute(
-      "insert into labels (project_id, title, color, created_at, updated_at) values (?, 'owned', '#fff', now(), now())",
+      "insert ignore into labels (project_id, title, color, created_at, updated_at) values (?, 'owned', '#fff', now(), now())",
       [project.id]
     ),
   label_priorities: ({ project }) =>

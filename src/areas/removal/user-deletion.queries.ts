@@ -13,7 +13,9 @@ const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly
   ref_changes: { as: 'pushes' },
   activity_events: { as: 'activities' },
   project_stars: { as: 'stars' },
+  award_emoji: { as: 'awards' },
   user_uses: false,
+  participants: false,
   // Every user has one; its projects are listed.
   namespaces: false
 }

@@ -30,6 +30,7 @@ import { commitStatuses } from './0037-commit-statuses.js'
 import { planning } from './0042-planning.js'
 import { boards } from './0043-boards.js'
 import { snippets } from './0048-snippets.js'
+import { notes } from './0049-notes.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -61,5 +62,6 @@ export const migrations: readonly Migration[] = [
   commitStatuses,
   planning,
   boards,
-  snippets
+  snippets,
+  notes
 ]
