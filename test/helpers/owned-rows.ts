@@ -100,8 +100,8 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   notes: ({ project, user }) =>
     execute(
       `insert into notes (project_id, noteable_type, commit_id, author_id, updated_by_id, note, created_at, updated_at)
-       values (?, 'Commit', repeat('a', 40), ?, ?, '', now(), now())`,
-      [project.id, user.id, user.id]
+       values (?, 'Commit', repeat('a', 40), ?, null, '', now(), now()), (?, 'Commit', repeat('a', 40), ?, ?, '', now(), now())`,
+      [project.id, user.id, project.id, project.owner.id, user.id]
     ),
   award_emoji: ({ project, user }) =>
     execute(
