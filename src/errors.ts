@@ -134,11 +134,28 @@ export class ConflictingValues extends Conflict {
 /** A conflict during the update of a user. The requirement answers it with 404 ("Errors"). */
 export class UpdateConflict extends Conflict {}
 
+/** A conflict with several texts, which belong to no attribute. */
+export class Conflicts extends Conflict {
+  constructor(readonly texts: readonly string[]) {
+    super(texts.join(', '))
+  }
+}
+
 /** The same work already runs, and it must not run twice at the same time. */
 export class AlreadyRunning extends Failure {}
 
 /** The request is well-formed but not possible. */
 export class Unprocessable extends Failure {}
+
+/** The same failure with a list of texts, as the requirement gives it for merge requests. */
+export class UnprocessableList extends Unprocessable {
+  constructor(readonly texts: readonly string[]) {
+    super(texts.join(', '))
+  }
+}
+
+/** The record is past the state in which the action is possible. */
+export class NotAcceptable extends Failure {}
 
 /** The record's state does not allow the action. */
 export class NotAllowed extends Failure {

@@ -153,6 +153,21 @@ export const abilities = {
   'status.write': { on: 'project', least: DEVELOPER, writes: true },
   'file.read': { on: 'project', least: REPORTER, strangers: true, anonymous: true },
   'repository.write': { on: 'project', least: DEVELOPER, writes: true },
+  'merge_request.read': { on: 'project', least: REPORTER, strangers: true, feature: 'merge_requests_enabled' },
+  // The project of the path is the source. The rule asks what the user may do in the target.
+  'merge_request.create': { on: 'project', least: DEVELOPER, writes: true, feature: 'merge_requests_enabled' },
+  // The record is found before its own ability is checked: authors and assignees need no level.
+  'merge_request.write': {
+    on: 'project',
+    least: GUEST,
+    strangers: true,
+    writes: true,
+    feature: 'merge_requests_enabled'
+  },
+  'merge_request.update': { on: 'record', by: ['author', 'assignee'], least: DEVELOPER, refusal: 'forbidden' },
+  // Who may merge depends on the target branch, and the answer to others is 401.
+  'merge_request.accept': { on: 'project', least: GUEST, strangers: true, feature: 'merge_requests_enabled' },
+  'merge_request.delete': { on: 'project', least: OWNER, feature: 'merge_requests_enabled' },
   'pipeline.read': {
     on: 'project',
     least: REPORTER,

@@ -18,6 +18,7 @@ export type Owner =
   | 'oauth_applications'
   | 'oauth_grants'
   | 'deploy_keys'
+  | 'merge_requests'
   | 'labels'
   | 'milestones'
   | 'issues'
@@ -160,6 +161,28 @@ const LINES = {
   protected_branches: { owners: [deletedWith('projects', 'project_id')] },
   releases: { owners: [deletedWith('projects', 'project_id')] },
 
+  // A merge request is part of the project that it wants to change. It stays when the fork goes from which it comes.
+  merge_requests: {
+    owners: [
+      erasedAfter('projects', 'target_project_id'),
+      keptAfter('projects', 'source_project_id'),
+      erasedAfter('users', 'author_id'),
+      nulledWith('users', 'assignee_id'),
+      forgottenAfter('users', 'updated_by_id'),
+      forgottenAfter('users', 'merge_user_id'),
+      nulledWith('milestones', 'milestone_id')
+    ]
+  },
+  merge_request_versions: { owners: [erasedAfter('merge_requests', 'merge_request_id')] },
+  // The branch of a restored project does not move any more.
+  merge_intents: {
+    owners: [
+      deletedWith('merge_requests', 'merge_request_id'),
+      deletedWith('projects', 'target_project_id'),
+      nulledWith('users', 'user_id')
+    ],
+    restore: false
+  },
   // A snippet without a project is the user's own.
   snippets: { owners: [erasedAfter('projects', 'project_id'), erasedAfter('users', 'author_id')] },
 
@@ -170,6 +193,7 @@ const LINES = {
       erasedAfter('users', 'author_id'),
       forgottenAfter('users', 'updated_by_id'),
       deletedWith('issues', 'noteable_id', ['noteable_type', 'Issue']),
+      deletedWith('merge_requests', 'noteable_id', ['noteable_type', 'MergeRequest']),
       deletedWith('snippets', 'noteable_id', ['noteable_type', 'Snippet'])
     ],
     others: ['commit_id', 'refers_id', 'refers_project_id']
@@ -178,12 +202,17 @@ const LINES = {
     owners: [
       erasedAfter('users', 'user_id'),
       deletedWith('issues', 'awardable_id', ['awardable_type', 'Issue']),
+      deletedWith('merge_requests', 'awardable_id', ['awardable_type', 'MergeRequest']),
       deletedWith('snippets', 'awardable_id', ['awardable_type', 'Snippet']),
       deletedWith('notes', 'awardable_id', ['awardable_type', 'Note'])
     ]
   },
   participants: {
-    owners: [erasedAfter('users', 'user_id'), deletedWith('issues', 'target_id', ['target_type', 'Issue'])]
+    owners: [
+      erasedAfter('users', 'user_id'),
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest'])
+    ]
   },
 
   // What doctor found. A restored copy is looked at anew.
@@ -251,7 +280,11 @@ const LINES = {
   labels: { owners: [erasedAfter('projects', 'project_id'), deletedWith('namespaces', 'group_id')] },
   label_priorities: { owners: [erasedAfter('projects', 'project_id'), deletedWith('labels', 'label_id')] },
   label_links: {
-    owners: [deletedWith('labels', 'label_id'), deletedWith('issues', 'target_id', ['target_type', 'Issue'])]
+    owners: [
+      deletedWith('labels', 'label_id'),
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest'])
+    ]
   },
   milestones: { owners: [erasedAfter('projects', 'project_id')] },
   issues: {
@@ -270,11 +303,16 @@ const LINES = {
       deletedWith('users', 'user_id'),
       erasedAfter('projects', 'project_id'),
       deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest']),
       deletedWith('labels', 'target_id', ['target_type', 'Label'])
     ]
   },
   timelogs: {
-    owners: [deletedWith('issues', 'target_id', ['target_type', 'Issue']), forgottenAfter('users', 'user_id')]
+    owners: [
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest']),
+      forgottenAfter('users', 'user_id')
+    ]
   },
   boards: { owners: [erasedAfter('projects', 'project_id')] },
   board_lists: { owners: [deletedWith('boards', 'board_id'), deletedWith('labels', 'label_id')] },

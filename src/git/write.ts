@@ -231,6 +231,23 @@ export function prepareTag(repository: string, tag: NewTag): Pick<PreparedCommit
   return { id: object.id, write: () => writeObjects(repository, [object]) }
 }
 
+export interface MergedCommit {
+  /** The branch that gets the commit, then what is merged into it. */
+  readonly parents: readonly string[]
+  readonly treeId: string
+  readonly message: string
+  readonly author: Person
+  readonly committer: Person
+}
+
+/** Prepares the commit of a merge. Its tree must be there already. */
+export function prepareMerge(repository: string, { parents, treeId, message, author, committer }: MergedCommit) {
+  const lines = [`tree ${treeId}`, ...parents.map(id => `parent ${id}`)]
+  lines.push(`author ${signature(author)}`, `committer ${signature(committer)}`)
+  const content = Buffer.from(`${lines.join('\n')}\n\n${withoutNul(message)}`)
+  return finished(repository, { treeId, objects: [], content })
+}
+
 /** Prepares a commit that only serves git as a side of a merge: the same tree and parent always give the same one. */
 export function prepareBase(
   repository: string,

@@ -21,6 +21,12 @@ export interface Jobs {
   readonly 'build.run': { readonly buildId?: number }
   /** Records what a successful build did to its environment. */
   readonly 'build.deploy': { readonly buildId: number }
+  /** Lets go on what waits for the success of a pipeline. */
+  readonly 'pipeline.succeeded': { readonly pipelineId: number }
+  /** Looks whether the branches of merge requests merge without conflicts. */
+  readonly 'merge_requests.check': { readonly ids: readonly number[] }
+  /** Does what follows a merge, in case the process that merged has ended. */
+  readonly 'merge_request.settle': { readonly id: number; readonly userId: number | null }
   readonly 'repository.optimise': { readonly projectId: number }
   /** Deletes the branches that the default branch contains, in the name of a user. */
   readonly 'branches.delete_merged': { readonly projectId: number; readonly userId: number }
@@ -71,6 +77,9 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   // the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'build.deploy': kind('default'),
+  'pipeline.succeeded': kind('default'),
+  'merge_requests.check': kind('default', { attempts: 3 }),
+  'merge_request.settle': kind('default'),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'branches.delete_merged': kind('default', { attempts: 3, timeout: 3600 }),
   // The limits of the configuration end it before (imports.timeout, git.timeout).

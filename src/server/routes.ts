@@ -10,6 +10,7 @@ import { applicationRoutes } from '../areas/credentials/oauth-applications.route
 import { sessionRoutes } from '../areas/credentials/session.routes.js'
 import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
 import { awardRoutes } from '../areas/discussion/awards.routes.js'
+import { mergeRequestCommentRoutes } from '../areas/discussion/merge-request-comments.routes.js'
 import { noteRoutes } from '../areas/discussion/notes.routes.js'
 import { deploymentRoutes } from '../areas/environments/deployments.routes.js'
 import { environmentRoutes } from '../areas/environments/environments.routes.js'
@@ -30,6 +31,11 @@ import { watchedBuildRoutes } from '../areas/jobs/watched-builds.routes.js'
 import { labelRoutes } from '../areas/labels/labels.routes.js'
 import { accessRequestRoutes } from '../areas/members/access-requests.routes.js'
 import { memberRoutes } from '../areas/members/members.routes.js'
+import { acceptRoutes } from '../areas/merge-requests/accept.routes.js'
+import { changeRoutes } from '../areas/merge-requests/changes.routes.js'
+import { mergeRequestRoutes } from '../areas/merge-requests/merge-requests.routes.js'
+import { milestoneMergeRequestRoutes } from '../areas/merge-requests/milestones.routes.js'
+import { mergeRequestParticipationRoutes } from '../areas/merge-requests/participation.routes.js'
 import { milestoneRoutes } from '../areas/milestones/milestones.routes.js'
 import { commitStatusRoutes } from '../areas/pipelines/commit-statuses.routes.js'
 import { lintRoutes } from '../areas/pipelines/lint.routes.js'
@@ -111,9 +117,15 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(issueTimeRoutes)
   await app.register(runnerRoutes)
   await app.register(projectRunnerRoutes)
+  await app.register(mergeRequestRoutes)
+  await app.register(acceptRoutes)
+  await app.register(changeRoutes)
+  await app.register(mergeRequestParticipationRoutes)
+  await app.register(milestoneMergeRequestRoutes)
   await app.register(snippetRoutes)
   await app.register(personalSnippetRoutes)
   await app.register(noteRoutes)
+  await app.register(mergeRequestCommentRoutes)
   await app.register(awardRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)

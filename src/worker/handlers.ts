@@ -4,6 +4,9 @@ import { recordDeployment } from '../areas/environments/deployments.js'
 import { deliver } from '../areas/hooks/deliver.js'
 import { deliverEvent } from '../areas/hooks/deliveries.js'
 import { fillRepository } from '../areas/imports/fill.js'
+import { settleMerge } from '../areas/merge-requests/accept/finish.js'
+import { mergeWaiting } from '../areas/merge-requests/accept/waiting.js'
+import { checkMergeability } from '../areas/merge-requests/versions/mergeability.js'
 import { deleteMergedBranches } from '../areas/refs/merged-branches.js'
 import { eraseProject } from '../areas/removal/erase-project.js'
 import { forgetUser } from '../areas/removal/user-deletion.js'
@@ -29,6 +32,9 @@ export const handlers: Handlers = {
   // A job of an earlier version names a build: it wakes like any other.
   'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
   'build.deploy': ({ buildId }) => recordDeployment(buildId),
+  'pipeline.succeeded': ({ pipelineId }) => mergeWaiting(pipelineId),
+  'merge_requests.check': ({ ids }, { signal }) => checkMergeability(ids, signal),
+  'merge_request.settle': merged => settleMerge(merged),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'branches.delete_merged': (payload, { signal }) => deleteMergedBranches(payload, signal),
   'project.fill': ({ projectId }, { signal }) => fillRepository(projectId, signal),

@@ -8,6 +8,8 @@ import { feedEntryOfNote, hookEventOfNote } from '../areas/discussion/note-event
 import { hookDeliveries } from '../areas/hooks/deliveries.js'
 import { recordEvents } from '../areas/hooks/record-events.js'
 import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events.js'
+import { branchMoves } from '../areas/merge-requests/branch-moves.js'
+import { feedEntryOfMergeRequest, hookEventOfMergeRequest } from '../areas/merge-requests/events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
 import { refEffects } from '../areas/refs/ref-effects.js'
@@ -21,16 +23,19 @@ const listeners: readonly Listener[] = [
     'commit.commented': hookEventOfComment,
     'note.created': hookEventOfNote,
     'note.edited': null,
-    'issue.changed': hookEventOfIssue
+    'issue.changed': hookEventOfIssue,
+    'merge_request.changed': hookEventOfMergeRequest
   }),
   refEffects,
+  branchMoves,
   activityFeed({
     ...recordEntries,
     'ref.changed': feedEntryOfPush,
     'commit.commented': feedEntryOfComment,
     'note.created': feedEntryOfNote,
     'note.edited': null,
-    'issue.changed': feedEntryOfIssue
+    'issue.changed': feedEntryOfIssue,
+    'merge_request.changed': feedEntryOfMergeRequest
   })
 ]
 

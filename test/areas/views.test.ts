@@ -47,6 +47,10 @@ import type { AccessRequestRow } from '../../src/areas/members/access-requests.q
 import * as accessRequests from '../../src/areas/members/access-requests.view.js'
 import type { MemberRow } from '../../src/areas/members/members.queries.js'
 import * as members from '../../src/areas/members/members.view.js'
+import type { MergeRequestRow } from '../../src/areas/merge-requests/merge-requests.queries.js'
+import * as mergeRequests from '../../src/areas/merge-requests/merge-requests.view.js'
+import type { VersionRow } from '../../src/areas/merge-requests/versions/versions.queries.js'
+import * as versions from '../../src/areas/merge-requests/versions/versions.view.js'
 import type { MilestoneRow } from '../../src/areas/milestones/milestones.queries.js'
 import * as milestones from '../../src/areas/milestones/milestones.view.js'
 import * as timeTracking from '../../src/areas/participation/time-tracking.view.js'
@@ -716,6 +720,55 @@ const issue: Columns<IssueRow> = {
   assignee_state: or(['active', 'blocked'])
 }
 
+const mergeRequest: Columns<MergeRequestRow> = {
+  id: ID,
+  iid: ID,
+  target_project_id: ID,
+  source_project_id: ID,
+  target_branch: TEXT,
+  source_branch: TEXT,
+  title: TEXT,
+  description: or(TEXT),
+  state: ['opened', 'reopened', 'closed', 'merged'],
+  merge_status: ['unchecked', 'can_be_merged', 'cannot_be_merged'],
+  head_sha: or(TEXT),
+  merge_commit_sha: or(TEXT),
+  merge_error: or(TEXT),
+  merge_when_build_succeeds: FLAG,
+  merge_user_id: or(ID),
+  merge_message: or(TEXT),
+  should_remove_source_branch: or(FLAG),
+  force_remove_source_branch: or(FLAG),
+  milestone_id: or(ID),
+  updated_by_id: or(ID),
+  time_estimate: COUNT,
+  total_time_spent: COUNT,
+  lock_version: COUNT,
+  created_at: DATE,
+  updated_at: DATE,
+  author_id: ID,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked'],
+  assignee_id: or(ID),
+  assignee_name: or(TEXT),
+  assignee_username: or(TEXT),
+  assignee_state: or(['active', 'blocked']),
+  project_path: TEXT,
+  namespace_path: TEXT
+}
+
+const version: Columns<VersionRow> = {
+  id: ID,
+  merge_request_id: ID,
+  head_sha: TEXT,
+  base_sha: or(TEXT),
+  start_sha: or(TEXT),
+  state: TEXT,
+  real_size: TEXT,
+  created_at: DATE
+}
+
 const READ_BESIDE = { labels: ['a', '\ud800'], subscribed: true, userNotesCount: 1, upvotes: 2, downvotes: 3 }
 
 const note: Columns<NoteRow> = {
@@ -804,6 +857,32 @@ const specimens: { readonly [view: string]: Specimen } = {
       for (const row of someRows(milestone)) {
         if (first) yield issues.viewIssue({ issue: first, milestone: row, ...READ_BESIDE })
       }
+    }
+  },
+  viewMergeRequest: {
+    schema: mergeRequests.MergeRequest,
+    views: function* () {
+      for (const row of rowsOf(mergeRequest)) {
+        yield mergeRequests.viewMergeRequest({ mergeRequest: row, milestone: undefined, ...READ_BESIDE })
+      }
+    }
+  },
+  viewMergeRequestChanges: {
+    schema: mergeRequests.MergeRequestChanges,
+    views: function* () {
+      const patches = [...rowsOf(patch)]
+      for (const row of someRows(mergeRequest)) {
+        const reading = { mergeRequest: row, milestone: undefined, ...READ_BESIDE }
+        yield mergeRequests.viewMergeRequestChanges(reading, patches)
+      }
+    }
+  },
+  viewVersion: of(versions.Version, version, versions.viewVersion),
+  viewVersionDetail: {
+    schema: versions.VersionDetail,
+    views: function* () {
+      const changes = { commits: [...commits()], patches: [...rowsOf(patch)], isCut: false }
+      for (const row of someRows(version)) yield versions.viewVersionDetail(row, changes)
     }
   },
   viewTimeStats: of(

@@ -111,6 +111,26 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     ),
   participants: ({ user }) =>
     execute("insert ignore into participants (target_type, target_id, user_id) values ('Issue', 1, ?)", [user.id]),
+  merge_requests: async ({ project, user }) => {
+    const { insertId } = await execute(
+      `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title,
+         author_id, assignee_id, updated_by_id, merge_user_id, created_at, updated_at)
+       values (1, ?, ?, 'master', 'owned', 'owned', ?, ?, ?, ?, now(), now())`,
+      [project.id, project.id, user.id, user.id, user.id, user.id]
+    )
+    await execute(
+      `insert into merge_request_versions (merge_request_id, head_sha, state, real_size, created_at)
+       values (?, repeat('a', 40), 'empty', '0', now())`,
+      [insertId]
+    )
+    await execute(
+      `insert into merge_intents (merge_request_id, commit_sha, target_project_id, user_id, remove_source_branch, created_at)
+       values (?, repeat('a', 40), ?, ?, false, now())`,
+      [insertId, project.id, user.id]
+    )
+  },
+  merge_request_versions: along,
+  merge_intents: along,
   snippets: ({ project, user }) =>
     execute(
       `insert into snippets (project_id, author_id, title, file_name, content, visibility_level, created_at, updated_at)

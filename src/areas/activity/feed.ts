@@ -13,6 +13,7 @@ export type FeedAction =
   | 'commented on'
   | 'opened'
   | 'closed'
+  | 'accepted'
   | 'destroyed'
   | 'joined'
   | 'left'

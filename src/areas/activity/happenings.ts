@@ -2,6 +2,7 @@
 // passes each happening to all of them (worker/listeners.ts).
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
+import type { MergeRequestChanges, MergeRequestSnapshot } from './merge-request-snapshots.js'
 import type { IssueChanges, IssueSnapshot, MilestoneSnapshot } from './plan-snapshots.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
 import type { DeployKeySnapshot, GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from './snapshots.js'
@@ -43,6 +44,19 @@ export type Happening =
   /** Somebody wrote about an issue, a merge request or a snippet. */
   | { readonly kind: 'note.created'; readonly noteId: number; readonly confidential: boolean }
   | { readonly kind: 'note.edited'; readonly noteId: number }
+  /** A merge request was created, changed, closed, reopened or merged. */
+  | {
+      readonly kind: 'merge_request.changed'
+      readonly action: 'open' | 'update' | 'close' | 'reopen' | 'merge'
+      /** As it was after the change. */
+      readonly mergeRequest: MergeRequestSnapshot
+      /** Null when nobody knows who pushed. */
+      readonly by: number | null
+      /** What an update has changed. */
+      readonly changes?: MergeRequestChanges
+      /** The newest commit before a push to the source branch. */
+      readonly oldrev?: string
+    }
   | {
       readonly kind: 'milestone.changed'
       readonly action: 'opened' | 'closed' | 'destroyed'

@@ -70,6 +70,16 @@ addReferrerReader('Issue', async (ids, actor: Actor) => {
   return found.map(({ id }) => id)
 })
 
+addReferrerReader('MergeRequest', async (ids, actor: Actor) => {
+  const visible = visibleProjects(actor, REPORTER)
+  const found = await rows<{ id: number }>(
+    `select m.id from merge_requests m join projects p on p.id = m.target_project_id
+     where m.id in (${marks(ids)}) and m.deleted_at is null and p.merge_requests_enabled and ${visible.sql}`,
+    [...ids, ...visible.values]
+  )
+  return found.map(({ id }) => id)
+})
+
 // Notes keep their authors and times, and awards their givers. Automatic notes stay with the old issue.
 addMoveStep('discussion', async (from, to) => {
   await execute(

@@ -4,7 +4,7 @@ import { pipelineStatus, type StageStart, stageToStart } from '../../ci/advance.
 import { busySeconds } from '../../ci/duration.js'
 import { type BuildStatus, isComplete, latestBuilds } from '../../ci/status.js'
 import { execute, marks, rows } from '../../db/sql.js'
-import { enqueueAll } from '../../queue/enqueue.js'
+import { enqueue, enqueueAll } from '../../queue/enqueue.js'
 import { countMove, type LockedPipeline, recount, saveCounts } from './locked-pipeline.js'
 
 /** Starts the stages that can start, and sets the status of the pipeline, both from the current counts. */
@@ -66,6 +66,7 @@ function statusAfter(now: BuildStatus, next: BuildStatus): BuildStatus {
 async function setStatus({ id, startedAt }: LockedPipeline, status: BuildStatus): Promise<void> {
   const now = new Date()
   const ended = status === 'success' || status === 'failed' || status === 'canceled'
+  if (status === 'success') await enqueue('pipeline.succeeded', { pipelineId: id })
   await execute(
     `update pipelines set status = ?, started_at = ?, finished_at = ?, duration = ?, updated_at = ? where id = ?`,
     [

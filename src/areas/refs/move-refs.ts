@@ -8,6 +8,12 @@ import { abandonChanges, openChanges, type RefMove, settleChanges } from './ref-
 
 export type MovableProject = StoredProject & PushedProject
 
+export interface MoveOptions {
+  readonly write?: () => Promise<void>
+  /** Whether the moves merge what was reviewed: other people may do that than push. */
+  readonly how?: 'push' | 'merge'
+}
+
 /**
  * Moves all refs or none; each new value must contain the old one. `write` writes the new objects, if they do not exist yet, while the rows of the changes are written.
  * Throws RefMoved when a ref no longer has its old value, RefBlocked when another ref is in the way of its name, BadRequest for
@@ -17,9 +23,9 @@ export async function moveRefs(
   project: MovableProject,
   moves: readonly RefMove[],
   origin: Origin,
-  write: () => Promise<void> = async () => undefined
+  { write = async () => undefined, how = 'push' }: MoveOptions = {}
 ): Promise<void> {
-  const { reasons } = await judge(project, moves, { actor: { user: origin.asker }, forward: true })
+  const { reasons } = await judge(project, moves, { actor: { user: origin.asker }, forward: true, how })
   const [refused] = reasons.values()
   if (refused) throw new BadRequest(refused === NO_PUSH ? 'You are not allowed to push into this branch' : refused)
   await move(project, moves, origin, write)

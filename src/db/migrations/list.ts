@@ -29,6 +29,7 @@ import { outsideRunners } from './0036-outside-runners.js'
 import { commitStatuses } from './0037-commit-statuses.js'
 import { planning } from './0042-planning.js'
 import { boards } from './0043-boards.js'
+import { mergeRequests } from './0045-merge-requests.js'
 import { snippets } from './0048-snippets.js'
 import { notes } from './0049-notes.js'
 
@@ -62,6 +63,7 @@ export const migrations: readonly Migration[] = [
   commitStatuses,
   planning,
   boards,
+  mergeRequests,
   snippets,
   notes
 ]

@@ -12,6 +12,7 @@ export const tags = [
   { name: 'Repository', description: 'Files, folders and commits of the git repository of a project.' },
   { name: 'Branches', description: 'Branches of the repository, and which of them are protected.' },
   { name: 'Tags', description: 'Tags of the repository, and the release notes about them.' },
+  { name: 'Merge requests', description: 'Wishes that a branch gets the changes of another one.' },
   { name: 'Pipelines', description: 'Runs of the CI file, each for one commit.' },
   { name: 'Builds', description: 'The jobs of pipelines, with their traces and artifacts.' },
   { name: 'Runners', description: 'Programs that run builds, on this machine or on others.' },

@@ -3,6 +3,8 @@
 
 const text = (description: string) => ({ type: 'string', description })
 
+const texts = (description: string) => ({ type: 'array' as string | string[], items: { type: 'string' }, description })
+
 /** The bodies of failures. */
 export const errorSchemas = {
   Error: {
@@ -28,6 +30,15 @@ export const errorSchemas = {
     properties: {
       message: text('the reason, such as `400 (Bad request) "title" not given`'),
       error: text('the same in short, such as `title is missing`')
+    }
+  },
+  ErrorList: {
+    type: 'object',
+    description: 'What is wrong, as a list of texts.',
+    required: ['message'],
+    properties: {
+      message: { ...texts('the reasons'), type: ['array', 'string'] },
+      error: texts('the same')
     }
   },
   ValidationError: {
@@ -63,10 +74,15 @@ export const errorResponses = {
   NotFound: answer('There is no such record, or the client may not see it.', 'Error'),
   NotAllowed: answer('The state of the record does not allow this.', 'Error'),
   NotAcceptable: answer('The record is closed already.', 'Error'),
-  Conflict: answer('Another record has this value, or the record has changed meanwhile.', 'Error', 'ValidationError'),
+  Conflict: answer(
+    'Another record has this value, or the record has changed meanwhile.',
+    'Error',
+    'ValidationError',
+    'ErrorList'
+  ),
   TooLarge: answer('The request or the file has too many bytes.', 'Error'),
   UnreadableType: answer('The body has a type that nothing reads.', 'Error'),
-  Unprocessable: answer('The request is well-formed, and still not possible.', 'ParameterError'),
+  Unprocessable: answer('The request is well-formed, and still not possible.', 'ParameterError', 'ErrorList'),
   TooManyRequests: { ...answer('Too many requests: try later.', 'Error'), headers: retryAfter }
 }
 

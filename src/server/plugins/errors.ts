@@ -96,11 +96,14 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.NotFound) return { status: 404, body: { message } }
   if (error instanceof errors.NothingThere) return { status: 404, body: { message } }
   if (error instanceof errors.NotAllowed) return { status: 405, body: { message } }
+  if (error instanceof errors.NotAcceptable) return { status: 406, body: { message } }
   if (error instanceof errors.UpdateConflict) return { status: 404, body: { message } }
   if (error instanceof errors.ConflictingValues) return { status: 409, body: { message: error.errors } }
+  if (error instanceof errors.Conflicts) return { status: 409, body: { message: error.texts } }
   if (error instanceof errors.Conflict) return { status: 409, body: { message } }
   if (error instanceof errors.TooLarge) return { status: 413, body: { message } }
   if (error instanceof errors.UnreadableType) return { status: 415, body: { message } }
+  if (error instanceof errors.UnprocessableList) return { status: 422, body: { message, error: error.texts } }
   if (error instanceof errors.Unprocessable) return { status: 422, body: { message, error: message } }
   if (error instanceof errors.TooManyRequests) return { status: 429, retryAfter: error.retryAfter, body: { message } }
   if (error instanceof errors.NotModified) return { status: 304 }

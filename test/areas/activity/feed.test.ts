@@ -191,7 +191,8 @@ t.test('a happening whose project or author is removed is not written', async t 
         'commit.commented': null,
         'note.created': null,
         'note.edited': null,
-        'issue.changed': null
+        'issue.changed': null,
+        'merge_request.changed': null
       })
     ])
   await hear(entry, 'no-author')

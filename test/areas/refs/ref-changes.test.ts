@@ -188,7 +188,7 @@ t.test('moveRefs', async t => {
     const write = () => Promise.reject(full)
     const before = { changes: await changes(project), told: await told(project) }
     await t.rejects(
-      moveRefs(stored, [{ ref: 'refs/heads/full', old: ZERO, new: tip }], originBy(project.owner), write),
+      moveRefs(stored, [{ ref: 'refs/heads/full', old: ZERO, new: tip }], originBy(project.owner), { write }),
       full
     )
     t.same({ changes: await changes(project), told: await told(project) }, before)

@@ -63,7 +63,7 @@ export async function createTag(project: MovableProject, input: NewTag, origin: 
   if (!target) throw new NotAllowed(`Target ${input.ref} is invalid`)
   const { id, write } = tagValue(repository, target.id, input, origin)
   try {
-    await moveRefs(project, [{ ref, old: ZERO, new: id }], origin, write)
+    await moveRefs(project, [{ ref, old: ZERO, new: id }], origin, { write })
   } catch (error) {
     if (error instanceof RefMoved) throw new NotAllowed(`Tag ${name} already exists`)
     if (error instanceof RefBlocked) {

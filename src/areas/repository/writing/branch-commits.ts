@@ -62,7 +62,7 @@ export async function commitOn(
       author,
       committer
     })
-    await moveRefs(project, [{ ref, old: parent ?? ZERO, new: id }], origin, write)
+    await moveRefs(project, [{ ref, old: parent ?? ZERO, new: id }], origin, { write })
     return id
   } catch (error) {
     throw asBadRequest(error, reason)

@@ -29,7 +29,7 @@ export async function cherryPick(project: ProjectRow, sha: string, branch: strin
     if (parent === null) throw new NotFound('Branch')
     const { id, write } = await prepare(repository, picked.id, parent, origin)
     try {
-      await moveRefs(project, [{ ref, old: parent, new: id }], origin, write)
+      await moveRefs(project, [{ ref, old: parent, new: id }], origin, { write })
     } catch (error) {
       // Somebody has moved the branch meanwhile: the change is merged with what is there now.
       if (!(error instanceof RefMoved)) throw error

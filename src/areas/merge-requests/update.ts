@@ -1,0 +1,201 @@
+// Changes merge requests: their texts, plans and target, and whether they are open.
+import { type Actor, type Origin, requireAsker } from '../../access/actor.js'
+import { authorizeRecord } from '../../access/records.js'
+import { duplicateKey } from '../../db/failure.js'
+import { execute, row, type Value } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadParameters, NotFound } from '../../errors.js'
+import { enqueue } from '../../queue/enqueue.js'
+import type { MergeRequestChanges } from '../activity/merge-request-snapshots.js'
+import { labelsFor, replaceLabels } from '../labels/label-links.js'
+import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
+import { tellMergeRequest } from './happenings.js'
+import { type MergeRequestRow, type MergeRequestState, requireMergeRequest, reread } from './merge-requests.queries.js'
+import type { MergeRequestChange } from './merge-requests.schema.js'
+import { type Plan, planFor } from './plan.js'
+import { alreadyOpen, type BranchPair, checkPair, checkTexts, isOpen, refuseSecond, requireBranches } from './rules.js'
+import { followSource, insertVersion, type NewVersion, prepareVersion } from './versions/versions.js'
+
+/** Throws Forbidden unless the actor is the author, the assignee, or a developer of the target. */
+export const requireUpdate = (actor: Actor, project: ProjectRow, found: MergeRequestRow): void =>
+  authorizeRecord(actor, 'merge_request.update', {
+    author: found.author_id,
+    assignee: found.assignee_id,
+    project
+  })
+
+/** Changes a merge request. Throws NotFound, Forbidden, BadParameters, Invalid, UnprocessableList or Conflicts. */
+export async function updateMergeRequest(
+  project: ProjectRow,
+  id: number,
+  body: MergeRequestChange,
+  actor: Actor,
+  origin: Origin
+): Promise<MergeRequestRow> {
+  const found = await requireMergeRequest(project.id, id)
+  requireUpdate(actor, project, found)
+  requireSomething(body)
+  checkTexts(body)
+  const prepared: Prepared = {
+    body,
+    plan: await planFor(project, body, actor),
+    version: await versionInto(found, body.target_branch),
+    by: requireAsker(origin).id
+  }
+  const opens = body.state_event === 'reopen' && found.state === 'closed' && (await canReopen(found))
+  const closes = body.state_event === 'close' && isOpen(found)
+  const pair = pairOf(found, body.target_branch)
+  if (opens || (isOpen(found) && prepared.version)) await refuseSecond(pair, id)
+  try {
+    await transact(() => write(project, id, { ...prepared, event: opens ? 'reopen' : closes ? 'close' : undefined }))
+  } catch (error) {
+    throw duplicateKey(error) === 'merge_requests_open' ? alreadyOpen(found.title) : error
+  }
+  // The branch may have moved while it was closed.
+  return (opens ? await followSource(id) : undefined) ?? (await reread({ id }))
+}
+
+const KNOWN = [
+  'assignee_id',
+  'target_branch',
+  'title',
+  'description',
+  'state_event',
+  'milestone_id',
+  'labels',
+  'remove_source_branch'
+] as const
+const IGNORED = ['source_branch', 'target_project_id'] as const
+
+/** Decided: any one parameter is enough. */
+function requireSomething(body: MergeRequestChange): void {
+  if (body.target_branch === '') throw new BadParameters('target_branch is empty')
+  if ([...KNOWN, ...IGNORED].some(name => body[name] !== undefined)) return
+  throw new BadParameters(`${KNOWN.join(', ')} are missing, at least one parameter must be provided`)
+}
+
+/** Not specified: to reopen a merge request whose fork is gone. Nothing happens, as for other events in the wrong state. */
+const canReopen = async ({ source_project_id: id }: MergeRequestRow): Promise<boolean> =>
+  (await row('select id from projects where id = ?', [id])) !== undefined
+
+const pairOf = (found: MergeRequestRow, branch = found.target_branch): BranchPair => ({
+  source: { projectId: found.source_project_id, branch: found.source_branch },
+  target: { projectId: found.target_project_id, branch }
+})
+
+/** The first version into another target branch; undefined when the target stays. */
+async function versionInto(found: MergeRequestRow, branch: string | undefined): Promise<NewVersion | undefined> {
+  // A merged one stays as it was merged.
+  if (branch === undefined || branch === found.target_branch || found.state === 'merged') return undefined
+  const pair = pairOf(found, branch)
+  if (found.source_project_id === found.target_project_id) await checkPair(pair)
+  return prepareVersion(await requireBranches(pair))
+}
+
+interface Prepared {
+  readonly body: MergeRequestChange
+  readonly plan: Plan
+  readonly version: NewVersion | undefined
+  readonly by: number
+}
+
+interface Locked {
+  readonly state: MergeRequestState
+  readonly title: string
+  readonly description: string | null
+  readonly target_branch: string
+  readonly assignee_id: number | null
+  readonly milestone_id: number | null
+  readonly force_remove_source_branch: number | null
+}
+
+type Event = 'close' | 'reopen' | undefined
+
+async function write(project: ProjectRow, id: number, prepared: Prepared & { readonly event: Event }): Promise<void> {
+  if (!(await holdProject(project.id))) throw new NotFound('Project')
+  const before = await row<Locked>(
+    `select state, title, description, target_branch, assignee_id, milestone_id, force_remove_source_branch
+     from merge_requests where id = ? and deleted_at is null for update`,
+    [id]
+  )
+  if (!before) throw new NotFound()
+  const { body, by, version } = prepared
+  const columns = columnsOf(before, prepared)
+  const changes = {
+    ...changesOf(before, columns),
+    ...(await changeLabels(project, id, prepared.plan))
+  }
+  const event = fits(prepared.event, before.state) ? prepared.event : undefined
+  const state = event === 'close' ? 'closed' : event === 'reopen' ? 'reopened' : before.state
+  const isChanged = Object.keys(changes).length > 0
+  if (isChanged || event) await save(id, { ...columns, ...(event && stateColumns(state)), updated_by_id: by })
+  if (version && columns.target_branch !== undefined) await insertVersion(id, version)
+  if (version || event === 'reopen') await enqueue('merge_requests.check', { ids: [id] })
+  if (event) await tellMergeRequest({ action: event, id, by })
+  // Decided: an event with otherwise unchanged fields emits that of the state alone.
+  const hasOthers = KNOWN.some(name => name !== 'state_event' && body[name] !== undefined)
+  if (hasOthers && (isChanged || !body.state_event)) await tellMergeRequest({ action: 'update', id, by, changes })
+}
+
+/** Two requests may have asked at once. */
+const fits = (event: Event, state: MergeRequestState): boolean =>
+  event === 'close' ? state === 'opened' || state === 'reopened' : event === 'reopen' && state === 'closed'
+
+type Columns = { [name: string]: Value }
+
+function columnsOf(before: Locked, { body, plan, version }: Prepared): Columns {
+  const flag = body.remove_source_branch
+  const wanted: Columns = {
+    ...(body.title !== undefined && { title: body.title }),
+    ...(body.description !== undefined && { description: body.description }),
+    ...(flag !== undefined && { force_remove_source_branch: flag }),
+    ...(plan.assigneeId !== undefined && { assignee_id: plan.assigneeId }),
+    ...(plan.milestoneId !== undefined && { milestone_id: plan.milestoneId }),
+    ...(version && before.state !== 'merged' && { target_branch: body.target_branch ?? before.target_branch })
+  }
+  if (wanted.target_branch !== undefined && version) {
+    Object.assign(wanted, { head_sha: version.head, merge_status: 'unchecked' })
+  }
+  return wanted
+}
+
+/** A reopened merge request is looked at anew, and does not wait for a build any more. */
+const stateColumns = (state: MergeRequestState): Columns => ({
+  state,
+  ...(state === 'reopened' && {
+    merge_status: 'unchecked',
+    merge_when_build_succeeds: false,
+    merge_user_id: null,
+    merge_message: null
+  })
+})
+
+const TOLD = ['title', 'description', 'target_branch', 'assignee_id', 'milestone_id'] as const
+
+function changesOf(before: Locked, columns: Columns): MergeRequestChanges {
+  const changed = TOLD.filter(name => columns[name] !== undefined && columns[name] !== before[name])
+  const flag = columns.force_remove_source_branch
+  const flagBefore = before.force_remove_source_branch
+  return {
+    ...Object.fromEntries(changed.map(name => [name, [before[name], columns[name]]])),
+    // It may be long, and nobody who hears of it shows it.
+    ...(changed.includes('description') && { description: true }),
+    ...(flag !== undefined &&
+      Number(flag) !== flagBefore && { remove_source_branch: [flagBefore === 1, flag === true] })
+  }
+}
+
+async function changeLabels(project: ProjectRow, id: number, { titles }: Plan): Promise<MergeRequestChanges> {
+  if (!titles) return {}
+  const { added, removed } = await replaceLabels('MergeRequest', id, await labelsFor(project, titles, { create: true }))
+  return added.length + removed.length > 0 ? { labels: { added, removed } } : {}
+}
+
+async function save(id: number, columns: Columns): Promise<void> {
+  const names = Object.keys(columns)
+  await execute(
+    `update merge_requests set ${names.map(name => `${name} = ?`).join(', ')}, updated_at = ?,
+       lock_version = lock_version + 1 where id = ?`,
+    [...Object.values(columns), new Date(), id]
+  )
+}
