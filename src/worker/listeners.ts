@@ -5,6 +5,7 @@ import type { Listener } from '../areas/activity/listeners.js'
 import { recordEntries } from '../areas/activity/record-entries.js'
 import '../areas/discussion/registries.js'
 import { feedEntryOfNote, hookEventOfNote } from '../areas/discussion/note-events.js'
+import { systemNotes } from '../areas/discussion/system/listener.js'
 import { hookDeliveries } from '../areas/hooks/deliveries.js'
 import { recordEvents } from '../areas/hooks/record-events.js'
 import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events.js'
@@ -27,6 +28,7 @@ const listeners: readonly Listener[] = [
     'merge_request.changed': hookEventOfMergeRequest
   }),
   refEffects,
+  systemNotes,
   branchMoves,
   activityFeed({
     ...recordEntries,

@@ -13,16 +13,8 @@ import { addEmail } from '../../src/areas/users/emails.js'
 import { insertIdentities } from '../../src/areas/users/identities.js'
 import { addKey } from '../../src/areas/users/keys.js'
 import { Hook } from '../../src/db/models/index.js'
-import {
-  goesWith,
-  type Link,
-  type OwnedTable,
-  type Owner,
-  ownersOf,
-  TABLES,
-  type TableName,
-  tablesOf
-} from '../../src/db/ownership.js'
+import { goesWith, type OwnedTable, ownersOf, tablesOf } from '../../src/db/owned-tables.js'
+import { type Link, type Owner, TABLES, type TableName } from '../../src/db/ownership.js'
 import { execute, rows } from '../../src/db/sql.js'
 import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
 import { makeEnvironment } from '../areas/environments/make-environments.js'

@@ -80,6 +80,17 @@ addReferrerReader('MergeRequest', async (ids, actor: Actor) => {
   return found.map(({ id }) => id)
 })
 
+// Not specified: mentions in private and internal snippets are shown to nobody.
+addReferrerReader('Snippet', async (ids, actor: Actor) => {
+  const visible = visibleProjects(actor)
+  const found = await rows<{ id: number }>(
+    `select s.id from snippets s join projects p on p.id = s.project_id
+     where s.id in (${marks(ids)}) and p.snippets_enabled and s.visibility_level = 20 and ${visible.sql}`,
+    [...ids, ...visible.values]
+  )
+  return found.map(({ id }) => id)
+})
+
 // Notes keep their authors and times, and awards their givers. Automatic notes stay with the old issue.
 addMoveStep('discussion', async (from, to) => {
   await execute(

@@ -1,4 +1,5 @@
-import { type Fate, goesWith, type Link, ownersOf, TABLES, type TableName } from '../../db/ownership.js'
+import { goesWith, ownersOf } from '../../db/owned-tables.js'
+import { type Fate, type Link, TABLES, type TableName } from '../../db/ownership.js'
 import { row, rows } from '../../db/sql.js'
 
 /** Number of rows of each table, by the table's name in the public record. */
