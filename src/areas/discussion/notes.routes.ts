@@ -10,7 +10,7 @@ import { Award, viewAward } from './awards.view.js'
 import { NOTEABLE_KINDS } from './kinds/all.js'
 import type { Noteable, NoteableKind } from './noteables.js'
 import './registries.js'
-import { createNote, deleteNote, updateNote } from './notes.js'
+import { createNoteWithCommands, deleteNote, updateNote } from './notes.js'
 import { listNotes, requireNote } from './notes.queries.js'
 import { NoteBody, NoteChange, NoteListQuery, noteParams, notesParams } from './notes.schema.js'
 import { Note, viewNote } from './notes.view.js'
@@ -98,7 +98,9 @@ const notesOf =
       async (req, reply) => {
         const noteable = await noteableOf(kind, req)
         const award = await awardByNote(noteable, req.body.body, req.actor)
-        const made = award ? viewAward(award) : viewNote(await createNote(req.project, noteable, req.body, req.actor))
+        const made = award
+          ? viewAward(award)
+          : viewNote(await createNoteWithCommands(req.project, noteable, req.body, req))
         return reply.code(201).send(made)
       }
     )

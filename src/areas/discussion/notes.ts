@@ -1,5 +1,5 @@
 // Notes: what people write about issues, merge requests and snippets.
-import { type Actor, askerOf } from '../../access/actor.js'
+import { type Actor, askerOf, type Origin } from '../../access/actor.js'
 import { deleteRows } from '../../db/owned-rows.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -8,6 +8,7 @@ import { parseMoment } from '../../lib/moment.js'
 import { tell } from '../activity/happenings.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { holdUser } from '../users/users.queries.js'
+import { runCommands } from './commands/run.js'
 import { touchNoteable } from './noteable-rows.js'
 import type { Noteable } from './noteables.js'
 import { findNote, type NoteRow } from './notes.queries.js'
@@ -39,6 +40,22 @@ export async function createNote(
     return insertId
   })
   return found(id)
+}
+
+/**
+ * Runs the commands of a text, and writes the rest as a note. Throws the same, and what the rules of the changes throw; when
+ * nothing is left, NotFound with the text that the requirement gives.
+ */
+export async function createNoteWithCommands(
+  project: ProjectRow,
+  noteable: Noteable,
+  body: NoteBody,
+  by: { readonly actor: Actor; readonly origin: Origin }
+): Promise<NoteRow> {
+  checkText(body.body)
+  const rest = await runCommands(body.body, { project, noteable, ...by })
+  if (rest.trim() === '') throw new NotFound('Note {:commands_only=>["Your commands have been executed!"]}')
+  return createNote(project, noteable, { ...body, body: rest }, by.actor)
 }
 
 /** Gives a note another text. Automatic notes stay as they are. Throws Invalid or NotFound. */

@@ -263,3 +263,53 @@ t.test('notes about confidential issues are for hooks with a flag of their own',
     received.filter(({ headers }) => headers['x-gitstead-event'] === 'Note Hook')
   t.same([notesOf(plain).length, notesOf(trusted).length], [0, 1])
 })
+
+t.test('slash commands of notes', async t => {
+  const { project, owner, path } = await subject({ visibility_level: 20 })
+  for (const name of ['bug', 'two words']) await owner.post(`/projects/${project.id}/labels`, { name, color: '#fff' })
+  await owner.post(`/projects/${project.id}/milestones`, { title: 'v1' })
+  const lines = [
+    'Done.',
+    '/close',
+    '/title Better',
+    `/assign @${project.owner.username}`,
+    '/label ~bug ~"two words" ~unknown',
+    '/unlabel ~bug',
+    '/milestone %v1',
+    '/due 2027-01-02',
+    '/estimate 3h',
+    '/spend 90m',
+    '/unsubscribe',
+    '/award :tada:',
+    '/reopen',
+    '/due tomorrow',
+    '/unknown',
+    '`/close`'
+  ]
+  const note = await owner.post(`${path}/notes`, { body: lines.join('\n') })
+  t.equal(note.statusCode, 201)
+  t.equal(note.json().body, 'Done.\n/reopen\n/due tomorrow\n/unknown\n`/close`')
+  t.match((await owner.get(path)).json(), {
+    state: 'closed',
+    title: 'Better',
+    assignee: { id: project.owner.id },
+    labels: ['two words'],
+    milestone: { title: 'v1' },
+    due_date: '2027-01-02',
+    subscribed: false
+  })
+  t.match((await owner.get(`${path}/time_stats`)).json(), { time_estimate: 10_800, total_time_spent: 5400 })
+  t.match((await owner.get(`${path}/award_emoji`)).json(), [{ name: 'tada' }])
+
+  const only = await owner.post(`${path}/notes`, { body: '/reopen\n/unassign\n/remove_milestone' })
+  t.same(
+    [only.statusCode, only.json()],
+    [404, { message: '404 Note {:commands_only=>["Your commands have been executed!"]} Not Found' }]
+  )
+  t.match((await owner.get(path)).json(), { state: 'reopened', assignee: null, milestone: null })
+
+  const stranger = app.as(await app.make.user())
+  const kept = await stranger.post(`${path}/notes`, { body: '/close\n/label ~bug\n/subscribe\nplease' })
+  t.equal(kept.json().body, '/close\n/label ~bug\nplease')
+  t.match((await owner.get(path)).json(), { state: 'reopened', labels: ['two words'] })
+})
