@@ -242,6 +242,13 @@ export const abilities = {
   'snippet.create': { on: 'project', least: REPORTER, feature: 'snippets_enabled' },
   // Those who read it are asked for the record: it may be their own.
   'snippet.write': { on: 'project', least: GUEST, strangers: true, feature: 'snippets_enabled' },
+  // The rules ask whether the user reads what the note or award is about.
+  'note.read': { on: 'project', least: GUEST, strangers: true },
+  'note.write': { on: 'project', least: GUEST, strangers: true },
+  'note.change': { on: 'record', by: ['author'], least: MASTER, refusal: 'forbidden' },
+  'award.read': { on: 'project', least: GUEST, strangers: true },
+  'award.write': { on: 'project', least: GUEST, strangers: true },
+  'award.remove': { on: 'record', by: ['owner'], refusal: 'unauthorized' },
   'snippet.change': { on: 'record', by: ['author'], least: MASTER, refusal: 'forbidden' },
   // The personal snippets of the asker. The rule refuses external users, who create none.
   'personal_snippet.read': { on: 'instance', least: 'user' },

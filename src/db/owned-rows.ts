@@ -1,7 +1,8 @@
 // Removes rows with their owners, as ownership.ts says. Statements list at most a thousand ids, because MariaDB before
 // 11.1 reads the whole table for a DELETE whose condition contains a SELECT.
 import { batches } from '../lib/batches.js'
-import { goesWith, type Link, linksTo, type TableName } from './ownership.js'
+import { goesWith, linksTo } from './owned-tables.js'
+import type { Link, TableName } from './ownership.js'
 import { deleteInBatches, execute, marks, row, rows, type Value } from './sql.js'
 import { transact } from './transact.js'
 

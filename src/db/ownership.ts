@@ -24,6 +24,7 @@ export type Owner =
   | 'issues'
   | 'boards'
   | 'snippets'
+  | 'notes'
   | 'jobs'
 
 /**
@@ -159,7 +160,6 @@ const LINES = {
   // What belongs to branches, tags and commits.
   protected_branches: { owners: [deletedWith('projects', 'project_id')] },
   releases: { owners: [deletedWith('projects', 'project_id')] },
-  commit_comments: { owners: [erasedAfter('projects', 'project_id'), deletedWith('users', 'author_id')] },
 
   // A merge request is part of the project that it wants to change. It stays when the fork goes from which it comes.
   merge_requests: {
@@ -185,6 +185,35 @@ const LINES = {
   },
   // A snippet without a project is the user's own.
   snippets: { owners: [erasedAfter('projects', 'project_id'), erasedAfter('users', 'author_id')] },
+
+  // Discussion. Readers look for the author, so that the notes and awards of a deleted user are gone at once.
+  notes: {
+    owners: [
+      erasedAfter('projects', 'project_id'),
+      erasedAfter('users', 'author_id'),
+      forgottenAfter('users', 'updated_by_id'),
+      deletedWith('issues', 'noteable_id', ['noteable_type', 'Issue']),
+      deletedWith('merge_requests', 'noteable_id', ['noteable_type', 'MergeRequest']),
+      deletedWith('snippets', 'noteable_id', ['noteable_type', 'Snippet'])
+    ],
+    others: ['commit_id', 'refers_id', 'refers_project_id']
+  },
+  award_emoji: {
+    owners: [
+      erasedAfter('users', 'user_id'),
+      deletedWith('issues', 'awardable_id', ['awardable_type', 'Issue']),
+      deletedWith('merge_requests', 'awardable_id', ['awardable_type', 'MergeRequest']),
+      deletedWith('snippets', 'awardable_id', ['awardable_type', 'Snippet']),
+      deletedWith('notes', 'awardable_id', ['awardable_type', 'Note'])
+    ]
+  },
+  participants: {
+    owners: [
+      erasedAfter('users', 'user_id'),
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest'])
+    ]
+  },
 
   // What doctor found. A restored copy is looked at anew.
   repository_checks: { owners: [deletedWith('projects', 'project_id')], backup: false, restore: false },
@@ -337,61 +366,3 @@ export const OWNERSHIP: Readonly<Record<TableName, Line>> = LINES
 
 /** All tables, in the order of the lines above. */
 export const TABLES = Object.keys(OWNERSHIP) as readonly TableName[]
-
-/** Returns how the restore of one project inserts the rows of a table; null when it does not. */
-export function restoringOf(table: TableName): Restoring | null {
-  const { restore = {} } = OWNERSHIP[table]
-  return restore === false ? null : restore
-}
-
-/** A link together with the table that contains its column. */
-export interface OwnedTable {
-  readonly table: TableName
-  readonly link: Link
-}
-
-/** Tells whether the removal of the owner also removes the rows. */
-export const goesWith = ({ fate }: Link): boolean => fate === 'deleted' || fate === 'erased'
-
-export const ownersOf = (table: TableName): readonly Link[] => OWNERSHIP[table].owners ?? []
-
-/** All tables, each after the tables that own its rows. Inserts use this order, deletions the reverse. */
-const OWNERS_FIRST = inOrder()
-
-function inOrder(): readonly TableName[] {
-  const order = new Set<TableName>()
-  const begun = new Set<TableName>()
-  const visit = (table: TableName) => {
-    if (begun.has(table)) return
-    begun.add(table)
-    for (const owner of ownersOf(table)) if (goesWith(owner)) visit(owner.to)
-    order.add(table)
-  }
-  TABLES.forEach(visit)
-  return [...order]
-}
-
-/** Returns all links to an owner, in the order of deletion: the rows that belong to a table come before the table. */
-export const linksTo = (owner: TableName): readonly OwnedTable[] =>
-  [...OWNERS_FIRST].reverse().flatMap(table =>
-    ownersOf(table)
-      .filter(({ to }) => to === owner)
-      .map(found => ({ table, link: found }))
-  )
-
-/** Returns the table of the owner and all tables that it owns directly or indirectly, in the order of insertion. */
-export function tablesOf(owner: Owner): readonly TableName[] {
-  const found = new Set<TableName>([owner])
-  for (const table of OWNERS_FIRST) {
-    if (ownersOf(table).some(each => goesWith(each) && found.has(each.to))) found.add(table)
-  }
-  return [...found]
-}
-
-/** Returns the tables whose rows backups leave out, sorted by name. */
-export const leftOutOfBackups = (): readonly TableName[] =>
-  TABLES.filter(table => OWNERSHIP[table].backup === false).sort()
-
-/** Returns all columns that are encrypted with the key in secrets.json. */
-export const encryptedColumns = (): readonly (readonly [table: TableName, column: string])[] =>
-  TABLES.flatMap(table => (OWNERSHIP[table].encrypted ?? []).map(column => [table, column] as const))

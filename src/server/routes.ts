@@ -10,6 +10,9 @@ import { pipelineActionRoutes } from '../areas/builds/pipeline-actions.routes.js
 import { applicationRoutes } from '../areas/credentials/oauth-applications.routes.js'
 import { sessionRoutes } from '../areas/credentials/session.routes.js'
 import { tokenRoutes } from '../areas/credentials/tokens.routes.js'
+import { awardRoutes } from '../areas/discussion/awards.routes.js'
+import { mergeRequestCommentRoutes } from '../areas/discussion/merge-request-comments.routes.js'
+import { noteRoutes } from '../areas/discussion/notes.routes.js'
 import { deploymentRoutes } from '../areas/environments/deployments.routes.js'
 import { environmentRoutes } from '../areas/environments/environments.routes.js'
 import { eventRoutes } from '../areas/events/events.routes.js'
@@ -123,6 +126,9 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(milestoneMergeRequestRoutes)
   await app.register(snippetRoutes)
   await app.register(personalSnippetRoutes)
+  await app.register(noteRoutes)
+  await app.register(mergeRequestCommentRoutes)
+  await app.register(awardRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)
   await app.register(projectHookRoutes)

@@ -3,6 +3,9 @@ import { activityFeed } from '../areas/activity/feed.js'
 import type { Told } from '../areas/activity/happenings.js'
 import type { Listener } from '../areas/activity/listeners.js'
 import { recordEntries } from '../areas/activity/record-entries.js'
+import '../areas/discussion/registries.js'
+import { feedEntryOfNote, hookEventOfNote } from '../areas/discussion/note-events.js'
+import { systemNotes } from '../areas/discussion/system/listener.js'
 import { branchEnvironments } from '../areas/environments/stop.js'
 import { hookDeliveries } from '../areas/hooks/deliveries.js'
 import { recordEvents } from '../areas/hooks/record-events.js'
@@ -21,15 +24,20 @@ const listeners: readonly Listener[] = [
     ...recordEvents,
     'ref.changed': hookEventOfPush,
     'commit.commented': hookEventOfComment,
+    'note.created': hookEventOfNote,
+    'note.edited': null,
     'issue.changed': hookEventOfIssue,
     'merge_request.changed': hookEventOfMergeRequest
   }),
   refEffects,
+  systemNotes,
   branchMoves,
   activityFeed({
     ...recordEntries,
     'ref.changed': feedEntryOfPush,
     'commit.commented': feedEntryOfComment,
+    'note.created': feedEntryOfNote,
+    'note.edited': null,
     'issue.changed': feedEntryOfIssue,
     'merge_request.changed': feedEntryOfMergeRequest
   })

@@ -129,6 +129,11 @@ const api: { readonly [route: string]: Audited } = {
   'DELETE /projects/:id/triggers/:token': ['trigger.delete'],
   'POST /projects/:id/trigger/builds': SMALL,
   'POST /projects/:id/ref/:ref/trigger/builds': SMALL,
+  ...notesAndAwards('issues/:issue_id'),
+  ...notesAndAwards('merge_requests/:merge_request_id'),
+  ...notesAndAwards('snippets/:snippet_id'),
+  'POST /projects/:id/merge_requests/:merge_request_id/comments': SMALL,
+  'POST /projects/:id/merge_request/:merge_request_id/comments': SMALL,
   'POST /projects/:id/snippets': SMALL,
   'PUT /projects/:id/snippets/:snippet_id': SMALL,
   'DELETE /projects/:id/snippets/:snippet_id': SMALL,
@@ -151,6 +156,19 @@ const api: { readonly [route: string]: Audited } = {
   ...deployKeys('keys'),
   ...ofSources('projects'),
   ...ofSources('groups')
+}
+
+function notesAndAwards(of: string): { readonly [route: string]: Audited } {
+  const notes = `/projects/:id/${of}/notes`
+  const awards = [`/projects/:id/${of}/award_emoji`, `${notes}/:note_id/award_emoji`]
+  return Object.fromEntries(
+    [
+      `POST ${notes}`,
+      `PUT ${notes}/:note_id`,
+      `DELETE ${notes}/:note_id`,
+      ...awards.flatMap(path => [`POST ${path}`, `DELETE ${path}/:award_id`])
+    ].map(route => [route, SMALL])
+  )
 }
 
 /** They have two names in the API. */

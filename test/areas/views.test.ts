@@ -17,6 +17,10 @@ import type { ApplicationRow } from '../../src/areas/credentials/oauth-applicati
 import * as applications from '../../src/areas/credentials/oauth-applications.view.js'
 import type { TokenRow } from '../../src/areas/credentials/tokens.queries.js'
 import * as tokens from '../../src/areas/credentials/tokens.view.js'
+import type { AwardRow } from '../../src/areas/discussion/awards.queries.js'
+import * as awards from '../../src/areas/discussion/awards.view.js'
+import type { NoteRow } from '../../src/areas/discussion/notes.queries.js'
+import * as notes from '../../src/areas/discussion/notes.view.js'
 import type { DeploymentRow } from '../../src/areas/environments/deployments.queries.js'
 import * as deployments from '../../src/areas/environments/deployments.view.js'
 import * as environments from '../../src/areas/environments/environments.view.js'
@@ -780,6 +784,37 @@ const version: Columns<VersionRow> = {
 
 const READ_BESIDE = { labels: ['a', '\ud800'], subscribed: true, userNotesCount: 1, upvotes: 2, downvotes: 3 }
 
+const note: Columns<NoteRow> = {
+  id: ID,
+  project_id: ID,
+  noteable_type: ['Issue', 'Commit'],
+  noteable_id: or(ID),
+  note: TEXT,
+  is_system: FLAG,
+  refers_type: or(['Issue']),
+  refers_id: or(ID),
+  refers_project_id: or(ID),
+  created_at: DATE,
+  updated_at: DATE,
+  author_id: ID,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked']
+}
+
+const award: Columns<AwardRow> = {
+  id: ID,
+  name: TEXT,
+  awardable_type: ['Issue', 'Note'],
+  awardable_id: ID,
+  created_at: DATE,
+  updated_at: DATE,
+  user_id: ID,
+  user_name: TEXT,
+  user_username: TEXT,
+  user_state: ['active', 'blocked']
+}
+
 const snippet: Columns<SnippetRow> = {
   id: ID,
   project_id: or(ID),
@@ -885,6 +920,8 @@ const specimens: { readonly [view: string]: Specimen } = {
       return [view({ id: 1, name: '', slug: '', external_url: null })]
     }
   },
+  viewNote: of(notes.Note, note, notes.viewNote),
+  viewAward: of(awards.Award, award, awards.viewAward),
   viewProjectSnippet: of(snippets.ProjectSnippet, snippet, row =>
     snippets.viewProjectSnippet(row, [...rowsOf(project)][0] as ProjectRow)
   ),

@@ -13,16 +13,8 @@ import { addEmail } from '../../src/areas/users/emails.js'
 import { insertIdentities } from '../../src/areas/users/identities.js'
 import { addKey } from '../../src/areas/users/keys.js'
 import { Hook } from '../../src/db/models/index.js'
-import {
-  goesWith,
-  type Link,
-  type OwnedTable,
-  type Owner,
-  ownersOf,
-  TABLES,
-  type TableName,
-  tablesOf
-} from '../../src/db/ownership.js'
+import { goesWith, type OwnedTable, ownersOf, tablesOf } from '../../src/db/owned-tables.js'
+import { type Link, type Owner, TABLES, type TableName } from '../../src/db/ownership.js'
 import { execute, rows } from '../../src/db/sql.js'
 import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
 import { makeEnvironment } from '../areas/environments/make-environments.js'
@@ -97,11 +89,20 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
       "insert into releases (project_id, tag, description, created_at, updated_at) values (?, 'v1', '', now(), now())",
       [project.id]
     ),
-  commit_comments: ({ project, user }) =>
+  notes: ({ project, user }) =>
     execute(
-      "insert into commit_comments (project_id, sha, author_id, note, created_at) values (?, repeat('a', 40), ?, '', now())",
-      [project.id, user.id]
+      `insert into notes (project_id, noteable_type, commit_id, author_id, updated_by_id, note, created_at, updated_at)
+       values (?, 'Commit', repeat('a', 40), ?, null, '', now(), now()), (?, 'Commit', repeat('a', 40), ?, ?, '', now(), now())`,
+      [project.id, user.id, project.id, project.owner.id, user.id]
     ),
+  award_emoji: ({ project, user }) =>
+    execute(
+      `insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at)
+       select 'Note', id, 'tada', ?, now(), now() from notes where project_id = ? limit 1`,
+      [user.id, project.id]
+    ),
+  participants: ({ user }) =>
+    execute("insert ignore into participants (target_type, target_id, user_id) values ('Issue', 1, ?)", [user.id]),
   merge_requests: async ({ project, user }) => {
     // One link in a row: the row is seen whole.
     const make = (iid: number, author: number, assignee: number | null, by: number | null, merger: number | null) =>
@@ -196,7 +197,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   counters: along,
   labels: ({ project }) =>
     execute(
-      "insert into labels (project_id, title, color, created_at, updated_at) values (?, 'owned', '#fff', now(), now())",
+      "insert ignore into labels (project_id, title, color, created_at, updated_at) values (?, 'owned', '#fff', now(), now())",
       [project.id]
     ),
   label_priorities: ({ project }) =>

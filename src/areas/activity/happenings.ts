@@ -41,6 +41,9 @@ export type Happening =
   /** A branch, a tag or another ref was moved, created or deleted. */
   | { readonly kind: 'ref.changed'; readonly refChangeId: number }
   | { readonly kind: 'commit.commented'; readonly commentId: number }
+  /** Somebody wrote about an issue, a merge request or a snippet. */
+  | { readonly kind: 'note.created'; readonly noteId: number; readonly confidential: boolean }
+  | { readonly kind: 'note.edited'; readonly noteId: number }
   /** A merge request was created, changed, closed, reopened or merged. */
   | {
       readonly kind: 'merge_request.changed'

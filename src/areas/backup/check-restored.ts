@@ -2,7 +2,7 @@
 // decrypt the encrypted columns. The checks run on the home and database of this process.
 import { existsSync } from 'node:fs'
 import { config } from '../../config.js'
-import { encryptedColumns } from '../../db/ownership.js'
+import { encryptedColumns } from '../../db/owned-tables.js'
 import { row, rows } from '../../db/sql.js'
 import { checkRepository } from '../../git/maintenance.js'
 import { objectInfo } from '../../git/reader.js'

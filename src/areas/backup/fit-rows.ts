@@ -1,5 +1,6 @@
 // Fits rows of a backup into the appliance of today: their owners may be gone, and builds that ran then run no longer.
-import { type Condition, goesWith, type Link, ownersOf, restoringOf, type TableName } from '../../db/ownership.js'
+import { goesWith, ownersOf, restoringOf } from '../../db/owned-tables.js'
+import type { Condition, Link, TableName } from '../../db/ownership.js'
 import { marks, rows, type Value } from '../../db/sql.js'
 
 export type Fields = ReadonlyMap<string, Value>

@@ -1,5 +1,6 @@
 // Counts what goes with a project, for a person who is about to delete it.
-import { linksTo, type TableName } from '../../db/ownership.js'
+import { linksTo } from '../../db/owned-tables.js'
+import type { TableName } from '../../db/ownership.js'
 import { row } from '../../db/sql.js'
 
 /** Tables of the product's own notes, which nobody would miss, and of relations that only end. */

@@ -1,4 +1,5 @@
-import { type Fate, goesWith, type Link, ownersOf, TABLES, type TableName } from '../../db/ownership.js'
+import { goesWith, ownersOf } from '../../db/owned-tables.js'
+import { type Fate, type Link, TABLES, type TableName } from '../../db/ownership.js'
 import { row, rows } from '../../db/sql.js'
 
 /** Number of rows of each table, by the table's name in the public record. */
@@ -13,7 +14,9 @@ const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly
   ref_changes: { as: 'pushes' },
   activity_events: { as: 'activities' },
   project_stars: { as: 'stars' },
+  award_emoji: { as: 'awards' },
   user_uses: false,
+  participants: false,
   // Every user has one; its projects are listed.
   namespaces: false
 }

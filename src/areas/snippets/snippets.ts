@@ -1,6 +1,7 @@
 // Snippets: pieces of text in a project, or of a user.
 import { type ActorUser, type Origin, requireAsker } from '../../access/actor.js'
-import { execute } from '../../db/sql.js'
+import { deleteRows } from '../../db/owned-rows.js'
+import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Forbidden, Invalid, NotFound } from '../../errors.js'
 import { INTERNAL } from '../../lib/levels.js'
@@ -91,10 +92,12 @@ async function update(old: SnippetRow, values: Values, by: ActorUser): Promise<S
   return found(old.id)
 }
 
-/** Removes a snippet. Throws NotFound when somebody else was faster. */
+/** Removes a snippet with its notes and awards. Throws NotFound when somebody else was faster. */
 export async function deleteSnippet({ id }: SnippetRow): Promise<void> {
-  const { affectedRows } = await execute('delete from snippets where id = ?', [id])
-  if (affectedRows === 0) throw new NotFound('Snippet')
+  await transact(async () => {
+    if (!(await row('select id from snippets where id = ? for update', [id]))) throw new NotFound('Snippet')
+    await deleteRows('snippets', [id])
+  })
 }
 
 async function found(id: number): Promise<SnippetRow> {

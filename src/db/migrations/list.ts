@@ -33,6 +33,7 @@ import { planning } from './0042-planning.js'
 import { boards } from './0043-boards.js'
 import { mergeRequests } from './0045-merge-requests.js'
 import { snippets } from './0048-snippets.js'
+import { notes } from './0049-notes.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -67,5 +68,6 @@ export const migrations: readonly Migration[] = [
   planning,
   boards,
   mergeRequests,
-  snippets
+  snippets,
+  notes
 ]

@@ -26,6 +26,8 @@ export const tags = [
   { name: 'Issues', description: 'What there is to do in projects.' },
   { name: 'Boards', description: 'The issues of a project in lists, by their labels.' },
   { name: 'Snippets', description: 'Pieces of text and code, in a project or of a user.' },
+  { name: 'Notes', description: 'What people write about issues, merge requests and snippets.' },
+  { name: 'Award emoji', description: 'Emoji that people give to issues, merge requests, snippets and notes.' },
   { name: 'Project hooks', description: 'URLs that are called when something happens in a project.' },
   { name: 'System hooks', description: 'URLs that are called when something happens anywhere on the instance.' },
   { name: 'Audit', description: 'Who changed what, when and from where.' },

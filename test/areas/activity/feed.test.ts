@@ -189,6 +189,8 @@ t.test('a happening whose project or author is removed is not written', async t 
         'project.created': () => written,
         'ref.changed': null,
         'commit.commented': null,
+        'note.created': null,
+        'note.edited': null,
         'issue.changed': null,
         'merge_request.changed': null
       })

@@ -6,7 +6,8 @@ import { projectSnapshot } from '../../../src/areas/activity/project-snapshots.j
 import { removeProjects } from '../../../src/areas/removal/project-removal.js'
 import { deleteUser, deletionOf } from '../../../src/areas/removal/user-deletion.js'
 import { root } from '../../../src/config.js'
-import { type Fate, goesWith, ownersOf, type TableName } from '../../../src/db/ownership.js'
+import { goesWith, ownersOf } from '../../../src/db/owned-tables.js'
+import type { Fate, TableName } from '../../../src/db/ownership.js'
 import { execute } from '../../../src/db/sql.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, someOrigin } from '../../helpers/factory.js'
@@ -125,7 +126,10 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'projects.creator_id': /projects that the user created elsewhere; they have no creator then/,
   'deploy_keys.user_id': /deploy keys that the user added; they still open their projects/,
   'project_stars.user_id': /stars/,
-  'commit_comments.author_id': /comments about commits/,
+  'notes.author_id': /notes and comments/,
+  'notes.updated_by_id': /notes that the user has edited/,
+  'award_emoji.user_id': /awards/,
+  'participants.user_id': /what the user took part in/,
   'snippets.author_id': /snippets/,
   'activity_events.author_id': /what the user did in the activity of projects/,
   'pipelines.user_id': /pipelines, builds and deployments in other projects; their `user` is null/,

@@ -16,9 +16,12 @@ export interface CommitCommentRow {
   readonly author_state: 'active' | 'blocked'
 }
 
-const SELECT = `select c.id, c.project_id, c.sha, c.author_id, c.note, c.path, c.line, c.line_type, c.created_at,
+// Notes about other things are in the same table (areas/discussion).
+const FROM = 'notes c straight_join users u on u.id = c.author_id'
+const SELECT = `select c.id, c.project_id, c.commit_id as sha, c.author_id, c.note, c.path, c.line, c.line_type, c.created_at,
   u.name as author_name, u.username as author_username, u.state as author_state
-  from commit_comments c join users u on u.id = c.author_id`
+  from ${FROM}`
+const OF_COMMIT = 'c.project_id = ? and c.commit_id = ? and not c.is_system'
 
 /** A page of the comments about a commit, oldest first. */
 export async function listCommitComments(
@@ -29,13 +32,14 @@ export async function listCommitComments(
   const { page, perPage, sql } = window(query)
   const values = [projectId, sha]
   const [items, total] = await Promise.all([
-    rows<CommitCommentRow>(`${SELECT} where c.project_id = ? and c.sha = ? order by c.id ${sql}`, values),
-    countTotal('select count(*) as total from commit_comments where project_id = ? and sha = ?', values)
+    rows<CommitCommentRow>(`${SELECT} where ${OF_COMMIT} order by c.id ${sql}`, values),
+    countTotal(`select count(*) as total from ${FROM} where ${OF_COMMIT}`, values)
   ])
   return { items, total, page, perPage }
 }
 
-export const findCommitComment = (id: number) => row<CommitCommentRow>(`${SELECT} where c.id = ?`, [id])
+export const findCommitComment = (id: number) =>
+  row<CommitCommentRow>(`${SELECT} where c.id = ? and c.noteable_type = 'Commit'`, [id])
 
 /** A comment with what hooks tell of its project and its author. */
 export interface ToldCommentRow extends CommitCommentRow {
@@ -53,11 +57,11 @@ export interface ToldCommentRow extends CommitCommentRow {
 /** Returns undefined when the comment, its author or its project is gone. */
 export const findToldComment = (id: number) =>
   row<ToldCommentRow>(
-    `select c.id, c.project_id, c.sha, c.author_id, c.note, c.path, c.line, c.line_type, c.created_at,
+    `select c.id, c.project_id, c.commit_id as sha, c.author_id, c.note, c.path, c.line, c.line_type, c.created_at,
        u.name as author_name, u.username as author_username, u.state as author_state, u.email as author_email,
        p.storage, p.name as project_name, p.path as project_path, p.description, p.visibility_level, p.default_branch,
        n.name as namespace_name, n.path as namespace_path
-     from commit_comments c join users u on u.id = c.author_id join projects p on p.id = c.project_id
-     join namespaces n on n.id = p.namespace_id where c.id = ?`,
+     from notes c join users u on u.id = c.author_id join projects p on p.id = c.project_id
+     join namespaces n on n.id = p.namespace_id where c.id = ? and c.noteable_type = 'Commit'`,
     [id]
   )

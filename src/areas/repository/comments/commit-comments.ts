@@ -14,6 +14,7 @@ import type { HookEvent } from '../../hooks/hook-events.js'
 import { holdProject, type ProjectRow } from '../../projects/projects.queries.js'
 import { repositoryPath } from '../../projects/repositories.js'
 import { payloadProject } from '../../refs/pushes.js'
+import { holdUser } from '../../users/users.queries.js'
 import { findCommitOf } from '../contents.js'
 import {
   type CommitCommentRow,
@@ -40,12 +41,15 @@ export async function createCommitComment(
     about && line !== undefined && (await isChangedLine(repositoryPath(project), commit, { path: about, line, side }))
       ? [about, line, side]
       : [null, null, null]
+  const author = requireAsker(origin)
   const id = await transact(async () => {
     if (!(await holdProject(project.id))) throw new NotFound('Project')
+    await holdUser(author.id)
+    const now = new Date()
     const { insertId } = await execute(
-      `insert into commit_comments (project_id, sha, author_id, note, path, line, line_type, created_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
-      [project.id, commit, requireAsker(origin).id, body.note, ...place, new Date()]
+      `insert into notes (project_id, noteable_type, commit_id, author_id, note, path, line, line_type, created_at, updated_at)
+       values (?, 'Commit', ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [project.id, commit, author.id, body.note, ...place, now, now]
     )
     await tell({ kind: 'commit.commented', commentId: insertId })
     return insertId
@@ -66,7 +70,7 @@ export async function feedEntryOfComment({ happening }: ToldOf<'commit.commented
   const comment = await findToldComment(happening.commentId)
   if (!comment) return null
   const { id, project_id: projectId, author_id: authorId } = comment
-  return { projectId, authorId, action: 'commented on', target: { type: 'Note', id, title: null } }
+  return { projectId, authorId, action: 'commented on', target: { type: 'Note', id, title: null }, noteId: id }
 }
 
 async function payloadOf(comment: ToldCommentRow) {

@@ -1,0 +1,77 @@
+// Runs the slash commands of a note by the rules of issues and merge requests.
+import type { Actor, Origin } from '../../../access/actor.js'
+import { askerOf } from '../../../access/actor.js'
+import { levelIn, may } from '../../../access/authorize.js'
+import { authorizeRecord } from '../../../access/records.js'
+import { Forbidden } from '../../../errors.js'
+import { DEVELOPER } from '../../../lib/levels.js'
+import { withoutLines } from '../../../text/commands.js'
+import { estimateIssue, spendTimeOnIssue } from '../../issues/issue-time.js'
+import { updateIssue } from '../../issues/issues.js'
+import { findIssue } from '../../issues/issues.queries.js'
+import { readLabelTitles } from '../../labels/label-links.js'
+import { findMergeRequest } from '../../merge-requests/merge-requests.queries.js'
+import { estimate, spendTime } from '../../merge-requests/participation.js'
+import { updateMergeRequest } from '../../merge-requests/update.js'
+import { setSubscription } from '../../participation/subscriptions.js'
+import type { ProjectRow } from '../../projects/projects.queries.js'
+import { awardByNote } from '../awards.js'
+import type { Noteable } from '../noteables.js'
+import { hasCommands, type Plan, planCommands, type Subject } from './plan.js'
+
+interface Asked {
+  readonly project: ProjectRow
+  readonly noteable: Noteable
+  readonly actor: Actor
+  readonly origin: Origin
+}
+
+/** Runs the commands of a text, and returns the rest of it. Throws what the rules of the changes throw. */
+export async function runCommands(text: string, asked: Asked): Promise<string> {
+  if (asked.noteable.type === 'Snippet' || !hasCommands(text)) return text
+  const subject = await subjectOf(asked)
+  if (!subject) return text
+  const plan = await planCommands(text, subject, asked.project)
+  await run(plan, subject, asked)
+  return withoutLines(text, plan.taken)
+}
+
+async function subjectOf({ project, noteable: { type, id }, actor }: Asked): Promise<Subject | undefined> {
+  const isIssue = type === 'Issue'
+  const found = await (isIssue ? findIssue(id) : findMergeRequest(id))
+  if (!found) return undefined
+  const target = isIssue ? 'Issue' : 'MergeRequest'
+  const record = { author: found.author_id, assignee: found.assignee_id, project }
+  return {
+    type: target,
+    id,
+    title: found.title,
+    state: found.state,
+    labels: (await readLabelTitles(target, [id])).get(id) ?? [],
+    mayUpdate: isAllowed(() => authorizeRecord(actor, isIssue ? 'issue.update' : 'merge_request.update', record)),
+    mayPlan: isIssue ? may(actor, 'issue.plan', project) : levelIn(project, actor) >= DEVELOPER
+  }
+}
+
+function isAllowed(check: () => void): boolean {
+  try {
+    check()
+    return true
+  } catch (error) {
+    if (error instanceof Forbidden) return false
+    throw error
+  }
+}
+
+async function run(plan: Plan, { type, id }: Subject, { project, noteable, actor, origin }: Asked): Promise<void> {
+  const { change, estimate: estimated, spend, subscribe, award } = plan
+  const isIssue = type === 'Issue'
+  if (Object.keys(change).length > 0) {
+    if (isIssue) await updateIssue(project, id, change, actor)
+    else await updateMergeRequest(project, id, change, actor, origin)
+  }
+  if (estimated !== undefined) await (isIssue ? estimateIssue : estimate)(project, id, estimated, actor)
+  if (spend !== undefined) await (isIssue ? spendTimeOnIssue : spendTime)(project, id, spend, actor)
+  if (subscribe !== undefined) await setSubscription({ type, id, projectId: project.id }, askerOf(actor).id, subscribe)
+  if (award !== undefined) await awardByNote(noteable, `:${award}:`, actor)
+}

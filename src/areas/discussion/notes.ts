@@ -1,0 +1,106 @@
+// Notes: what people write about issues, merge requests and snippets.
+import { type Actor, askerOf, type Origin } from '../../access/actor.js'
+import { deleteRows } from '../../db/owned-rows.js'
+import { execute, row } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { BadParameters, Invalid, NotFound } from '../../errors.js'
+import { parseMoment } from '../../lib/moment.js'
+import { tell } from '../activity/happenings.js'
+import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
+import { holdUser } from '../users/users.queries.js'
+import { runCommands } from './commands/run.js'
+import { touchNoteable } from './noteable-rows.js'
+import type { Noteable } from './noteables.js'
+import { findNote, type NoteRow } from './notes.queries.js'
+import type { NoteBody, NoteChange } from './notes.schema.js'
+
+/** Characters. Not specified: a limit. A page of 100 notes shows all of them. */
+const LONGEST_NOTE = 262_144
+
+/** Writes a note. Throws Invalid, BadParameters, or NotFound when what it is about has just gone. */
+export async function createNote(
+  project: ProjectRow,
+  noteable: Noteable,
+  { body, created_at: time }: NoteBody,
+  actor: Actor
+): Promise<NoteRow> {
+  checkText(body)
+  const author = askerOf(actor)
+  const createdAt = timeOf(time, project, actor) ?? new Date()
+  const id = await transact(async () => {
+    if (!(await holdProject(project.id))) throw new NotFound('Project')
+    await holdUser(author.id)
+    const { insertId } = await execute(
+      `insert into notes (project_id, noteable_type, noteable_id, author_id, note, created_at, updated_at)
+       values (?, ?, ?, ?, ?, ?, ?)`,
+      [project.id, noteable.type, noteable.id, author.id, body, createdAt, createdAt]
+    )
+    await tell({ kind: 'note.created', noteId: insertId, confidential: noteable.confidential })
+    await touchNoteable(noteable, author.id)
+    return insertId
+  })
+  return found(id)
+}
+
+/**
+ * Runs the commands of a text, and writes the rest as a note. Throws the same, and what the rules of the changes throw; when
+ * nothing is left, NotFound with the text that the requirement gives.
+ */
+export async function createNoteWithCommands(
+  project: ProjectRow,
+  noteable: Noteable,
+  body: NoteBody,
+  by: { readonly actor: Actor; readonly origin: Origin }
+): Promise<NoteRow> {
+  checkText(body.body)
+  const rest = await runCommands(body.body, { project, noteable, ...by })
+  if (rest.trim() === '') throw new NotFound('Note {:commands_only=>["Your commands have been executed!"]}')
+  return createNote(project, noteable, { ...body, body: rest }, by.actor)
+}
+
+/** Gives a note another text. Automatic notes stay as they are. Throws Invalid or NotFound. */
+export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Actor): Promise<NoteRow> {
+  checkText(body)
+  if (old.is_system === 1) return old
+  await transact(async () => {
+    await execute('update notes set note = ?, updated_by_id = ?, updated_at = ? where id = ?', [
+      body,
+      askerOf(actor).id,
+      new Date(),
+      old.id
+    ])
+    await tell({ kind: 'note.edited', noteId: old.id })
+  })
+  return found(old.id)
+}
+
+/** Removes a note with its awards. Throws NotFound when somebody else was faster. */
+export async function deleteNote({ id }: NoteRow): Promise<void> {
+  await transact(async () => {
+    if (!(await row('select id from notes where id = ? for update', [id]))) throw new NotFound('Note')
+    await deleteRows('notes', [id])
+  })
+}
+
+async function found(id: number): Promise<NoteRow> {
+  const note = await findNote(id)
+  if (!note) throw new NotFound('Note')
+  return note
+}
+
+function checkText(body: string): void {
+  if (body.trim() === '') throw new Invalid('note', "can't be blank")
+  if (body.length > LONGEST_NOTE) throw new Invalid('note', `is too long (maximum is ${LONGEST_NOTE} characters)`)
+}
+
+/** Only administrators and the owner of a personal project set the time; that of others is ignored. */
+function timeOf(
+  text: string | undefined,
+  { namespace_owner_id: owner }: ProjectRow,
+  { user }: Actor
+): Date | undefined {
+  if (text === undefined) return undefined
+  const moment = parseMoment(text)
+  if (!moment) throw new BadParameters('created_at is invalid')
+  return user?.admin || (user && owner === user.id) ? moment : undefined
+}

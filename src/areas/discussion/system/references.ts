@@ -1,0 +1,143 @@
+// What a text means for others: those whom it mentions take part, and what it refers to gets a note about it.
+import { actorOf } from '../../../access/actor.js'
+import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../access/actor-user.js'
+import { canSee, may } from '../../../access/authorize.js'
+import { publicUrl } from '../../../config.js'
+import { execute, lowerMarks, marks, row, rows } from '../../../db/sql.js'
+import { batches } from '../../../lib/batches.js'
+import { parseText, type Reference } from '../../../text/references.js'
+import { canSeeIssue } from '../../issues/issues.queries.js'
+import { findProject, type ProjectRow } from '../../projects/projects.queries.js'
+import { addSystemNote, type SystemNote, type SystemTarget } from './insert.js'
+
+/** Notes about mentions that one text makes, and projects that it refers to. */
+const MOST_NOTES = 100
+const MOST_PROJECTS = 20
+/** The letter before the number of a thing. */
+const SIGNS = { Issue: '#', MergeRequest: '!', Snippet: '$', Commit: '@' } as const
+
+/** The thing that has the text. */
+export interface Source {
+  readonly type: 'Issue' | 'MergeRequest' | 'Snippet' | 'Commit'
+  /** Null for a commit. */
+  readonly id: number | null
+  /** Its number, or the id of the commit. */
+  readonly name: string
+  readonly projectId: number
+}
+
+export interface WrittenText {
+  readonly text: string
+  readonly authorId: number
+  readonly source: Source
+  readonly at: Date
+}
+
+/** Reads a text, and writes what it means for others. A second call for the same text changes nothing. */
+export async function readText({ text, authorId, source, at }: WrittenText): Promise<void> {
+  const { references, mentions } = parseText(text, publicUrl())
+  const wanted = references.filter(({ kind }) => kind === 'issue' || kind === 'merge_request')
+  if (wanted.length === 0 && mentions.length === 0) return
+  if (mentions.length > 0) await noteMentions(source, mentions)
+  if (wanted.length === 0) return
+  const user = await row<ActorUserColumns>(`select ${ACTOR_USER} from users u where u.id = ?`, [authorId])
+  const home = user && (await findProject(source.projectId, actorOf(actorUserOf(user), 'private')))
+  if (!user || !home) return
+  const actor = actorOf(actorUserOf(user), 'private')
+  const targets = await targetsOf(wanted, home, actor)
+  for (const target of targets.slice(0, MOST_NOTES)) {
+    if (target.type === source.type && target.id === source.id) continue
+    await addSystemNote(mentionNote(target, { source, home, authorId, at }))
+  }
+}
+
+interface Mention {
+  readonly source: Source
+  readonly home: ProjectRow
+  readonly authorId: number
+  readonly at: Date
+}
+
+function mentionNote(target: SystemTarget, { source, home, authorId, at }: Mention): SystemNote {
+  const { type, id, name, projectId } = source
+  const path = target.projectId === projectId ? '' : `${home.namespace_path}/${home.path}`
+  const place = type === 'Commit' ? `commit ${path === '' ? '' : `${path}@`}${name}` : `${path}${SIGNS[type]}${name}`
+  return {
+    target,
+    authorId,
+    text: `mentioned in ${place}`,
+    at,
+    once: `mention ${target.type} ${target.id} ${type} ${type === 'Commit' ? name : id}`,
+    refers: { type, id, projectId }
+  }
+}
+
+type Asker = ReturnType<typeof actorOf>
+
+/** Returns the issues and merge requests that references name, as far as the author of the text may read them. */
+async function targetsOf(references: readonly Reference[], home: ProjectRow, actor: Asker): Promise<SystemTarget[]> {
+  const paths = [...new Set(references.map(({ project }) => project?.toLowerCase() ?? ''))].slice(0, MOST_PROJECTS)
+  const found: SystemTarget[] = []
+  for (const path of paths) {
+    const project = path === '' ? home : await findProject(path, actor)
+    if (!project || !canSee(project, actor)) continue
+    const numbers = (kind: Reference['kind']) =>
+      references
+        .filter(each => each.kind === kind && (each.project?.toLowerCase() ?? '') === path)
+        .map(({ name }) => Number(name))
+        .filter(number => number <= 4_294_967_295)
+    if (may(actor, 'issue.read', project)) found.push(...(await issuesOf(project, numbers('issue'), actor)))
+    if (may(actor, 'merge_request.read', project))
+      found.push(...(await mergeRequestsOf(project, numbers('merge_request'))))
+  }
+  return found
+}
+
+async function issuesOf(project: ProjectRow, numbers: readonly number[], actor: Asker): Promise<SystemTarget[]> {
+  if (numbers.length === 0) return []
+  const found = await rows<{ id: number; confidential: number; author_id: number; assignee_id: number | null }>(
+    `select id, confidential, author_id, assignee_id from issues where project_id = ? and iid in (${marks(numbers)})`,
+    [project.id, ...numbers]
+  )
+  return found
+    .filter(issue => canSeeIssue(issue, project, actor))
+    .map(({ id }) => ({ type: 'Issue', id, projectId: project.id }))
+}
+
+async function mergeRequestsOf(project: ProjectRow, numbers: readonly number[]): Promise<SystemTarget[]> {
+  if (numbers.length === 0) return []
+  const found = await rows<{ id: number }>(
+    `select id from merge_requests where target_project_id = ? and iid in (${marks(numbers)}) and deleted_at is null`,
+    [project.id, ...numbers]
+  )
+  return found.map(({ id }) => ({ type: 'MergeRequest', id, projectId: project.id }))
+}
+
+/**
+ * Lets those take part whom a text mentions. Decided: `@all` and `@group` mean each member. Whoever may not read the target
+ * gains nothing by taking part in it.
+ */
+async function noteMentions({ type, id, projectId }: Source, names: readonly string[]): Promise<void> {
+  if ((type !== 'Issue' && type !== 'MergeRequest') || id === null) return
+  const insert = 'insert ignore into participants (target_type, target_id, user_id)'
+  for (const some of batches(names, 500)) {
+    await execute(`${insert} select ?, ?, id from users where username_key in (${lowerMarks(some)})`, [
+      type,
+      id,
+      ...some
+    ])
+    await execute(
+      `${insert} select ?, ?, m.user_id from namespaces n
+       join members m on m.source_type = 'namespace' and m.source_id = n.id
+       where n.kind = 'group' and n.path_key in (${lowerMarks(some)})`,
+      [type, id, ...some]
+    )
+  }
+  if (!names.some(name => name.toLowerCase() === 'all')) return
+  await execute(
+    `${insert} select ?, ?, m.user_id from projects p join members m
+       on (m.source_type = 'project' and m.source_id = p.id) or (m.source_type = 'namespace' and m.source_id = p.namespace_id)
+     where p.id = ?`,
+    [type, id, projectId]
+  )
+}
