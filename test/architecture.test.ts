@@ -206,6 +206,7 @@ const STARTERS: { readonly [file: string]: string } = {
 /** Files beside config.ts that look at the environment. */
 const ENVIRONMENT: { readonly [file: string]: string } = {
   'git/environment': 'PATH alone: git gets an environment of our making',
+  'storage/s3': 'turns off a warning of the library about this version of Node.js',
   'runner/sandbox': 'PATH alone: where bubblewrap is found',
   'cli/appliance': 'hands its own environment on to its children',
   'cli/ssh-serve': 'what an OpenSSH server says of its client',

@@ -1,5 +1,5 @@
 // Stores the traces of builds, which are appended to while others read them. They grow on the disk. Where a bucket is
-// configured, a task moves those of ended builds into it (areas/builds/bucket-uploads.ts).
+// configured, a task moves those of ended builds into it (areas/builds/files/bucket-uploads.ts).
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { buffer } from 'node:stream/consumers'

@@ -2,8 +2,8 @@
 
 import type { Task } from '../../queue/task.js'
 import { oldArchives } from '../archives/old-archives.js'
-import { bucketUploads } from '../builds/bucket-uploads.js'
-import { expiredArtifacts } from '../builds/expired-artifacts.js'
+import { bucketUploads } from '../builds/files/bucket-uploads.js'
+import { expiredArtifacts } from '../builds/files/expired-artifacts.js'
 import { expiredGrants } from '../credentials/expired-grants.js'
 import { expiredSessions } from '../credentials/expired-sessions.js'
 import { expiredTokens } from '../credentials/expired-tokens.js'

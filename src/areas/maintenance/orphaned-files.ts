@@ -11,7 +11,7 @@ import type { Task, TaskContext } from '../../queue/task.js'
 import { removeFolder } from '../../runner/folders.js'
 import { decrypt } from '../../secrets.js'
 import { removeObject } from '../../storage/s3.js'
-import { type Orphans, orphanedBuildFiles, orphanedObjects } from '../builds/orphaned-files.js'
+import { type Orphans, orphanedBuildFiles, orphanedObjects } from '../builds/files/orphaned-files.js'
 import { orphanedRepositories } from '../repository/orphaned-repositories.js'
 import { leftovers } from './leftovers.js'
 

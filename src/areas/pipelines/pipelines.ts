@@ -71,7 +71,9 @@ export async function planPush(
 }
 
 /** What the CI file of a push tells by itself. `open` means that the rest of the repository is needed to know. */
-export type SimplePush = PlannedPush & { readonly open: boolean }
+export interface SimplePush extends PlannedPush {
+  readonly open: boolean
+}
 
 /** Plans a push as far as a file of at most `limit` bytes tells it by itself. Returns null without one. */
 export async function planSimplePush(

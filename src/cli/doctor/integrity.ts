@@ -1,6 +1,6 @@
 // Looks inside what is stored: objects of repositories, files of builds, backups.
 import { lastGoodBackup } from '../../areas/backup/last-backup.js'
-import { lookAtBuildFiles } from '../../areas/builds/damaged-files.js'
+import { lookAtBuildFiles } from '../../areas/builds/files/damaged-files.js'
 import { lookIntoRepositories } from '../../areas/repository/integrity.js'
 import { migrationStates } from '../../db/migrate.js'
 import { Ailment, type Check, count } from './check.js'

@@ -1,9 +1,9 @@
 // Finds files of builds that no row refers to. A crash between writing a file and its row leaves such a file, and so
 // does a removal that deletes the rows but not the files.
-import { marks, rows } from '../../db/sql.js'
-import type { BuildKey } from '../../storage/files.js'
-import { hasBucket } from '../../storage/s3.js'
-import { changedAt, keptObjects, storedFiles, storedFolders } from '../../storage/stored-files.js'
+import { marks, rows } from '../../../db/sql.js'
+import type { BuildKey } from '../../../storage/files.js'
+import { hasBucket } from '../../../storage/s3.js'
+import { changedAt, keptObjects, storedFiles, storedFolders } from '../../../storage/stored-files.js'
 
 export interface Orphans {
   /** Paths of files that no row refers to and that last changed before the given time. */

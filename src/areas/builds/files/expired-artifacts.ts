@@ -1,7 +1,7 @@
-import { execute, rows } from '../../db/sql.js'
-import type { Task, TaskContext } from '../../queue/task.js'
-import { removeArtifact } from '../../storage/artifacts.js'
-import { countArtifacts } from './artifacts.js'
+import { execute, rows } from '../../../db/sql.js'
+import type { Task, TaskContext } from '../../../queue/task.js'
+import { removeArtifact } from '../../../storage/artifacts.js'
+import { countArtifacts } from '../artifacts.js'
 
 const BATCH = 500
 

@@ -1,8 +1,8 @@
 // Compares archives and traces with the rows of their builds: whether they are there, with the size and hash of the row.
-import { execute, row, rows } from '../../db/sql.js'
-import { daysAgo } from '../../queue/task.js'
-import { hashOf, sizeOf } from '../../storage/measure.js'
-import type { LookOptions } from '../repository/integrity.js'
+import { execute, row, rows } from '../../../db/sql.js'
+import { daysAgo } from '../../../queue/task.js'
+import { hashOf, sizeOf } from '../../../storage/measure.js'
+import type { LookOptions } from '../../repository/integrity.js'
 
 interface FilesRow {
   readonly id: number

@@ -1,10 +1,10 @@
 // Moves files of builds from the disk into the bucket, where one is configured. A trace grows on the disk, because objects
 // cannot grow.
-import { config } from '../../config.js'
-import { marks, rows } from '../../db/sql.js'
-import type { Task, TaskContext } from '../../queue/task.js'
-import { hasBucket } from '../../storage/s3.js'
-import { moveToBucket, type StoredFile, storedFiles, storedFolders } from '../../storage/stored-files.js'
+import { config } from '../../../config.js'
+import { marks, rows } from '../../../db/sql.js'
+import type { Task, TaskContext } from '../../../queue/task.js'
+import { hasBucket } from '../../../storage/s3.js'
+import { moveToBucket, type StoredFile, storedFiles, storedFolders } from '../../../storage/stored-files.js'
 
 /** A runner may write its last lines after the end of the build. */
 const AGE_MS = 600_000
