@@ -16,36 +16,53 @@ interface Total {
 }
 
 const kept = new LRUCache<string, Total>({ max: 500, ttl: 5000 })
+
+interface Count {
+  readonly total: Promise<number>
+  readonly change: string | undefined
+  readonly begun: number
+}
+
+/** The keys of totals that were large, and the counts that run. */
+const large = new LRUCache<string, true>({ max: 500 })
+const counting = new Map<string, Count>()
+/** A count that runs for so long counts many rows, also when nobody has counted them before. */
+const LONG_MS = 200
 let looked: { readonly at: number; readonly change: Promise<string> } | undefined
 
 /**
  * Returns the number of rows that `sql` (`select count(*) as total ...`) counts. A total from 1,000 on may be 50 ms behind a
- * change that another process makes.
+ * change that another process makes. Requests that want the same large total at once share one count: sixteen counts of a
+ * million rows each took longer than a statement may.
  */
 export async function countTotal(sql: string, values: readonly Value[]): Promise<number> {
   const key = `${sql}\n${JSON.stringify(values)}`
   const known = kept.get(key)
   // Before the count, so that a change between the two only costs another count.
-  const change = known && (await lastChange())
+  const change = known || large.has(key) ? await lastChange() : undefined
   if (known && known.change === change) return known.total
-  if (!large.has(key)) return count(key, change, sql, values)
-  const running = counting.get(key) ?? count(key, change, sql, values).finally(() => counting.delete(key))
-  counting.set(key, running)
-  return running
+  const running = counting.get(key)
+  if (running && running.change === change && isShared(key, running)) return running.total
+  const total = count(sql, values)
+  const mine = { total, change, begun: performance.now() }
+  counting.set(key, mine)
+  try {
+    const counted = await total
+    if (counted >= LARGE) {
+      large.set(key, true)
+      kept.set(key, { total: counted, ...(change !== undefined && { change }) })
+    } else large.delete(key)
+    return counted
+  } finally {
+    if (counting.get(key) === mine) counting.delete(key)
+  }
 }
 
-/** Totals that were large when they were counted last, and the counts of them that run: many requests at once share one. */
-const large = new LRUCache<string, true>({ max: 2000 })
-const counting = new Map<string, Promise<number>>()
+const isShared = (key: string, { begun }: Count) => large.has(key) || performance.now() - begun > LONG_MS
 
-async function count(key: string, change: string | undefined, sql: string, values: readonly Value[]): Promise<number> {
+async function count(sql: string, values: readonly Value[]): Promise<number> {
   const found = await row<{ total: number }>(sql, values)
-  const total = Number(found?.total ?? 0)
-  if (total >= LARGE) {
-    kept.set(key, { total, ...(change !== undefined && { change }) })
-    large.set(key, true)
-  } else large.delete(key)
-  return total
+  return Number(found?.total ?? 0)
 }
 
 /** Lets the totals of this process be counted again, when the current transaction has committed. */
@@ -53,6 +70,7 @@ export const recountTotals = (): void =>
   afterCommit(() => {
     looked = undefined
     kept.clear()
+    counting.clear()
   })
 
 function lastChange(): Promise<string> {

@@ -62,3 +62,14 @@ t.test('a change of another process is seen, also one whose row was written firs
   await insert('999')
   t.equal(await eventually(1996), 1996)
 })
+
+t.test('those who want the same large total at once share one count', async t => {
+  await fill(2000)
+  await transact(() => audit(someOrigin, entry))
+  const found: number[] = []
+  const statements = await countStatements(async () => {
+    found.push(...(await Promise.all([1, 2, 3, 4, 5].map(count))))
+  })
+  t.equal(new Set(found).size, 1)
+  t.ok(statements <= 2, `a look for changes and a count, not ${statements} statements`)
+})

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
+import { requireRunner } from '../../../src/areas/runners/outside/registration.js'
+import { takeNext } from '../../../src/areas/runners/outside/take.js'
 import { registrationToken } from '../../../src/areas/runners/registration-token.js'
 import { config } from '../../../src/config.js'
 import { execute, row } from '../../../src/db/sql.js'
@@ -13,6 +15,7 @@ import { prepareHome } from '../../../src/home.js'
 import { readTrace } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
 import { factory } from '../../helpers/factory.js'
+import { countStatements } from '../../helpers/statements.js'
 import { makePipeline } from '../builds/make-builds.js'
 import { INFO, type Job, patch, register, request, speak, take, tokenOf, update } from './stock-runner.js'
 
@@ -118,6 +121,13 @@ t.test('verify and unregister, by the body or the header', async t => {
 })
 
 t.test('a request for a job', async t => {
+  t.test('a runner that asks in vain costs one statement, a read', async t => {
+    const runner = await register(app)
+    await execute("update builds set status = 'canceled' where status = 'pending'")
+    const asks = async () => takeNext(await requireRunner(runner.token), {})
+    t.equal(await countStatements(asks), 1)
+  })
+
   t.test('204 when nothing waits or the runner is paused, 403 for an unknown token alone', async t => {
     const project = await factory.project()
     const runner = await register(app, await tokenOf(project))

@@ -10,6 +10,8 @@ import { rememberToken } from './masked-traces.js'
 /** Claims the next build for a runner. Returns null when none waits for it, or the runner is paused. */
 export async function takeNext(runner: OutsideRunner, info: unknown): Promise<JobDescription | null> {
   await noteContact(runner, info)
+  // Hundreds of runners ask every few seconds, mostly in vain: then finding the runner was all.
+  if (!runner.work) return null
   const claim = await claimNext(runner)
   if (!claim) return null
   rememberToken({ build: claim.buildId, attempt: claim.attempt }, claim.token)
