@@ -29,6 +29,7 @@ import { outsideRunners } from './0036-outside-runners.js'
 import { commitStatuses } from './0037-commit-statuses.js'
 import { planning } from './0042-planning.js'
 import { boards } from './0043-boards.js'
+import { issuesOfAuthors } from './0044-issues-of-authors.js'
 import { snippets } from './0048-snippets.js'
 
 export const migrations: readonly Migration[] = [
@@ -61,5 +62,6 @@ export const migrations: readonly Migration[] = [
   commitStatuses,
   planning,
   boards,
+  issuesOfAuthors,
   snippets
 ]
