@@ -66,11 +66,18 @@ export async function listProjectIssues(
 }
 
 /** The issues that have one of these labels, each once: found by the labels, then by their ids. */
-const withLabels = (labels: readonly number[]): Fragment => ({
-  sql: `(select distinct k.target_id as id from label_links k
-      where k.target_type = 'Issue' and k.label_id in (${marks(labels)})) f straight_join issues i on i.id = f.id`,
-  values: labels
-})
+const withLabels = (labels: readonly number[]): Fragment =>
+  labels.length === 1
+    ? {
+        sql: `label_links k force index (label_links_label) straight_join issues i
+          on i.id = k.target_id and k.target_type = 'Issue' and k.label_id = ?`,
+        values: labels
+      }
+    : {
+        sql: `(select distinct k.target_id as id from label_links k
+          where k.target_type = 'Issue' and k.label_id in (${marks(labels)})) f straight_join issues i on i.id = f.id`,
+        values: labels
+      }
 
 const NONE: { readonly [milestone: string]: string } = { [NO_MILESTONE]: 'i.milestone_id is null' }
 
