@@ -136,11 +136,13 @@ export function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page
        straight_join projects p on p.id = x.project_id where ${visible.sql}`,
     [...mine.values, ...visible.values]
   )
-  const inOrder =
-    orderOf(query) === 'created'
-      ? 'issues i force index (issues_author) straight_join projects p on p.id = i.project_id'
-      : IN_PROJECTS
-  return list(inOrder, where, query, actor, { exact: false, count })
+  if (orderOf(query) !== 'created') return list(IN_PROJECTS, where, query, actor, { exact: false, count })
+  // Not a join: the database would sort all of its rows.
+  const seen: Fragment = {
+    sql: `0 < (select count(*) from projects p where p.id = i.project_id and ${visible.sql})`,
+    values: visible.values
+  }
+  return list('issues i force index (issues_author)', and(mine, seen), query, actor, { exact: false, count })
 }
 
 export const countAll = (from: string, { sql, values }: Fragment): Total => ({
