@@ -9,19 +9,19 @@ import { hasMilestone, NO_MILESTONE } from '../milestones/milestone-filter.js'
 import { findMilestoneByTitle } from '../milestones/milestones.queries.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { issueCounts } from './issue-counts.js'
-import { COLUMNS, type IssueRow, JOINS, readableIssues, seesConfidential, visibleIssues } from './issues.queries.js'
+import { COLUMNS, type IssueRow, JOINS, seesConfidential, visibleIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
-const ALL: Fragment = { sql: 'true', values: [] }
+export const ALL: Fragment = { sql: 'true', values: [] }
 
-const and = (...parts: readonly Fragment[]): Fragment => {
+export const and = (...parts: readonly Fragment[]): Fragment => {
   const some = parts.filter(part => part !== ALL)
   return { sql: some.map(({ sql }) => sql).join(' and ') || 'true', values: some.flatMap(({ values }) => values) }
 }
 
-type State = 'opened' | 'closed' | 'all'
+export type State = 'opened' | 'closed' | 'all'
 
-const inState = (state: State): Fragment =>
+export const inState = (state: State): Fragment =>
   state === 'all' ? ALL : { sql: 'i.is_open = ?', values: [state === 'opened'] }
 
 /** A page of the issues of a project that the asker may see. */
@@ -66,15 +66,22 @@ export async function listProjectIssues(
 }
 
 /** The issues that have one of these labels, each once: found by the labels, then by their ids. */
-const withLabels = (labels: readonly number[]): Fragment => ({
-  sql: `(select distinct k.target_id as id from label_links k
-      where k.target_type = 'Issue' and k.label_id in (${marks(labels)})) f straight_join issues i on i.id = f.id`,
-  values: labels
-})
+const withLabels = (labels: readonly number[]): Fragment =>
+  labels.length === 1
+    ? {
+        sql: `label_links k force index (label_links_label) straight_join issues i
+          on i.id = k.target_id and k.target_type = 'Issue' and k.label_id = ?`,
+        values: labels
+      }
+    : {
+        sql: `(select distinct k.target_id as id from label_links k
+          where k.target_type = 'Issue' and k.label_id in (${marks(labels)})) f straight_join issues i on i.id = f.id`,
+        values: labels
+      }
 
 const NONE: { readonly [milestone: string]: string } = { [NO_MILESTONE]: 'i.milestone_id is null' }
 
-const orderOf = ({ order_by: order }: Pick<IssueListQuery, 'order_by'>) =>
+export const orderOf = ({ order_by: order }: Pick<IssueListQuery, 'order_by'>) =>
   order === 'updated_at' ? 'updated' : 'created'
 
 /**
@@ -107,35 +114,38 @@ export function listMilestoneIssues(
   return list('issues i', where, query, actor, countAll('issues i', where))
 }
 
-const IN_PROJECTS = 'issues i join projects p on p.id = i.project_id'
+export const IN_PROJECTS = 'issues i join projects p on p.id = i.project_id'
 
 /** A page of the issues that the asker has made, in the projects that the asker may see. */
 export function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page<ListedIssueRow>> {
   const titles = titlesOfFilter(query.labels)
-  const where = and(
-    { sql: 'i.author_id = ? and p.issues_enabled', values: [actor.user?.id ?? 0] },
-    visibleProjects(actor),
-    inState(query.state ?? 'all'),
-    titles.length > 0 ? hasTitle('Issue', 'i', titles) : ALL,
-    query.milestone ? hasMilestone('i', query.milestone) : ALL
+  const made: Fragment = { sql: 'i.author_id = ?', values: [actor.user?.id ?? 0] }
+  const state = inState(query.state ?? 'all')
+  const visible = and({ sql: 'p.issues_enabled', values: [] }, visibleProjects(actor))
+  const filters = [
+    ...(titles.length > 0 ? [hasTitle('Issue', 'i', titles)] : []),
+    ...(query.milestone ? [hasMilestone('i', query.milestone)] : [])
+  ]
+  const where = and(made, visible, state, ...filters)
+  if (filters.length > 0) return list(IN_PROJECTS, where, query, actor, countAll(IN_PROJECTS, where))
+  const mine = and(made, state)
+  // An index has the numbers by project, so that only the projects are read.
+  const count = countTotal(
+    `select cast(coalesce(sum(x.issues), 0) as signed) as total from
+       (select i.project_id, count(*) as issues from issues i where ${mine.sql} group by i.project_id) x
+       straight_join projects p on p.id = x.project_id where ${visible.sql}`,
+    [...mine.values, ...visible.values]
   )
-  return list(IN_PROJECTS, where, query, actor, countAll(IN_PROJECTS, where))
+  if (orderOf(query) !== 'created') return list(IN_PROJECTS, where, query, actor, { exact: false, count })
+  // Not a join: the database would sort all of its rows.
+  const seen: Fragment = {
+    sql: `0 < (select count(*) from projects p where p.id = i.project_id and ${visible.sql})`,
+    values: visible.values
+  }
+  return list('issues i force index (issues_author)', and(mine, seen), query, actor, { exact: false, count })
 }
 
-/** A page of the issues of the projects of a group that the asker may see. */
-export function listGroupIssues(groupId: number, query: IssueListQuery, actor: Actor): Promise<Page<ListedIssueRow>> {
-  const where = and(
-    { sql: 'p.namespace_id = ? and p.issues_enabled', values: [groupId] },
-    visibleProjects(actor),
-    inState(query.state ?? 'opened'),
-    ...titlesOfFilter(query.labels).map(title => hasTitle('Issue', 'i', [title])),
-    query.milestone ? hasMilestone('i', query.milestone) : ALL,
-    readableIssues(actor)
-  )
-  return list(IN_PROJECTS, where, query, actor, countAll(IN_PROJECTS, where))
-}
-
-const countAll = (from: string, { sql, values }: Fragment): Total => ({
+export const countAll = (from: string, { sql, values }: Fragment): Total => ({
   exact: false,
   count: countTotal(`select count(*) as total from ${from} where ${sql}`, values)
 })
@@ -171,7 +181,7 @@ interface Total {
   readonly count: Promise<number>
 }
 
-async function list(
+export async function list(
   from: string,
   { sql: where, values }: Fragment,
   query: Pick<IssueListQuery, 'page' | 'per_page' | 'order_by' | 'sort'>,

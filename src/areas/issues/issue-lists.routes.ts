@@ -5,13 +5,8 @@ import type { Actor } from '../../access/actor.js'
 import type { Page } from '../../db/paginate.js'
 import { ProjectParams } from '../../lib/schema.js'
 import { requireMilestone } from '../milestones/milestones.queries.js'
-import {
-  type ListedIssueRow,
-  listGroupIssues,
-  listMilestoneIssues,
-  listOwnIssues,
-  listProjectIssues
-} from './issue-list.queries.js'
+import { listGroupIssues } from './group-issues.queries.js'
+import { type ListedIssueRow, listMilestoneIssues, listOwnIssues, listProjectIssues } from './issue-list.queries.js'
 import { readListedIssues } from './issue-readings.js'
 import {
   GroupIssueParams,

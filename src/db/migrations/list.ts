@@ -31,6 +31,7 @@ import { ciKeys } from './0038-ci-keys.js'
 import { schedules } from './0040-schedules.js'
 import { planning } from './0042-planning.js'
 import { boards } from './0043-boards.js'
+import { issuesOfAuthors } from './0044-issues-of-authors.js'
 import { mergeRequests } from './0045-merge-requests.js'
 import { snippets } from './0048-snippets.js'
 import { notes } from './0049-notes.js'
@@ -67,6 +68,7 @@ export const migrations: readonly Migration[] = [
   schedules,
   planning,
   boards,
+  issuesOfAuthors,
   mergeRequests,
   snippets,
   notes
