@@ -12,6 +12,7 @@ const PROGRAMS = [
   'project-read',
   'lists',
   'issues',
+  'merge-requests',
   'repository-reads',
   'history-reads',
   'files-commit',

@@ -3,7 +3,7 @@
 
 /** Last words of a path that are the verb themselves. */
 const ACTIONS = new Set(
-  `approve archive block cancel cancel_merge_when_build_succeeds cherry_pick disable enable erase fork keep merge move pause play protect redeliver resume
+  `approve archive block cancel cherry_pick disable enable erase fork keep merge move pause play protect redeliver resume
   retry share star unarchive unblock unprotect`.split(/\s+/)
 )
 
@@ -17,8 +17,6 @@ const READINGS: readonly (readonly [written: RegExp, read: string])[] = [
   [/^\/user(?=\/|$)/, '/current_user'],
   [/^\/bgjobs(?=\/)/, '/background'],
   [/\/repository(?=\/)/, ''],
-  // Older clients name one merge request by the singular.
-  [/\/merge_request(?=\/)/, '/older_merge_request'],
   [/^\/(\w+)\/(all|owned|public|starred|visible)$/, '/$2_$1'],
   [/^\/templates\/(\w+)s(?=\/|$)/, '/$1_templates']
 ]
