@@ -341,3 +341,25 @@ t.test('the feed shows what is confidential, private or about code to those who 
   const about = (await stranger.get(events)).json().find((event: { note?: object }) => event.note)
   t.same(about.note, note)
 })
+
+t.test('slash commands of descriptions, at creation alone', async t => {
+  const { project, owner, path } = await subject({ visibility_level: 20 })
+  await owner.post(`/projects/${project.id}/labels`, { name: 'bug', color: '#fff' })
+  const description = `Broken\n/label ~bug\n/assign @${project.owner.username}\n/due 2027-01-02\n/close`
+  const issues = `/projects/${project.id}/issues`
+  const made = (await owner.post(issues, { title: 'x', labels: 'new', description })).json()
+  t.match(made, {
+    description: 'Broken\n/close',
+    state: 'opened',
+    labels: ['bug', 'new'],
+    assignee: { id: project.owner.id },
+    due_date: '2027-01-02'
+  })
+  const stranger = app.as(await app.make.user())
+  t.match((await stranger.post(issues, { title: 'x', description })).json(), {
+    description,
+    labels: [],
+    assignee: null
+  })
+  t.match((await owner.put(path, { description: '/label ~bug' })).json(), { description: '/label ~bug', labels: [] })
+})
