@@ -11,6 +11,7 @@ const PROGRAMS = [
   'idle-memory',
   'project-read',
   'lists',
+  'merge-requests',
   'repository-reads',
   'history-reads',
   'files-commit',

@@ -42,6 +42,8 @@ export const operations = {
   'POST /projects/:id/repository/tags': ['tag_push'],
   'POST /projects/:id/repository/commits': ['push'],
   'POST /projects/:id/repository/commits/:sha/cherry_pick': ['push'],
+  // A source branch that goes with the merge is another push.
+  'PUT /projects/:id/merge_requests/:merge_request_id/merge': ['push'],
   'git push': ['push', 'tag_push']
 } as const satisfies { readonly [operation: string]: readonly SystemHookEvent[] }
 

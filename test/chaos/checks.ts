@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { git, unzip } from '../scenarios/client.js'
+import { checkMerges } from './merges.js'
 import { ask, query, type World, ZERO } from './world.js'
 
 interface Change {
@@ -23,7 +24,8 @@ export async function findFaults(world: World): Promise<string[]> {
     checkEvents(world, changes),
     checkPipelines(world, changes),
     checkBuilds(world),
-    checkFiles(world)
+    checkFiles(world),
+    checkMerges(world, await repositoriesOf(world))
   ])
   return [...faults, ...found.flat()]
 }
@@ -89,7 +91,10 @@ async function checkRefs(world: World, changes: readonly Change[]): Promise<stri
   const repositories = await repositoriesOf(world)
   const values = new Map<string, string>()
   for (const [project, path] of repositories) {
-    for (const [ref, value] of await refsOf(path)) values.set(`${project} ${ref}`, value)
+    for (const [ref, value] of await refsOf(path)) {
+      // The appliance's own refs are not among the changes of users.
+      if (!ref.startsWith('refs/internal/')) values.set(`${project} ${ref}`, value)
+    }
     const fsck = await git(path, ['fsck', '--full', '--no-dangling']).catch(String)
     if (fsck !== '') faults.push(`fsck of project ${project}: ${fsck}`)
   }

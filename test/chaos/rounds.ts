@@ -12,6 +12,7 @@ import {
   pushCommits,
   type Round
 } from './clients.js'
+import { mergeBranches } from './merges.js'
 import { waitForQuiet } from './quiet.js'
 import { ask, type World } from './world.js'
 
@@ -62,6 +63,7 @@ export async function playRound(world: World, stage: Stage, number: number): Pro
       ...stage.clones.map(clone => pushCommits(world, round, clone)),
       commitFiles(world, round, stage.files, 'first'),
       commitFiles(world, round, stage.files, 'second'),
+      mergeBranches(world, round, stage.files),
       createProjects(world, round, 2),
       troubleReceiver(world, round),
       kill(world, kills)

@@ -6,7 +6,7 @@ import { readMergeRequest } from './readings.js'
 
 export const acceptRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'merge_request.accept' as const }
-  for (const { one, deprecated } of PATHS) {
+  for (const { one, deprecated, named } of PATHS) {
     const shared = {
       tags: ['Merge requests'],
       deprecated,
@@ -20,6 +20,7 @@ export const acceptRoutes: FastifyPluginAsyncTypebox = async app => {
         config,
         schema: {
           ...shared,
+          ...named('mergeOldMergeRequest'),
           summary: 'Accept a merge request',
           description:
             'Merges it, or lets it wait for its pipeline. 401: you may not merge into the branch; 405: it cannot be merged; 406: it is closed or merged; 409: the branch has another commit than `sha`.',
@@ -39,8 +40,10 @@ export const acceptRoutes: FastifyPluginAsyncTypebox = async app => {
         config,
         schema: {
           ...shared,
+          operationId: 'cancelMergeWhenBuildSucceeds',
+          ...named('cancelOldMergeWhenBuildSucceeds'),
           summary: 'Do not merge when the build succeeds',
-          description: '406: it does not wait for a build.',
+          description: 'The answer 406 tells that it does not wait for a build.',
           errors: [406],
           response: { 201: MergeRequest }
         }

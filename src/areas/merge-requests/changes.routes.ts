@@ -28,7 +28,7 @@ function partOf<T>(list: readonly T[], query: PageRequest): Page<T> {
 
 export const changeRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'merge_request.read' as const }
-  for (const { one, deprecated } of PATHS) {
+  for (const { one, deprecated, named } of PATHS) {
     app.get(
       `${one}/commits`,
       {
@@ -36,6 +36,7 @@ export const changeRoutes: FastifyPluginAsyncTypebox = async app => {
         schema: {
           tags: TAGS,
           deprecated,
+          ...named('listOldMergeRequestCommits'),
           summary: 'List the commits of a merge request',
           description: `The newest first, at most 1,000; ${CUT}.`,
           params: MergeRequestParams,
@@ -57,6 +58,7 @@ export const changeRoutes: FastifyPluginAsyncTypebox = async app => {
         schema: {
           tags: TAGS,
           deprecated,
+          ...named('getOldMergeRequestChanges'),
           summary: 'Get a merge request with its changes',
           description: LIMITS,
           params: MergeRequestParams,
@@ -82,6 +84,7 @@ export const changeRoutes: FastifyPluginAsyncTypebox = async app => {
         schema: {
           tags: TAGS,
           deprecated,
+          ...named('listOldMergeRequestIssues'),
           summary: 'List the issues that a merge request closes when it is merged',
           description: 'Those that its description and its commits name, the first 100 of them.',
           params: MergeRequestParams,

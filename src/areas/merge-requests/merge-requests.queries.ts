@@ -57,11 +57,13 @@ const COLUMNS = `m.id, m.iid, m.target_project_id, m.source_project_id, m.target
   m.updated_by_id, m.time_estimate, m.total_time_spent, m.lock_version, m.created_at, m.updated_at, m.author_id,
   m.assignee_id, a.name as author_name, a.username as author_username, a.state as author_state, s.name as assignee_name,
   s.username as assignee_username, s.state as assignee_state, p.path as project_path, n.path as namespace_path`
-// One whose author is gone goes too: a job removes it a moment later.
-const JOINS = `join projects p on p.id = m.target_project_id join namespaces n on n.id = p.namespace_id
-  join users a on a.id = m.author_id left join users s on s.id = m.assignee_id`
+// All joins are LEFT JOIN: with inner ones, the database begins with the projects or users, and sorts the page again.
+const JOINS = `left join projects p on p.id = m.target_project_id left join namespaces n on n.id = p.namespace_id
+  left join users a on a.id = m.author_id left join users s on s.id = m.assignee_id`
+/** One whose author or project is gone goes too: a job removes it a moment later. */
+const WHOLE = 'm.deleted_at is null and a.id is not null and n.id is not null'
 
-const BY_ID = `select ${COLUMNS} from merge_requests m ${JOINS} where m.id = ? and m.deleted_at is null`
+const BY_ID = `select ${COLUMNS} from merge_requests m ${JOINS} where m.id = ? and ${WHOLE}`
 
 export const findMergeRequest = (id: number): Promise<MergeRequestRow | undefined> => row<MergeRequestRow>(BY_ID, [id])
 
@@ -83,7 +85,7 @@ export async function reread({ id }: { readonly id: number }): Promise<MergeRequ
 export const findByNumber = (projectId: number, iid: number): Promise<MergeRequestRow | undefined> =>
   row<MergeRequestRow>(
     `select ${COLUMNS} from merge_requests m ${JOINS}
-     where m.target_project_id = ? and m.iid = ? and m.deleted_at is null`,
+     where m.target_project_id = ? and m.iid = ? and ${WHOLE}`,
     [projectId, iid]
   )
 
@@ -130,8 +132,11 @@ async function pageOf(
     ),
     countTotal(`select count(*) as total from merge_requests m where ${condition}`, values)
   ])
-  return { items, total, page, perPage }
+  return { items: items.filter(isWhole), total, page, perPage }
 }
+
+const isWhole = (row: { readonly [Key in 'author_name' | 'namespace_path']: string | null }): boolean =>
+  row.author_name !== null && row.namespace_path !== null
 
 /** An open merge request as far as pushes to its branches need it. */
 export interface OpenMergeRequest {

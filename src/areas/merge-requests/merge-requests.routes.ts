@@ -57,12 +57,15 @@ export const mergeRequestRoutes: FastifyPluginAsyncTypebox = async app => {
     }
   )
 
-  for (const { one, deprecated } of PATHS) {
+  for (const { one, deprecated, named } of PATHS) {
     const shared = { tags: TAGS, deprecated, params: MergeRequestParams, response: { 200: MergeRequest } }
 
     app.get(
       one,
-      { config: { can: 'merge_request.read' }, schema: { ...shared, summary: 'Get a merge request' } },
+      {
+        config: { can: 'merge_request.read' },
+        schema: { ...shared, ...named('getOldMergeRequest'), summary: 'Get a merge request' }
+      },
       async ({ project, params, actor }) =>
         viewMergeRequest(await readMergeRequest(await requireMergeRequest(project.id, params.merge_request_id), actor))
     )
@@ -73,6 +76,7 @@ export const mergeRequestRoutes: FastifyPluginAsyncTypebox = async app => {
         config: { can: 'merge_request.write' },
         schema: {
           ...shared,
+          ...named('updateOldMergeRequest'),
           summary: 'Change, close or reopen a merge request',
           body: MergeRequestChange,
           errors: [409, 413, 422]

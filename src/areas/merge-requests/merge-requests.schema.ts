@@ -5,10 +5,14 @@ import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 const optional = Type.Optional
 const branch = (description: string) => Text(description, { maxLength: 255 })
 
-/** Older clients name one merge request by the singular. */
+/** Older clients name one merge request by the singular. `named` gives those operations names of their own. */
 export const PATHS = [
-  { one: '/projects/:id/merge_requests/:merge_request_id', deprecated: false },
-  { one: '/projects/:id/merge_request/:merge_request_id', deprecated: true }
+  { one: '/projects/:id/merge_requests/:merge_request_id', deprecated: false, named: () => ({}) },
+  {
+    one: '/projects/:id/merge_request/:merge_request_id',
+    deprecated: true,
+    named: (operationId: string) => ({ operationId })
+  }
 ] as const
 
 export const MergeRequestParams = Type.Object({ ...projectParam, merge_request_id: IdOf('the merge request') })

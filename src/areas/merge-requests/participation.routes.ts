@@ -10,12 +10,20 @@ const TAGS = ['Merge requests']
 
 export const mergeRequestParticipationRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'merge_request.write' as const }
-  for (const { one, deprecated } of PATHS) {
+  for (const { one, deprecated, named } of PATHS) {
     const shared = { tags: TAGS, deprecated, params: MergeRequestParams, errors: [304] as const }
 
     app.post(
       `${one}/subscription`,
-      { config, schema: { ...shared, summary: 'Subscribe to a merge request', response: { 201: MergeRequest } } },
+      {
+        config,
+        schema: {
+          ...shared,
+          ...named('subscribeToOldMergeRequest'),
+          summary: 'Subscribe to a merge request',
+          response: { 201: MergeRequest }
+        }
+      },
       async ({ project, params, actor }, reply) => {
         const found = await subscribe(project, params.merge_request_id, true, actor)
         return reply.code(201).send(viewMergeRequest(await readMergeRequest(found, actor)))
@@ -26,7 +34,12 @@ export const mergeRequestParticipationRoutes: FastifyPluginAsyncTypebox = async 
       `${one}/subscription`,
       {
         config,
-        schema: { ...shared, summary: 'End the subscription to a merge request', response: { 200: MergeRequest } }
+        schema: {
+          ...shared,
+          ...named('unsubscribeFromOldMergeRequest'),
+          summary: 'End the subscription to a merge request',
+          response: { 200: MergeRequest }
+        }
       },
       async ({ project, params, actor }) => {
         const found = await subscribe(project, params.merge_request_id, false, actor)

@@ -7,6 +7,7 @@ import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
 import { enqueue } from '../../queue/enqueue.js'
 import type { MergeRequestChanges } from '../activity/merge-request-snapshots.js'
+import { audit } from '../audit/audit.js'
 import { labelsFor, replaceLabels } from '../labels/label-links.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { tellMergeRequest } from './happenings.js'
@@ -42,10 +43,32 @@ export async function updateMergeRequest(
     version: await versionInto(found, body.target_branch),
     by: requireAsker(origin).id
   }
-  const opens = body.state_event === 'reopen' && found.state === 'closed' && (await canReopen(found))
-  const closes = body.state_event === 'close' && isOpen(found)
-  const pair = pairOf(found, body.target_branch)
-  if (opens || (isOpen(found) && prepared.version)) await refuseSecond(pair, id)
+  return apply(project, found, prepared)
+}
+
+/** Closes or reopens a merge request in the name of nobody, for a command. Returns false when it is so already. */
+export async function changeState(
+  project: ProjectRow,
+  found: MergeRequestRow,
+  event: 'close' | 'reopen',
+  origin: Origin
+): Promise<boolean> {
+  const prepared = { body: { state_event: event }, plan: {}, version: undefined, by: null }
+  const after = await apply(project, found, prepared)
+  if (after.state === found.state) return false
+  // The activity has no author for it.
+  const name = `${found.namespace_path}/${found.project_path}!${found.iid}`
+  const action = `merge_request.${event}`
+  await audit(origin, { action, target: { type: 'merge_request', id: found.id, name } })
+  return true
+}
+
+async function apply(project: ProjectRow, found: MergeRequestRow, prepared: Prepared): Promise<MergeRequestRow> {
+  const { id } = found
+  const { state_event: event, target_branch: branch } = prepared.body
+  const opens = event === 'reopen' && found.state === 'closed' && (await canReopen(found))
+  const closes = event === 'close' && isOpen(found)
+  if (opens || (isOpen(found) && prepared.version)) await refuseSecond(pairOf(found, branch), id)
   try {
     await transact(() => write(project, id, { ...prepared, event: opens ? 'reopen' : closes ? 'close' : undefined }))
   } catch (error) {
@@ -96,7 +119,8 @@ interface Prepared {
   readonly body: MergeRequestChange
   readonly plan: Plan
   readonly version: NewVersion | undefined
-  readonly by: number
+  /** Null for a command. */
+  readonly by: number | null
 }
 
 interface Locked {
@@ -128,7 +152,7 @@ async function write(project: ProjectRow, id: number, prepared: Prepared & { rea
   const event = fits(prepared.event, before.state) ? prepared.event : undefined
   const state = event === 'close' ? 'closed' : event === 'reopen' ? 'reopened' : before.state
   const isChanged = Object.keys(changes).length > 0
-  if (isChanged || event) await save(id, { ...columns, ...(event && stateColumns(state)), updated_by_id: by })
+  if (isChanged || event) await save(id, { ...columns, ...(event && stateColumns(state)), updated_by_id: by ?? null })
   if (version && columns.target_branch !== undefined) await insertVersion(id, version)
   if (version || event === 'reopen') await enqueue('merge_requests.check', { ids: [id] })
   if (event) await tellMergeRequest({ action: event, id, by })

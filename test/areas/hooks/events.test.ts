@@ -400,6 +400,16 @@ t.test('branches, tags and commits', async t => {
   t.match(await run('POST /projects/:id/repository/commits/:sha/cherry_pick', 'push', pick), {
     ref: 'refs/heads/master'
   })
+  await branch('reviewed')
+  await app.make.file(project, 'reviewed.txt', 'x', 'reviewed')
+  const requests = `/projects/${project.id}/merge_requests`
+  const wish = { source_branch: 'reviewed', target_branch: 'master', title: 'Reviewed' }
+  const { id } = (await asker.post(requests, wish)).json()
+  const merge = () => asker.put(`${requests}/${id}/merge`)
+  t.match(await run('PUT /projects/:id/merge_requests/:merge_request_id/merge', 'push', merge), {
+    ref: 'refs/heads/master'
+  })
+  await asker.delete(`${below}/branches/reviewed`)
   const tag = () => asker.post(`${below}/tags`, { tag_name: 'v1', ref: 'master', message: 'The first' })
   t.match(await run('POST /projects/:id/repository/tags', 'tag_push', tag), { ref: 'refs/tags/v1' })
   const removeBranch = () => asker.delete(`${below}/branches/side`)

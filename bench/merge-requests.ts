@@ -1,0 +1,119 @@
+// Measures merge requests: merges of small changes one after another, the changes of merge requests of 200 files, and lists of 20
+// with 200k merge requests of one project in the database.
+import { execute } from '../src/db/sql.js'
+import { type Prepared, withAppliance } from './lib/appliance.js'
+import { percentile, report } from './lib/figure.js'
+import { get, rate, stopLoad } from './lib/load.js'
+import { ask, commitFile, createProject, type ProjectRecord } from './lib/rest.js'
+import { statementCount } from './lib/seed.js'
+
+const MERGES = 60
+const LARGE = 12
+const FILES = 200
+const SEEDED = 200_000
+
+interface Made {
+  readonly id: number
+}
+
+/** Makes a merge request of files in a branch of its own. */
+async function make(appliance: Prepared, project: ProjectRecord, branch: string, files: number): Promise<Made> {
+  const below = `/projects/${project.id}`
+  await ask(appliance, 'POST', `${below}/repository/branches`, { branch_name: branch, ref: 'master' })
+  const actions = Array.from({ length: files }, (_, at) => ({
+    action: 'create',
+    file_path: `${branch}/folder-${at % 10}/file-${at}.txt`,
+    content: Array.from({ length: 40 }, (_, line) => `line ${line} of ${branch} ${at}\n`).join('')
+  }))
+  await ask(appliance, 'POST', `${below}/repository/commits`, { branch_name: branch, commit_message: branch, actions })
+  const wish = { source_branch: branch, target_branch: 'master', title: branch }
+  return ask<Made>(appliance, 'POST', `${below}/merge_requests`, wish)
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+const tell = (name: string, took: readonly number[], share: number, limit: number) =>
+  report({
+    name,
+    value: percentile(took, share),
+    unit: `ms p${share * 100}`,
+    limit,
+    better: 'lower',
+    detail: { p50_ms: Math.round(percentile(took, 0.5) * 10) / 10, times: took.length }
+  })
+
+async function measureMerges(appliance: Prepared, project: ProjectRecord): Promise<void> {
+  const took: number[] = []
+  for (let number = 0; number < MERGES; number++) {
+    const { id } = await make(appliance, project, `small-${number}`, 1)
+    took.push(await timed(() => ask(appliance, 'PUT', `/projects/${project.id}/merge_requests/${id}/merge`)))
+  }
+  tell('merge of a small change', took, 0.5, 60)
+}
+
+async function measureChanges(appliance: Prepared, project: ProjectRecord): Promise<void> {
+  const made: Made[] = []
+  for (let number = 0; number < LARGE; number++) made.push(await make(appliance, project, `large-${number}`, FILES))
+  const path = ({ id }: Made) => `/projects/${project.id}/merge_requests/${id}/changes`
+  // What one process has read, another one reads anew: the creation reads the changes once.
+  const first: number[] = []
+  const again: number[] = []
+  for (const one of made) first.push(await timed(() => ask(appliance, 'GET', path(one))))
+  for (const one of made) again.push(await timed(() => ask(appliance, 'GET', path(one))))
+  tell(`changes of ${FILES} files`, first, 0.9, 150)
+  tell(`changes of ${FILES} files, cached`, again, 0.9, 10)
+}
+
+async function seed(project: ProjectRecord, author: number): Promise<void> {
+  for (let at = 0; at < SEEDED; at += 20_000) {
+    await execute(
+      `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title, description,
+         state, author_id, created_at, updated_at)
+       select 1000000 + seq, ?, ?, 'master', concat('seeded-', seq), concat('Merge request ', seq), 'What it is about',
+         elt(1 + seq mod 10, 'opened', 'closed', 'merged', 'merged', 'merged', 'merged', 'merged', 'closed', 'merged', 'merged'),
+         ?, now(3) - interval (${SEEDED} - seq) minute, now(3) - interval (seq * 7919 mod ${SEEDED}) minute
+       from seq_${at}_to_${at + 19_999}`,
+      [project.id, project.id, author]
+    )
+  }
+  await execute('analyze table merge_requests')
+}
+
+async function measureLists(appliance: Prepared, project: ProjectRecord): Promise<void> {
+  await seed(project, appliance.admin.id)
+  const { port, parts, admin } = appliance
+  const lists = {
+    'merge requests of a project': '',
+    'open merge requests, by their change': '?state=opened&order_by=updated_at',
+    'merged merge requests, page 100': '?state=merged&page=100'
+  }
+  for (const [name, query] of Object.entries(lists)) {
+    const request = get(`/api/v3/projects/${project.id}/merge_requests${query}`, admin.token)
+    const before = await statementCount()
+    const { perSecond, ...detail } = await rate({ port, requests: [request], connections: 16, parts })
+    const statements = (await statementCount()) - before
+    report({
+      name: `list, ${name}`,
+      value: perSecond,
+      unit: 'requests/s',
+      limit: 2500,
+      better: 'higher',
+      detail: { ...detail, statements_in_all: statements }
+    })
+  }
+}
+
+async function measure(appliance: Prepared): Promise<void> {
+  const project = await createProject(appliance, 'reviewed')
+  await commitFile(appliance, project, 'README', 'read me\n')
+  await measureMerges(appliance, project)
+  await measureChanges(appliance, project)
+  await measureLists(appliance, project)
+}
+
+await withAppliance({}, measure)
+stopLoad()

@@ -1,0 +1,30 @@
+import { BaseCommand } from '../../base.js'
+import { changeMergeRequestStates } from '../../merge-request-states.js'
+import { Args } from '../../oclif.js'
+
+export default class MergeRequestsReopen extends BaseCommand {
+  static override summary = 'Reopen merge requests of a project'
+  static override description =
+    'The number is the one in the project. Exit code 3 when a merge request does not exist; the others are reopened. With --json: {reopened, unchanged, failed}: the numbers of the merge requests; each failure is {argument, error}.'
+  static override strict = false
+  static override examples = [
+    '<%= config.bin %> merge-requests reopen ada/engine 12',
+    '<%= config.bin %> merge-requests reopen ada/engine 12 13 --json'
+  ]
+  static override args = {
+    project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' }),
+    number: Args.string({
+      required: true,
+      description: 'number of a merge request in the project; you can give several'
+    })
+  }
+
+  async run() {
+    const { flags, argv } = await this.parse(MergeRequestsReopen)
+    this.configure(flags)
+    const { done, unchanged, failed } = await changeMergeRequestStates(argv.map(String), 'reopen', this.jsonEnabled())
+    if (done.length > 0) this.log(`reopened ${done.join(' ')}`)
+    if (unchanged.length > 0) this.log(`not closed before: ${unchanged.join(' ')}`)
+    return { reopened: done, unchanged, failed }
+  }
+}
