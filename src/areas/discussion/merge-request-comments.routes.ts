@@ -45,7 +45,7 @@ export const mergeRequestCommentRoutes: FastifyPluginAsyncTypebox = async app =>
         config: { can: 'merge_request.read' },
         schema: {
           ...shared,
-          ...named('listMergeRequestCommentsBySingularPath'),
+          ...named('listOldMergeRequestComments'),
           summary: 'List the comments about a merge request',
           description: 'Oldest first.',
           querystring: NoteListQuery,
@@ -61,7 +61,7 @@ export const mergeRequestCommentRoutes: FastifyPluginAsyncTypebox = async app =>
         config: { can: 'merge_request.read' },
         schema: {
           ...shared,
-          ...named('createMergeRequestCommentBySingularPath'),
+          ...named('createOldMergeRequestComment'),
           summary: 'Comment on a merge request',
           body: CommentBody,
           response: { 201: Comment }
