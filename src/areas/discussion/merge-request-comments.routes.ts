@@ -35,6 +35,8 @@ async function mergeRequestOf({ project, actor, params }: { project: ProjectRow;
 export const mergeRequestCommentRoutes: FastifyPluginAsyncTypebox = async app => {
   for (const segment of ['merge_requests', 'merge_request']) {
     const path = `/projects/:id/${segment}/:merge_request_id/comments`
+    // The same by two paths: the names of the second say so.
+    const named = (operationId: string) => (segment === 'merge_request' ? { operationId } : {})
     const shared = { tags: TAGS, deprecated: true, params: Params }
 
     app.get(
@@ -43,6 +45,7 @@ export const mergeRequestCommentRoutes: FastifyPluginAsyncTypebox = async app =>
         config: { can: 'merge_request.read' },
         schema: {
           ...shared,
+          ...named('listOldMergeRequestComments'),
           summary: 'List the comments about a merge request',
           description: 'Oldest first.',
           querystring: NoteListQuery,
@@ -58,6 +61,7 @@ export const mergeRequestCommentRoutes: FastifyPluginAsyncTypebox = async app =>
         config: { can: 'merge_request.read' },
         schema: {
           ...shared,
+          ...named('createOldMergeRequestComment'),
           summary: 'Comment on a merge request',
           body: CommentBody,
           response: { 201: Comment }

@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.js'
 import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
-import { row, rows } from '../../db/sql.js'
+import { marks, padded, row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import type { Noteable, NoteableType } from './noteables.js'
 import { readableReferrers } from './referrers.queries.js'
@@ -58,6 +58,14 @@ export async function requireNote({ type, id }: Noteable, noteId: number, actor:
 
 /** Returns a note whatever it is about; undefined when it or its author is gone. */
 export const findNote = (id: number) => row<NoteRow>(`${SELECT} where n.id = ?`, [id])
+
+/** Returns notes by their ids, whoever may see them. */
+export async function readNotes(ids: readonly number[]): Promise<ReadonlyMap<number, NoteRow>> {
+  if (ids.length === 0) return new Map()
+  const list = padded(ids)
+  const found = await rows<NoteRow>(`${SELECT} where n.id in (${marks(list)})`, list)
+  return new Map(found.map(note => [note.id, note]))
+}
 
 /** A note with what hooks tell of its project and its author. */
 export interface ToldNoteRow extends NoteRow {

@@ -1,5 +1,6 @@
 // Fills what the areas below ask for: counts of notes and votes, who takes part, and what goes along when an issue moves.
 // Whoever imports this file has them filled.
+import './commands/descriptions.js'
 import type { Actor } from '../../access/actor.js'
 import { projectsOfMember, visibleProjects } from '../../access/membership.js'
 import { execute, marks, padded, rows } from '../../db/sql.js'

@@ -1,12 +1,10 @@
 // Reads the activity feed: of a project, and of a user as far as the asker may see the projects.
 import type { Actor } from '../../access/actor.js'
-import { may } from '../../access/authorize.js'
-import { type Fragment, visibleProjects } from '../../access/membership.js'
+import { type Fragment, projectsOfMember, visibleProjects } from '../../access/membership.js'
 import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { rows, type Value } from '../../db/sql.js'
-import { REPORTER } from '../../lib/levels.js'
-import { readableIssues, visibleIssues } from '../issues/issues.queries.js'
-import type { ProjectRow } from '../projects/projects.queries.js'
+import { PUBLIC, REPORTER } from '../../lib/levels.js'
+import { readableIssues } from '../issues/issues.queries.js'
 
 export interface EventRow {
   readonly id: number
@@ -26,39 +24,56 @@ export interface EventRow {
 
 const COLUMNS = `e.id, e.project_id, e.author_id, e.action, e.target_type, e.target_id, e.target_title, e.data, e.created_at,
   u.name as author_name, u.username as author_username, u.state as author_state`
-/** Their data show commits, so they are for those who may read the repository. */
-const PUSHES = "('pushed new', 'pushed to', 'deleted')"
+/** What is about code is for those who may read the repository: pushes, merge requests, and notes about these and commits. */
+const NO_CODE = `e.action not in ('pushed new', 'pushed to', 'deleted')
+  and (e.target_type is null or e.target_type <> 'MergeRequest')
+  and not exists (select 1 from notes c where e.target_type = 'Note' and c.id = e.target_id
+    and c.noteable_type in ('MergeRequest', 'Commit'))`
 
-/** The condition that an event is not about an issue, or about one that the asker may see. What is deleted is not shown. */
-const aboutReadable = (visible: Fragment): Fragment => ({
-  sql: `(e.target_type is null or e.target_type <> 'Issue'
-    or exists (select 1 from issues i where i.id = e.target_id and ${visible.sql}))`,
-  values: visible.values
-})
+/** For projects that have switched their issues off. */
+const NO_ISSUES = `(e.target_type is null or e.target_type <> 'Issue')
+  and not exists (select 1 from notes c where e.target_type = 'Note' and c.id = e.target_id and c.noteable_type = 'Issue')`
 
-const NO_ISSUE: Fragment = { sql: 'false', values: [] }
+/**
+ * The condition that the asker may see what an event is about: a confidential issue, a private snippet, and the notes about
+ * them are not for everybody who sees the project. What is gone shows no event.
+ */
+function visibleTargets(actor: Actor): Fragment {
+  if (actor.user?.admin) return { sql: 'true', values: [] }
+  const { sql: mine, values } = projectsOfMember(actor.user?.id ?? 0)
+  const seen = readableIssues(actor)
+  return {
+    sql: `(e.target_type is null or e.target_type not in ('Issue', 'Note')
+      or (e.target_type = 'Issue' and exists (select 1 from issues i where i.id = e.target_id and ${seen.sql}))
+      or (e.target_type = 'Note' and exists (select 1 from notes n
+        left join issues i on n.noteable_type = 'Issue' and i.id = n.noteable_id
+        left join snippets s on n.noteable_type = 'Snippet' and s.id = n.noteable_id
+        where n.id = e.target_id and (i.id is null or ${seen.sql})
+          and (s.id is null or s.visibility_level = ${PUBLIC} or s.project_id in (select g.id from (${mine}) g)))))`,
+    values: [...seen.values, ...seen.values, ...values]
+  }
+}
 
-/** A page of the events of a project that the asker may see, newest first. */
-export function listProjectEvents(project: ProjectRow, query: PageRequest, actor: Actor): Promise<Page<EventRow>> {
-  const pushes = may(actor, 'repository.read', project) ? 'true' : `e.action not in ${PUSHES}`
-  const issues = aboutReadable(project.issues_enabled ? visibleIssues(project, actor) : NO_ISSUE)
-  return list(
-    'activity_events e join users u on u.id = e.author_id',
-    `e.project_id = ? and ${pushes} and ${issues.sql}`,
-    [project.id, ...issues.values],
-    query
-  )
+/** A page of the events of a project, newest first. Without `code` it leaves out those about code. */
+export function listProjectEvents(
+  { id, issues_enabled: issues }: { readonly id: number; readonly issues_enabled: number },
+  query: PageRequest,
+  { code, actor }: { readonly code: boolean; readonly actor: Actor }
+): Promise<Page<EventRow>> {
+  const seen = visibleTargets(actor)
+  const condition = `e.project_id = ? and ${seen.sql}${code ? '' : ` and ${NO_CODE}`}${issues ? '' : ` and ${NO_ISSUES}`}`
+  return list('activity_events e join users u on u.id = e.author_id', condition, [id, ...seen.values], query)
 }
 
 /** A page of the events of a user, newest first, in projects that the asker may see. */
 export function listUserEvents(userId: number, query: PageRequest, actor: Actor): Promise<Page<EventRow>> {
   const visible = visibleProjects(actor)
   const readable = visibleProjects(actor, REPORTER)
-  const issues = aboutReadable(readableIssues(actor))
+  const seen = visibleTargets(actor)
   return list(
     'activity_events e join projects p on p.id = e.project_id join users u on u.id = e.author_id',
-    `e.author_id = ? and ${visible.sql} and (e.action not in ${PUSHES} or ${readable.sql}) and ${issues.sql}`,
-    [userId, ...visible.values, ...readable.values, ...issues.values],
+    `e.author_id = ? and ${visible.sql} and ((${NO_CODE}) or ${readable.sql}) and ${seen.sql}`,
+    [userId, ...visible.values, ...readable.values, ...seen.values],
     query
   )
 }

@@ -1,9 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { may } from '../../access/authorize.js'
 import { NumberedUserParams, Paging, ProjectParams } from '../../lib/schema.js'
+import { readNotes } from '../discussion/notes.queries.js'
 import { requireNumberedUser } from '../users/users.queries.js'
-import { listProjectEvents, listUserEvents } from './events.queries.js'
+import { type EventRow, listProjectEvents, listUserEvents } from './events.queries.js'
 import { Event, viewEvent } from './events.view.js'
+
+/** The notes that a page of events is about, by their ids. */
+const notesOf = (events: readonly EventRow[]) =>
+  readNotes(events.flatMap(({ target_type: type, target_id: id }) => (type === 'Note' && id !== null ? [id] : [])))
 
 const EventQuery = Type.Object(Paging)
 
@@ -16,13 +22,18 @@ export const eventRoutes: FastifyPluginAsyncTypebox = async app => {
         tags: ['Projects'],
         summary: 'List the events of a project',
         description:
-          'Newest first. Pushes are shown to those who may read the repository, issues to those who may read them.',
+          'Newest first. Pushes and merge requests are shown to those who may read the repository, issues to those who may read them.',
         params: ProjectParams,
         querystring: EventQuery,
         response: { 200: Type.Array(Event) }
       }
     },
-    async ({ project, query, actor }, reply) => reply.page(await listProjectEvents(project, query, actor), viewEvent)
+    async ({ project, query, actor }, reply) => {
+      const code = may(actor, 'repository.read', project)
+      const page = await listProjectEvents(project, query, { code, actor })
+      const notes = await notesOf(page.items)
+      return reply.page(page, event => viewEvent(event, notes.get(event.target_id ?? 0)))
+    }
   )
 
   app.get(
@@ -40,7 +51,9 @@ export const eventRoutes: FastifyPluginAsyncTypebox = async app => {
     },
     async ({ params, query, actor }, reply) => {
       const user = await requireNumberedUser(params.id)
-      return reply.page(await listUserEvents(user.id, query, actor), viewEvent)
+      const page = await listUserEvents(user.id, query, actor)
+      const notes = await notesOf(page.items)
+      return reply.page(page, event => viewEvent(event, notes.get(event.target_id ?? 0)))
     }
   )
 }

@@ -2,6 +2,8 @@
 import { Type } from 'typebox'
 import { described, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
+import type { NoteRow } from '../discussion/notes.queries.js'
+import { Note, viewNote } from '../discussion/notes.view.js'
 import { viewUserBasic } from '../users/users.record.js'
 import { UserBasic } from '../users/users.view.js'
 import type { EventRow } from './events.queries.js'
@@ -23,13 +25,14 @@ export const Event = Type.Object(
     ),
     target_title: Nullable(Text('the title of it at that time')),
     created_at: Moment('when it was done'),
+    note: Type.Optional(described(Note, 'the note, when it is about one')),
     author: described(UserBasic, 'the user who did it'),
     author_username: Text('the username')
   },
   { title: 'Event', description: 'Something that a user did in a project.' }
 )
 
-export const viewEvent = (event: EventRow) => ({
+export const viewEvent = (event: EventRow, note?: NoteRow) => ({
   title: null,
   project_id: event.project_id,
   action_name: event.action,
@@ -39,6 +42,7 @@ export const viewEvent = (event: EventRow) => ({
   data: event.data === null ? null : parseStored<Record<string, unknown> | null>(event.data, null),
   target_title: event.target_title,
   created_at: event.created_at,
+  ...(note && event.target_type === 'Note' && { note: viewNote(note) }),
   author: viewUserBasic({
     id: event.author_id,
     name: event.author_name,

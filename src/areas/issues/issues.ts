@@ -9,6 +9,7 @@ import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
 import { addLabels, labelsFor, replaceLabels } from '../labels/label-links.js'
+import { withCommands } from '../participation/descriptions.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { countIssue, recountIssue } from './issue-counts.js'
 import { type IssueChanges, tellIssue } from './issue-happenings.js'
@@ -26,8 +27,9 @@ export interface NewIssue extends IssueValues {
 }
 
 /** Creates an issue. Throws Invalid or BadParameters. */
-export async function createIssue(project: ProjectRow, body: IssueBody, actor: Actor): Promise<IssueRow> {
+export async function createIssue(project: ProjectRow, asked: IssueBody, actor: Actor): Promise<IssueRow> {
   const author = askerOf(actor)
+  const body = await withCommands('Issue', project, asked, actor)
   const createdAt = readTime('created_at', body.created_at, project, actor)
   const { title = '', ...values } = await readValues(project, body, actor)
   const iid = await nextNumber(project.id, 'issue')

@@ -9,6 +9,7 @@ import { BadParameters, Forbidden, NotFound } from '../../errors.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { audit } from '../audit/audit.js'
 import { addLabels, labelsFor } from '../labels/label-links.js'
+import { withCommands } from '../participation/descriptions.js'
 import { findProject, holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { tellMergeRequest } from './happenings.js'
 import { type MergeRequestRow, requireMergeRequest, reread } from './merge-requests.queries.js'
@@ -20,11 +21,12 @@ import { insertVersion, type NewVersion, prepareVersion } from './versions/versi
 /** Makes a merge request from a branch of `source`. Throws NotFound, UnprocessableList, Invalid or Conflicts. */
 export async function createMergeRequest(
   source: ProjectRow,
-  body: MergeRequestBody,
+  asked: MergeRequestBody,
   actor: Actor,
   origin: Origin
 ): Promise<MergeRequestRow> {
-  const target = await findTarget(source, body.target_project_id, actor)
+  const target = await findTarget(source, asked.target_project_id, actor)
+  const body = await withCommands('MergeRequest', target, asked, actor)
   for (const name of ['source_branch', 'target_branch'] as const) {
     if (body[name] === '') throw new BadParameters(`${name} is empty`)
   }

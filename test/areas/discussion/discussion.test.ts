@@ -313,3 +313,53 @@ t.test('slash commands of notes', async t => {
   t.equal(kept.json().body, '/close\n/label ~bug\nplease')
   t.match((await owner.get(path)).json(), { state: 'reopened', labels: ['two words'] })
 })
+
+t.test('the feed shows what is confidential, private or about code to those who may read it', async t => {
+  const project = await app.make.project({ visibility_level: 20, snippets_enabled: true })
+  const owner = app.as(project.owner)
+  const base = `/projects/${project.id}`
+  await app.runJobs()
+  const secret = (await owner.post(`${base}/issues`, { title: 'Secret', confidential: true })).json()
+  await owner.post(`${base}/issues/${secret.id}/notes`, { body: 'Secret note' })
+  const snippet = await makeSnippet(project.owner, project, { title: 'Private', level: 0 })
+  await owner.post(`${base}/snippets/${snippet}/notes`, { body: 'Private note' })
+  const open = (await owner.post(`${base}/issues`, { title: 'Open' })).json()
+  const note = (await owner.post(`${base}/issues/${open.id}/notes`, { body: 'Open note' })).json()
+  await app.runJobs()
+  const titles = async (asker: typeof owner, path: string) => {
+    const events: { target_title: string | null }[] = (await asker.get(path)).json()
+    return events.flatMap(({ target_title: title }) => title ?? []).sort()
+  }
+  const [stranger, guest] = [app.as(await app.make.user()), app.as(await app.make.member(project, GUEST))]
+  const [events, feed] = [`${base}/events`, `/users/${project.owner.id}/events`]
+  for (const path of [events, feed]) {
+    t.same(await titles(owner, path), ['Open', 'Open', 'Private', 'Secret', 'Secret'])
+    t.same(await titles(guest, path), ['Open', 'Open', 'Private'])
+    t.same(await titles(stranger, path), ['Open', 'Open'])
+  }
+  t.same(await titles(app.nobody, events), ['Open', 'Open'])
+  const about = (await stranger.get(events)).json().find((event: { note?: object }) => event.note)
+  t.same(about.note, note)
+})
+
+t.test('slash commands of descriptions, at creation alone', async t => {
+  const { project, owner, path } = await subject({ visibility_level: 20 })
+  await owner.post(`/projects/${project.id}/labels`, { name: 'bug', color: '#fff' })
+  const description = `Broken\n/label ~bug\n/assign @${project.owner.username}\n/due 2027-01-02\n/close`
+  const issues = `/projects/${project.id}/issues`
+  const made = (await owner.post(issues, { title: 'x', labels: 'new', description })).json()
+  t.match(made, {
+    description: 'Broken\n/close',
+    state: 'opened',
+    labels: ['bug', 'new'],
+    assignee: { id: project.owner.id },
+    due_date: '2027-01-02'
+  })
+  const stranger = app.as(await app.make.user())
+  t.match((await stranger.post(issues, { title: 'x', description })).json(), {
+    description,
+    labels: [],
+    assignee: null
+  })
+  t.match((await owner.put(path, { description: '/label ~bug' })).json(), { description: '/label ~bug', labels: [] })
+})

@@ -167,12 +167,12 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
 const NAMES: ReadonlySet<string> = new Set(COMMANDS.keys())
 
 /** Whether a text has lines that may be commands. */
-export const hasCommands = (text: string): boolean => commandLines(text, NAMES).length > 0
+export const hasCommands = (text: string, names = NAMES): boolean => commandLines(text, names).length > 0
 
 /** Returns what the commands of a text change. Each sees what those before it have changed. */
-export async function planCommands(text: string, subject: Subject, project: ProjectRow): Promise<Plan> {
+export async function planCommands(text: string, subject: Subject, project: ProjectRow, names = NAMES): Promise<Plan> {
   let plan: Plan = { taken: [], change: {} }
-  for (const line of commandLines(text, NAMES)) {
+  for (const line of commandLines(text, names)) {
     const { title = subject.title, labels } = plan.change
     const now = { ...subject, title, ...(labels !== undefined && { labels: labels.split(',').filter(Boolean) }) }
     const step = await COMMANDS.get(line.name)?.(line.argument, now, project)

@@ -1,0 +1,39 @@
+// Commands of the description of a new issue or merge request become a part of what is created. Decided: they run at creation
+// and not at updates, and `/close` does nothing then.
+import { levelIn, may } from '../../../access/authorize.js'
+import { DEVELOPER } from '../../../lib/levels.js'
+import { withoutLines } from '../../../text/commands.js'
+import { setDescriptionReader } from '../../participation/descriptions.js'
+import { hasCommands, planCommands } from './plan.js'
+
+/** Those that change a value that is set at creation. Not specified: the others stay in the text. */
+const AT_CREATION: ReadonlySet<string> = new Set([
+  'title',
+  'wip',
+  'target_branch',
+  'assign',
+  'unassign',
+  'label',
+  'unlabel',
+  'relabel',
+  'milestone',
+  'remove_milestone',
+  'due',
+  'remove_due_date'
+])
+
+setDescriptionReader(async (type, project, body, actor) => {
+  const text = body.description ?? ''
+  if (!hasCommands(text, AT_CREATION)) return body
+  const subject = {
+    type,
+    id: 0,
+    title: body.title,
+    state: 'opened',
+    labels: (body.labels ?? '').split(',').flatMap(title => title.trim() || []),
+    mayUpdate: true,
+    mayPlan: type === 'Issue' ? may(actor, 'issue.plan', project) : levelIn(project, actor) >= DEVELOPER
+  } as const
+  const { taken, change } = await planCommands(text, subject, project, AT_CREATION)
+  return { ...body, ...change, description: withoutLines(text, taken) }
+})
