@@ -782,7 +782,11 @@ const version: Columns<VersionRow> = {
   created_at: DATE
 }
 
-const READ_BESIDE = { labels: ['a', '\ud800'], subscribed: true, userNotesCount: 1, upvotes: 2, downvotes: 3 }
+const READ_BESIDE = {
+  labels: ['a', '\ud800'],
+  subscribed: true,
+  counts: { user_notes_count: 1, upvotes: 2, downvotes: 3 }
+}
 
 const note: Columns<NoteRow> = {
   id: ID,

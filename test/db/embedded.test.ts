@@ -47,14 +47,14 @@ t.test('a killed database is Unavailable, and comes back with everything that it
   const { start } = newHome(t)
   const first = await start()
   await migrateUp()
-  await execute('create table notes (id int not null primary key)')
+  await execute('create table written (id int not null primary key)')
   let answered = 0
   let failures = 0
   let stopping = false
   const writing = (async () => {
     for (let id = 1; !stopping; id++) {
       try {
-        await (id % 2 ? execute('insert into notes (id) values (?)', [id]) : transact(() => insert(id)))
+        await (id % 2 ? execute('insert into written (id) values (?)', [id]) : transact(() => insert(id)))
         answered += 1
       } catch (error) {
         if ((error as Error).name !== 'Unavailable') throw error
@@ -67,9 +67,9 @@ t.test('a killed database is Unavailable, and comes back with everything that it
   process.kill(first.pid, 'SIGKILL')
   await first.ended
   await until('it fails', () => failures > 3)
-  await t.rejects(rows('select 1 from notes'), { name: 'Unavailable' })
+  await t.rejects(rows('select 1 from written'), { name: 'Unavailable' })
   await t.rejects(
-    transact(() => rows('select 1 from notes')),
+    transact(() => rows('select 1 from written')),
     { name: 'Unavailable' }
   )
   await start()
@@ -77,11 +77,11 @@ t.test('a killed database is Unavailable, and comes back with everything that it
   await until('it writes again by itself', () => answered > before + 50)
   stopping = true
   await writing
-  const kept = await row<{ count: number }>('select count(*) as count from notes')
+  const kept = await row<{ count: number }>('select count(*) as count from written')
   t.ok((kept?.count ?? 0) >= answered, `${kept?.count} of ${answered}`)
 })
 
-const insert = (id: number) => execute('insert into notes (id) values (?)', [id])
+const insert = (id: number) => execute('insert into written (id) values (?)', [id])
 
 t.test('a second start waits until the first database ends', async t => {
   const { start } = newHome(t)

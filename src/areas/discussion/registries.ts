@@ -9,39 +9,18 @@ import { addMoveStep } from '../issues/move.js'
 import { addParticipation, addReading } from '../participation/readings.js'
 import { addReferrerReader } from './referrers.queries.js'
 
-interface Counted {
-  readonly id: number
-  readonly count: number
-}
+addReading(
+  ids => `select n.noteable_id as id, 'user_notes_count' as kind, count(*) as count
+    from notes n straight_join users u on u.id = n.author_id
+    where n.noteable_type = ? and n.noteable_id in (${ids}) and not n.is_system group by n.noteable_id`
+)
 
-const mapOf = (found: readonly Counted[]) => new Map(found.map(({ id, count }) => [id, count]))
-
-addReading('user_notes_count', async (type, ids) => {
-  const list = padded(ids)
-  return mapOf(
-    await rows<Counted>(
-      `select n.noteable_id as id, count(*) as count from notes n straight_join users u on u.id = n.author_id
-       where n.noteable_type = ? and n.noteable_id in (${marks(list)}) and not n.is_system group by n.noteable_id`,
-      [type, ...list]
-    )
-  )
-})
-
-for (const [kind, name] of [
-  ['upvotes', 'thumbsup'],
-  ['downvotes', 'thumbsdown']
-] as const) {
-  addReading(kind, async (type, ids) => {
-    const list = padded(ids)
-    return mapOf(
-      await rows<Counted>(
-        `select w.awardable_id as id, count(*) as count from award_emoji w straight_join users u on u.id = w.user_id
-         where w.awardable_type = ? and w.awardable_id in (${marks(list)}) and w.name = '${name}' group by w.awardable_id`,
-        [type, ...list]
-      )
-    )
-  })
-}
+addReading(
+  ids => `select w.awardable_id as id, if(w.name = 'thumbsup', 'upvotes', 'downvotes') as kind, count(*) as count
+    from award_emoji w straight_join users u on u.id = w.user_id
+    where w.awardable_type = ? and w.awardable_id in (${ids}) and w.name in ('thumbsup', 'thumbsdown')
+    group by w.awardable_id, w.name`
+)
 
 addParticipation(async (type, ids, userId) => {
   const list = padded(ids)

@@ -2,7 +2,7 @@
 import type { Actor } from '../../access/actor.js'
 import { readLabelTitles } from '../labels/label-links.js'
 import { type MilestoneRow, readMilestones } from '../milestones/milestones.queries.js'
-import { readCounts } from '../participation/readings.js'
+import { type Counts, readCounts } from '../participation/readings.js'
 import { readSubscribed } from '../participation/subscriptions.js'
 import type { ListedIssueRow } from './issue-list.queries.js'
 import type { IssueRow } from './issues.queries.js'
@@ -12,9 +12,7 @@ export interface IssueReading {
   readonly labels: readonly string[]
   readonly milestone: MilestoneRow | undefined
   readonly subscribed: boolean
-  readonly userNotesCount: number
-  readonly upvotes: number
-  readonly downvotes: number
+  readonly counts: Counts
 }
 
 /** Reads what the records of the issues of a list show to the asker. */
@@ -30,22 +28,18 @@ export async function readIssues(
   said?: ReadonlyMap<number, boolean>
 ): Promise<IssueReading[]> {
   const ids = issues.map(({ id }) => id)
-  const [labels, milestones, subscribed, notes, up, down] = await Promise.all([
+  const [labels, milestones, subscribed, countsOf] = await Promise.all([
     readLabelTitles('Issue', ids),
     readMilestones(issues.map(({ milestone_id: id }) => id)),
     user ? readSubscribed('Issue', issues, user.id, said) : new Set<number>(),
-    readCounts('user_notes_count', 'Issue', ids),
-    readCounts('upvotes', 'Issue', ids),
-    readCounts('downvotes', 'Issue', ids)
+    readCounts('Issue', ids)
   ])
   return issues.map(issue => ({
     issue,
     labels: labels.get(issue.id) ?? [],
     milestone: issue.milestone_id === null ? undefined : milestones.get(issue.milestone_id),
     subscribed: subscribed.has(issue.id),
-    userNotesCount: notes.get(issue.id) ?? 0,
-    upvotes: up.get(issue.id) ?? 0,
-    downvotes: down.get(issue.id) ?? 0
+    counts: countsOf(issue.id)
   }))
 }
 

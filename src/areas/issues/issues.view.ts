@@ -59,9 +59,9 @@ export const viewIssue = ({ issue, milestone, ...reading }: IssueReading) => ({
     state: issue.author_state
   }),
   subscribed: reading.subscribed,
-  user_notes_count: reading.userNotesCount,
-  upvotes: reading.upvotes,
-  downvotes: reading.downvotes,
+  user_notes_count: reading.counts.user_notes_count,
+  upvotes: reading.counts.upvotes,
+  downvotes: reading.counts.downvotes,
   due_date: issue.due_date,
   confidential: issue.confidential === 1,
   web_url: issueUrl(issue)

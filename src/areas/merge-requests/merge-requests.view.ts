@@ -69,8 +69,8 @@ export const viewMergeRequest = ({ mergeRequest: row, milestone, ...reading }: M
   updated_at: row.updated_at,
   target_branch: row.target_branch,
   source_branch: row.source_branch,
-  upvotes: reading.upvotes,
-  downvotes: reading.downvotes,
+  upvotes: reading.counts.upvotes,
+  downvotes: reading.counts.downvotes,
   author: viewUserBasic({
     id: row.author_id,
     name: row.author_name,
@@ -88,7 +88,7 @@ export const viewMergeRequest = ({ mergeRequest: row, milestone, ...reading }: M
   sha: row.head_sha,
   merge_commit_sha: row.merge_commit_sha,
   subscribed: reading.subscribed,
-  user_notes_count: reading.userNotesCount,
+  user_notes_count: reading.counts.user_notes_count,
   should_remove_source_branch: flag(row.should_remove_source_branch),
   force_remove_source_branch: flag(row.force_remove_source_branch),
   web_url: mergeRequestUrl(row)

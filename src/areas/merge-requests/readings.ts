@@ -2,7 +2,7 @@
 import type { Actor } from '../../access/actor.js'
 import { readLabelTitles } from '../labels/label-links.js'
 import { type MilestoneRow, readMilestones } from '../milestones/milestones.queries.js'
-import { readCounts } from '../participation/readings.js'
+import { type Counts, readCounts } from '../participation/readings.js'
 import { readSubscribed } from '../participation/subscriptions.js'
 import type { MergeRequestRow } from './merge-requests.queries.js'
 
@@ -11,9 +11,7 @@ export interface MergeRequestReading {
   readonly labels: readonly string[]
   readonly milestone: MilestoneRow | undefined
   readonly subscribed: boolean
-  readonly userNotesCount: number
-  readonly upvotes: number
-  readonly downvotes: number
+  readonly counts: Counts
 }
 
 const TYPE = 'MergeRequest'
@@ -24,22 +22,18 @@ export async function readMergeRequests(
   { user }: Actor
 ): Promise<MergeRequestReading[]> {
   const ids = page.map(({ id }) => id)
-  const [labels, milestones, subscribed, notes, up, down] = await Promise.all([
+  const [labels, milestones, subscribed, countsOf] = await Promise.all([
     readLabelTitles(TYPE, ids),
     readMilestones(page.map(({ milestone_id: id }) => id)),
     user ? readSubscribed(TYPE, page, user.id) : new Set<number>(),
-    readCounts('user_notes_count', TYPE, ids),
-    readCounts('upvotes', TYPE, ids),
-    readCounts('downvotes', TYPE, ids)
+    readCounts(TYPE, ids)
   ])
   return page.map(mergeRequest => ({
     mergeRequest,
     labels: labels.get(mergeRequest.id) ?? [],
     milestone: mergeRequest.milestone_id === null ? undefined : milestones.get(mergeRequest.milestone_id),
     subscribed: subscribed.has(mergeRequest.id),
-    userNotesCount: notes.get(mergeRequest.id) ?? 0,
-    upvotes: up.get(mergeRequest.id) ?? 0,
-    downvotes: down.get(mergeRequest.id) ?? 0
+    counts: countsOf(mergeRequest.id)
   }))
 }
 
