@@ -46,12 +46,18 @@ async function fail(error: Error & { oclif?: { exit?: number } }): Promise<void>
   const unknown = /^command (.*) not found/.exec(error.message)?.[1]?.replaceAll(':', ' ')
   if (unknown === undefined) return handle(error)
   const meant = await nearestCommand(unknown)
-  const remedy = meant === undefined ? 'run gitstead help for a list' : `did you mean gitstead ${meant}?`
-  const message = `command ${unknown} not found: ${remedy}`
+  const message = messageOf(unknown, meant)
   if (process.argv.includes('--json'))
     process.stdout.write(`${JSON.stringify({ error: { code: 'usage', message } })}\n`)
   else process.stderr.write(`gitstead: ${message}\n`)
   process.exit(2)
+}
+
+/** A command without arguments is not found by oclif when somebody gives it one. */
+function messageOf(unknown: string, meant: string | undefined): string {
+  if (meant === undefined) return `command ${unknown} not found: run gitstead help for a list`
+  if (!unknown.startsWith(`${meant} `)) return `command ${unknown} not found: did you mean gitstead ${meant}?`
+  return `unexpected argument ${unknown.slice(meant.length + 1)}: gitstead ${meant} --help shows what it takes`
 }
 
 /** oclif gives all words up to the first flag, so the last of them may be arguments. */
