@@ -1,8 +1,11 @@
 // What the hooks of a project hear of builds and pipelines, each time as these were at that moment.
 import t from 'tap'
+import { lockPipeline } from '../../../src/areas/pipelines/locked-pipeline.js'
 import { publicUrl } from '../../../src/config.js'
+import { openConnection } from '../../../src/db/connection.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
+import { transact } from '../../../src/db/transact.js'
 import { testApp } from '../../helpers/app.js'
 import { waitingHappenings } from '../../helpers/told.js'
 import { endBuild, makePipeline, pipelineOf, type TestBuild } from '../builds/make-builds.js'
@@ -184,4 +187,17 @@ t.test('the flags choose, and nothing is told that no hook wants', async t => {
     t.equal(told.length, heard.length)
     t.same(inShort(await sent()), heard)
   }
+})
+
+t.test('a change of a pipeline does not lock the hooks that it looks for', async t => {
+  const { project } = await subject()
+  const [build] = await makePipeline(project, 'job: { script: x }\n')
+  const other = (await openConnection()).promise()
+  t.teardown(() => other.destroy())
+  await other.query('set innodb_lock_wait_timeout = 1')
+  await transact(async () => {
+    t.match((await lockPipeline(build?.pipelineId ?? 0))?.wanted, { build: true, pipeline: true })
+    await other.query('update hooks set failures = 1 where project_id = ?', [project.id])
+    await t.rejects(other.query('update pipelines set duration = 1 where id = ?', [build?.pipelineId]))
+  })
 })
