@@ -51,6 +51,7 @@ const AREAS = [
   // Code.
   'projects',
   'project-groups',
+  'services',
   'ssh',
   'uploads',
   'imports',

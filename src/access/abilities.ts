@@ -223,6 +223,7 @@ export const abilities = {
   'board.write': { on: 'project', least: REPORTER, feature: 'issues_enabled' },
   'board.remove': { on: 'project', least: OWNER, feature: 'issues_enabled' },
   'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
+  'service.administer': { on: 'project', least: MASTER, before: 'service.administer' },
   'project_hook.administer': { on: 'project', least: MASTER, before: 'project_hook.administer' },
   // The queries leave out the private snippets for those who are no members.
   'snippet.list': {

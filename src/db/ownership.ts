@@ -258,6 +258,7 @@ const LINES = {
     ],
     others: ['environment_id']
   },
+  services: { owners: [deletedWith('projects', 'project_id')], encrypted: ['properties_encrypted'] },
   triggers: { owners: [deletedWith('projects', 'project_id')], encrypted: ['token_encrypted'] },
   trigger_requests: {
     owners: [erasedAfter('pipelines', 'pipeline_id')],

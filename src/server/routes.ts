@@ -58,6 +58,7 @@ import { projectRunnerRoutes } from '../areas/runners/project-runners.routes.js'
 import { runnerV1Routes } from '../areas/runners/runner-v1.routes.js'
 import { runnerV4Routes } from '../areas/runners/runner-v4.routes.js'
 import { runnerRoutes } from '../areas/runners/runners.routes.js'
+import { serviceRoutes } from '../areas/services/services.routes.js'
 import { settingsRoutes } from '../areas/settings/settings.routes.js'
 import { versionRoutes } from '../areas/settings/version.routes.js'
 import { personalSnippetRoutes } from '../areas/snippets/personal-snippets.routes.js'
@@ -132,6 +133,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)
   await app.register(projectHookRoutes)
+  await app.register(serviceRoutes)
   await app.register(auditRoutes)
   await app.register(jobMetricsRoutes)
   await app.register(templateRoutes)

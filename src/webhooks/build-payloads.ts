@@ -54,7 +54,8 @@ export interface PayloadPipeline {
   readonly duration: number | null
   readonly user: PayloadUser | null
   readonly project: PayloadProject
-  readonly commit: PayloadCommit
+  /** Null when the repository has lost it. */
+  readonly commit: PayloadCommit | null
   readonly builds: readonly PayloadPipelineBuild[]
 }
 
@@ -137,7 +138,7 @@ export function pipelinePayload(pipeline: PayloadPipeline) {
     },
     user: pipeline.user && user(pipeline.user),
     project: plainProject(pipeline.project),
-    commit: commit(pipeline.commit),
+    commit: pipeline.commit && commit(pipeline.commit),
     builds: pipeline.builds.map(pipelineBuild)
   }
 }

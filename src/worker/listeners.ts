@@ -12,6 +12,7 @@ import { recordEvents } from '../areas/hooks/record-events.js'
 import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events.js'
 import { branchMoves } from '../areas/merge-requests/branch-moves.js'
 import { feedEntryOfMergeRequest, hookEventOfMergeRequest } from '../areas/merge-requests/events.js'
+import { hookEventOfBuild, hookEventOfPipeline } from '../areas/pipelines/events/hook-events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
 import { refEffects } from '../areas/refs/ref-effects.js'
@@ -26,6 +27,8 @@ const listeners: readonly Listener[] = [
     'commit.commented': hookEventOfComment,
     'note.created': hookEventOfNote,
     'note.edited': null,
+    'build.changed': hookEventOfBuild,
+    'pipeline.changed': hookEventOfPipeline,
     'issue.changed': hookEventOfIssue,
     'merge_request.changed': hookEventOfMergeRequest
   }),

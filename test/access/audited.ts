@@ -90,6 +90,8 @@ const api: { readonly [route: string]: Audited } = {
   'POST /projects/:id/hooks': ['hook.create'],
   'PUT /projects/:id/hooks/:hook_id': ['hook.update'],
   'DELETE /projects/:id/hooks/:hook_id': ['hook.delete'],
+  'PUT /projects/:id/services/:slug': ['service.update'],
+  'DELETE /projects/:id/services/:slug': ['service.delete'],
   'POST /hooks': ['hook.create'],
   'DELETE /hooks/:id': ['hook.delete'],
   'POST /hooks/:id/deliveries/:delivery_id/redeliver': ['hook.redeliver'],

@@ -76,6 +76,8 @@ import * as commitComments from '../../src/areas/repository/comments/commit-comm
 import * as repository from '../../src/areas/repository/repository.view.js'
 import type { ProjectOfRunner, RunnerRecord } from '../../src/areas/runners/runner-records.queries.js'
 import * as runners from '../../src/areas/runners/runners.view.js'
+import { SLUGS } from '../../src/areas/services/kinds.js'
+import * as services from '../../src/areas/services/services.view.js'
 import { defaultSettings } from '../../src/areas/settings/settings.table.js'
 import * as settings from '../../src/areas/settings/settings.view.js'
 import type { SnippetRow } from '../../src/areas/snippets/snippets.queries.js'
@@ -991,6 +993,23 @@ const specimens: { readonly [view: string]: Specimen } = {
   ),
   viewSystemHook: of(hooks.SystemHook, hook, hooks.viewSystemHook),
   viewDeletedSystemHook: of(hooks.DeletedSystemHook, hook, hooks.viewDeletedSystemHook),
+  viewService: of(
+    services.Service,
+    {
+      slug: SLUGS,
+      row: [
+        null,
+        ...[Buffer.alloc(0), Buffer.alloc(48, 7), null].map(properties_encrypted => ({
+          id: 1,
+          active: 1,
+          properties_encrypted,
+          created_at: new Date(),
+          updated_at: new Date()
+        }))
+      ]
+    },
+    services.viewService
+  ),
   viewProjectHook: of(projectHooks.ProjectHook, hook, projectHooks.viewProjectHook),
   viewListedHook: of(Anything, hook, row => hooks.viewListedHook(row, undefined)),
   viewHookWithHealth: of(Anything, hook, row => hooks.viewHookWithHealth(row, undefined)),

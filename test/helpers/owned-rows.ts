@@ -8,6 +8,7 @@ import { createApplication } from '../../src/areas/credentials/oauth-application
 import { createIssue } from '../../src/areas/issues/issues.js'
 import { setSubscription } from '../../src/areas/participation/subscriptions.js'
 import { insertForkLink } from '../../src/areas/projects/fork-links.js'
+import { saveService } from '../../src/areas/services/services.js'
 import { addDeployKey } from '../../src/areas/ssh/deploy-keys.js'
 import { addEmail } from '../../src/areas/users/emails.js'
 import { insertIdentities } from '../../src/areas/users/identities.js'
@@ -186,6 +187,8 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
       [project.id]
     ),
   variables: ({ project }) => makeVariable(project, 'KEY'),
+  services: async ({ project }) =>
+    saveService(await projectRow(project), 'emails-on-push', { recipients: 'a@example.org' }, someOrigin),
   runner_projects: ({ project }) => makeRunner({ projects: [project.id] }),
   ref_changes: along,
   activity_events: ({ project, user }) =>

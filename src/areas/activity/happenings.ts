@@ -2,6 +2,7 @@
 // passes each happening to all of them (worker/listeners.ts).
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
+import type { BuildSnapshot, PipelineSnapshot } from './ci-snapshots.js'
 import type { MergeRequestChanges, MergeRequestSnapshot } from './merge-request-snapshots.js'
 import type { IssueChanges, IssueSnapshot, MilestoneSnapshot } from './plan-snapshots.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
@@ -41,6 +42,10 @@ export type Happening =
   /** A branch, a tag or another ref was moved, created or deleted. */
   | { readonly kind: 'ref.changed'; readonly refChangeId: number }
   | { readonly kind: 'commit.commented'; readonly commentId: number }
+  /** A build was created, has begun, or has ended. Told only when a hook wants it. */
+  | { readonly kind: 'build.changed'; readonly build: BuildSnapshot }
+  /** A pipeline has another status. Told only when a hook wants it. */
+  | { readonly kind: 'pipeline.changed'; readonly pipeline: PipelineSnapshot }
   /** Somebody wrote about an issue, a merge request or a snippet. */
   | { readonly kind: 'note.created'; readonly noteId: number; readonly confidential: boolean }
   | { readonly kind: 'note.edited'; readonly noteId: number }

@@ -26,6 +26,9 @@ export const recordEntries = {
   'project.renamed': null,
   'project.transferred': null,
   'project.deleted': null,
+  // The feed shows no CI.
+  'build.changed': null,
+  'pipeline.changed': null,
   'milestone.changed': ({ happening: { action, milestone, by } }) => ({
     projectId: milestone.project_id,
     authorId: by,

@@ -3,16 +3,17 @@ import { buildsToRearm } from '../../ci/advance-builds.js'
 import { execute, marks, row, rows } from '../../db/sql.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { advancingBuilds } from '../pipelines/advancing-builds.js'
+import { noteBuild } from '../pipelines/events/tell.js'
 import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
 
 /**
- * Copies a build, and returns the id of the copy. Not specified: a build that a command repeats keeps its user, because a
+ * Copies a build of a locked pipeline, and returns the id of the copy. Not specified: a build that a command repeats keeps its user, because a
  * sysadmin has no account. Exit codes that are allowed count anew.
  */
 export async function copyBuild(
+  pipeline: LockedPipeline,
   id: number,
-  userId: number | null,
-  status: 'pending' | 'created' = 'pending'
+  { userId, status = 'pending' }: { readonly userId: number | null; readonly status?: 'pending' | 'created' }
 ): Promise<number> {
   const now = new Date()
   const at = status === 'pending' ? now : null
@@ -26,6 +27,7 @@ export async function copyBuild(
        tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, ?, ?, ?, if(resource_group is null, null, ?) from builds where id = ?`,
     [userId, status, at, now, now, at, id]
   )
+  noteBuild(pipeline, insertId)
   // It waits until its resource group is free.
   if (at && (await row('select id from builds where id = ? and ready_at is not null', [insertId]))) {
     await enqueue('build.ready', { buildId: insertId })

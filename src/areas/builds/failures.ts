@@ -53,7 +53,7 @@ function planIn(text: string): Partial<PlannedBuild> {
 
 /** Repeats a failed build of a locked pipeline. */
 export async function repeat(pipeline: LockedPipeline, buildId: number): Promise<void> {
-  const again = await copyBuild(buildId, null)
+  const again = await copyBuild(pipeline, buildId, { userId: null })
   await recount(pipeline)
   await wakeRunners([again])
 }

@@ -6,6 +6,7 @@ import { NotFound } from '../../errors.js'
 import { wake } from '../../queue/wake.js'
 import { audit } from '../audit/audit.js'
 import { changePipeline } from '../pipelines/build-changes.js'
+import { noteUnfinished } from '../pipelines/events/tell.js'
 import { type LockedPipeline, recount } from '../pipelines/locked-pipeline.js'
 import type { PipelineRow } from '../pipelines/pipelines.queries.js'
 import { freeResources } from '../pipelines/resource-groups.js'
@@ -33,7 +34,8 @@ export async function retryPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Ori
     for (const build of ended) {
       // Somebody has started it by hand before. In a later stage it waits for that again.
       const now = build.stage_index === first && build.start_when === 'manual'
-      const copy = await copyBuild(build.id, origin.user?.id ?? null, now ? 'pending' : 'created')
+      const userId = origin.user?.id ?? null
+      const copy = await copyBuild(pipeline, build.id, { userId, status: now ? 'pending' : 'created' })
       if (now) begun.push(copy)
     }
     await rearm(pipeline, { names: ended.map(({ name }) => name), stage: first })
@@ -80,10 +82,12 @@ export async function cancelPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Or
  */
 export async function cancelUnfinished(pipeline: LockedPipeline, { interruptible = false } = {}): Promise<number> {
   const now = new Date()
+  const which = `status in ('created', 'pending', 'running')${interruptible ? ' and interruptible = 1' : ''}`
+  await noteUnfinished(pipeline, which)
   const { affectedRows } = await execute(
     `update builds set status = 'canceled', spent_token_hash = token_hash, token_hash = null, process_id = null,
        lease_until = null, ready_at = null, finished_at = ?, updated_at = ?
-     where pipeline_id = ? and status in ('created', 'pending', 'running')${interruptible ? ' and interruptible = 1' : ''}`,
+     where pipeline_id = ? and ${which}`,
     [now, now, pipeline.id]
   )
   if (affectedRows === 0) return 0

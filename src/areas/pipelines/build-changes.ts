@@ -4,6 +4,7 @@
 import { type BuildStatus, counterOf, isComplete } from '../../ci/status.js'
 import { execute, type Value } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
+import { noteStatus, tellNewBuilds, tellNews } from './events/tell.js'
 import { countMove, type LockedPipeline, lockPipeline, recount } from './locked-pipeline.js'
 import { movePipelineOn } from './progress.js'
 import { freeResource } from './resource-groups.js'
@@ -29,14 +30,16 @@ export function changePipeline<T>(
     if (!pipeline) return undefined
     const result = await change(pipeline)
     await movePipelineOn(pipeline)
+    await tellNews(pipeline)
     return result
   })
 }
 
-/** Updates a pipeline from its builds without changing a build first. This starts a new pipeline. */
-export async function advancePipeline(id: number): Promise<void> {
+/** Starts a new pipeline, whose builds are all created. */
+export async function startPipeline(id: number): Promise<void> {
   await changePipeline(id, async pipeline => {
     pipeline.lookAgain = true
+    await tellNewBuilds(pipeline)
   })
 }
 
@@ -54,6 +57,7 @@ export async function moveBuild(
     ...Object.values(columns),
     build.id
   ])
+  noteStatus(pipeline, build.id, build.status, status)
   const allowFailure = build.allow_failure === 1
   const move = {
     position: build.stage_index,

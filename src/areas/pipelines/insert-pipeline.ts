@@ -5,8 +5,10 @@ import { execute, row, type Value } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import type { Commit } from '../../git/commits.js'
 import { enqueue } from '../../queue/enqueue.js'
+import { wantedEvents } from '../hooks/wanted.js'
 import { holdProject } from '../projects/projects.queries.js'
-import { advancePipeline } from './build-changes.js'
+import { startPipeline } from './build-changes.js'
+import { tellPipeline } from './events/tell.js'
 
 export interface NewPipeline {
   readonly projectId: number
@@ -24,7 +26,7 @@ type PlannedBuilds = Extract<Plan, { kind: 'builds' }>
 
 /** Inserts a failed pipeline that lists the errors of the CI file. Returns its id, or null as `insertPlanned` does. */
 export async function insertBroken(pipeline: NewPipeline, errors: readonly string[]): Promise<number | null> {
-  return once(pipeline, () => insertPipeline(pipeline, 'failed', errors.join('\n').slice(0, 60_000)))
+  return once(pipeline, () => insertEnded(pipeline, 'failed', errors.join('\n').slice(0, 60_000)))
 }
 
 /**
@@ -35,10 +37,10 @@ export async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<
   if (plan.kind === 'empty') return null
   if (plan.kind === 'refused') return insertBroken(pipeline, plan.errors)
   return once(pipeline, async () => {
-    if (plan.kind === 'skipped') return insertPipeline(pipeline, 'skipped', null)
+    if (plan.kind === 'skipped') return insertEnded(pipeline, 'skipped', null)
     const id = await insertPipeline(pipeline, 'created', null, plan)
     await insertBuilds(id, pipeline, plan.builds)
-    await advancePipeline(id)
+    await startPipeline(id)
     if (!pipeline.tag && (await hasOlder(id, pipeline))) await enqueue('pipeline.supersede', { pipelineId: id })
     return id
   })
@@ -52,6 +54,14 @@ async function once({ projectId }: NewPipeline, insert: () => Promise<number>): 
     if (duplicateKey(error) !== 'pipelines_ref_change') throw error
     return null
   }
+}
+
+/** Inserts a pipeline that has ended before any build. To hooks that is a change of its status. */
+async function insertEnded(pipeline: NewPipeline, status: string, yamlErrors: string | null): Promise<number> {
+  const id = await insertPipeline(pipeline, status, yamlErrors)
+  const wanted = await wantedEvents(pipeline.projectId)
+  if (wanted.pipeline) await tellPipeline(id)
+  return id
 }
 
 /** Inserts the row of a pipeline alone. Gives its id. */

@@ -2,6 +2,7 @@
 import type { StageCounts } from '../../ci/advance.js'
 import type { BuildStatus, StatusCounts } from '../../ci/status.js'
 import { row } from '../../db/sql.js'
+import { type WantedColumns, type WantedEvents, wantedColumns, wantedIn } from '../hooks/wanted.js'
 import { readStages, recountStages, writeStage } from './pipeline-stages.js'
 
 export interface LockedPipeline {
@@ -15,12 +16,17 @@ export interface LockedPipeline {
   lookAgain: boolean
   /** Stages whose counts are not written to their rows yet. */
   readonly changed: Set<StageCounts>
+  /** What hooks of the project want to hear. */
+  readonly wanted: WantedEvents
+  /** What they hear at the end: builds by their ids, and whether the status of the pipeline is another one. */
+  readonly news: { readonly builds: Set<number>; status: boolean }
 }
 
 /** Locks the row of a pipeline until the transaction ends. Returns undefined when the pipeline does not exist. */
 export async function lockPipeline(id: number): Promise<LockedPipeline | undefined> {
-  const found = await row<{ status: BuildStatus; started_at: Date | null; each_build: number }>(
-    'select status, started_at, each_build from pipelines where id = ? for update',
+  const found = await row<{ status: BuildStatus; started_at: Date | null; each_build: number } & WantedColumns>(
+    // The rows of hooks are read without a lock.
+    `select status, started_at, each_build, ${wantedColumns('pipelines.project_id')} from pipelines where id = ? for update`,
     [id]
   )
   if (!found) return undefined
@@ -32,7 +38,9 @@ export async function lockPipeline(id: number): Promise<LockedPipeline | undefin
     eachBuild: found.each_build === 1,
     stages,
     lookAgain: false,
-    changed: new Set()
+    changed: new Set(),
+    wanted: wantedIn(found),
+    news: { builds: new Set(), status: false }
   }
   // The pipeline is new, or its rows were restored from a backup.
   if (stages.length === 0) await recount(pipeline)

@@ -15,7 +15,9 @@ export async function movePipelineOn(pipeline: LockedPipeline): Promise<void> {
   else if (pipeline.lookAgain) await moveBuildsOn(pipeline)
   await saveCounts(pipeline)
   const status = statusAfter(pipeline.status, pipelineStatus(pipeline.stages))
-  if (status !== pipeline.status) await setStatus(pipeline, status)
+  if (status === pipeline.status) return
+  await setStatus(pipeline, status)
+  pipeline.news.status = true
 }
 
 async function startStages(pipeline: LockedPipeline): Promise<void> {

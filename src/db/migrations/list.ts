@@ -35,6 +35,7 @@ import { issuesOfAuthors } from './0044-issues-of-authors.js'
 import { mergeRequests } from './0045-merge-requests.js'
 import { snippets } from './0048-snippets.js'
 import { notes } from './0049-notes.js'
+import { services } from './0050-services.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -71,5 +72,6 @@ export const migrations: readonly Migration[] = [
   issuesOfAuthors,
   mergeRequests,
   snippets,
-  notes
+  notes,
+  services
 ]

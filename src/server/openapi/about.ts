@@ -29,6 +29,7 @@ export const tags = [
   { name: 'Notes', description: 'What people write about issues, merge requests and snippets.' },
   { name: 'Award emoji', description: 'Emoji that people give to issues, merge requests, snippets and notes.' },
   { name: 'Project hooks', description: 'URLs that are called when something happens in a project.' },
+  { name: 'Services', description: 'What projects do by mail and with other programs, such as trackers and wikis.' },
   { name: 'System hooks', description: 'URLs that are called when something happens anywhere on the instance.' },
   { name: 'Audit', description: 'Who changed what, when and from where.' },
   { name: 'Templates', description: 'Texts for new files: licenses, ignore files, Dockerfiles and CI files.' },

@@ -1,7 +1,7 @@
 // The counts of stages match their builds, also after concurrent changes.
 import t from 'tap'
 import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
-import { advancePipeline } from '../../../src/areas/pipelines/build-changes.js'
+import { startPipeline } from '../../../src/areas/pipelines/build-changes.js'
 import { recountStages } from '../../../src/areas/pipelines/pipeline-stages.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { registerProcess } from '../../../src/queue/processes.js'
@@ -89,7 +89,7 @@ t.test('a build that was retried no longer counts', async t => {
   )
   await recountStages(build.pipelineId)
   t.match(await counted(build.pipelineId), [{ failed: 0, pending: 1 }])
-  await advancePipeline(build.pipelineId)
+  await startPipeline(build.pipelineId)
   t.match(await row('select status from pipelines where id = ?', [build.pipelineId]), { status: 'running' })
 })
 

@@ -1,7 +1,7 @@
 // A pipeline from its CI file to its end: which builds start, which are skipped, and what its status is.
 import t from 'tap'
 import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
-import { advancePipeline } from '../../../src/areas/pipelines/build-changes.js'
+import { startPipeline } from '../../../src/areas/pipelines/build-changes.js'
 import { createPipelineOfRefChange } from '../../../src/areas/pipelines/pipelines.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { registerProcess } from '../../../src/queue/processes.js'
@@ -126,7 +126,7 @@ t.test('the next stage starts when all builds of a stage end at the same time', 
 t.test('advancing again changes nothing', async t => {
   const made = await pipeline(THREE)
   const before = await rows('select * from builds where pipeline_id = ?', [made.id])
-  await Promise.all([advancePipeline(made.id), advancePipeline(made.id)])
+  await Promise.all([startPipeline(made.id), startPipeline(made.id)])
   t.same(await rows('select * from builds where pipeline_id = ?', [made.id]), before)
   t.equal(await wakeUps(), 1)
 })

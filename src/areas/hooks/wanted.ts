@@ -1,0 +1,31 @@
+// Which events of CI the hooks of a project want. Every change of a build asks, so nothing is told that nobody would hear.
+import { row } from '../../db/sql.js'
+
+export interface WantedEvents {
+  readonly build: boolean
+  readonly pipeline: boolean
+}
+
+/** 1 when a hook wants the events, otherwise 0. */
+export interface WantedColumns {
+  readonly build_hooks: number
+  readonly pipeline_hooks: number
+}
+
+const exists = (flag: string, project: string) =>
+  `exists (select 1 from hooks h where h.project_id = ${project} and h.${flag})`
+
+/** The columns of WantedColumns for a statement that reads the id of the project from the column `project`. */
+export const wantedColumns = (project: string): string =>
+  `${exists('build_events', project)} as build_hooks, ${exists('pipeline_events', project)} as pipeline_hooks`
+
+export const wantedIn = ({ build_hooks, pipeline_hooks }: WantedColumns): WantedEvents => ({
+  build: build_hooks === 1,
+  pipeline: pipeline_hooks === 1
+})
+
+/** Returns what the hooks of a project want. */
+export async function wantedEvents(projectId: number): Promise<WantedEvents> {
+  const found = await row<WantedColumns>(`select ${wantedColumns('p.id')} from projects p where p.id = ?`, [projectId])
+  return found ? wantedIn(found) : { build: false, pipeline: false }
+}
