@@ -6,8 +6,11 @@ import { keepAlive, type Pooled, ProcessPool } from './process-pool.js'
 import { GitFailure, spawnGit } from './run.js'
 
 interface Writer extends Pooled {
-  /** Runs one transaction, after those before it. Throws GitFailure; the process has then ended. */
-  readonly move: (transaction: string) => Promise<void>
+  /**
+   * Runs one transaction, after those before it. Throws GitFailure; the process has then ended. Returns false when one of those
+   * before it has ended the process: nothing was done.
+   */
+  readonly move: (transaction: string) => Promise<boolean>
 }
 
 // The process ends when it has been idle for this many milliseconds.
@@ -22,8 +25,9 @@ const writers = new ProcessPool<Writer>({ lanes: 1, limit: () => mostAtOnce('ref
  * Applies `instructions` (in the syntax of `update-ref --stdin -z`) to a repository, all or none. Throws GitFailure.
  */
 export async function writeRefs(repository: string, instructions: string): Promise<void> {
-  const writer = await writers.of(repository)
-  await writer.move(`start\0${instructions}prepare\0commit\0`)
+  const transaction = `start\0${instructions}prepare\0commit\0`
+  // The failure of another change says nothing about this one: it goes to the next process.
+  while (!(await (await writers.of(repository)).move(transaction)));
 }
 
 /** Ends the writer of one repository, or of all repositories, after it has done what it was asked. */
@@ -60,8 +64,8 @@ async function openWriter(repository: string, gone: () => void): Promise<Writer>
     else idle.refresh()
   }, IDLE_TIME)
   idle.unref()
-  async function transact(transaction: string): Promise<void> {
-    if (!open) throw new GitFailure('update-ref has ended', null, complaint)
+  async function transact(transaction: string): Promise<boolean> {
+    if (!open) return false
     said = ''
     const answered = new Promise<true>(resolve => {
       heard = () => said.length >= DONE.length && resolve(true)
@@ -70,18 +74,18 @@ async function openWriter(repository: string, gone: () => void): Promise<Writer>
     child.stdin.write(transaction)
     const code = await Promise.race([answered, ended])
     clearTimeout(hang)
-    if (code === true && said === DONE) return
+    if (code === true && said === DONE) return true
     open = false
     child.stdin.end()
     throw new GitFailure('update-ref failed', await ended, complaint)
   }
 
-  async function move(transaction: string): Promise<void> {
+  async function move(transaction: string): Promise<boolean> {
     if (waiting++ === 0) keepAlive(child, true)
     const mine = last.then(() => transact(transaction))
     last = mine.catch(() => undefined)
     try {
-      await mine
+      return await mine
     } finally {
       if (--waiting === 0 && open) {
         keepAlive(child, false)
