@@ -77,6 +77,7 @@ const AREAS = [
   'discussion',
   'events',
   'inbox',
+  'notifications',
   // Administration.
   'templates',
   'broadcasts',
