@@ -76,7 +76,8 @@ const AREAS = [
   'snippets',
   'discussion',
   'events',
-  'inbox',
+  // The inbox.
+  'todos',
   // Administration.
   'templates',
   'broadcasts',
