@@ -205,6 +205,10 @@ export const abilities = {
   'runner.administer': { on: 'instance', least: 'admin' },
   'project_runner.administer': { on: 'project', least: MASTER, before: 'project_runner.administer' },
   // Planning. Records need a user even on public projects.
+  // One's own settings: whoever sees a project or group may say what to hear of it.
+  'notification_setting.own': { on: 'instance', least: 'user' },
+  'notification_setting.project': { on: 'project', least: GUEST, strangers: true },
+  'notification_setting.group': { on: 'group', least: GUEST, strangers: true },
   'label.read': { on: 'project', least: GUEST, strangers: true },
   'label.write': { on: 'project', least: REPORTER },
   'milestone.read': { on: 'project', least: GUEST, strangers: true },
@@ -250,6 +254,9 @@ export const abilities = {
   'award.read': { on: 'project', least: GUEST, strangers: true },
   'award.write': { on: 'project', least: GUEST, strangers: true },
   'award.remove': { on: 'record', by: ['owner'], refusal: 'unauthorized' },
+  // The to-dos of the asker. To mark something needs the right to read it.
+  'todo.read': { on: 'instance', least: 'user' },
+  'todo.write': { on: 'instance', least: 'user' },
   'snippet.change': { on: 'record', by: ['author'], least: MASTER, refusal: 'forbidden' },
   // The personal snippets of the asker. The rule refuses external users, who create none.
   'personal_snippet.read': { on: 'instance', least: 'user' },

@@ -15,6 +15,7 @@ export type Owner =
   | 'runners'
   | 'hooks'
   | 'hook_deliveries'
+  | 'mails'
   | 'oauth_applications'
   | 'oauth_grants'
   | 'deploy_keys'
@@ -214,6 +215,18 @@ const LINES = {
       deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest'])
     ]
   },
+  // Lists look for the author, so that what a deleted user asked for is gone at once.
+  todos: {
+    owners: [
+      erasedAfter('users', 'user_id'),
+      erasedAfter('users', 'author_id'),
+      erasedAfter('projects', 'project_id'),
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest']),
+      deletedWith('notes', 'note_id')
+    ],
+    others: ['commit_id']
+  },
 
   // What doctor found. A restored copy is looked at anew.
   repository_checks: { owners: [deletedWith('projects', 'project_id')], backup: false, restore: false },
@@ -321,6 +334,14 @@ const LINES = {
       deletedWith('labels', 'target_id', ['target_type', 'Label'])
     ]
   },
+  // Whoever is no member keeps theirs: a public project is watched by many.
+  notification_settings: {
+    owners: [
+      deletedWith('users', 'user_id'),
+      deletedWith('namespaces', 'source_id', ['source_type', 'Group']),
+      deletedWith('projects', 'source_id', ['source_type', 'Project'])
+    ]
+  },
   timelogs: {
     owners: [
       deletedWith('issues', 'target_id', ['target_type', 'Issue']),
@@ -342,6 +363,14 @@ const LINES = {
   hooks: { owners: [deletedWith('projects', 'project_id')], encrypted: ['token_encrypted'] },
   hook_deliveries: { owners: [keptAfter('hooks', 'hook_id')] },
   hook_attempts: { owners: [deletedWith('hook_deliveries', 'delivery_id')] },
+
+  // Mail. What waits for a deleted user is not sent: the worker looks for the user first. A restored project sends none again.
+  mails: { owners: [erasedAfter('projects', 'project_id')], others: ['target_id'], restore: false },
+  mail_deliveries: {
+    owners: [erasedAfter('users', 'user_id'), deletedWith('mails', 'mail_id')],
+    restore: false
+  },
+  mail_bounces: {},
 
   // The appliance.
   application_settings: { encrypted: ['runners_token_encrypted'] },

@@ -55,6 +55,8 @@ import type { VersionRow } from '../../src/areas/merge-requests/versions/version
 import * as versions from '../../src/areas/merge-requests/versions/versions.view.js'
 import type { MilestoneRow } from '../../src/areas/milestones/milestones.queries.js'
 import * as milestones from '../../src/areas/milestones/milestones.view.js'
+import { LEVELS } from '../../src/areas/notifications/levels.js'
+import * as notifications from '../../src/areas/notifications/settings.view.js'
 import * as timeTracking from '../../src/areas/participation/time-tracking.view.js'
 import type { PipelineRow } from '../../src/areas/pipelines/pipelines.queries.js'
 import * as pipelines from '../../src/areas/pipelines/pipelines.view.js'
@@ -87,6 +89,8 @@ import type { ListedDeployKeyRow } from '../../src/areas/ssh/deploy-keys.queries
 import * as deployKeys from '../../src/areas/ssh/deploy-keys.view.js'
 import * as templateFiles from '../../src/areas/templates/files.view.js'
 import * as licenses from '../../src/areas/templates/licenses.view.js'
+import type { TodoRow } from '../../src/areas/todos/todos.queries.js'
+import * as todos from '../../src/areas/todos/todos.view.js'
 import * as uploads from '../../src/areas/uploads/uploads.view.js'
 import * as emails from '../../src/areas/users/emails.view.js'
 import type { OwnedKeyRow } from '../../src/areas/users/keys.queries.js'
@@ -301,9 +305,7 @@ const project: Columns<ProjectRow> = {
   owner_created_at: or(DATE),
   access_level: or([10, 40, 50]),
   project_access_level: or([10, 40, 50]),
-  project_notification_level: or(COUNT),
-  group_access_level: or([10, 40, 50]),
-  group_notification_level: or(COUNT)
+  group_access_level: or([10, 40, 50])
 }
 
 const delivery: Columns<DeliveryDetailsRow> = {
@@ -821,6 +823,28 @@ const award: Columns<AwardRow> = {
   user_state: ['active', 'blocked']
 }
 
+const todo: Columns<TodoRow> = {
+  id: ID,
+  project_id: ID,
+  target_type: ['Issue', 'MergeRequest', 'Commit'],
+  target_id: or(ID),
+  commit_id: or(TEXT),
+  note_id: or(ID),
+  action: ['assigned', 'mentioned', 'build_failed', 'marked'],
+  state: ['pending', 'done'],
+  created_at: DATE,
+  author_id: ID,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked'],
+  project_name: TEXT,
+  project_path: TEXT,
+  storage: TEXT,
+  namespace_name: TEXT,
+  namespace_path: TEXT,
+  note: or(TEXT)
+}
+
 const snippet: Columns<SnippetRow> = {
   id: ID,
   project_id: or(ID),
@@ -926,8 +950,34 @@ const specimens: { readonly [view: string]: Specimen } = {
       return [view({ id: 1, name: '', slug: '', external_url: null })]
     }
   },
+  viewNotificationSetting: {
+    schema: notifications.NotificationSetting,
+    views: function* () {
+      for (const level of LEVELS) yield notifications.viewNotificationSetting({ level, events: new Set(['new_note']) })
+    }
+  },
+  viewGlobalNotificationSetting: {
+    schema: notifications.GlobalNotificationSetting,
+    views: function* () {
+      for (const level of LEVELS) {
+        yield notifications.viewGlobalNotificationSetting({ level, events: new Set(), email: 'ada@example.org' })
+      }
+    }
+  },
   viewNote: of(notes.Note, note, notes.viewNote),
   viewAward: of(awards.Award, award, awards.viewAward),
+  viewTodo: {
+    schema: todos.Todo,
+    views: function* () {
+      const beside = { milestone: undefined, ...READ_BESIDE }
+      const [[anIssue], [aMergeRequest], [aCommit]] = [[...rowsOf(issue)], [...rowsOf(mergeRequest)], [...commits()]]
+      for (const row of rowsOf(todo)) {
+        if (anIssue) yield todos.viewTodo({ todo: row, issue: { issue: anIssue, ...beside } })
+        if (aMergeRequest) yield todos.viewTodo({ todo: row, mergeRequest: { mergeRequest: aMergeRequest, ...beside } })
+        if (aCommit) yield todos.viewTodo({ todo: row, commit: aCommit })
+      }
+    }
+  },
   viewProjectSnippet: of(snippets.ProjectSnippet, snippet, row =>
     snippets.viewProjectSnippet(row, [...rowsOf(project)][0] as ProjectRow)
   ),
@@ -1053,6 +1103,7 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewProjectSimple: of(projects.Project, project, projects.viewProjectSimple),
   viewProject: of(projects.Project, project, row =>
     projects.viewProject(row, master, {
+      notifications: { ofProjects: new Map([[row.id, 5]]), ofGroups: new Map() },
       shares: new Map([[row.id, [{ ...SHARE, project_id: row.id }]]]),
       sources: new Map([[row.id, { ...SOURCE, fork_id: row.id }]]),
       statistics: new Map([[row.id, { ...COUNTED, project_id: row.id }]])

@@ -6,6 +6,8 @@ import { noteUseOf, writeUses } from '../../src/areas/credentials/last-use.js'
 import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
 import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
 import { createIssue } from '../../src/areas/issues/issues.js'
+import { queueMail } from '../../src/areas/mail/outbox.js'
+import { saveSetting } from '../../src/areas/notifications/settings.js'
 import { setSubscription } from '../../src/areas/participation/subscriptions.js'
 import { insertForkLink } from '../../src/areas/projects/fork-links.js'
 import { saveService } from '../../src/areas/services/services.js'
@@ -104,6 +106,13 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     ),
   participants: ({ user }) =>
     execute("insert ignore into participants (target_type, target_id, user_id) values ('Issue', 1, ?)", [user.id]),
+  todos: ({ project, user }) =>
+    execute(
+      `insert into todos (user_id, author_id, project_id, target_type, commit_id, action, created_at, updated_at)
+       values (?, ?, ?, 'Commit', repeat('a', 40), 'mentioned', now(), now()),
+         (?, ?, ?, 'Commit', repeat('a', 40), 'mentioned', now(), now())`,
+      [user.id, project.owner.id, project.id, project.owner.id, user.id, project.id]
+    ),
   merge_requests: async ({ project, user }) => {
     // One link in a row: the row is seen whole.
     const make = (iid: number, author: number, assignee: number | null, by: number | null, merger: number | null) =>
@@ -191,6 +200,15 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     saveService(await projectRow(project), 'emails-on-push', { recipients: 'a@example.org' }, someOrigin),
   runner_projects: ({ project }) => makeRunner({ projects: [project.id] }),
   ref_changes: along,
+  mails: ({ project, user }) =>
+    queueMail({
+      once: `owned ${project.id}`,
+      kind: 'test',
+      facts: { sent_at: '' },
+      list: { projectId: project.id },
+      recipients: [{ userId: user.id, address: user.email, reason: 'test' }]
+    }),
+  mail_deliveries: along,
   activity_events: ({ project, user }) =>
     execute(
       `insert into activity_events (happening_id, project_id, author_id, action, created_at)
@@ -223,6 +241,8 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   label_links: along,
   issue_counts: along,
   subscriptions: along,
+  notification_settings: ({ project, user }) =>
+    saveSetting({ type: 'Project', id: project.id }, user.id, { level: 'watch' }),
   timelogs: along,
   boards: ({ project }) => execute('insert into boards (project_id, created_at) values (?, now())', [project.id]),
   board_lists: ({ project }) =>

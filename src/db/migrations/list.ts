@@ -36,6 +36,9 @@ import { mergeRequests } from './0045-merge-requests.js'
 import { snippets } from './0048-snippets.js'
 import { notes } from './0049-notes.js'
 import { services } from './0050-services.js'
+import { todos } from './0051-todos.js'
+import { notificationSettings } from './0052-notification-settings.js'
+import { mail } from './0053-mail.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -73,5 +76,8 @@ export const migrations: readonly Migration[] = [
   mergeRequests,
   snippets,
   notes,
-  services
+  services,
+  todos,
+  notificationSettings,
+  mail
 ]
