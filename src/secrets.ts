@@ -1,5 +1,5 @@
 // HOME/secrets.json. The first start creates it. Only the owner can read it, and it is never logged.
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
@@ -79,6 +79,15 @@ export function tokenHash(token: string): Buffer {
 /** Returns a new token of 20 URL-safe characters, 120 bits. */
 export function newToken(): string {
   return randomBytes(15).toString('base64url')
+}
+
+/**
+ * Returns the signature of a text, 32 bytes. A signature for one purpose is none for another: each has a key of its own,
+ * made of the key of the home.
+ */
+export function signature(purpose: string, text: string): Buffer {
+  const key = createHmac('sha256', Buffer.from(secrets().encryption_key, 'base64')).update(`signature of ${purpose}`)
+  return createHmac('sha256', key.digest()).update(text, 'utf8').digest()
 }
 
 /** Encrypts a text with AES-256-GCM. The result contains nonce, tag and encrypted text. */

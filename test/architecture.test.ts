@@ -76,7 +76,11 @@ const AREAS = [
   'snippets',
   'discussion',
   'events',
-  'inbox',
+  // What concerns people reaches them. Accounts of people that need mail.
+  'mail',
+  'todos',
+  'notifications',
+  'accounts',
   // Administration.
   'templates',
   'broadcasts',
@@ -184,7 +188,7 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^node-cron$/, [/^worker\/schedule$/]],
   [/^simple-git$/, [/^git\/run$/]],
   [/^@node-oauth\//, [/^areas\/credentials\/oauth\//]],
-  [/^eta$/, [/^server\/web\/page$/]],
+  [/^eta$/, [/^server\/web\/page$/, /^mail\/render$/]],
   [/^ssh2$/, [/^areas\/users\/ssh-public-key$/, /^server\/ssh\//]],
   [/^nodemailer/, [/^mail\//]],
   [/^markdown-it$/, [/^text\/markdown$/]],

@@ -15,6 +15,7 @@ export type Owner =
   | 'runners'
   | 'hooks'
   | 'hook_deliveries'
+  | 'mails'
   | 'oauth_applications'
   | 'oauth_grants'
   | 'deploy_keys'
@@ -342,6 +343,14 @@ const LINES = {
   hooks: { owners: [deletedWith('projects', 'project_id')], encrypted: ['token_encrypted'] },
   hook_deliveries: { owners: [keptAfter('hooks', 'hook_id')] },
   hook_attempts: { owners: [deletedWith('hook_deliveries', 'delivery_id')] },
+
+  // Mail. What waits for a deleted user is not sent: the worker looks for the user first. A restored project sends none again.
+  mails: { owners: [erasedAfter('projects', 'project_id')], others: ['target_id'], restore: false },
+  mail_deliveries: {
+    owners: [erasedAfter('users', 'user_id'), deletedWith('mails', 'mail_id')],
+    restore: false
+  },
+  mail_bounces: {},
 
   // The appliance.
   application_settings: { encrypted: ['runners_token_encrypted'] },

@@ -42,6 +42,8 @@ export interface Jobs {
   readonly 'project.remove': { readonly projectId: number }
   /** Clears the number of a deleted user in rows that stay. */
   readonly 'user.forget': { readonly userId: number }
+  /** Sends a mail to one of its recipients. */
+  readonly 'mail.send': { readonly deliveryId: number }
   readonly 'maintenance.run': { readonly task: string }
 }
 
@@ -95,6 +97,8 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'project.fill': kind('imports', { attempts: 3, timeout: 7200 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
   'user.forget': kind('maintenance', { timeout: 3600 }),
+  // The delivery counts its own tries, over two days. The time is that of two mails, as one waits for the other.
+  'mail.send': kind('mail', { timeout: 600 }),
   'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'ref.changed': kind('default', { priority: 50 }),
   'event.emitted': kind('default')

@@ -6,6 +6,7 @@ import { recordDeployment } from '../areas/environments/deployments.js'
 import { deliver } from '../areas/hooks/deliver.js'
 import { deliverEvent } from '../areas/hooks/deliveries.js'
 import { fillRepository } from '../areas/imports/fill.js'
+import { sendDelivery } from '../areas/mail/send.js'
 import { settleMerge } from '../areas/merge-requests/accept/finish.js'
 import { mergeWaiting } from '../areas/merge-requests/accept/waiting.js'
 import { checkMergeability } from '../areas/merge-requests/versions/mergeability.js'
@@ -46,6 +47,7 @@ export const handlers: Handlers = {
   'project.fill': ({ projectId }, { signal }) => fillRepository(projectId, signal),
   'project.remove': ({ projectId }, { signal }) => eraseProject(projectId, signal),
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),
+  'mail.send': ({ deliveryId }, { signal }) => sendDelivery(deliveryId, signal),
   'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal),
   // With the keys of their time: what was delivered before the upgrade is not delivered again.
   'ref.changed': ({ refChangeId }) =>

@@ -6,6 +6,7 @@ import { noteUseOf, writeUses } from '../../src/areas/credentials/last-use.js'
 import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
 import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
 import { createIssue } from '../../src/areas/issues/issues.js'
+import { queueMail } from '../../src/areas/mail/outbox.js'
 import { setSubscription } from '../../src/areas/participation/subscriptions.js'
 import { insertForkLink } from '../../src/areas/projects/fork-links.js'
 import { saveService } from '../../src/areas/services/services.js'
@@ -191,6 +192,15 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     saveService(await projectRow(project), 'emails-on-push', { recipients: 'a@example.org' }, someOrigin),
   runner_projects: ({ project }) => makeRunner({ projects: [project.id] }),
   ref_changes: along,
+  mails: ({ project, user }) =>
+    queueMail({
+      once: `owned ${project.id}`,
+      kind: 'test',
+      facts: { sent_at: '' },
+      list: { projectId: project.id },
+      recipients: [{ userId: user.id, address: user.email, reason: 'test' }]
+    }),
+  mail_deliveries: along,
   activity_events: ({ project, user }) =>
     execute(
       `insert into activity_events (happening_id, project_id, author_id, action, created_at)

@@ -36,6 +36,7 @@ import { mergeRequests } from './0045-merge-requests.js'
 import { snippets } from './0048-snippets.js'
 import { notes } from './0049-notes.js'
 import { services } from './0050-services.js'
+import { mail } from './0053-mail.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -73,5 +74,6 @@ export const migrations: readonly Migration[] = [
   mergeRequests,
   snippets,
   notes,
-  services
+  services,
+  mail
 ]

@@ -1,0 +1,184 @@
+// Sends one mail to one recipient: marks it as on its way, hands it over, and records what came of it. A worker that is killed
+// in between leaves the mark, and the next one sends the mail again: none is lost. Each worker does this with one mail at a
+// time, so a kill makes one mail at the most come twice.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { config, publicUrl } from '../../config.js'
+import { execute, marks } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { Unavailable } from '../../errors.js'
+import { batches } from '../../lib/batches.js'
+import { faultOf, type MailFault } from '../../mail/faults.js'
+import { messageOf } from '../../mail/message.js'
+import { type Rendered, render } from '../../mail/render.js'
+import { sendMessage } from '../../mail/transport.js'
+import { enqueue } from '../../queue/enqueue.js'
+import { backOff } from '../../queue/jobs.js'
+import { PlannedRetry } from '../../queue/planned-retry.js'
+import { countSent, type DeliveryRow, findDelivery } from './deliveries.queries.js'
+import { type Held, heldFor, hourOf, queueDigest } from './digest.js'
+import { fillingOf } from './fillings.js'
+import { signedLink } from './links.js'
+import { inTurn, noteServer, restingUntil } from './turn.js'
+
+/** Milliseconds. Servers that are away come back within two days, and later most mails are of no use. */
+const LONGEST_WAIT = 2 * 86_400_000
+/** How long the record of a mail that was sent is tried while the database is away. Seconds. */
+const PATIENCE = 60
+
+/**
+ * Makes one attempt. Throws PlannedRetry when it failed, so that the queue counts and shows the failure and runs the job
+ * again. Does nothing for a delivery that is over.
+ */
+export async function sendDelivery(deliveryId: number, signal?: AbortSignal): Promise<void> {
+  await inTurn(async () => {
+    const delivery = await findDelivery(deliveryId)
+    if (!delivery || !['waiting', 'sending'].includes(delivery.state)) return
+    const unwanted = whyNot(delivery)
+    if (unwanted !== null) return finish(delivery, 'canceled', unwanted)
+    const rest = restingUntil()
+    if (rest) return postpone(delivery, rest)
+    if (await isTooMany(delivery)) return hold(delivery)
+    await attempt(delivery, signal)
+  })
+}
+
+/** Returns why nobody is sent this mail any more; null when somebody is. */
+function whyNot({ user_id: userId, user_state: state, owned, bounced, always }: DeliveryRow): string | null {
+  if (userId !== null && state === null) return 'the user is deleted'
+  if (userId !== null && state !== 'active') return 'the user is blocked'
+  if (always) return null
+  // Security mail also goes to the address that somebody has just replaced.
+  if (userId !== null && !owned) return 'the user has another address now'
+  return bounced ? 'the address bounced' : null
+}
+
+async function isTooMany({ kind, always, address }: DeliveryRow): Promise<boolean> {
+  if (always || kind === 'digest') return false
+  const { per_hour: most } = config().mail
+  return (await countSent(address, hourOf(Date.now()), most)) >= most
+}
+
+async function hold(delivery: DeliveryRow): Promise<void> {
+  await transact(async () => {
+    if (await move(delivery, 'held')) await queueDigest(delivery)
+  })
+}
+
+async function postpone({ id, always }: DeliveryRow, runAt: Date): Promise<void> {
+  await enqueue('mail.send', { deliveryId: id }, { runAt, ...(always && { priority: 10 }) })
+}
+
+async function attempt(delivery: DeliveryRow, signal: AbortSignal | undefined): Promise<void> {
+  const held = delivery.kind === 'digest' ? await heldFor(delivery) : null
+  const filled = await filledOf(delivery, held)
+  if (filled === null) return finish(delivery, 'canceled', 'nobody wants it any more')
+  const made = letter(delivery, filled)
+  if (made instanceof Error) return finish(delivery, 'failed', `it cannot be written: ${made.message}`)
+  if (!(await move(delivery, 'sending'))) return
+  try {
+    await sendMessage(made, nameOf(delivery), signal)
+  } catch (error) {
+    const fault = faultOf(error)
+    noteServer(fault.kind !== 'server')
+    return fail(delivery, fault, held)
+  }
+  noteServer(true)
+  await recordSent(delivery, held)
+}
+
+const filledOf = async ({ kind, facts, user_id: userId, address }: DeliveryRow, held: Held | null) =>
+  kind === 'digest' ? (held?.filled ?? null) : fillingOf(kind, JSON.parse(facts), { userId, address })
+
+/** Returns the message, or why there can be none: a fault of a template is the same in every try. */
+function letter(delivery: DeliveryRow, filled: Readonly<Record<string, unknown>>) {
+  const { address, name, reason, thread, project_id: projectId, path } = delivery
+  const unsubscribeUrl = unsubscribeUrlOf(delivery)
+  const recipient = { name, address }
+  let rendered: Rendered
+  try {
+    const facts = JSON.parse(delivery.facts)
+    rendered = render(delivery.kind, { facts, filled, url: publicUrl(), recipient, reason, unsubscribeUrl })
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+  const list = projectId === null || path === null ? null : { projectId, path }
+  return messageOf({ rendered, to: recipient, id: nameOf(delivery), thread, reason, list, unsubscribeUrl })
+}
+
+function unsubscribeUrlOf(delivery: DeliveryRow): string | null {
+  const { user_id: userId, project_id: projectId, target_type: type, target_id: id } = delivery
+  if (userId === null || projectId === null) return null
+  const target = type === null || id === null ? {} : { target: { type, id } }
+  return signedLink('unsubscribe', { userId, projectId, ...target }, null)
+}
+
+/** The name of a mail: in its Message-ID, and of its file. The time keeps apart what had the same id in a lost database. */
+const nameOf = ({ id, created_at: at }: DeliveryRow) =>
+  `${at.toISOString().replace(/[-:]|\.\d+/g, '')}.${id}.${at.getTime().toString(36)}`
+
+/** Returns false when the delivery is over by now. */
+async function move({ id }: DeliveryRow, state: 'sending' | 'held'): Promise<boolean> {
+  const tried = state === 'sending' ? ', attempts = attempts + 1, tried_at = ?' : ''
+  const { affectedRows } = await execute(
+    `update mail_deliveries set state = ?${tried} where id = ? and state in ('waiting', 'sending')`,
+    [state, ...(tried ? [new Date()] : []), id]
+  )
+  return affectedRows > 0
+}
+
+async function finish({ id }: DeliveryRow, state: 'failed' | 'canceled', why: string): Promise<void> {
+  await execute("update mail_deliveries set state = ?, error = ? where id = ? and state in ('waiting', 'sending')", [
+    state,
+    why.slice(0, 500),
+    id
+  ])
+}
+
+/** The mail is out. Without a record it would go again, so a database that is away for a moment is waited for. */
+async function recordSent(delivery: DeliveryRow, held: Held | null): Promise<void> {
+  for (let second = 0; ; second++) {
+    try {
+      return await transact(() => sent(delivery, held))
+    } catch (error) {
+      if (!(error instanceof Unavailable) || second >= PATIENCE) throw error
+      await sleep(1000)
+    }
+  }
+}
+
+async function sent({ id, address }: DeliveryRow, held: Held | null): Promise<void> {
+  const now = new Date()
+  await execute("update mail_deliveries set state = 'sent', sent_at = ?, error = null where id = ?", [now, id])
+  for (const ids of batches(held?.ids ?? [], 500)) await endHeld(ids, 'digested', null)
+  // The mailbox exists after all.
+  await execute('delete from mail_bounces where address = lower(?)', [address])
+}
+
+async function endHeld(ids: readonly number[], state: 'digested' | 'failed', error: string | null): Promise<void> {
+  await execute(
+    `update mail_deliveries set state = ?, error = ?, sent_at = ? where id in (${marks(ids)}) and state = 'held'`,
+    [state, error, state === 'digested' ? new Date() : null, ...ids]
+  )
+}
+
+/** Records a failure and plans the next try. */
+async function fail(delivery: DeliveryRow, fault: MailFault, held: Held | null): Promise<never> {
+  const next = new Date(Date.now() + backOff(delivery.attempts + 1) * 1000)
+  const given = fault.kind === 'refused' || fault.kind === 'bounced'
+  const over = given || next.getTime() > delivery.created_at.getTime() + LONGEST_WAIT
+  await transact(async () => {
+    await execute('update mail_deliveries set state = ?, error = ? where id = ?', [
+      over ? 'failed' : 'waiting',
+      fault.message,
+      delivery.id
+    ])
+    if (over) for (const ids of batches(held?.ids ?? [], 500)) await endHeld(ids, 'failed', fault.message)
+    if (fault.kind === 'bounced')
+      await execute(
+        `insert into mail_bounces (address, error, bounced_at) values (lower(?), ?, ?)
+         on duplicate key update error = values(error), bounced_at = values(bounced_at)`,
+        [delivery.address, fault.message, new Date()]
+      )
+  })
+  throw new PlannedRetry(`mail to ${delivery.address}: ${fault.message}`, over ? null : next)
+}

@@ -1,0 +1,123 @@
+// Every key of the configuration, with the rule that its value fits.
+import { flag, integer, listOf, nullOr, number, oneOf, text } from '../lib/rules.js'
+
+const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of lower-case letters, digits, - and _')
+
+/** An address, alone or behind a name. */
+const sender = text(
+  /^([^\p{Cc}<>]*<[^\s\p{Cc}@<>,;"]+@[^\s\p{Cc}@<>,;"]+>|[^\s\p{Cc}@<>,;"]+@[^\s\p{Cc}@<>,;"]+)$/u,
+  'an address such as git@example.org or Gitstead <git@example.org>'
+)
+
+export const SETTINGS = {
+  host: text(/^\S+$/, 'an address'),
+  port: integer(0, 65535),
+  trusted_proxies: listOf(text()),
+  url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
+  http: { requests_per_address: integer(1), body_timeout: integer(1), body_memory: integer(2_097_152) },
+  ssh: {
+    enabled: flag,
+    host: nullOr(text(/^\S+$/, 'an address')),
+    port: nullOr(integer(0, 65535)),
+    public_host: nullOr(text(/^[a-zA-Z0-9.:[\]_-]+$/, 'a host name or an address')),
+    public_port: nullOr(integer(1, 65535)),
+    max_connections: integer(1),
+    connections_per_address: integer(1),
+    commands_per_client: integer(1),
+    login_timeout: integer(1),
+    idle_timeout: integer(1)
+  },
+  log: {
+    level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    requests: oneOf(['off', 'errors', 'all'])
+  },
+  metrics: { allow: listOf(text()) },
+  database: {
+    url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')),
+    pool: integer(1),
+    cache: nullOr(integer(8_388_608)),
+    timeout: number(0.5),
+    long_timeout: number(1)
+  },
+  repositories: { storages: listOf(name, 1) },
+  git: {
+    max_processes: integer(1),
+    max_processes_per_repository: integer(1),
+    max_waiting: integer(0),
+    timeout: integer(1),
+    memory_limit: integer(134_217_728),
+    memory: integer(0),
+    processor_limit: integer(1),
+    max_readers: integer(1),
+    object_cache: integer(1_048_576),
+    max_push_size: integer(1),
+    max_push_objects: integer(1),
+    max_fetch_request: integer(65_536),
+    stall: integer(1),
+    max_spooled: integer(0),
+    answer_cache: integer(0),
+    archive_cache: integer(0),
+    max_file_size: integer(1)
+  },
+  queue: {
+    concurrency: {
+      default: integer(0),
+      hooks: integer(0),
+      builds: integer(0),
+      mail: integer(0),
+      maintenance: integer(0),
+      imports: integer(0)
+    },
+    poll_interval: number(0.05),
+    lease: integer(3)
+  },
+  runner: {
+    sandbox: oneOf(['bubblewrap', 'none']),
+    user: text(/^[a-z_][a-z0-9_-]*$/, 'the name of a user'),
+    network: flag,
+    timeout: integer(1),
+    output_limit: integer(1024),
+    memory_limit: integer(16_777_216),
+    disk_limit: integer(16_777_216),
+    process_limit: integer(8),
+    file_limit: integer(1_048_576),
+    depth: integer(0),
+    project_limit: integer(0)
+  },
+  artifacts: {
+    max_size: integer(1),
+    s3: {
+      bucket: nullOr(text(/^[a-zA-Z0-9][a-zA-Z0-9._-]{2,254}$/, 'the name of a bucket')),
+      region: text(/^[a-z0-9-]+$/, 'a region'),
+      endpoint: nullOr(text(/^https?:\/\/[^/?#]+\/?$/, 'an http or https URL without a path')),
+      path_style: flag,
+      prefix: text(/^([\w.-]+\/)*$/, 'empty, or names that each end with /'),
+      access_key_id: nullOr(text()),
+      secret_access_key: nullOr(text()),
+      timeout: integer(1)
+    }
+  },
+  hooks: { allow: listOf(text()), timeout: integer(1), response_limit: integer(0) },
+  imports: { max_size: integer(1), max_objects: integer(1), timeout: integer(1) },
+  uploads: { max_files: integer(0), max_size: integer(0) },
+  mail: {
+    transport: oneOf(['file', 'smtp', 'sendmail']),
+    from: nullOr(sender),
+    reply_to: nullOr(sender),
+    per_hour: integer(1),
+    smtp: {
+      host: text(/^\S+$/, 'a host name or an address'),
+      port: integer(1, 65535),
+      tls: oneOf(['none', 'starttls', 'starttls-required', 'tls']),
+      verify_tls: flag,
+      user: nullOr(text()),
+      password: nullOr(text()),
+      timeout: integer(1),
+      send_timeout: integer(1)
+    },
+    sendmail: { path: text(/^\//, 'the whole path of a program') },
+    file: { max_files: integer(1), max_age: integer(1) }
+  },
+  session: { expire: integer(60) },
+  oauth: { token_expire: integer(0) }
+}
