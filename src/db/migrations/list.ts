@@ -37,6 +37,7 @@ import { snippets } from './0048-snippets.js'
 import { notes } from './0049-notes.js'
 import { services } from './0050-services.js'
 import { mail } from './0053-mail.js'
+import { confirmations } from './0054-confirmations.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -75,5 +76,6 @@ export const migrations: readonly Migration[] = [
   snippets,
   notes,
   services,
-  mail
+  mail,
+  confirmations
 ]
