@@ -9,7 +9,7 @@ import { queueMail } from '../mail/outbox.js'
 import { type Unconfirmed, unconfirmed, unconfirmedByAddress } from './confirmations.js'
 import { type Security, securityFacts } from './mail-facts.js'
 import { type Resettable, resettable, resettableByAddress } from './passwords.js'
-import { approversOf, findPerson, findReachable, furtherAddresses, membersOfProject } from './recipients.queries.js'
+import { approversOf, findPerson, findReachable, furtherAddresses, mailedMembers } from './recipients.queries.js'
 import { findSignUp, newestSignUp, type SignUpRow } from './sign-ups.js'
 
 export const accountMail: Listener = {
@@ -172,7 +172,7 @@ async function mailDenial(told: ToldOf<'access.denied'>): Promise<void> {
 async function mailMove(told: ToldOf<'project.renamed'> | ToldOf<'project.transferred'>): Promise<void> {
   const { project, old_path_with_namespace: before, by } = told.happening
   if (!by) return
-  const people = (await membersOfProject(project.id)).filter(({ id }) => id !== by.id)
+  const people = (await mailedMembers(project.id)).filter(({ id }) => id !== by.id)
   await queueMail({
     once: `${told.id} move`,
     kind: 'project-moved',

@@ -1,7 +1,8 @@
 // To whom the mail about accounts and memberships goes, by a fixed number of statements.
 import { type Fragment, lasts } from '../../access/membership.js'
 import { row, rows, type Value } from '../../db/sql.js'
-import { MASTER, OWNER } from '../../lib/levels.js'
+import { GUEST, MASTER, OWNER } from '../../lib/levels.js'
+import { DEFAULT_LEVEL, numberOf } from '../notifications/levels.js'
 
 export interface Person {
   readonly id: number
@@ -26,17 +27,18 @@ export async function furtherAddresses(userId: number): Promise<string[]> {
   return found.map(({ email }) => email)
 }
 
-const REACHABLE = "u.state = 'active' and u.email_confirmed_at is not null"
+// Mail goes to the address that the user has chosen for it, or to the primary one: confirmed, either.
+const MAILED = `select u.id, u.username, u.name, coalesce(e.email, u.email) as email from users u
+  left join notification_settings a on a.user_id = u.id and a.source_type = 'Global' and a.source_id = 0
+  left join emails e on e.user_id = u.id and e.email_key = lower(a.notification_email) and e.confirmed_at is not null`
+const REACHABLE = "u.state = 'active' and (e.id is not null or u.email_confirmed_at is not null)"
 
-/** An active user whose primary address is confirmed, for all other mail. */
+/** An active user with an address that is confirmed, for all other mail. */
 export const findReachable = (id: number): Promise<Person | undefined> =>
-  row<Person>(`select u.id, u.username, u.name, u.email from users u where u.id = ? and ${REACHABLE}`, [id])
+  row<Person>(`${MAILED} where u.id = ? and ${REACHABLE}`, [id])
 
 const among = ({ sql, values }: Fragment): Promise<Person[]> =>
-  rows<Person>(
-    `select u.id, u.username, u.name, u.email from users u where u.id in (${sql}) and ${REACHABLE} order by u.id`,
-    [...values]
-  )
+  rows<Person>(`${MAILED} where u.id in (${sql}) and ${REACHABLE} order by u.id`, [...values])
 
 /** Who has at least this level in a project, by whatever way. */
 function withLevel(projectId: number, level: number): Fragment {
@@ -53,8 +55,22 @@ function withLevel(projectId: number, level: number): Fragment {
   }
 }
 
-/** Everybody who is a member of a project. */
-export const membersOfProject = (projectId: number): Promise<Person[]> => among(withLevel(projectId, 0))
+const [GLOBAL, DISABLED] = [numberOf('global'), numberOf('disabled')]
+
+/** The members of a project who want mail of it, whatever of: their level of notifications is not `disabled`. */
+export function mailedMembers(projectId: number): Promise<Person[]> {
+  const { sql, values } = withLevel(projectId, GUEST)
+  return rows<Person>(
+    `${MAILED}
+     left join notification_settings p on p.user_id = u.id and p.source_type = 'Project' and p.source_id = ?
+     left join notification_settings g on g.user_id = u.id and g.source_type = 'Group'
+       and g.source_id = (select q.namespace_id from projects q where q.id = ?)
+     where u.id in (${sql}) and ${REACHABLE}
+       and coalesce(nullif(p.level, ${GLOBAL}), nullif(g.level, ${GLOBAL}), a.level, ${numberOf(DEFAULT_LEVEL)}) <> ${DISABLED}
+     order by u.id`,
+    [projectId, projectId, ...values]
+  )
+}
 
 /** Who may let people into a project or group: its masters, or its owners. Not specified: administrators get no mail of it. */
 export const approversOf = ({ type, id }: { readonly type: 'project' | 'namespace'; readonly id: number }) =>

@@ -16,7 +16,7 @@ export const confirmations: Migration = {
       username_key varchar(255) generated always as (lower(username)) stored,
       name varchar(255) not null,
       email varchar(255) not null,
-      password_hash varchar(255) character set ascii not null,
+      password_hash varchar(255) not null,
       created_at datetime(3) not null,
       unique key sign_ups_username (username_key),
       key sign_ups_created (created_at)
@@ -24,7 +24,7 @@ export const confirmations: Migration = {
     // The networks from which users have signed in.
     `create table if not exists sign_in_addresses (
       user_id int unsigned not null,
-      network varchar(64) character set ascii not null,
+      network varchar(64) not null,
       seen_at datetime(3) not null,
       primary key (user_id, network),
       key sign_in_addresses_seen (seen_at)
