@@ -13,6 +13,7 @@ import { recordEvents } from '../areas/hooks/record-events.js'
 import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events.js'
 import { branchMoves } from '../areas/merge-requests/branch-moves.js'
 import { feedEntryOfMergeRequest, hookEventOfMergeRequest } from '../areas/merge-requests/events.js'
+import { notifications } from '../areas/notifications/listener.js'
 import { hookEventOfBuild, hookEventOfPipeline } from '../areas/pipelines/events/hook-events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
@@ -35,6 +36,7 @@ const listeners: readonly Listener[] = [
   }),
   refEffects,
   systemNotes,
+  notifications,
   branchMoves,
   accountMail,
   activityFeed({

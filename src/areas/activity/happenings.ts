@@ -113,7 +113,7 @@ export type Happening =
   | { readonly kind: 'commit.commented'; readonly commentId: number }
   /** A build was created, has begun, or has ended. Told only when a hook wants it. */
   | { readonly kind: 'build.changed'; readonly build: BuildSnapshot }
-  /** A pipeline has another status. Told only when a hook wants it. */
+  /** A pipeline has another status. Its success and its failure are always told, others only when a hook wants it. */
   | { readonly kind: 'pipeline.changed'; readonly pipeline: PipelineSnapshot }
   /** Somebody wrote about an issue, a merge request or a snippet. */
   | { readonly kind: 'note.created'; readonly noteId: number; readonly confidential: boolean }
@@ -128,6 +128,8 @@ export type Happening =
       readonly by: number | null
       /** What an update has changed. */
       readonly changes?: MergeRequestChanges
+      /** It waited for its pipeline, and was merged when that succeeded. */
+      readonly byItself?: boolean
       /** The newest commit before a push to the source branch. */
       readonly oldrev?: string
     }

@@ -18,8 +18,8 @@ export interface LockedPipeline {
   readonly changed: Set<StageCounts>
   /** What hooks of the project want to hear. */
   readonly wanted: WantedEvents
-  /** What they hear at the end: builds by their ids, and whether the status of the pipeline is another one. */
-  readonly news: { readonly builds: Set<number>; status: boolean }
+  /** What is told at the end: builds by their ids, and the status of the pipeline when it is another one. */
+  readonly news: { readonly builds: Set<number>; status: BuildStatus | null }
 }
 
 /** Locks the row of a pipeline until the transaction ends. Returns undefined when the pipeline does not exist. */
@@ -40,7 +40,7 @@ export async function lockPipeline(id: number): Promise<LockedPipeline | undefin
     lookAgain: false,
     changed: new Set(),
     wanted: wantedIn(found),
-    news: { builds: new Set(), status: false }
+    news: { builds: new Set(), status: null }
   }
   // The pipeline is new, or its rows were restored from a backup.
   if (stages.length === 0) await recount(pipeline)

@@ -43,12 +43,15 @@ export async function tellNews({ id, wanted, news }: LockedPipeline): Promise<vo
     const found = await rows<BuildColumns>(`${BUILDS} where b.id in (${marks(listed)}) order by b.id`, listed)
     await tellAll(found.map(columns => ({ kind: 'build.changed', build: snapshotOf(columns) })))
   }
-  if (news.status && wanted.pipeline) await tellPipeline(id)
+  if (news.status !== null && (wanted.pipeline || isMailed(news.status))) await tellPipeline(id)
   news.builds.clear()
-  news.status = false
+  news.status = null
 }
 
-/** Tells that a pipeline has another status. Call it only when a hook wants it. */
+/** Whether people get mail of this status. Whoever started the pipeline does, so that no statement asks who wants it. */
+export const isMailed = (status: BuildStatus): boolean => status === 'failed' || status === 'success'
+
+/** Tells that a pipeline has another status. Call it only when a hook wants it, or when it is mailed. */
 export async function tellPipeline(id: number): Promise<void> {
   const found = await row<PipelineColumns>(
     `select id, project_id, ref, tag, sha, before_sha, status, user_id, created_at, finished_at, duration
