@@ -19,6 +19,8 @@ import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
 import { refEffects } from '../areas/refs/ref-effects.js'
 import { feedEntryOfComment, hookEventOfComment } from '../areas/repository/comments/commit-comments.js'
+import '../areas/todos/at-once.js'
+import { todoListener } from '../areas/todos/listener.js'
 
 const listeners: readonly Listener[] = [
   pushPipelines,
@@ -39,6 +41,7 @@ const listeners: readonly Listener[] = [
   notifications,
   branchMoves,
   accountMail,
+  todoListener,
   activityFeed({
     ...recordEntries,
     'ref.changed': feedEntryOfPush,

@@ -36,6 +36,7 @@ import { mergeRequests } from './0045-merge-requests.js'
 import { snippets } from './0048-snippets.js'
 import { notes } from './0049-notes.js'
 import { services } from './0050-services.js'
+import { todos } from './0051-todos.js'
 import { notificationSettings } from './0052-notification-settings.js'
 import { mail } from './0053-mail.js'
 import { confirmations } from './0054-confirmations.js'
@@ -77,6 +78,7 @@ export const migrations: readonly Migration[] = [
   snippets,
   notes,
   services,
+  todos,
   notificationSettings,
   mail,
   confirmations
