@@ -205,6 +205,10 @@ export const abilities = {
   'runner.administer': { on: 'instance', least: 'admin' },
   'project_runner.administer': { on: 'project', least: MASTER, before: 'project_runner.administer' },
   // Planning. Records need a user even on public projects.
+  // One's own settings: whoever sees a project or group may say what to hear of it.
+  'notification_setting.own': { on: 'instance', least: 'user' },
+  'notification_setting.project': { on: 'project', least: GUEST, strangers: true },
+  'notification_setting.group': { on: 'group', least: GUEST, strangers: true },
   'label.read': { on: 'project', least: GUEST, strangers: true },
   'label.write': { on: 'project', least: REPORTER },
   'milestone.read': { on: 'project', least: GUEST, strangers: true },

@@ -37,16 +37,14 @@ export interface Membership {
   readonly values: (asker: Value, before: readonly Value[], after: readonly Value[]) => Value[]
 }
 
-const withLevel = (level: string) => `m.access_level as project_access_level,
-  m.notification_level as project_notification_level, g.access_level as group_access_level,
-  g.notification_level as group_notification_level, ${level} as access_level`
+const withLevel = (level: string) =>
+  `m.access_level as project_access_level, g.access_level as group_access_level, ${level} as access_level`
 
 const JOINS = `left join members m on m.source_type = 'project' and m.source_id = p.id and m.user_id = ? and ${lasts('m')}
   left join members g on g.source_type = 'namespace' and g.source_id = p.namespace_id and g.user_id = ? and ${lasts('g')}`
 
 const NOBODY: Membership = {
-  columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
-    null as group_notification_level, null as access_level`,
+  columns: 'null as project_access_level, null as group_access_level, null as access_level',
   joins: '',
   values: (_, before, after) => [...before, ...after]
 }
@@ -66,8 +64,7 @@ const ADMINISTRATOR: Membership = {
 
 /** The asker is the fingerprint of a deploy key. Several records may have it, and the best one counts. */
 const DEPLOY_KEY: Membership = {
-  columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
-    null as group_notification_level, cast((select max(if(k.can_push, ${DEVELOPER}, ${REPORTER})) from deploy_keys k
+  columns: `null as project_access_level, null as group_access_level, cast((select max(if(k.can_push, ${DEVELOPER}, ${REPORTER})) from deploy_keys k
       join deploy_key_projects l on l.deploy_key_id = k.id
       where k.fingerprint = ? and l.project_id = p.id) as unsigned) as access_level`,
   joins: '',
@@ -97,20 +94,20 @@ const OWN_NAMESPACE = 'select o.id from namespaces o where o.owner_id = ?'
  */
 export const projectsOfMember = (userId: number): Fragment => ({
   sql: `select d.source_id as id, d.access_level as level, d.access_level as project_access_level,
-      d.notification_level as project_notification_level, null as group_access_level, null as group_notification_level
+      null as group_access_level
     from members d where d.source_type = 'project' and d.user_id = ? and ${lasts('d')}
-    union all select q.id, r.access_level, null, null, r.access_level, r.notification_level
+    union all select q.id, r.access_level, null, r.access_level
     from members r join projects q on q.namespace_id = r.source_id
     where r.source_type = 'namespace' and r.user_id = ? and ${lasts('r')}
-    union all select l.project_id, least(l.group_access, s.access_level), null, null, null, null
+    union all select l.project_id, least(l.group_access, s.access_level), null, null
     from members s join project_group_links l on l.group_id = s.source_id
     where s.source_type = 'namespace' and s.user_id = ? and ${lasts('s')} and ${lasts('l')}
-    union all select q.id, ${OWNER}, null, null, null, null
+    union all select q.id, ${OWNER}, null, null
     from namespaces o join projects q on q.namespace_id = o.id where o.owner_id = ?`,
   values: [userId, userId, userId, userId]
 })
 
-const LEVELS = ['project_access_level', 'project_notification_level', 'group_access_level', 'group_notification_level']
+const LEVELS = ['project_access_level', 'group_access_level']
 
 /** The columns of a statement that groups the rows `mine` of `projectsOfMember`. A page with them needs no more joins. */
 export const HIGHEST = `cast(max(mine.level) as unsigned) as access_level,

@@ -322,6 +322,14 @@ const LINES = {
       deletedWith('labels', 'target_id', ['target_type', 'Label'])
     ]
   },
+  // Whoever is no member keeps theirs: a public project is watched by many.
+  notification_settings: {
+    owners: [
+      deletedWith('users', 'user_id'),
+      deletedWith('namespaces', 'source_id', ['source_type', 'Group']),
+      deletedWith('projects', 'source_id', ['source_type', 'Project'])
+    ]
+  },
   timelogs: {
     owners: [
       deletedWith('issues', 'target_id', ['target_type', 'Issue']),

@@ -38,6 +38,7 @@ import { mergeRequestRoutes } from '../areas/merge-requests/merge-requests.route
 import { milestoneMergeRequestRoutes } from '../areas/merge-requests/milestones.routes.js'
 import { mergeRequestParticipationRoutes } from '../areas/merge-requests/participation.routes.js'
 import { milestoneRoutes } from '../areas/milestones/milestones.routes.js'
+import { notificationSettingRoutes } from '../areas/notifications/settings.routes.js'
 import { commitStatusRoutes } from '../areas/pipelines/commit-statuses.routes.js'
 import { lintRoutes } from '../areas/pipelines/lint.routes.js'
 import { pipelineRoutes } from '../areas/pipelines/pipelines.routes.js'
@@ -130,6 +131,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(noteRoutes)
   await app.register(mergeRequestCommentRoutes)
   await app.register(awardRoutes)
+  await app.register(notificationSettingRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)
   await app.register(projectHookRoutes)

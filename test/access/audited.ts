@@ -8,6 +8,7 @@ const COMMITTED = { none: 'the change of a branch or tag is recorded as a ref ch
 const SMALL = { none: 'no membership, visibility, setting, token or user' }
 const RUNS = { none: 'a runner runs a build, whose record says which runner it was' }
 const READS = { none: 'it writes nothing' }
+const HEARS = { none: 'what a user wants to hear concerns nobody else' }
 const PLANS = { none: 'the records and the activity show who plans what' }
 
 const api: { readonly [route: string]: Audited } = {
@@ -42,6 +43,9 @@ const api: { readonly [route: string]: Audited } = {
   'POST /projects/:id/star': SMALL,
   'DELETE /projects/:id/star': SMALL,
   'POST /projects/:id/uploads': SMALL,
+  'PUT /notification_settings': HEARS,
+  'PUT /projects/:id/notification_settings': HEARS,
+  'PUT /groups/:id/notification_settings': HEARS,
   'POST /projects/:id/labels': PLANS,
   'PUT /projects/:id/labels': PLANS,
   'DELETE /projects/:id/labels': PLANS,

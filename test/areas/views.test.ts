@@ -55,6 +55,8 @@ import type { VersionRow } from '../../src/areas/merge-requests/versions/version
 import * as versions from '../../src/areas/merge-requests/versions/versions.view.js'
 import type { MilestoneRow } from '../../src/areas/milestones/milestones.queries.js'
 import * as milestones from '../../src/areas/milestones/milestones.view.js'
+import { LEVELS } from '../../src/areas/notifications/levels.js'
+import * as notifications from '../../src/areas/notifications/settings.view.js'
 import * as timeTracking from '../../src/areas/participation/time-tracking.view.js'
 import type { PipelineRow } from '../../src/areas/pipelines/pipelines.queries.js'
 import * as pipelines from '../../src/areas/pipelines/pipelines.view.js'
@@ -301,9 +303,7 @@ const project: Columns<ProjectRow> = {
   owner_created_at: or(DATE),
   access_level: or([10, 40, 50]),
   project_access_level: or([10, 40, 50]),
-  project_notification_level: or(COUNT),
-  group_access_level: or([10, 40, 50]),
-  group_notification_level: or(COUNT)
+  group_access_level: or([10, 40, 50])
 }
 
 const delivery: Columns<DeliveryDetailsRow> = {
@@ -926,6 +926,20 @@ const specimens: { readonly [view: string]: Specimen } = {
       return [view({ id: 1, name: '', slug: '', external_url: null })]
     }
   },
+  viewNotificationSetting: {
+    schema: notifications.NotificationSetting,
+    views: function* () {
+      for (const level of LEVELS) yield notifications.viewNotificationSetting({ level, events: new Set(['new_note']) })
+    }
+  },
+  viewGlobalNotificationSetting: {
+    schema: notifications.GlobalNotificationSetting,
+    views: function* () {
+      for (const level of LEVELS) {
+        yield notifications.viewGlobalNotificationSetting({ level, events: new Set(), email: 'ada@example.org' })
+      }
+    }
+  },
   viewNote: of(notes.Note, note, notes.viewNote),
   viewAward: of(awards.Award, award, awards.viewAward),
   viewProjectSnippet: of(snippets.ProjectSnippet, snippet, row =>
@@ -1053,6 +1067,7 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewProjectSimple: of(projects.Project, project, projects.viewProjectSimple),
   viewProject: of(projects.Project, project, row =>
     projects.viewProject(row, master, {
+      notifications: { ofProjects: new Map([[row.id, 5]]), ofGroups: new Map() },
       shares: new Map([[row.id, [{ ...SHARE, project_id: row.id }]]]),
       sources: new Map([[row.id, { ...SOURCE, fork_id: row.id }]]),
       statistics: new Map([[row.id, { ...COUNTED, project_id: row.id }]])

@@ -7,6 +7,7 @@ import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
 import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
 import { createIssue } from '../../src/areas/issues/issues.js'
 import { queueMail } from '../../src/areas/mail/outbox.js'
+import { saveSetting } from '../../src/areas/notifications/settings.js'
 import { setSubscription } from '../../src/areas/participation/subscriptions.js'
 import { insertForkLink } from '../../src/areas/projects/fork-links.js'
 import { saveService } from '../../src/areas/services/services.js'
@@ -233,6 +234,8 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   label_links: along,
   issue_counts: along,
   subscriptions: along,
+  notification_settings: ({ project, user }) =>
+    saveSetting({ type: 'Project', id: project.id }, user.id, { level: 'watch' }),
   timelogs: along,
   boards: ({ project }) => execute('insert into boards (project_id, created_at) values (?, now())', [project.id]),
   board_lists: ({ project }) =>

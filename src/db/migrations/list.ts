@@ -36,6 +36,7 @@ import { mergeRequests } from './0045-merge-requests.js'
 import { snippets } from './0048-snippets.js'
 import { notes } from './0049-notes.js'
 import { services } from './0050-services.js'
+import { notificationSettings } from './0052-notification-settings.js'
 import { mail } from './0053-mail.js'
 
 export const migrations: readonly Migration[] = [
@@ -75,5 +76,6 @@ export const migrations: readonly Migration[] = [
   snippets,
   notes,
   services,
+  notificationSettings,
   mail
 ]
