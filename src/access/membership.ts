@@ -19,13 +19,13 @@ export interface Fragment {
 /** The condition that a membership or share still counts today, for the row with this alias. */
 export const lasts = (row: string) => `(${row}.expires_at is null or ${row}.expires_at > utc_date())`
 
-const SHARED_LEVEL = `(select max(least(l.group_access, s.access_level)) from project_group_links l
-  join members s on s.source_type = 'namespace' and s.source_id = l.group_id and s.user_id = ? and ${lasts('s')}
+const sharedLevel = (user: string) => `(select max(least(l.group_access, s.access_level)) from project_group_links l
+  join members s on s.source_type = 'namespace' and s.source_id = l.group_id and s.user_id = ${user} and ${lasts('s')}
   where l.project_id = p.id and ${lasts('l')})`
 
 // Most projects have no share, and their rows say so: the database then does not look for one.
-const EFFECTIVE_LEVEL = `cast(nullif(greatest(coalesce(m.access_level, 0), coalesce(g.access_level, 0),
-  if(p.has_shares, coalesce(${SHARED_LEVEL}, 0), 0)), 0) as unsigned)`
+const effectiveLevel = (user: string) => `cast(nullif(greatest(coalesce(m.access_level, 0), coalesce(g.access_level, 0),
+  if(p.has_shares, coalesce(${sharedLevel(user)}, 0), 0)), 0) as unsigned)`
 
 /** The parts of a statement that reads the levels of an asker with each project `p`. */
 export interface Membership {
@@ -40,8 +40,27 @@ export interface Membership {
 const withLevel = (level: string) =>
   `m.access_level as project_access_level, g.access_level as group_access_level, ${level} as access_level`
 
-const JOINS = `left join members m on m.source_type = 'project' and m.source_id = p.id and m.user_id = ? and ${lasts('m')}
-  left join members g on g.source_type = 'namespace' and g.source_id = p.namespace_id and g.user_id = ? and ${lasts('g')}`
+const joinsOf = (user: string) => `left join members m
+    on m.source_type = 'project' and m.source_id = p.id and m.user_id = ${user} and ${lasts('m')}
+  left join members g
+    on g.source_type = 'namespace' and g.source_id = p.namespace_id and g.user_id = ${user} and ${lasts('g')}`
+const JOINS = joinsOf('?')
+
+/** The effective level of each user `u` in the project `p`, for a statement about many users. */
+export const LEVEL_OF_EACH = { column: `${effectiveLevel('u.id')} as access_level`, joins: joinsOf('u.id') }
+
+/** The members of one project as `user_id`: its own, those of its group, and of groups that it is shared with. */
+export const membersOfProject = (projectId: number): Fragment => ({
+  sql: `select d.user_id from members d where d.source_type = 'project' and d.source_id = ? and ${lasts('d')}
+    union all select r.user_id from projects q join members r on r.source_type = 'namespace' and r.source_id = q.namespace_id
+      where q.id = ? and ${lasts('r')}
+    union all select s.user_id from project_group_links l
+      join members s on s.source_type = 'namespace' and s.source_id = l.group_id
+      where l.project_id = ? and ${lasts('s')} and ${lasts('l')}
+    union all select o.owner_id from projects q join namespaces o on o.id = q.namespace_id
+      where q.id = ? and o.owner_id is not null`,
+  values: [projectId, projectId, projectId, projectId]
+})
 
 const NOBODY: Membership = {
   columns: 'null as project_access_level, null as group_access_level, null as access_level',
@@ -50,7 +69,7 @@ const NOBODY: Membership = {
 }
 
 const USER: Membership = {
-  columns: withLevel(EFFECTIVE_LEVEL),
+  columns: withLevel(effectiveLevel('?')),
   joins: JOINS,
   values: (asker, before, after) => [asker, ...before, asker, asker, ...after]
 }
@@ -135,6 +154,37 @@ export function visibleProjects({ user }: Actor, least: Level = GUEST): Fragment
       or p.id in (${SHARED}${from('least(l.group_access, s.access_level)')}) or p.namespace_id in (${OWN_NAMESPACE}))`,
     values: [user.id, user.id, user.id, user.id]
   }
+}
+
+/** The facts of a project on which it depends who sees it. */
+export interface SeenProject {
+  readonly id: number
+  readonly namespace_id: number
+  /** The user in whose namespace it lies; null for a group's project. */
+  readonly namespace_owner_id: number | null
+  readonly visibility_level: number
+  readonly has_shares: number
+}
+
+/** The condition that the user `u` has at least this level in a project. For many users and one project. */
+export function usersWithLevel(project: SeenProject, least: Level): Fragment {
+  const member = (type: string) => `exists (select 1 from members d where d.source_type = '${type}' and d.source_id = ?
+    and d.user_id = u.id and d.access_level >= ${least} and ${lasts('d')})`
+  const shared = ` or exists (select 1 from project_group_links l join members s on s.source_type = 'namespace'
+    and s.source_id = l.group_id and s.user_id = u.id and ${lasts('s')}
+    where l.project_id = ? and ${lasts('l')} and least(l.group_access, s.access_level) >= ${least})`
+  const { id, namespace_id: group, namespace_owner_id: owner, has_shares: hasShares } = project
+  return {
+    sql: `(u.admin or u.id = ? or ${member('project')} or ${member('namespace')}${hasShares === 1 ? shared : ''})`,
+    values: [owner ?? 0, id, group, ...(hasShares === 1 ? [id] : [])]
+  }
+}
+
+/** The condition that the user `u` may see a project; with `least`, as a stranger may or with this level. */
+export function usersWhoSee(project: SeenProject, least: Level = GUEST): Fragment {
+  if (project.visibility_level === PUBLIC) return { sql: 'true', values: [] }
+  const { sql, values } = usersWithLevel(project, least)
+  return { sql: project.visibility_level === INTERNAL ? `(not u.external or ${sql})` : sql, values }
 }
 
 /** The condition that the project `p` lies in the namespace of the user. */

@@ -215,6 +215,18 @@ const LINES = {
       deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest'])
     ]
   },
+  // Lists look for the author, so that what a deleted user asked for is gone at once.
+  todos: {
+    owners: [
+      erasedAfter('users', 'user_id'),
+      erasedAfter('users', 'author_id'),
+      erasedAfter('projects', 'project_id'),
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest']),
+      deletedWith('notes', 'note_id')
+    ],
+    others: ['commit_id']
+  },
 
   // What doctor found. A restored copy is looked at anew.
   repository_checks: { owners: [deletedWith('projects', 'project_id')], backup: false, restore: false },

@@ -8,8 +8,59 @@
 export interface MailFacts {
   /** `gitstead mail test`: a mail that nothing caused. */
   readonly test: { readonly sent_at: string }
+  readonly issue: RecordFacts
+  readonly 'merge-request': RecordFacts
+  readonly note: NoteFacts
+  readonly pipeline: PipelineFacts
   /** What the limit of mails in an hour has held back. The texts are put in when it is sent. */
   readonly digest: Record<never, never>
+}
+
+/** What mails about a project have in common. */
+interface ProjectFacts {
+  /** NAMESPACE/PROJECT. */
+  readonly project: string
+  /** The page of what the mail is about. */
+  readonly url: string
+}
+
+/** An issue or a merge request was created or changed. */
+export interface RecordFacts extends ProjectFacts {
+  /** Whether it begins the conversation. */
+  readonly is_new: boolean
+  /** Such as `#12`. */
+  readonly reference: string
+  readonly title: string
+  /** Who did what: `Ada Lovelace closed the issue`. */
+  readonly happened: string
+  /** What has changed, or what it has been planned for: `Assignee: Ada Lovelace`. */
+  readonly lines: readonly string[]
+  /** The description of what is new, in Markdown. */
+  readonly text: string | null
+}
+
+/** Somebody wrote about an issue, a merge request, a snippet or a commit. */
+export interface NoteFacts extends ProjectFacts {
+  readonly reference: string
+  readonly title: string
+  readonly happened: string
+  /** The line of a file that it is about: `src/main.c, line 3`. */
+  readonly place: string | null
+  /** In Markdown. */
+  readonly text: string
+}
+
+/** A pipeline has ended. */
+export interface PipelineFacts extends ProjectFacts {
+  readonly id: number
+  readonly status: string
+  readonly ref: string
+  /** The beginning of the id of the commit, and the first line of its message. */
+  readonly commit: string
+  readonly title: string
+  /** `STAGE: NAME` of the builds that failed, the first ones, and how many there are. */
+  readonly failed: readonly string[]
+  readonly failed_total: number
 }
 
 export type MailKind = keyof MailFacts

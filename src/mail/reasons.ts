@@ -4,6 +4,16 @@
  */
 const REASONS: { readonly [name: string]: string } = {
   test: 'somebody asked for a test',
+  author: 'you are its author',
+  assignee: 'you are its assignee',
+  previous_assignee: 'you were its assignee',
+  participant: 'you take part in it',
+  mentioned: 'you were mentioned',
+  subscriber: 'you have subscribed to it',
+  label_subscriber: 'you have subscribed to one of its labels',
+  pipeline_user: 'it was started in your name',
+  watcher: 'you watch the project',
+  custom: 'you want to hear of such events in the project',
   digest: 'more mails were for you in this hour than one address gets',
   security: 'this concerns the safety of your account'
 }

@@ -12,11 +12,14 @@ import { recordEvents } from '../areas/hooks/record-events.js'
 import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events.js'
 import { branchMoves } from '../areas/merge-requests/branch-moves.js'
 import { feedEntryOfMergeRequest, hookEventOfMergeRequest } from '../areas/merge-requests/events.js'
+import { notifications } from '../areas/notifications/listener.js'
 import { hookEventOfBuild, hookEventOfPipeline } from '../areas/pipelines/events/hook-events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
 import { refEffects } from '../areas/refs/ref-effects.js'
 import { feedEntryOfComment, hookEventOfComment } from '../areas/repository/comments/commit-comments.js'
+import '../areas/todos/at-once.js'
+import { todoListener } from '../areas/todos/listener.js'
 
 const listeners: readonly Listener[] = [
   pushPipelines,
@@ -34,7 +37,9 @@ const listeners: readonly Listener[] = [
   }),
   refEffects,
   systemNotes,
+  notifications,
   branchMoves,
+  todoListener,
   activityFeed({
     ...recordEntries,
     'ref.changed': feedEntryOfPush,

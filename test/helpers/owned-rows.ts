@@ -106,6 +106,13 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     ),
   participants: ({ user }) =>
     execute("insert ignore into participants (target_type, target_id, user_id) values ('Issue', 1, ?)", [user.id]),
+  todos: ({ project, user }) =>
+    execute(
+      `insert into todos (user_id, author_id, project_id, target_type, commit_id, action, created_at, updated_at)
+       values (?, ?, ?, 'Commit', repeat('a', 40), 'mentioned', now(), now()),
+         (?, ?, ?, 'Commit', repeat('a', 40), 'mentioned', now(), now())`,
+      [user.id, project.owner.id, project.id, project.owner.id, user.id, project.id]
+    ),
   merge_requests: async ({ project, user }) => {
     // One link in a row: the row is seen whole.
     const make = (iid: number, author: number, assignee: number | null, by: number | null, merger: number | null) =>

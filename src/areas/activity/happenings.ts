@@ -1,5 +1,6 @@
 // A rule tells each happening once, in the transaction of the change. The rule does not know the listeners: one job
-// passes each happening to all of them (worker/listeners.ts).
+// passes each happening to all of them (worker/listeners.ts). A few listeners hear it at once, in that transaction: what they
+// write is there when the client has its answer, and no order of jobs changes it.
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
 import type { BuildSnapshot, PipelineSnapshot } from './ci-snapshots.js'
@@ -44,7 +45,7 @@ export type Happening =
   | { readonly kind: 'commit.commented'; readonly commentId: number }
   /** A build was created, has begun, or has ended. Told only when a hook wants it. */
   | { readonly kind: 'build.changed'; readonly build: BuildSnapshot }
-  /** A pipeline has another status. Told only when a hook wants it. */
+  /** A pipeline has another status. Its success and its failure are always told, others only when a hook wants it. */
   | { readonly kind: 'pipeline.changed'; readonly pipeline: PipelineSnapshot }
   /** Somebody wrote about an issue, a merge request or a snippet. */
   | { readonly kind: 'note.created'; readonly noteId: number; readonly confidential: boolean }
@@ -59,6 +60,8 @@ export type Happening =
       readonly by: number | null
       /** What an update has changed. */
       readonly changes?: MergeRequestChanges
+      /** It waited for its pipeline, and was merged when that succeeded. */
+      readonly byItself?: boolean
       /** The newest commit before a push to the source branch. */
       readonly oldrev?: string
     }
@@ -101,17 +104,102 @@ export interface ToldOf<Kind extends HappeningKind> extends Told {
   readonly happening: Extract<Stored<Happening>, { readonly kind: Kind }>
 }
 
+/** The happenings whose listeners at once get the text: the rule has it, and they need not read it again. */
+type TextKind = 'note.created' | 'note.edited' | 'commit.commented'
+
+/** A text as it was written. */
+export interface WrittenText {
+  readonly projectId: number
+  readonly authorId: number
+  readonly target: { readonly type: string; readonly id: number | null; readonly commitId?: string }
+  readonly noteId: number
+  readonly text: string
+}
+
+/** The branch and the newest commit of builds. */
+export interface BuiltCommit {
+  readonly projectId: number
+  readonly branch: string
+  readonly sha: string
+}
+
+/** What only listeners at once hear: it is kept nowhere. */
+export type Instant =
+  /** A build failed whose failure is not allowed. */
+  | ({ readonly kind: 'build.failed' } & BuiltCommit)
+  | ({ readonly kind: 'build.retried' } & BuiltCommit)
+  /** Somebody wrote a note that is an emoji alone. */
+  | {
+      readonly kind: 'emoji.noted'
+      readonly target: { readonly type: string; readonly id: number }
+      readonly by: number
+    }
+  | { readonly kind: 'merge_request.deleted'; readonly id: number }
+
+/** A happening as listeners at once receive it. */
+export interface Heard<Kind extends HappeningKind | Instant['kind']> {
+  /** The same as in Told. */
+  readonly id: string
+  readonly at: Date
+  readonly happening: Extract<Happening | Instant, { readonly kind: Kind }>
+  readonly text: Kind extends TextKind ? WrittenText : undefined
+}
+
+/**
+ * Functions that run in the transaction of the change, when it is told. Each gets all happenings of its kind that are told
+ * together. A transaction runs again after a deadlock, so they must write to the database alone.
+ */
+export type ListenerAtOnce = {
+  readonly [Kind in HappeningKind | Instant['kind']]?: (heard: readonly Heard<Kind>[]) => Promise<unknown>
+}
+
+const atOnce: ListenerAtOnce[] = []
+
+/** Adds a listener. Areas above fill this when they are loaded: the server and the worker import them. */
+export const addListenerAtOnce = (listener: ListenerAtOnce): void => void atOnce.push(listener)
+
 /** People wait for the effects of a push, while an import of users tells 100,000 happenings at once. */
 const URGENT = { kinds: new Set<HappeningKind>(['ref.changed']), priority: 50 }
 
+type ToldAlone = Exclude<Happening, { readonly kind: TextKind }>
+
 /** Tells a happening. Call it in the transaction of the change. */
-export const tell = (happening: Happening): Promise<void> => tellAll([happening])
+export const tell = (happening: ToldAlone): Promise<void> => tellAll([happening])
+
+/** Tells that a text was written. Call it in the transaction of the change. */
+export const tellText = (happening: Extract<Happening, { readonly kind: TextKind }>, text: WrittenText) =>
+  pass([happening], text)
 
 /** Tells many happenings, with one statement for every 500. Call it in the transaction of the change. */
-export async function tellAll(happenings: readonly Happening[]): Promise<void> {
-  const at = new Date().toISOString()
-  const isUrgent = ({ kind }: Happening) => URGENT.kinds.has(kind)
-  const jobOf = (happening: Happening) => ({ id: randomUUID(), at, happening })
-  await enqueueAll('happening.told', happenings.filter(isUrgent).map(jobOf), { priority: URGENT.priority })
-  await enqueueAll('happening.told', happenings.filter(happening => !isUrgent(happening)).map(jobOf))
+export const tellAll = (happenings: readonly ToldAlone[]): Promise<void> => pass(happenings)
+
+/** Tells listeners at once of what no job passes on. Call it in the transaction of the change. */
+export const tellAtOnce = (instant: Instant): Promise<void> =>
+  hear([{ id: randomUUID(), at: new Date(), happening: instant, text: undefined }])
+
+async function pass(happenings: readonly Happening[], text?: WrittenText): Promise<void> {
+  const at = new Date()
+  const told = happenings.map(happening => ({ id: randomUUID(), at: at.toISOString(), happening }))
+  const isUrgent = ({ happening: { kind } }: { happening: Happening }) => URGENT.kinds.has(kind)
+  await enqueueAll('happening.told', told.filter(isUrgent), { priority: URGENT.priority })
+  await enqueueAll(
+    'happening.told',
+    told.filter(each => !isUrgent(each))
+  )
+  await hear(told.map(({ id, happening }) => ({ id, at, happening, text })))
+}
+
+interface HeardOfAny extends Omit<Heard<HappeningKind>, 'happening' | 'text'> {
+  readonly happening: Happening | Instant
+  readonly text: WrittenText | undefined
+}
+
+async function hear(all: readonly HeardOfAny[]): Promise<void> {
+  if (atOnce.length === 0) return
+  for (const kind of new Set(all.map(({ happening }) => happening.kind))) {
+    for (const listener of atOnce) {
+      const on = listener[kind] as ((heard: readonly HeardOfAny[]) => Promise<unknown>) | undefined
+      await on?.(all.filter(({ happening }) => happening.kind === kind))
+    }
+  }
 }

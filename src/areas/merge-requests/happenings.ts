@@ -4,7 +4,7 @@ import { type Happening, tell } from '../activity/happenings.js'
 
 export type ToldMergeRequest = Extract<Happening, { kind: 'merge_request.changed' }>
 
-interface Told extends Pick<ToldMergeRequest, 'action' | 'by' | 'changes' | 'oldrev'> {
+interface Told extends Pick<ToldMergeRequest, 'action' | 'by' | 'changes' | 'oldrev' | 'byItself'> {
   readonly id: number
 }
 

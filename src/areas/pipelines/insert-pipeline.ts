@@ -8,7 +8,7 @@ import { enqueue } from '../../queue/enqueue.js'
 import { wantedEvents } from '../hooks/wanted.js'
 import { holdProject } from '../projects/projects.queries.js'
 import { startPipeline } from './build-changes.js'
-import { tellPipeline } from './events/tell.js'
+import { isMailed, tellPipeline } from './events/tell.js'
 
 export interface NewPipeline {
   readonly projectId: number
@@ -57,10 +57,14 @@ async function once({ projectId }: NewPipeline, insert: () => Promise<number>): 
 }
 
 /** Inserts a pipeline that has ended before any build. To hooks that is a change of its status. */
-async function insertEnded(pipeline: NewPipeline, status: string, yamlErrors: string | null): Promise<number> {
+async function insertEnded(
+  pipeline: NewPipeline,
+  status: 'failed' | 'skipped',
+  yamlErrors: string | null
+): Promise<number> {
   const id = await insertPipeline(pipeline, status, yamlErrors)
   const wanted = await wantedEvents(pipeline.projectId)
-  if (wanted.pipeline) await tellPipeline(id)
+  if (wanted.pipeline || isMailed(status)) await tellPipeline(id)
   return id
 }
 

@@ -17,7 +17,7 @@ export async function movePipelineOn(pipeline: LockedPipeline): Promise<void> {
   const status = statusAfter(pipeline.status, pipelineStatus(pipeline.stages))
   if (status === pipeline.status) return
   await setStatus(pipeline, status)
-  pipeline.news.status = true
+  pipeline.news.status = status
 }
 
 async function startStages(pipeline: LockedPipeline): Promise<void> {

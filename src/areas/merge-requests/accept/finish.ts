@@ -1,7 +1,7 @@
 // What a merge brings about once the target branch has moved: all of it, exactly once.
 import { actorOf, originOf } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
-import { execute } from '../../../db/sql.js'
+import { execute, row } from '../../../db/sql.js'
 import { transact } from '../../../db/transact.js'
 import { BadRequest, NotAllowed, NotFound } from '../../../errors.js'
 import { RefMoved, refValue, ZERO } from '../../../git/refs.js'
@@ -31,6 +31,10 @@ const AGAIN_MS = 3000
 export async function markMerged({ id, commit, userId, removeSourceBranch }: FinishedMerge): Promise<boolean> {
   const now = new Date()
   return transact(async () => {
+    const before = await row<{ merge_when_build_succeeds: number }>(
+      'select merge_when_build_succeeds from merge_requests where id = ? for update',
+      [id]
+    )
     // Closed a moment ago, it is merged all the same: the branch has its changes.
     const { affectedRows } = await execute(
       `update merge_requests set state = 'merged', merge_status = 'can_be_merged', merge_commit_sha = ?, merge_user_id = ?,
@@ -42,7 +46,8 @@ export async function markMerged({ id, commit, userId, removeSourceBranch }: Fin
     )
     await execute('delete from merge_intents where merge_request_id = ?', [id])
     if (affectedRows === 0) return false
-    await tellMergeRequest({ action: 'merge', id, by: userId })
+    const byItself = before?.merge_when_build_succeeds === 1
+    await tellMergeRequest({ action: 'merge', id, by: userId, ...(byItself && { byItself }) })
     await enqueue('merge_request.settle', { id, userId }, { runAt: new Date(now.getTime() + AGAIN_MS) })
     return true
   })

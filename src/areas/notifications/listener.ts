@@ -1,0 +1,32 @@
+// Hears of what happens, and queues the mails about it. The change itself waits for none of this.
+import type { Listener } from '../activity/listeners.js'
+import { issueNotices } from './notices/issues.js'
+import { mergeRequestNotices } from './notices/merge-requests.js'
+import { commentNotice, noteNotice } from './notices/notes.js'
+import { sendNotice } from './notices/notice.js'
+import { pipelineNotice } from './notices/pipelines.js'
+import './unsubscribe.js'
+
+export const notifications: Listener = {
+  name: 'notifications',
+  on: {
+    'issue.changed': async told => {
+      for (const notice of await issueNotices(told)) await sendNotice(notice)
+    },
+    'merge_request.changed': async told => {
+      for (const notice of await mergeRequestNotices(told)) await sendNotice(notice)
+    },
+    'note.created': async told => {
+      const notice = await noteNotice(told)
+      if (notice) await sendNotice(notice)
+    },
+    'commit.commented': async told => {
+      const notice = await commentNotice(told)
+      if (notice) await sendNotice(notice)
+    },
+    'pipeline.changed': async told => {
+      const notice = await pipelineNotice(told)
+      if (notice) await sendNotice(notice)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { may } from '../../../access/authorize.js'
+import type { ToldOf } from '../../activity/happenings.js'
+import { findMergeRequest } from '../../merge-requests/merge-requests.queries.js'
+import type { Concerned } from '../people.queries.js'
+import type { MailEvent } from '../recipients.js'
+import { type Notice, pathOf, readProject, urlOf } from './notice.js'
+import { labelsOf } from './record-labels.queries.js'
+import { eventsOf, mentionsIn, namedBy, type RecordEvent, recordFacts } from './records.js'
+
+const EVENTS: { readonly [Event in RecordEvent]: MailEvent } = {
+  new: 'new_merge_request',
+  close: 'close_merge_request',
+  reopen: 'reopen_merge_request',
+  merge: 'merge_merge_request',
+  reassign: 'reassign_merge_request',
+  label: 'label_added'
+}
+
+export const mergeRequestReadable: Concerned['isReadable'] = (project, actor) =>
+  may(actor, 'merge_request.read', project)
+
+/** The mails about a change of a merge request; none when it is gone. */
+export async function mergeRequestNotices(
+  told: ToldOf<'merge_request.changed'>
+): Promise<readonly Notice<'merge-request'>[]> {
+  const { mergeRequest: record, action, by, changes = {}, byItself } = told.happening
+  const events = eventsOf(action, changes)
+  if (events.length === 0) return []
+  const { id, iid, target_project_id: projectId } = record
+  const [project, now] = await Promise.all([readProject(projectId), findMergeRequest(id)])
+  if (!project || !now) return []
+  const rest = { project: pathOf(project), url: urlOf(project, `merge_requests/${iid}`), reference: `!${iid}` }
+  const labelIds = events.includes('new') ? await labelsOf('MergeRequest', id) : (changes.labels?.added ?? [])
+  return events.map(event => ({
+    event: EVENTS[event],
+    once: `${told.id} ${event}`,
+    actorId: by,
+    byItself,
+    concerned: {
+      project,
+      target: { type: 'MergeRequest', id },
+      named: namedBy(event, record, changes),
+      mentions: event === 'new' ? mentionsIn(now.title, now.description) : [],
+      labelIds: event === 'new' || event === 'label' ? labelIds : [],
+      isReadable: mergeRequestReadable
+    },
+    mail: { kind: 'merge-request', thread: `merge_request_${id}` },
+    facts: () =>
+      recordFacts({ event, by, words: 'the merge request', record, changes, description: now.description, rest })
+  }))
+}

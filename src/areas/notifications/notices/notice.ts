@@ -1,0 +1,62 @@
+// One event that people may get mail of: whom it may concern, and what the mail shows.
+import { nobody } from '../../../access/actor.js'
+import { publicUrl } from '../../../config.js'
+import { marks, padded, rows } from '../../../db/sql.js'
+import type { MailFacts, MailKind } from '../../../mail/kinds.js'
+import { type NewMail, queueMail } from '../../mail/outbox.js'
+import { findProject, type ProjectRow } from '../../projects/projects.queries.js'
+import { type Concerned, readPeople } from '../people.queries.js'
+import { type MailEvent, recipientsOf } from '../recipients.js'
+
+export interface Notice<Kind extends MailKind = MailKind> {
+  readonly event: MailEvent
+  /** Unique to the notice. */
+  readonly once: string
+  readonly actorId: number | null
+  readonly byItself?: boolean
+  readonly concerned: Concerned
+  readonly mail: Pick<NewMail<Kind>, 'kind' | 'thread'>
+  /** Read when somebody gets the mail. */
+  readonly facts: () => Promise<MailFacts[Kind]>
+}
+
+/** Queues the mail of a notice, for all whom it concerns. A second call queues nothing. */
+export async function sendNotice<Kind extends MailKind>(notice: Notice<Kind>): Promise<void> {
+  const { event, once, actorId, byItself, concerned, mail } = notice
+  const people = await readPeople(concerned)
+  const addresses = new Map(people.map(({ id, address }) => [id, address]))
+  const recipients = recipientsOf(event, { actorId, byItself, people }).flatMap(({ userId, reason }) => {
+    const address = addresses.get(userId)
+    return address ? [{ userId, address, reason }] : []
+  })
+  if (recipients.length === 0) return
+  const { project, target } = concerned
+  await queueMail<Kind>({
+    ...mail,
+    once,
+    facts: await notice.facts(),
+    list: { projectId: project.id, ...(target && { target: { ...target, projectId: project.id } }) },
+    recipients
+  })
+}
+
+/** Reads a project without the rights of anybody; undefined when it is gone. */
+export const readProject = (id: number): Promise<ProjectRow | undefined> => findProject(id, nobody)
+
+export const pathOf = ({ namespace_path: namespace, path }: ProjectRow): string => `${namespace}/${path}`
+export const urlOf = (project: ProjectRow, page: string): string => `${publicUrl()}/${pathOf(project)}/${page}`
+
+/** Returns the names of users by their ids; for nobody and for those who are gone, a word. */
+export async function readNames(ids: readonly (number | null | undefined)[]): Promise<(id: number | null) => string> {
+  const known = [...new Set(ids)].filter(id => id !== null && id !== undefined)
+  const list = padded(known)
+  const found =
+    known.length === 0
+      ? []
+      : await rows<{ id: number; name: string; username: string }>(
+          `select id, name, username from users where id in (${marks(list)})`,
+          list
+        )
+  const names = new Map(found.map(({ id, name, username }) => [id, `${name} (@${username})`]))
+  return id => (id === null ? 'nobody' : (names.get(id) ?? 'somebody'))
+}

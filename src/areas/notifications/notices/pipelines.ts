@@ -1,0 +1,56 @@
+import { may } from '../../../access/authorize.js'
+import { rows } from '../../../db/sql.js'
+import { readCommit } from '../../../git/objects.js'
+import type { ToldOf } from '../../activity/happenings.js'
+import { repositoryPath } from '../../projects/repositories.js'
+import { type Notice, pathOf, readProject, urlOf } from './notice.js'
+
+/** Builds that a mail names. */
+const MOST_BUILDS = 20
+
+/** The mail about the end of a pipeline; null for other changes. Nobody is the actor: who started it wants to hear. */
+export async function pipelineNotice(told: ToldOf<'pipeline.changed'>): Promise<Notice<'pipeline'> | null> {
+  const { pipeline } = told.happening
+  const { id, status, sha, ref } = pipeline
+  if (status !== 'failed' && status !== 'success') return null
+  const project = await readProject(pipeline.project_id)
+  if (!project) return null
+  return {
+    event: status === 'failed' ? 'failed_pipeline' : 'success_pipeline',
+    once: `${told.id} pipeline`,
+    actorId: null,
+    concerned: {
+      project,
+      named: [['pipeline_user', pipeline.user_id]],
+      isReadable: (of, actor) => may(actor, 'pipeline.read', of)
+    },
+    mail: { kind: 'pipeline' },
+    facts: async () => {
+      const [commit, failed] = await Promise.all([readCommit(repositoryPath(project), sha), failedBuilds(pipeline)])
+      return {
+        project: pathOf(project),
+        url: urlOf(project, `pipelines/${id}`),
+        id,
+        status,
+        ref,
+        commit: sha.slice(0, 8),
+        title: commit?.message.split('\n', 1)[0] ?? '',
+        failed: failed.slice(0, MOST_BUILDS),
+        failed_total: failed.length
+      }
+    }
+  }
+}
+
+type Pipeline = ToldOf<'pipeline.changed'>['happening']['pipeline']
+
+/** The builds that had failed when the pipeline ended: by now they may have been repeated. */
+async function failedBuilds({ id, builds }: Pipeline): Promise<readonly string[]> {
+  const failed = new Set(builds.filter(({ status }) => status === 'failed').map(build => build.id))
+  if (failed.size === 0) return []
+  const found = await rows<{ id: number; stage: string; name: string }>(
+    `select id, stage, name from builds where pipeline_id = ? and not allow_failure order by id limit 2000`,
+    [id]
+  )
+  return found.filter(build => failed.has(build.id)).map(({ stage, name }) => `${stage}: ${name}`)
+}

@@ -1,0 +1,195 @@
+// The facts about the people whom an event may concern, all with one statement: five thousand watchers of a project and ten
+// thousand names in a text cost no more statements than none.
+import { type Actor, actorOf } from '../../access/actor.js'
+import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/actor-user.js'
+import { levelIn } from '../../access/authorize.js'
+import { type Fragment, LEVEL_OF_EACH, lasts, membersOfProject } from '../../access/membership.js'
+import { lowerMarks, marks, padded, rows, type Value } from '../../db/sql.js'
+import { GUEST } from '../../lib/levels.js'
+import type { TargetType } from '../participation/targets.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
+import { DEFAULT_LEVEL, eventsIn, nameOf, numberOf } from './levels.js'
+import type { Applied, Person, Role } from './recipients.js'
+
+/** What decides who may be concerned. */
+export interface Concerned {
+  readonly project: ProjectRow
+  /** Its participants and subscribers are concerned. */
+  readonly target?: { readonly type: TargetType; readonly id: number }
+  /** Who has written about what has neither: a statement that gives `user_id`. */
+  readonly writers?: Fragment
+  /** People whom the event names; null for nobody. */
+  readonly named: readonly (readonly [role: Role, userId: number | null])[]
+  /** Names of users and groups in the text. */
+  readonly mentions?: readonly string[]
+  /** Labels whose subscribers are concerned. */
+  readonly labelIds?: readonly number[]
+  /** Whether somebody who may see the project, with this level there, may read the target. */
+  readonly isReadable: (project: ProjectRow, actor: Actor) => boolean
+}
+
+export interface Candidate extends Person {
+  readonly username: string
+  /** Where mail goes to; null when no address of the user is confirmed. */
+  readonly address: string | null
+}
+
+/** Each role is a bit, so that the database gathers those of a person. */
+const ROLES: readonly Role[] = [
+  'author',
+  'assignee',
+  'previous_assignee',
+  'participant',
+  'mentioned',
+  'subscriber',
+  'unsubscribed',
+  'label_subscriber',
+  'pipeline_user'
+]
+const bit = (role: Role) => 2 ** ROLES.indexOf(role)
+const rolesIn = (bits: number): ReadonlySet<Role> => new Set(ROLES.filter(role => (bits & bit(role)) !== 0))
+
+interface CandidateRow extends ActorUserColumns {
+  readonly state: string
+  readonly roles: number
+  readonly access_level: number | null
+  readonly project_level: number | null
+  readonly project_events: string | null
+  readonly group_level: number | null
+  readonly group_events: string | null
+  readonly global_level: number | null
+  readonly global_events: string | null
+  readonly address: string | null
+}
+
+/** Returns all whom an event may concern, each once; with `only`, this user alone, concerned or not. */
+export async function readPeople(concerned: Concerned, only?: number): Promise<readonly Candidate[]> {
+  const parts = [...partsOf(concerned), ...(only === undefined ? [] : [role(0, 'select ? as user_id', [only])])]
+  const { project } = concerned
+  const found = await rows<CandidateRow>(
+    `select ${ACTOR_USER}, u.state, c.roles, ${LEVEL_OF_EACH.column},
+       sp.level as project_level, sp.events as project_events, sg.level as group_level, sg.events as group_events,
+       su.level as global_level, su.events as global_events,
+       coalesce(e.email, if(u.confirmed_at is null, null, u.email)) as address
+     from (select user_id, bit_or(role) as roles from (${parts.map(({ sql }) => sql).join('\n union all ')}) every
+       ${only === undefined ? '' : 'where user_id = ?'} group by user_id) c
+     join users u on u.id = c.user_id join projects p on p.id = ? ${LEVEL_OF_EACH.joins}
+     left join notification_settings sp on sp.user_id = u.id and sp.source_type = 'Project' and sp.source_id = p.id
+     left join notification_settings sg on sg.user_id = u.id and sg.source_type = 'Group' and sg.source_id = p.namespace_id
+     left join notification_settings su on su.user_id = u.id and su.source_type = 'Global' and su.source_id = 0
+     left join emails e on e.user_id = u.id and e.email_key = lower(su.notification_email)`,
+    [...parts.flatMap(({ values }) => values), ...(only === undefined ? [] : [only]), project.id]
+  )
+  return found.map(row => candidateOf(row, concerned))
+}
+
+function candidateOf(row: CandidateRow, { project, isReadable }: Concerned): Candidate {
+  const actor = actorOf(actorUserOf(row), 'private')
+  const seen = { ...project, access_level: row.access_level }
+  return {
+    id: row.id,
+    username: row.username,
+    address: row.address,
+    applied: appliedOf(row),
+    roles: rolesIn(Number(row.roles)),
+    isBlocked: row.state !== 'active',
+    // An administrator counts as an owner, and is no member for that.
+    isMember: levelIn(seen, { user: { ...actorUserOf(row), admin: false } }) >= GUEST,
+    canRead: isReadable(seen, actor)
+  }
+}
+
+/** What holds: the setting of the project, unless that is global; then of the group; then of everything. */
+function appliedOf(row: CandidateRow): Applied {
+  const places = [
+    ['project', row.project_level, row.project_events],
+    ['group', row.group_level, row.group_events],
+    ['global', row.global_level, row.global_events]
+  ] as const
+  for (const [from, number, events] of places) {
+    const level = number === null ? 'global' : nameOf(number)
+    if (level !== 'global') return { level, from, events: eventsIn(events) }
+  }
+  // Not specified: the level global of everything. There is nothing that it could stand for.
+  return { level: DEFAULT_LEVEL, from: 'global', events: new Set() }
+}
+
+const role = (bits: number, sql: string, values: readonly Value[]): Fragment => ({
+  sql: `select user_id, ${bits} as role from (${sql}) some`,
+  values
+})
+
+/** The levels with which people hear of what does not concern them otherwise. */
+const HEARING = `(${numberOf('watch')}, ${numberOf('custom')})`
+
+function partsOf({ project, target, writers, named, mentions = [], labelIds = [] }: Concerned): Fragment[] {
+  const known = named.filter((each): each is readonly [Role, number] => each[1] !== null)
+  return [
+    ...settingsOf(project),
+    ...known.map(([name, id]) => role(bit(name), 'select ? as user_id', [id])),
+    ...(target ? ofTarget(target) : []),
+    ...(writers ? [role(bit('participant'), writers.sql, writers.values)] : []),
+    ...(labelIds.length > 0 ? [ofLabels(project.id, labelIds)] : []),
+    ...(mentions.length > 0 ? ofMentions(project.id, mentions) : [])
+  ]
+}
+
+/** The setting of everything is about the projects of which one is a member. */
+function settingsOf({ id, namespace_id: namespaceId }: ProjectRow): Fragment[] {
+  const members = membersOfProject(id)
+  const of = (type: string, sourceId: number) =>
+    role(
+      0,
+      `select user_id from notification_settings where source_type = ? and source_id = ? and level in ${HEARING}`,
+      [type, sourceId]
+    )
+  return [
+    of('Project', id),
+    of('Group', namespaceId),
+    role(
+      0,
+      `select member.user_id from (${members.sql}) member join notification_settings s
+         on s.user_id = member.user_id and s.source_type = 'Global' and s.source_id = 0 and s.level in ${HEARING}`,
+      members.values
+    )
+  ]
+}
+
+const ofTarget = ({ type, id }: NonNullable<Concerned['target']>): Fragment[] => [
+  role(bit('participant'), 'select user_id from participants where target_type = ? and target_id = ?', [type, id]),
+  ...([['subscriber', true] as const, ['unsubscribed', false] as const] as const).map(([name, subscribed]) =>
+    role(bit(name), 'select user_id from subscriptions where target_type = ? and target_id = ? and subscribed = ?', [
+      type,
+      id,
+      subscribed
+    ])
+  )
+]
+
+/** A label of a group has subscribers in each project. */
+function ofLabels(projectId: number, labelIds: readonly number[]): Fragment {
+  const list = padded(labelIds)
+  return role(
+    bit('label_subscriber'),
+    `select user_id from subscriptions
+     where target_type = 'Label' and target_id in (${marks(list)}) and project_id = ? and subscribed`,
+    [...list, projectId]
+  )
+}
+
+/** Decided: `@all` and `@group` mean each member. */
+function ofMentions(projectId: number, names: readonly string[]): Fragment[] {
+  const list = padded(names)
+  const members = membersOfProject(projectId)
+  const all = names.some(name => name.toLowerCase() === 'all')
+  return [
+    role(bit('mentioned'), `select id as user_id from users where username_key in (${lowerMarks(list)})`, list),
+    role(
+      bit('mentioned'),
+      `select r.user_id from namespaces n join members r on r.source_type = 'namespace' and r.source_id = n.id
+         and ${lasts('r')} where n.kind = 'group' and n.path_key in (${lowerMarks(list)})`,
+      list
+    ),
+    ...(all ? [role(bit('mentioned'), members.sql, members.values)] : [])
+  ]
+}

@@ -1,0 +1,28 @@
+// What one click in a mail ends.
+import { row } from '../../db/sql.js'
+import { NotFound } from '../../errors.js'
+import { fillUnsubscribing, type Unsubscription } from '../mail/unsubscribing.js'
+import { setSubscription } from '../participation/subscriptions.js'
+import { TABLES } from '../participation/targets.js'
+import { saveSetting } from './settings.js'
+
+/**
+ * Ends the mail about an issue or merge request; without one, all mail about the project, because a smaller change would
+ * leave some of it. Does nothing for users, targets and projects that are gone.
+ */
+export async function unsubscribe(what: Unsubscription): Promise<void> {
+  if (!(await row('select id from users where id = ?', [what.userId]))) return
+  if (!('target' in what)) {
+    await saveSetting({ type: 'Project', id: what.projectId }, what.userId, { level: 'disabled' }).catch(ifThere)
+    return
+  }
+  const { target } = what
+  if (!(await row(`select id from ${TABLES[target.type]} where id = ?`, [target.id]))) return
+  await setSubscription(target, what.userId, false)
+}
+
+function ifThere(error: unknown): void {
+  if (!(error instanceof NotFound)) throw error
+}
+
+fillUnsubscribing(unsubscribe)
