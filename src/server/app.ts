@@ -27,6 +27,7 @@ import { authorizeRoutes } from './web/authorize.js'
 import { oauthTokenRoutes } from './web/oauth-tokens.js'
 import { profileRoutes } from './web/profile.js'
 import { signInRoutes } from './web/sign-in.js'
+import { unsubscribeRoutes } from './web/unsubscribe.js'
 
 export const API_PREFIX = '/api/v3'
 
@@ -82,6 +83,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     await api.register(fileRoutes)
     await api.register(runnerProtocolRoutes)
     await api.register(signInRoutes)
+    await api.register(unsubscribeRoutes)
     await api.register(profileRoutes)
     await api.register(applicationPages)
     await api.register(authorizeRoutes)

@@ -9,6 +9,7 @@ import { expiredSessions } from '../credentials/expired-sessions.js'
 import { expiredTokens } from '../credentials/expired-tokens.js'
 import { oldDeliveries } from '../hooks/old-deliveries.js'
 import { unfinishedImports } from '../imports/unfinished-imports.js'
+import { oldMailFiles, oldMails } from '../mail/old-mails.js'
 import { expiredMembers } from '../members/expired-members.js'
 import { oldRefChanges } from '../refs/old-ref-changes.js'
 import { unfinishedRemovals } from '../removal/unfinished-removals.js'
@@ -30,6 +31,8 @@ export const tasks: readonly Task[] = [
   oldAuditEvents,
   oldDeliveries,
   oldJobs,
+  oldMailFiles,
+  oldMails,
   oldPasswordAttempts,
   oldQueueMinutes,
   oldRefChanges,
