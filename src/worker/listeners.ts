@@ -1,4 +1,5 @@
 // The list of all listeners. Only this file knows both the areas that tell happenings and the listeners.
+import { accountMail } from '../areas/accounts/account-mail.js'
 import { activityFeed } from '../areas/activity/feed.js'
 import type { Told } from '../areas/activity/happenings.js'
 import type { Listener } from '../areas/activity/listeners.js'
@@ -40,6 +41,7 @@ const listeners: readonly Listener[] = [
   notifications,
   branchMoves,
   todoListener,
+  accountMail,
   activityFeed({
     ...recordEntries,
     'ref.changed': feedEntryOfPush,
