@@ -29,6 +29,7 @@ import { passwordRoutes } from './web/passwords.js'
 import { profileRoutes } from './web/profile.js'
 import { signInRoutes } from './web/sign-in.js'
 import { signUpRoutes } from './web/sign-up.js'
+import { unsubscribeRoutes } from './web/unsubscribe.js'
 
 export const API_PREFIX = '/api/v3'
 
@@ -86,6 +87,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     await api.register(signInRoutes)
     await api.register(signUpRoutes)
     await api.register(passwordRoutes)
+    await api.register(unsubscribeRoutes)
     await api.register(profileRoutes)
     await api.register(applicationPages)
     await api.register(authorizeRoutes)

@@ -40,8 +40,8 @@ const listeners: readonly Listener[] = [
   systemNotes,
   notifications,
   branchMoves,
-  accountMail,
   todoListener,
+  accountMail,
   activityFeed({
     ...recordEntries,
     'ref.changed': feedEntryOfPush,

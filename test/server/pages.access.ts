@@ -52,6 +52,9 @@ export const access: ResourceAccess = {
     'POST /oauth/revoke': { expected: statuses({ others: 401 }) },
     // It looks where OAuth tokens belong.
     'GET /oauth/token/info': { expected: statuses({ others: 401 }) },
+    // Without a link from a mail.
+    'GET /-/unsubscribe': { expected: statuses({ others: 404 }) },
+    'POST /-/unsubscribe': { expected: statuses({ others: 404 }) },
     'GET /-/health': { expected: EVERYBODY },
     'GET /-/readiness': { expected: EVERYBODY },
     'GET /-/metrics': { expected: ADMINISTRATOR }

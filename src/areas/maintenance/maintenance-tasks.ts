@@ -11,6 +11,7 @@ import { expiredTokens } from '../credentials/expired-tokens.js'
 import { oldSignInAddresses } from '../credentials/sign-in-addresses.js'
 import { oldDeliveries } from '../hooks/old-deliveries.js'
 import { unfinishedImports } from '../imports/unfinished-imports.js'
+import { oldMailFiles, oldMails } from '../mail/old-mails.js'
 import { expiredMembers } from '../members/expired-members.js'
 import { oldRefChanges } from '../refs/old-ref-changes.js'
 import { unfinishedRemovals } from '../removal/unfinished-removals.js'
@@ -32,6 +33,8 @@ export const tasks: readonly Task[] = [
   oldAuditEvents,
   oldDeliveries,
   oldJobs,
+  oldMailFiles,
+  oldMails,
   oldPasswordAttempts,
   oldQueueMinutes,
   oldRefChanges,
