@@ -238,6 +238,29 @@ t.test('sign-ups from an address are counted', async t => {
   t.ok(refused.headers.get('retry-after'))
 })
 
+t.test('the sign-ups that wait are bounded', async t => {
+  const values = Array.from({ length: 10_000 }, (_, at) => `('waiting-${at}', 'n', 'w${at}@example.org', 'x', now(3))`)
+  await execute(`insert into sign_ups (username, name, email, password_hash, created_at) values ${values.join(', ')}`)
+  const refused = await signUp(person('one-too-many'))
+  t.equal(refused.status, 503)
+  t.match(refused.body, '10000 people have signed up')
+  await execute('delete from sign_ups')
+})
+
+t.test('a user cannot trouble strangers by entering their addresses', async t => {
+  const user = await app.make.user()
+  const stranger = 'stranger@example.org'
+  for (let tries = 0; tries < 5; tries++) {
+    const { id } = (await app.as(user).post('/user/emails', { email: stranger })).json()
+    await mails()
+    await app.as(user).delete(`/user/emails/${id}`)
+    await app.as(user).post('/user/emails', { email: `${tries}-${stranger}` })
+  }
+  await mails()
+  const sent = await row('select count(*) as total from mail_deliveries where address = ?', [stranger])
+  t.match(sent, { total: 3 })
+})
+
 t.test('a user whom an administrator does not confirm confirms by a mail', async t => {
   const body = person('unconfirmed', { confirm: false })
   const made = await app.as(root).post('/users', body)
