@@ -1,6 +1,6 @@
 // The keys that a job takes over from the root of the file, or from `default`, when it lacks them.
-import { readArtifacts, readCache } from './config-parts.js'
-import type { CiArtifacts, CiCache, CiRetry, CiVariable } from './config-types.js'
+import { readArtifacts, readCache, readImage, readServices } from './config-parts.js'
+import type { CiArtifacts, CiCache, CiImage, CiRetry, CiVariable } from './config-types.js'
 import {
   checkKeys,
   given,
@@ -9,7 +9,6 @@ import {
   readFlag,
   readList,
   readSection,
-  readText,
   readTexts,
   reportAt,
   type Section
@@ -21,8 +20,8 @@ import { readTimeout } from './timing.js'
 export interface Shared {
   readonly beforeScript: readonly string[]
   readonly afterScript: readonly string[]
-  readonly image: string | null
-  readonly services: readonly string[]
+  readonly image: CiImage | null
+  readonly services: readonly CiImage[]
   readonly cache: CiCache | null
   readonly tags: readonly string[]
   readonly artifacts: CiArtifacts | null
@@ -56,8 +55,8 @@ export function readShared(section: Section, only: readonly string[] = NAMES): S
   return {
     beforeScript: readList(read, 'before_script', { single: true }) ?? [],
     afterScript: readList(read, 'after_script', { single: true }) ?? [],
-    image: readText(read, 'image', 255),
-    services: readList(read, 'services', { check: nameProblem }) ?? [],
+    image: readImage(read),
+    services: readServices(read),
     cache: readCache(read) ?? null,
     tags: [...new Set(readList(read, 'tags', { check: nameProblem }))],
     artifacts: readArtifacts(read),

@@ -17,8 +17,9 @@ import {
 } from './config-values.js'
 import { readNeeds } from './needs.js'
 import { expandParallel } from './parallel.js'
-import { patternProblem, refPatternProblem } from './refs.js'
+import { patternProblem } from './refs.js'
 import { readRules } from './rules/read-rules.js'
+import { readSelection } from './rules/selection.js'
 import { readStartIn } from './timing.js'
 
 export const JOB_KEYS = [
@@ -64,6 +65,7 @@ export function readJob(name: string, section: Section, defaults: Defaults): CiJ
     when,
     startIn: readStartIn(section, when),
     ...readSelection(section),
+    rules: readRules(section),
     needs: readNeeds(section),
     environment: readEnvironment(section),
     dependencies: readDependencies(section),
@@ -72,20 +74,6 @@ export function readJob(name: string, section: Section, defaults: Defaults): CiJ
     resourceGroup: readText(section, 'resource_group', 255)
   }
   return expandParallel(section, job)
-}
-
-/** Which pipelines have the job. */
-function readSelection(section: Section): Pick<CiJob, 'only' | 'except' | 'rules'> {
-  for (const key of ['only', 'except']) {
-    if (given(section, 'rules') !== undefined && given(section, key) !== undefined) {
-      reportAt(section, key, 'cannot stand together with rules')
-    }
-  }
-  return {
-    only: readList(section, 'only', { check: refPatternProblem }) ?? [],
-    except: readList(section, 'except', { check: refPatternProblem }) ?? [],
-    rules: readRules(section)
-  }
 }
 
 function readAllowFailure(section: Section): Pick<CiJob, 'allowFailure' | 'allowFailureCodes'> {

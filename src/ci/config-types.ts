@@ -27,6 +27,18 @@ export interface CiCache {
   readonly fallbackKeys: readonly string[]
 }
 
+/** An image, or a service, that is started in another way than its maker meant. */
+export interface CiContainer {
+  readonly name: string
+  /** The host name of a service. */
+  readonly alias: string | null
+  readonly entrypoint: readonly string[] | null
+  readonly command: readonly string[] | null
+}
+
+/** Mostly a name alone. */
+export type CiImage = string | CiContainer
+
 export interface CiArtifacts {
   readonly name: string | null
   readonly paths: readonly string[]
@@ -86,8 +98,8 @@ export interface CiJob {
   readonly script: readonly string[]
   readonly beforeScript: readonly string[]
   readonly afterScript: readonly string[]
-  readonly image: string | null
-  readonly services: readonly string[]
+  readonly image: CiImage | null
+  readonly services: readonly CiImage[]
   /** The global variables; the job's own variables replace those of the same name. */
   readonly variables: readonly CiVariable[]
   /** The names of those variables that the job itself has. */
@@ -96,8 +108,12 @@ export interface CiJob {
   readonly tags: readonly string[]
   readonly allowFailure: boolean
   readonly when: BuildWhen
+  /** Names, keywords and expressions of refs; empty for all refs. */
   readonly only: readonly string[]
   readonly except: readonly string[]
+  /** What must hold besides, and what must not: from `only` and `except` that are mappings. */
+  readonly onlyRule: CiRule | null
+  readonly exceptRules: readonly CiRule[]
   readonly environment: CiEnvironment | null
   readonly artifacts: CiArtifacts | null
   /** The names of jobs; null means all jobs of earlier stages. */

@@ -55,7 +55,7 @@ export function asksToSkip(commitMessage: string): boolean {
 
 /** What a configuration looks at besides the ref, so that nothing else must be read. */
 export function inputsNeeded({ jobs, workflow }: CiConfig) {
-  const rules = [...(workflow.rules ?? []), ...jobs.flatMap(job => job.rules ?? [])]
+  const rules = [...(workflow.rules ?? []), ...jobs.flatMap(rulesOf)]
   const names = jobs.flatMap(({ tags, resourceGroup }) => [...tags, resourceGroup ?? ''])
   return {
     variables: rules.length > 0 || names.some(name => name.includes('$')),
@@ -63,6 +63,12 @@ export function inputsNeeded({ jobs, workflow }: CiConfig) {
     exists: rules.some(rule => rule.exists !== null)
   }
 }
+
+const rulesOf = ({ rules, onlyRule, exceptRules }: CiJob) => [
+  ...(rules ?? []),
+  ...(onlyRule ? [onlyRule] : []),
+  ...exceptRules
+]
 
 function planSelected(config: CiConfig, context: PlanContext): Plan {
   const judge = ruleJudge(context.facts ?? { changed: [], files: [] })
@@ -98,10 +104,17 @@ function selectJobs(
   judge: RuleJudge
 ): Selected[] {
   return config.jobs.flatMap((job): Selected[] => {
-    if (job.rules === null) return selects(job) ? [{ job, rule: null }] : []
+    if (job.rules === null) return selects(job) && meetsConditions(job, context, judge) ? [{ job, rule: null }] : []
     const rule = judge.choose(job.rules, valuesOfJob(job, context))
     return rule && (rule.when ?? job.when) !== 'never' ? [{ job, rule }] : []
   })
+}
+
+/** Whether the conditions of `only` and `except` let a job through whose refs fit. */
+function meetsConditions(job: CiJob, context: JobContext, judge: RuleJudge): boolean {
+  if (job.onlyRule === null && job.exceptRules.length === 0) return true
+  const values = valuesOfJob(job, context)
+  return (job.onlyRule === null || judge.holds(job.onlyRule, values)) && !judge.choose(job.exceptRules, values)
 }
 
 /** The selected jobs by their names, and by those of the jobs of which `parallel` made them. */

@@ -6,6 +6,7 @@ import type {
   CiArtifacts,
   CiCache,
   CiEnvironment,
+  CiImage,
   CiJob,
   CiRetry,
   CiRule,
@@ -21,8 +22,8 @@ export interface BuildOptions {
   readonly artifacts: CiArtifacts | null
   /** The names of builds whose artifacts the build needs; null means all builds of earlier stages. */
   readonly dependencies: readonly string[] | null
-  readonly image: string | null
-  readonly services: readonly string[]
+  readonly image: CiImage | null
+  readonly services: readonly CiImage[]
   readonly cache: CiCache | null
 }
 

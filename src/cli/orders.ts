@@ -7,6 +7,7 @@ import { config } from '../config.js'
 import { Misconfigured, Unavailable } from '../errors.js'
 import { socketPath } from '../home.js'
 import { listenUnix } from '../lib/listen-unix.js'
+import { processEnded, startOf } from '../lib/process-status.js'
 
 export type Order = 'stop' | 'restart'
 /** What carries out each order. */
@@ -14,6 +15,8 @@ export type Orders = { readonly [Name in Order]: () => Promise<void> }
 
 /** Milliseconds until a command no longer waits. A stop takes 40 s at the most, before processes are killed. */
 const LONGEST_WAIT = 90_000
+/** Milliseconds in which the process ends after its answer. */
+const LONGEST_END = 20_000
 /** Longer than any order, and than any answer. */
 const LONGEST_TEXT = 4096
 
@@ -75,8 +78,10 @@ export async function give(order: Order): Promise<boolean> {
   if (!client) return false
   client.setTimeout(LONGEST_WAIT, () => client.destroy(new Error('no answer')))
   client.write(`${order}\n`)
-  const [, text] = (await toEnd(client).catch(() => '')).split('\n')
+  const { text, owner } = await toEnd(client)
   if (text !== DONE) throw new Unavailable(text || `the appliance gave no answer within ${LONGEST_WAIT / 1000} s`)
+  // The connection closes a moment before the process is gone.
+  if (order === 'stop' && owner) await processEnded(owner.pid, owner.startedAt, LONGEST_END)
   return true
 }
 
@@ -116,8 +121,28 @@ function firstLine(client: Socket): Promise<string> {
   })
 }
 
-async function toEnd(client: Socket): Promise<string> {
-  let text = ''
-  for await (const more of client.setEncoding('utf8')) if (text.length < LONGEST_TEXT) text += more
-  return text
+interface Answer {
+  readonly text: string
+  /** The process that gave it, if it was known in time. */
+  readonly owner: { readonly pid: number; readonly startedAt: number } | undefined
+}
+
+async function toEnd(client: Socket): Promise<Answer> {
+  let said = ''
+  let owner: Answer['owner']
+  try {
+    for await (const more of client.setEncoding('utf8')) {
+      if (said.length < LONGEST_TEXT) said += more
+      owner ??= ownerIn(said)
+    }
+  } catch {
+    // What was said before the connection broke is the answer.
+  }
+  return { text: said.split('\n')[1] ?? '', owner }
+}
+
+function ownerIn(said: string): Answer['owner'] {
+  const pid = Number(/^(\d+)\n/.exec(said)?.[1])
+  const startedAt = startOf(pid)
+  return startedAt === null ? undefined : { pid, startedAt }
 }

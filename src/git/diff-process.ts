@@ -1,7 +1,8 @@
 // One `git diff-tree --stdin` process. It gets commits one after the other and answers them in order: 8,000 a second,
 // compared with 50 a second when each commit has its own process.
 import { randomBytes } from 'node:crypto'
-import { type GitKind, processorSeconds } from './limits.js'
+import { processStatus } from '../lib/process-status.js'
+import type { GitKind } from './limits.js'
 import { keepAlive, type Pooled } from './process-pool.js'
 import { failure, GitFailure, GitLimit, spawnGit } from './run.js'
 
@@ -67,7 +68,7 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
   const clock = setInterval(() => {
     const idle = performance.now() - since
     if (waiting.length === 0) return idle < IDLE_TIME ? undefined : void close()
-    const used = processorSeconds(child.pid)
+    const used = processStatus(child.pid ?? 0)?.processorSeconds ?? 0
     if (since !== seen.since) seen = { since, used }
     if (used - seen.used > PROCESSOR_LIMIT) {
       fail(new GitLimit(`git needs more than ${PROCESSOR_LIMIT} s of processor time to count what changed`))

@@ -1,6 +1,5 @@
 // The limits of every git process on memory and processor time. A few hundred bytes of hostile objects can make git ask for
 // gigabytes, so the limit that holds is that of the system, not a guess from the size of what came in.
-import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { config } from '../config.js'
 
@@ -91,16 +90,4 @@ export function limitReached(
   }
   if (STACK_SIGNALS.includes(signal) || STACK.test(stderr)) return 'its objects are nested too deeply for git'
   return undefined
-}
-
-/** Returns the processor seconds that a process has used so far; 0 when it is gone. */
-export function processorSeconds(pid: number | undefined): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    // User and system time, in hundredths: Linux shows this unit to programs on every machine.
-    return (Number(fields[11]) + Number(fields[12])) / 100
-  } catch {
-    return 0
-  }
 }

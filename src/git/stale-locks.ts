@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { link, readdir, readFile, readlink, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { processStatus, TICKS } from '../lib/process-status.js'
 
 /** Folders of a repository that hold locks beside those of refs. */
 const FOLDERS = ['.', 'objects/info', 'objects/info/commit-graphs', 'objects/pack']
@@ -90,9 +91,8 @@ async function writersOf(repository: string): Promise<number[]> {
     const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '')
     const works = environment.includes(`GIT_DIR=${repository}`) || rest.includes(repository) || folder === repository
     if (!works) continue
-    const line = await textOf(`/proc/${pid}/stat`)
-    const ticks = Number(line.slice(line.lastIndexOf(')') + 2).split(' ')[19] ?? 0)
-    starts.push(boot + ticks * 10)
+    const status = processStatus(Number(pid))
+    if (status) starts.push(boot + (status.startedAt * 1000) / TICKS)
   }
   return starts
 }

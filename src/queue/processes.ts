@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { config } from '../config.js'
 import { execute, marks, rows } from '../db/sql.js'
 import { transact } from '../db/transact.js'
+import { startOf } from '../lib/process-status.js'
 import { noteFailures } from './failures.js'
 import { CRASHES, type Queue } from './jobs.js'
 
@@ -157,20 +158,5 @@ export function machine(): string {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`
   } catch {
     return hostname()
-  }
-}
-
-/**
- * Returns when a process started, in clock ticks since boot, or null when it is gone. The start time distinguishes it
- * from a later process with the same pid.
- */
-export function startOf(pid: number): number | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    // A zombie no longer runs anything.
-    return fields[0] === 'Z' ? null : Number(fields[19])
-  } catch {
-    return null
   }
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ifThere } from '../lib/if-there.js'
+import { processStatus } from '../lib/process-status.js'
 
 /** The processes of one script. */
 export interface Members {
@@ -97,11 +98,7 @@ export const isStopped = (pid: number) => /^[Tt]$/.test(stateOf(pid))
 const isAtRest = (pid: number) => /^[TtZX]?$/.test(stateOf(pid))
 
 /** The letter of the state; empty when the process has gone. */
-function stateOf(pid: number): string {
-  const line = ifThere(() => readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? ''
-  // The name stands in brackets and may contain any character.
-  return line.charAt(line.lastIndexOf(')') + 2)
-}
+const stateOf = (pid: number) => processStatus(pid)?.state ?? ''
 
 function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {

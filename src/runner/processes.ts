@@ -1,20 +1,21 @@
 // Reads /proc to make sure that all processes of a build are gone.
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { processEnded, processStatus, startOf } from '../lib/process-status.js'
 
 /** A process, with its start time to distinguish it from a later process with the same number. */
 export interface FirstProcess {
   readonly pid: number
-  readonly startedAt: string
+  readonly startedAt: number
 }
 
 const PATIENCE = 10_000
 const STEP = 2
 
 /** Returns the process with this number, or undefined when it has already gone. */
-export async function firstProcess(pid: number): Promise<FirstProcess | undefined> {
-  const startedAt = await startOf(pid)
-  return startedAt === undefined ? undefined : { pid, startedAt }
+export function firstProcess(pid: number): FirstProcess | undefined {
+  const startedAt = startOf(pid)
+  return startedAt === null ? undefined : { pid, startedAt }
 }
 
 /**
@@ -22,41 +23,20 @@ export async function firstProcess(pid: number): Promise<FirstProcess | undefine
  * becomes a zombie only after the kernel has ended the others. bubblewrap itself ends a moment before that. Throws when
  * the wait takes more than ten seconds.
  */
-export async function processEnded(first: FirstProcess): Promise<void> {
-  for (let waited = 0; waited < PATIENCE; waited += STEP) {
-    if ((await startOf(first.pid)) !== first.startedAt) return
-    await delay(STEP)
-  }
-  throw new Error(`process ${first.pid} of a build did not end`)
+export async function firstEnded({ pid, startedAt }: FirstProcess): Promise<void> {
+  if (!(await processEnded(pid, startedAt, PATIENCE))) throw new Error(`process ${pid} of a build did not end`)
 }
-
-/** Returns when a process started, in the kernel's ticks, or undefined when it is gone or a zombie. */
-async function startOf(pid: number): Promise<string | undefined> {
-  const fields = await statusOf(pid)
-  return fields === undefined || isOver(fields) ? undefined : fields[START_TIME]
-}
-
-const [STATE, FLAGS, START_TIME] = [0, 6, 19]
-const KERNEL_THREAD = 0x200000
-
-/** Returns the fields of /proc/PID/stat that follow the name. The name is in brackets and may contain any character. */
-async function statusOf(pid: number): Promise<string[] | undefined> {
-  const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-  return line?.slice(line.lastIndexOf(')') + 2).split(' ')
-}
-
-const isOver = (fields: string[]) => fields[STATE] === 'Z' || fields[STATE] === 'X'
 
 /**
  * Ends every process whose environment contains `entry`. It is for builds without a sandbox, whose children may leave
  * their process group. `since` is the start time of the first of them. A process that also clears its environment is
  * not found; only a sandbox stops such a process.
  */
-export async function endMarked(entry: string, since: string | undefined): Promise<void> {
+export async function endMarked(entry: string, since: number | undefined): Promise<void> {
   // One look is not enough: a process may fork and end after this code reads the list of processes and before it looks
   // at that process.
   for (let round = 0, clean = 0; round < 100 && clean < 2; round++) {
-    const { pids, unclear } = await marked(entry, Number(since ?? 0))
+    const { pids, unclear } = await marked(entry, since ?? 0)
     for (const pid of pids) endProcess(pid)
     clean = pids.length > 0 || unclear ? 0 : clean + 1
     if (clean < 2) await delay(STEP)
@@ -69,17 +49,16 @@ async function marked(entry: string, since: number): Promise<{ pids: number[]; u
   for (const name of await readdir('/proc')) {
     const pid = Number(name)
     const environment = pid > 0 ? await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => undefined) : undefined
-    if (environment === '') unclear ||= await isStarting(pid, since)
+    if (environment === '') unclear ||= isStarting(pid, since)
     else if (environment?.split('\0').includes(entry)) pids.push(pid)
   }
   return { pids, unclear }
 }
 
 /** Returns true when a process without an environment may be in the middle of starting its next program. */
-async function isStarting(pid: number, since: number): Promise<boolean> {
-  const fields = await statusOf(pid)
-  if (fields === undefined || isOver(fields)) return false
-  return (Number(fields[FLAGS]) & KERNEL_THREAD) === 0 && Number(fields[START_TIME]) >= since
+function isStarting(pid: number, since: number): boolean {
+  const status = processStatus(pid)
+  return status !== undefined && !status.isKernelThread && (startOf(pid) ?? -1) >= since
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Duplex, Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Folders } from './folders.js'
 import { confinedMembers, type Members, markedMembers } from './members.js'
-import { endMarked, endProcess, type FirstProcess, firstProcess, processEnded } from './processes.js'
+import { endMarked, endProcess, type FirstProcess, firstEnded, firstProcess } from './processes.js'
 
 /** A program that runs the script at `folders.step`. `confined` is true when the program is bubblewrap. */
 export interface Command {
@@ -155,7 +155,7 @@ const streamAt = (child: ChildProcess, place: number) =>
 /** Follows the first process inside and the exit code. bubblewrap reports both as lines of JSON on a descriptor. */
 function follow(child: ChildProcess, confined: boolean): Following {
   let text = ''
-  let tellFirst: (first: FirstProcess | undefined | Promise<FirstProcess | undefined>) => void = () => undefined
+  let tellFirst: (first: FirstProcess | undefined) => void = () => undefined
   const first = new Promise<FirstProcess | undefined>(resolve => {
     tellFirst = resolve
   })
@@ -191,13 +191,13 @@ async function endNow(child: ChildProcess, { first }: Following): Promise<void> 
 
 async function endConfined({ first }: Following): Promise<void> {
   const inside = await first
-  if (inside) await processEnded(inside)
+  if (inside) await firstEnded(inside)
 }
 
-async function endLoose(child: ChildProcess, first: Promise<FirstProcess | undefined> | undefined, marker: string) {
+async function endLoose(child: ChildProcess, first: FirstProcess | undefined, marker: string) {
   if (child.pid === undefined) return
   endProcess(-child.pid)
-  await endMarked(marker, (await first)?.startedAt)
+  await endMarked(marker, first?.startedAt)
 }
 
 function readAll(reader: Socket, output: (chunk: Buffer) => Promise<void>): Reading {

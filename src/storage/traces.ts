@@ -3,6 +3,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { LRUCache } from 'lru-cache'
 import type { ChooseRange } from '../lib/byte-range.js'
 import {
   type BuildKey,
@@ -38,17 +39,36 @@ const busy = new Map<string, Promise<unknown>>()
 export function appendTrace(key: BuildKey, chunk: Uint8Array, offset?: number): Promise<number> {
   const path = pathOf('traces', key, 'log')
   return inOrder(path, async () => {
-    const handle = await openForWriting(path)
-    try {
-      const { size } = await handle.stat()
-      if (offset !== undefined && offset !== size) throw new TraceMismatch(size)
-      await writeAll(handle, chunk, size)
-      if (chunk.length > 0) await handle.datasync()
-      return size + chunk.length
-    } finally {
-      await handle.close()
-    }
+    const { handle, size } = await openGrowing(path)
+    if (offset !== undefined && offset !== size) throw new TraceMismatch(size)
+    await writeAll(handle, chunk, size)
+    if (chunk.length > 0) await handle.datasync()
+    return size + chunk.length
   })
+}
+
+/** Traces that this process keeps open, because the next chunk comes soon. */
+const MOST_OPEN = 128
+/** Milliseconds after the last chunk. */
+const OPEN_FOR = 10_000
+
+const growing = new LRUCache<string, FileHandle>({
+  max: MOST_OPEN,
+  ttl: OPEN_FOR,
+  ttlAutopurge: true,
+  updateAgeOnGet: true,
+  dispose: (handle, path) => void inOrder(path, () => handle.close()).catch(() => undefined)
+})
+
+async function openGrowing(path: string): Promise<{ handle: FileHandle; size: number }> {
+  const known = growing.get(path)
+  const found = await known?.stat()
+  // Another process may have removed the trace, or put another file in its place.
+  if (known && found && found.nlink > 0) return { handle: known, size: found.size }
+  growing.delete(path)
+  const handle = await openForWriting(path)
+  growing.set(path, handle)
+  return { handle, size: (await handle.stat()).size }
 }
 
 /** Empties the trace, for a build that starts again under the same key. */
@@ -139,6 +159,7 @@ async function readKept(key: BuildKey, start: number, length: number): Promise<B
 export function removeTrace(key: BuildKey): Promise<void> {
   const path = pathOf('traces', key, 'log')
   return inOrder(path, async () => {
+    growing.delete(path)
     if (hasBucket()) await removeObject(objectOf('traces', key))
     await removeFile(path)
   })

@@ -16,6 +16,8 @@ const bare: Omit<CiJob, 'name' | 'baseName'> = {
   when: 'on_success',
   only: [],
   except: [],
+  onlyRule: null,
+  exceptRules: [],
   environment: null,
   artifacts: null,
   dependencies: null,
@@ -239,7 +241,23 @@ t.test('each error has its path and a short problem', async t => {
     ['stages: [b]\na: {script: x}', ['a job: unknown stage `test` (the stages are b)']],
     ['stages: []\na: {script: x, stage: s}', ['stages should not be empty']],
     ['stages: x\na: {script: x, stage: s}', ['stages should be a list of text, not text']],
-    ['image: {name: x}\na: {script: x}', ['image should be text, not a mapping; text that contains `: ` needs quotes']],
+    ['image: [x]\na: {script: x}', ['image should be text, not a list']],
+    ['image: {entrypoint: [x]}\na: {script: x}', ['image:name is missing']],
+    ['a: {script: x, services: [{name: y, port: 1}]}', ['jobs:a:services:1 unknown key `port`']],
+    [
+      'a: {script: x, services: [y, {name: z, command: z}]}',
+      ['jobs:a:services:2:command should be a list of text, not text']
+    ],
+    [
+      'a: {script: x, services: [{name: y}, 1]}',
+      ['jobs:a:services should be a list of text (entry 1 is a number: put it in quotes)']
+    ],
+    ['a: {script: x, only: {kubernetes: active}}', ['jobs:a:only key `kubernetes` is not supported by this service']],
+    ['a: {script: x, only: {refs: ["/(/"]}}', ['jobs:a:only:refs `/(/` has a `(` without its `)`']],
+    [
+      'a: {script: x, except: {variables: ["$A =="], changes: []}}',
+      ['jobs:a:except:variables ends too early', 'jobs:a:except:changes should not be empty']
+    ],
     ['a: {script: x, when: later}', ['jobs:a:when should be one of on_success, on_failure, always, manual, delayed']],
     ['a: {script: x, allow_failure: 1}', ['jobs:a:allow_failure should be true or false, not a number']],
     ['a: {script: x, only: master}', ['jobs:a:only should be a list of text, not text']],

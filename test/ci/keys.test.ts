@@ -331,6 +331,29 @@ t.test('rules choose jobs', async t => {
   t.equal(planOf(`a: {${X}, rules: [{changes: [none]}]}`, { facts: all }).kind, 'builds', 'nothing to compare with')
 })
 
+t.test('only and except have conditions, too', async t => {
+  const master = { ref: 'master', facts: { changed: ['src/a.c'], files: [] } }
+  const predefined = [{ key: 'MODE', value: 'night' }]
+  const isPlanned = (keys: string) => planOf(`a: {${X}, ${keys}}`, { ...master, predefined }).kind === 'builds'
+  const cases: readonly [string, boolean][] = [
+    ['only: {refs: [master]}', true],
+    ['only: {refs: [tags]}', false],
+    ['only: {variables: [$NONE, $MODE == "night"]}', true],
+    ['only: {variables: [$NONE]}', false],
+    ['only: {changes: ["src/**"]}', true],
+    ['only: {changes: [doc/*]}', false],
+    ['only: {refs: [master], variables: [$MODE], changes: [src/a.c]}', true],
+    ['only: {refs: [master], variables: [$MODE], changes: [doc/*]}', false],
+    ['only: {refs: [tags], variables: [$MODE]}', false],
+    ['except: {variables: [$MODE]}', false],
+    ['except: {variables: [$NONE], changes: [doc/*]}', true],
+    ['except: {variables: [$NONE], changes: ["src/*"]}', false],
+    ['except: {refs: [master], variables: [$NONE]}', false],
+    ['only: [master], except: {changes: [doc/*]}', true]
+  ]
+  for (const [keys, planned] of cases) t.equal(isPlanned(keys), planned, keys)
+})
+
 t.test('the workflow decides whether there is a pipeline', async t => {
   const job = `a: {${X}, variables: {OWN: job}}`
   t.equal(planOf(`workflow: {rules: [{if: $CI_COMMIT_TAG}]}\n${job}`).kind, 'empty')

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
@@ -49,6 +49,22 @@ t.test('chunks of one process keep their order', async t => {
   const key = { build: 3, attempt: 1 }
   await Promise.all(Array.from({ length: 50 }, (_, n) => appendTrace(key, Buffer.from(`${n} `))))
   t.equal((await readTrace(key)).toString(), Array.from({ length: 50 }, (_, n) => `${n} `).join(''))
+})
+
+t.test('a trace that is removed while this process keeps it open begins anew', async t => {
+  const key = { build: 31, attempt: 1 }
+  await appendTrace(key, Buffer.from('old'))
+  rmSync(join(home, 'traces/0/31-1.log'))
+  await t.rejects(appendTrace(key, Buffer.from('x'), 3), new TraceMismatch(0))
+  t.equal(await appendTrace(key, Buffer.from('new')), 3)
+  t.equal((await readTrace(key)).toString(), 'new')
+})
+
+t.test('more traces grow at once than stay open', async t => {
+  const keys = Array.from({ length: 300 }, (_, n) => ({ build: 7000 + n, attempt: 1 }))
+  for (const chunk of ['a', 'b', 'c']) await Promise.all(keys.map(key => appendTrace(key, Buffer.from(chunk))))
+  const texts = await Promise.all(keys.map(async key => (await readTrace(key)).toString()))
+  t.same([...new Set(texts)], ['abc'])
 })
 
 t.test('attempts have separate traces', async t => {

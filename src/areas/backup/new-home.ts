@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { basename, join } from 'node:path'
 import { AlreadyRunning, Conflict, Failure } from '../../errors.js'
 import { makeFolders, namesIn, RESTORE_DRAFT, RESTORE_LOG } from '../../home.js'
-import { startOf } from '../../queue/processes.js'
+import { startOf } from '../../lib/process-status.js'
 import { syncFolder } from '../../storage/files.js'
 
 /** Lists the names that move up. It is written before the first of them moves. */

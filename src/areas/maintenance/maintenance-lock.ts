@@ -3,7 +3,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { execute, row, rows } from '../../db/sql.js'
 import { AlreadyRunning } from '../../errors.js'
-import { machine, startOf } from '../../queue/processes.js'
+import { startOf } from '../../lib/process-status.js'
+import { machine } from '../../queue/processes.js'
 
 const LEASE_MS = 30_000
 

@@ -1,6 +1,6 @@
 // Describes a claimed build to its runner, independently of any runner protocol. The built-in runner converts the
 // description to a job of its executor, and each protocol of outside runners converts it to its own document.
-import type { CiArtifacts, CiCache } from '../../ci/config-types.js'
+import type { CiArtifacts, CiCache, CiImage } from '../../ci/config-types.js'
 import type { PlannedBuild } from '../../ci/plan.js'
 import type { BuildVariable } from '../../ci/variables.js'
 import { config } from '../../config.js'
@@ -32,8 +32,8 @@ export interface JobDescription {
   /** Later entries may refer to earlier ones. */
   readonly variables: readonly BuildVariable[]
   readonly steps: readonly JobStep[]
-  readonly image: string | null
-  readonly services: readonly string[]
+  readonly image: CiImage | null
+  readonly services: readonly CiImage[]
   readonly artifacts: CiArtifacts | null
   readonly cache: CiCache | null
   /** Builds whose artifacts are unpacked over the sources, in this order. */

@@ -33,6 +33,7 @@ export interface RuleFacts {
 export interface RuleJudge {
   /** The first rule that holds; undefined when none does. */
   readonly choose: (rules: readonly CiRule[], variables: Values) => CiRule | undefined
+  readonly holds: (rule: CiRule, variables: Values) => boolean
 }
 
 /** The variables of a job by their names. */
@@ -55,7 +56,7 @@ export function ruleJudge(facts: RuleFacts): RuleJudge {
     (rule.if === null || isTrue(rule.if, variables, budget)) &&
     (rule.changes === null || changed === null || changed(rule.changes)) &&
     (rule.exists === null || files(rule.exists))
-  return { choose: (rules, variables) => rules.find(rule => holds(rule, variables)) }
+  return { choose: (rules, variables) => rules.find(rule => holds(rule, variables)), holds }
 }
 
 /** Returns a function that says whether one of the patterns matches one of these paths. Many jobs ask the same. */

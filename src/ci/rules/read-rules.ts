@@ -96,7 +96,8 @@ function readIf(rule: Section): Expression | null {
   return expression
 }
 
-function readGlobs(rule: Section, key: 'changes' | 'exists'): string[] | null {
+/** The patterns of paths of a condition; null when the key is absent. */
+export function readGlobs(rule: Section, key: 'changes' | 'exists'): string[] | null {
   if (given(rule, key) === undefined) return null
   const mapped = given(rule, key) instanceof Map ? readSection(rule, key) : undefined
   if (mapped) checkKeys(mapped, ['paths'], ['compare_to', 'project', 'ref'])

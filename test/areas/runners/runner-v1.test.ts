@@ -92,8 +92,8 @@ t.test('nothing to do: 204 from version 1.0 on, before it and when paused 404', 
 t.test('the document of a build', async t => {
   const { build, project } = await running(`
 unit:
-  image: node
-  services: [mysql]
+  image: { name: node, entrypoint: [''] }
+  services: [{ name: mysql, alias: db }]
   script: [make, make test]
   after_script: [clean]
   cache: { key: k, paths: [c] }

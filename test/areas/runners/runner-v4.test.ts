@@ -155,8 +155,8 @@ t.test('a request for a job', async t => {
     const { project, job, runner } = await running(`
 variables: { GIT_DEPTH: "7", SECONDS: "5" }
 unit:
-  image: node
-  services: [mysql]
+  image: { name: node, entrypoint: [''] }
+  services: [mysql, { name: 'redis:7', alias: cache, command: [redis-server, --save, ''] }]
   before_script: [setup]
   script: [make, make lint]
   after_script: [clean]
@@ -170,8 +170,8 @@ unit:
       job_info: { id: job.id, name: 'unit', stage: 'test', project_id: project.id, project_full_path: project.path },
       git_info: { ref: 'master', ref_type: 'branch', depth: 7, before_sha: '0'.repeat(40), repo_object_format: 'sha1' },
       runner_info: { timeout: 3600 },
-      image: { name: 'node' },
-      services: [{ name: 'mysql' }],
+      image: { name: 'node', entrypoint: [''] },
+      services: [{ name: 'mysql' }, { name: 'redis:7', alias: 'cache', command: ['redis-server', '--save', ''] }],
       cache: [{ key: 'k', paths: ['node_modules'], policy: 'pull-push', untracked: false, when: 'on_success' }],
       credentials: [],
       dependencies: [],

@@ -1,4 +1,5 @@
 // The document of a build for stock runners of the lines 0.x and 1.x.
+import type { CiImage } from '../../../ci/config-types.js'
 import type { JobDescription } from '../job-description.js'
 import { dependenciesOf } from './job-document.js'
 
@@ -34,12 +35,15 @@ export const buildDocument = (job: JobDescription) => ({
 const commandsOf = ({ steps }: JobDescription, name: 'script' | 'after_script') =>
   steps.find(step => step.name === name)?.commands ?? []
 
+/** These runners know names alone. */
+const nameOf = (image: CiImage) => (typeof image === 'string' ? image : image.name)
+
 function optionsOf(job: JobDescription) {
   const { image, services, artifacts, cache } = job
   const afterScript = commandsOf(job, 'after_script')
   return {
-    ...(image === null ? {} : { image }),
-    ...(services.length === 0 ? {} : { services }),
+    ...(image === null ? {} : { image: nameOf(image) }),
+    ...(services.length === 0 ? {} : { services: services.map(nameOf) }),
     ...(afterScript.length === 0 ? {} : { after_script: afterScript }),
     ...(artifacts && {
       artifacts: {

@@ -1,6 +1,7 @@
 // The document of a build for stock runners from 9.0 on. Their decoder is strict: a number stands where it expects a
 // number, and the value of a variable is text.
 
+import type { CiImage } from '../../../ci/config-types.js'
 import type { BuildVariable } from '../../../ci/variables.js'
 import { isRefName } from '../../../git/refs.js'
 import type { JobDescription, JobSource } from '../job-description.js'
@@ -40,8 +41,8 @@ export const jobDocument = (job: JobDescription) => ({
     when: step.when,
     allow_failure: step.allowFailure
   })),
-  image: job.image === null ? null : { name: job.image },
-  services: job.services.map(name => ({ name })),
+  image: job.image === null ? null : containerOf(job.image),
+  services: job.services.map(containerOf),
   artifacts: artifactsOf(job),
   cache: cacheOf(job),
   credentials: [],
@@ -49,6 +50,12 @@ export const jobDocument = (job: JobDescription) => ({
   dependencies: dependenciesOf(job),
   features: { trace_sections: false, token_mask_prefixes: [], failure_reasons: REASONS }
 })
+
+function containerOf(image: CiImage) {
+  if (typeof image === 'string') return { name: image }
+  const { name, alias, entrypoint, command } = image
+  return { name, ...(alias !== null && { alias }), ...(entrypoint && { entrypoint }), ...(command && { command }) }
+}
 
 /** The artifacts that a build needs, with the token that opens them. */
 export const dependenciesOf = ({ dependencies, token }: JobDescription) =>

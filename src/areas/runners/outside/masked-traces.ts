@@ -57,21 +57,39 @@ export class TraceFull extends Error {}
 export function appendMasked(build: HeldBuild, start: number, chunk: Buffer, most: number): Promise<number> {
   const key = keyOf(build)
   return inOrder(nameOf(key), async () => {
-    const trace = await openTrace(build)
-    const hash = createHash('sha256').update(chunk).digest('base64')
-    if (trace.last?.start === start && trace.last.hash === hash) return trace.end
-    if (start !== trace.end) throw new TraceMismatch(trace.end)
-    if (start + chunk.length > most) throw new TraceFull()
-    try {
-      trace.end = await appendTrace(key, hide(trace.masker, chunk), start)
-      trace.last = { start, hash }
-      return trace.end
-    } catch (error) {
-      // The mask has seen bytes that the trace has not.
-      traces.delete(nameOf(key))
-      throw error
+    const known = traces.get(nameOf(key))
+    if (known?.end === start) {
+      try {
+        return await append(known, key, { start, chunk, most })
+      } catch (error) {
+        if (!(error instanceof TraceMismatch)) throw error
+        // Another process has written to the trace meanwhile.
+      }
     }
+    return append(await openTrace(build), key, { start, chunk, most })
   })
+}
+
+interface Piece {
+  readonly start: number
+  readonly chunk: Buffer
+  readonly most: number
+}
+
+async function append(trace: OpenTrace, key: BuildKey, { start, chunk, most }: Piece): Promise<number> {
+  const hash = createHash('sha256').update(chunk).digest('base64')
+  if (trace.last?.start === start && trace.last.hash === hash) return trace.end
+  if (start !== trace.end) throw new TraceMismatch(trace.end)
+  if (start + chunk.length > most) throw new TraceFull()
+  try {
+    trace.end = await appendTrace(key, hide(trace.masker, chunk), start)
+    trace.last = { start, hash }
+    return trace.end
+  } catch (error) {
+    // The mask has seen bytes that the trace has not.
+    traces.delete(nameOf(key))
+    throw error
+  }
 }
 
 /** Replaces the trace by the whole text that an old runner sends. Returns its size. */

@@ -1,0 +1,48 @@
+// What Linux tells of a process in /proc/PID/stat.
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ifThere } from './if-there.js'
+
+export interface ProcessStatus {
+  /** A letter, such as R for running, T for stopped and Z for a zombie, which no longer runs anything. */
+  readonly state: string
+  readonly isKernelThread: boolean
+  /** User and system time so far. */
+  readonly processorSeconds: number
+  /** When it started, in clock ticks since boot. It distinguishes a process from a later one with the same number. */
+  readonly startedAt: number
+}
+
+/** Ticks in a second: Linux shows this unit to programs on every machine. */
+export const TICKS = 100
+const KERNEL_THREAD = 0x200000
+const STEP = 2
+
+/** Returns the status of a process, or undefined when it has gone. */
+export function processStatus(pid: number): ProcessStatus | undefined {
+  const line = ifThere(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  if (line === undefined) return undefined
+  // The name stands in brackets and may contain any character.
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
+  return {
+    state: fields[0] ?? '',
+    isKernelThread: (Number(fields[6]) & KERNEL_THREAD) !== 0,
+    processorSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS,
+    startedAt: Number(fields[19])
+  }
+}
+
+/** Returns when a process started, in clock ticks since boot, or null when it is gone or a zombie. */
+export function startOf(pid: number): number | null {
+  const status = processStatus(pid)
+  return status === undefined || /[ZX]/.test(status.state) ? null : status.startedAt
+}
+
+/** Waits until a process that started then is gone or a zombie. Returns false when it still runs after so many milliseconds. */
+export async function processEnded(pid: number, startedAt: number, patience: number): Promise<boolean> {
+  for (let waited = 0; waited < patience; waited += STEP) {
+    if (startOf(pid) !== startedAt) return true
+    await delay(STEP)
+  }
+  return false
+}
