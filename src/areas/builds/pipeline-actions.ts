@@ -31,6 +31,7 @@ export async function retryPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Ori
     const first = ended[0]?.stage_index
     if (first === undefined) return true
     const begun: number[] = []
+    pipeline.ended.repeated = true
     for (const build of ended) {
       // Somebody has started it by hand before. In a later stage it waits for that again.
       const now = build.stage_index === first && build.start_when === 'manual'

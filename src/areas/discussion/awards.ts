@@ -4,6 +4,7 @@ import { duplicateKey } from '../../db/failure.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { NotFound } from '../../errors.js'
+import { tellAtOnce } from '../activity/happenings.js'
 import { holdUser } from '../users/users.queries.js'
 import { type Awardable, type AwardRow, findAward } from './awards.queries.js'
 import { emojiName, emojiOf } from './emoji.js'
@@ -53,6 +54,16 @@ export async function awardByNote(noteable: Noteable, text: string, actor: Actor
     if (duplicateKey(error) !== 'award_emoji_name') throw error
   }
   return given(noteable, name, userId)
+}
+
+/** Does the same for the route of notes: for those who hear of notes at once, the award counts as one. */
+export async function noteEmoji(noteable: Noteable, text: string, actor: Actor): Promise<AwardRow | undefined> {
+  if (!emojiOf(text)) return undefined
+  return transact(async () => {
+    const award = await awardByNote(noteable, text, actor)
+    if (award) await tellAtOnce({ kind: 'emoji.noted', target: noteable, by: askerOf(actor).id })
+    return award
+  })
 }
 
 async function insert({ type, id }: Awardable, name: string, userId: number): Promise<void> {

@@ -69,6 +69,7 @@ export async function readNotes(ids: readonly number[]): Promise<ReadonlyMap<num
 
 /** A note with what hooks tell of its project and its author. */
 export interface ToldNoteRow extends NoteRow {
+  readonly commit_id: string | null
   readonly updated_by_id: number | null
   readonly author_email: string
   readonly project_name: string

@@ -5,7 +5,7 @@ import type { Actor } from '../../access/actor.js'
 import { authorizeRecord } from '../../access/records.js'
 import { NotFound } from '../../errors.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
-import { awardByNote } from './awards.js'
+import { noteEmoji } from './awards.js'
 import { Award, viewAward } from './awards.view.js'
 import { NOTEABLE_KINDS } from './kinds/all.js'
 import type { Noteable, NoteableKind } from './noteables.js'
@@ -97,7 +97,7 @@ const notesOf =
       },
       async (req, reply) => {
         const noteable = await noteableOf(kind, req)
-        const award = await awardByNote(noteable, req.body.body, req.actor)
+        const award = await noteEmoji(noteable, req.body.body, req.actor)
         const made = award
           ? viewAward(award)
           : viewNote(await createNoteWithCommands(req.project, noteable, req.body, req))

@@ -5,7 +5,7 @@ import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Invalid, NotFound } from '../../errors.js'
 import { parseMoment } from '../../lib/moment.js'
-import { tell } from '../activity/happenings.js'
+import { tellText } from '../activity/happenings.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { holdUser } from '../users/users.queries.js'
 import { runCommands } from './commands/run.js'
@@ -35,7 +35,10 @@ export async function createNote(
        values (?, ?, ?, ?, ?, ?, ?)`,
       [project.id, noteable.type, noteable.id, author.id, body, createdAt, createdAt]
     )
-    await tell({ kind: 'note.created', noteId: insertId, confidential: noteable.confidential })
+    await tellText(
+      { kind: 'note.created', noteId: insertId, confidential: noteable.confidential },
+      { projectId: project.id, authorId: author.id, target: noteable, noteId: insertId, text: body }
+    )
     await touchNoteable(noteable, author.id)
     return insertId
   })
@@ -53,9 +56,13 @@ export async function createNoteWithCommands(
   by: { readonly actor: Actor; readonly origin: Origin }
 ): Promise<NoteRow> {
   checkText(body.body)
-  const rest = await runCommands(body.body, { project, noteable, ...by })
-  if (rest.trim() === '') throw new NotFound('Note {:commands_only=>["Your commands have been executed!"]}')
-  return createNote(project, noteable, { ...body, body: rest }, by.actor)
+  // A request has its origin by a getter, which a spread leaves out.
+  const { actor, origin } = by
+  const { rest, finish } = await runCommands(body.body, { project, noteable, actor, origin })
+  const note = rest.trim() === '' ? undefined : await createNote(project, noteable, { ...body, body: rest }, actor)
+  await finish()
+  if (!note) throw new NotFound('Note {:commands_only=>["Your commands have been executed!"]}')
+  return note
 }
 
 /** Gives a note another text. Automatic notes stay as they are. Throws Invalid or NotFound. */
@@ -69,7 +76,9 @@ export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Acto
       new Date(),
       old.id
     ])
-    await tell({ kind: 'note.edited', noteId: old.id })
+    const { id, project_id: projectId, author_id: authorId, noteable_type: type, noteable_id: on } = old
+    const target = { type, id: on }
+    await tellText({ kind: 'note.edited', noteId: id }, { projectId, authorId, target, noteId: id, text: body })
   })
   return found(old.id)
 }

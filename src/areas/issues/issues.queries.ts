@@ -2,7 +2,7 @@ import type { Actor } from '../../access/actor.js'
 import { levelIn } from '../../access/authorize.js'
 import { type Fragment, projectsOfMember } from '../../access/membership.js'
 import { publicUrl } from '../../config.js'
-import { row } from '../../db/sql.js'
+import { marks, padded, row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import { REPORTER } from '../../lib/levels.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
@@ -80,6 +80,13 @@ export function readableIssues({ user }: Actor): Fragment {
 
 /** Finds an issue by its id, whoever may see it. */
 export const findIssue = (id: number): Promise<IssueRow | undefined> => row<IssueRow>(`${SELECT} where i.id = ?`, [id])
+
+/** Finds issues by their ids, whoever may see them. */
+export async function findIssues(ids: readonly number[]): Promise<IssueRow[]> {
+  if (ids.length === 0) return []
+  const list = padded(ids)
+  return rows<IssueRow>(`${SELECT} where i.id in (${marks(list)})`, list)
+}
 
 /** Finds an issue of a project by its number there, whoever may see it. */
 export const findIssueByNumber = (projectId: number, iid: number): Promise<IssueRow | undefined> =>

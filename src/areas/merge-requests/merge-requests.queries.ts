@@ -1,6 +1,6 @@
 // Hot reads of merge requests.
 import { countTotal, type Page, window } from '../../db/paginate.js'
-import { marks, row, rows, type Value } from '../../db/sql.js'
+import { marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import type { UserRow } from '../users/users.queries.js'
 import type { MergeRequestListQuery } from './merge-requests.schema.js'
@@ -66,6 +66,16 @@ const WHOLE = 'm.deleted_at is null and a.id is not null and n.id is not null'
 const BY_ID = `select ${COLUMNS} from merge_requests m ${JOINS} where m.id = ? and ${WHOLE}`
 
 export const findMergeRequest = (id: number): Promise<MergeRequestRow | undefined> => row<MergeRequestRow>(BY_ID, [id])
+
+/** Finds merge requests by their ids. */
+export async function findMergeRequests(ids: readonly number[]): Promise<MergeRequestRow[]> {
+  if (ids.length === 0) return []
+  const list = padded(ids)
+  return rows<MergeRequestRow>(
+    `select ${COLUMNS} from merge_requests m ${JOINS} where m.id in (${marks(list)}) and ${WHOLE}`,
+    list
+  )
+}
 
 /** Finds a merge request into a project by its id. Throws NotFound. */
 export async function requireMergeRequest(projectId: number, id: number): Promise<MergeRequestRow> {

@@ -7,6 +7,7 @@ import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Forbidden, NotFound } from '../../errors.js'
 import { enqueue } from '../../queue/enqueue.js'
+import { tellAtOnce } from '../activity/happenings.js'
 import { audit } from '../audit/audit.js'
 import { addLabels, labelsFor } from '../labels/label-links.js'
 import { withCommands } from '../participation/descriptions.js'
@@ -109,6 +110,7 @@ export async function deleteMergeRequest(project: ProjectRow, id: number, origin
       [new Date(), id]
     )
     if (affectedRows === 0) throw new NotFound()
+    await tellAtOnce({ kind: 'merge_request.deleted', id })
     const name = `${project.namespace_path}/${project.path}!${found.iid}`
     await audit(origin, { action: 'merge_request.delete', target: { type: 'merge_request', id, name } })
   })

@@ -58,6 +58,7 @@ export async function moveBuild(
     build.id
   ])
   noteStatus(pipeline, build.id, build.status, status)
+  if (status === 'failed' && build.allow_failure !== 1) pipeline.ended.failed.add(build.id)
   const allowFailure = build.allow_failure === 1
   const move = {
     position: build.stage_index,

@@ -20,6 +20,8 @@ export interface LockedPipeline {
   readonly wanted: WantedEvents
   /** What is told at the end: builds by their ids, and the status of the pipeline when it is another one. */
   readonly news: { readonly builds: Set<number>; status: BuildStatus | null }
+  /** Builds that failed in this change, and whether somebody repeats builds. */
+  readonly ended: { readonly failed: Set<number>; repeated: boolean }
 }
 
 /** Locks the row of a pipeline until the transaction ends. Returns undefined when the pipeline does not exist. */
@@ -40,7 +42,8 @@ export async function lockPipeline(id: number): Promise<LockedPipeline | undefin
     lookAgain: false,
     changed: new Set(),
     wanted: wantedIn(found),
-    news: { builds: new Set(), status: null }
+    news: { builds: new Set(), status: null },
+    ended: { failed: new Set(), repeated: false }
   }
   // The pipeline is new, or its rows were restored from a backup.
   if (stages.length === 0) await recount(pipeline)

@@ -1,4 +1,5 @@
 // Reads and changes the appliance of this machine, by the same rules as the API.
+import '../../areas/todos/failed-builds.js'
 import { cancelBuilds, retryBuilds } from '../../areas/builds/administer.js'
 import { watchBuild } from '../../areas/builds/watched.js'
 import { watchedBuilds } from '../../areas/builds/watched.queries.js'

@@ -36,8 +36,10 @@ import { mergeRequests } from './0045-merge-requests.js'
 import { snippets } from './0048-snippets.js'
 import { notes } from './0049-notes.js'
 import { services } from './0050-services.js'
+import { todos } from './0051-todos.js'
 import { notificationSettings } from './0052-notification-settings.js'
 import { mail } from './0053-mail.js'
+import { confirmations } from './0054-confirmations.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -76,6 +78,8 @@ export const migrations: readonly Migration[] = [
   snippets,
   notes,
   services,
+  todos,
   notificationSettings,
-  mail
+  mail,
+  confirmations
 ]

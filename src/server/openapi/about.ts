@@ -28,6 +28,7 @@ export const tags = [
   { name: 'Snippets', description: 'Pieces of text and code, in a project or of a user.' },
   { name: 'Notes', description: 'What people write about issues, merge requests and snippets.' },
   { name: 'Award emoji', description: 'Emoji that people give to issues, merge requests, snippets and notes.' },
+  { name: 'Todos', description: 'What waits for you: issues, merge requests and commits.' },
   { name: 'Notification settings', description: 'What users want mail for.' },
   { name: 'Project hooks', description: 'URLs that are called when something happens in a project.' },
   { name: 'Services', description: 'What projects do by mail and with other programs, such as trackers and wikis.' },

@@ -129,6 +129,8 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'notes.author_id': /notes and comments/,
   'notes.updated_by_id': /notes that the user has edited/,
   'award_emoji.user_id': /awards/,
+  'todos.user_id': /to-dos of the user/,
+  'todos.author_id': /those that the user has caused/,
   'participants.user_id': /what the user took part in/,
   'snippets.author_id': /snippets/,
   'activity_events.author_id': /what the user did in the activity of projects/,

@@ -74,6 +74,7 @@ t.test('DELETE /users/:id', async t => {
         stars: 0,
         notes: 0,
         awards: 0,
+        todos: 0,
         issues: 0,
         subscriptions: 0,
         merge_requests: 0,

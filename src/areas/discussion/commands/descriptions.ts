@@ -28,6 +28,7 @@ setDescriptionReader(async (type, project, body, actor) => {
   const subject = {
     type,
     id: 0,
+    userId: actor.user?.id ?? 0,
     title: body.title,
     state: 'opened',
     labels: (body.labels ?? '').split(',').flatMap(title => title.trim() || []),

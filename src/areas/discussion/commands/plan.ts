@@ -8,11 +8,13 @@ import { isWorkInProgress, withMark } from '../../merge-requests/titles.js'
 import { findMilestoneByTitle } from '../../milestones/milestones.queries.js'
 import type { ProjectRow } from '../../projects/projects.queries.js'
 import { emojiOf } from '../emoji.js'
+import { appliesNow, type LaterCommand } from './later.js'
 
 /** What a note is about, as far as commands look at it. */
 export interface Subject {
   readonly type: 'Issue' | 'MergeRequest'
   readonly id: number
+  readonly userId: number
   readonly title: string
   readonly state: string
   readonly labels: readonly string[]
@@ -40,6 +42,8 @@ export interface Plan {
   readonly spend?: string | null
   readonly subscribe?: boolean
   readonly award?: string
+  /** What runs when the note is written. */
+  readonly later?: LaterCommand
 }
 
 type Step = Omit<Plan, 'taken' | 'change'> & { readonly change?: Change }
@@ -61,6 +65,11 @@ const timing =
   (step: (argument: string) => Step | undefined): Command =>
   (argument, subject) =>
     subject.mayUpdate ? step(argument) : undefined
+
+const later =
+  (name: LaterCommand): Command =>
+  async (_, { type, id, userId }) =>
+    (await appliesNow(name, { type, id, userId })) ? { later: name } : undefined
 
 const isOpen = ({ state }: Subject) => state === 'opened' || state === 'reopened'
 const isDuration = (text: string) => text !== '' && parseWork(text) !== undefined
@@ -153,6 +162,8 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['remove_estimate', timing(() => ({ estimate: null }))],
   ['spend', timing(text => (isDuration(text) ? { spend: text } : undefined))],
   ['remove_time_spent', timing(() => ({ spend: null }))],
+  ['todo', later('todo')],
+  ['done', later('done')],
   ['subscribe', () => ({ subscribe: true })],
   ['unsubscribe', () => ({ subscribe: false })],
   [

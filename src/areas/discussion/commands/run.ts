@@ -17,6 +17,7 @@ import { setSubscription } from '../../participation/subscriptions.js'
 import type { ProjectRow } from '../../projects/projects.queries.js'
 import { awardByNote } from '../awards.js'
 import type { Noteable } from '../noteables.js'
+import { runLater } from './later.js'
 import { hasCommands, type Plan, planCommands, type Subject } from './plan.js'
 
 interface Asked {
@@ -26,14 +27,25 @@ interface Asked {
   readonly origin: Origin
 }
 
-/** Runs the commands of a text, and returns the rest of it. Throws what the rules of the changes throw. */
-export async function runCommands(text: string, asked: Asked): Promise<string> {
-  if (asked.noteable.type === 'Snippet' || !hasCommands(text)) return text
+export interface Ran {
+  /** The text without its commands. */
+  readonly rest: string
+  /** Runs those that wait until the rest is written. */
+  readonly finish: () => Promise<void>
+}
+
+/** Runs the commands of a text. Throws what the rules of the changes throw. */
+export async function runCommands(text: string, asked: Asked): Promise<Ran> {
+  const nothing = { rest: text, finish: async () => undefined }
+  if (asked.noteable.type === 'Snippet' || !hasCommands(text)) return nothing
   const subject = await subjectOf(asked)
-  if (!subject) return text
+  if (!subject) return nothing
   const plan = await planCommands(text, subject, asked.project)
   await run(plan, subject, asked)
-  return withoutLines(text, plan.taken)
+  const finish = async () => {
+    if (plan.later) await runLater(plan.later, { ...subject, projectId: asked.project.id })
+  }
+  return { rest: withoutLines(text, plan.taken), finish }
 }
 
 async function subjectOf({ project, noteable: { type, id }, actor }: Asked): Promise<Subject | undefined> {
@@ -45,6 +57,7 @@ async function subjectOf({ project, noteable: { type, id }, actor }: Asked): Pro
   return {
     type: target,
     id,
+    userId: askerOf(actor).id,
     title: found.title,
     state: found.state,
     labels: (await readLabelTitles(target, [id])).get(id) ?? [],

@@ -4,7 +4,7 @@ import { type BuildStatus, isComplete } from '../../../ci/status.js'
 import { marks, padded, row, rows } from '../../../db/sql.js'
 import { batches } from '../../../lib/batches.js'
 import type { BuildSnapshot, PipelineSnapshot } from '../../activity/ci-snapshots.js'
-import { tellAll } from '../../activity/happenings.js'
+import { tellAll, tellAtOnce } from '../../activity/happenings.js'
 import type { LockedPipeline } from '../locked-pipeline.js'
 
 /** The most builds that the event of a pipeline shows. Those that come later, such as repeated ones, are left out. */
@@ -37,7 +37,9 @@ export async function tellNewBuilds({ id, wanted }: LockedPipeline): Promise<voi
 }
 
 /** Tells what was noted. Call it after the last change, in the same transaction. */
-export async function tellNews({ id, wanted, news }: LockedPipeline): Promise<void> {
+export async function tellNews(pipeline: LockedPipeline): Promise<void> {
+  const { id, wanted, news } = pipeline
+  await tellEnded(pipeline)
   for (const ids of batches([...news.builds], 512)) {
     const listed = padded(ids)
     const found = await rows<BuildColumns>(`${BUILDS} where b.id in (${marks(listed)}) order by b.id`, listed)
@@ -50,6 +52,23 @@ export async function tellNews({ id, wanted, news }: LockedPipeline): Promise<vo
 
 /** Whether people get mail of this status. Whoever started the pipeline does, so that no statement asks who wants it. */
 export const isMailed = (status: BuildStatus): boolean => status === 'failed' || status === 'success'
+
+/** Tells listeners at once of failed and repeated builds. Tags have no merge requests, which these are about. */
+async function tellEnded({ id, ended }: LockedPipeline): Promise<void> {
+  const { repeated } = ended
+  const hasFailed = ended.failed.size > 0
+  if (!hasFailed && !repeated) return
+  ended.failed.clear()
+  ended.repeated = false
+  const built = await row<{ project_id: number; ref: string; sha: string }>(
+    'select project_id, ref, sha from pipelines where id = ? and tag = false',
+    [id]
+  )
+  if (!built) return
+  const commit = { projectId: built.project_id, branch: built.ref, sha: built.sha }
+  if (repeated) await tellAtOnce({ kind: 'build.retried', ...commit })
+  if (hasFailed) await tellAtOnce({ kind: 'build.failed', ...commit })
+}
 
 /** Tells that a pipeline has another status. Call it only when a hook wants it, or when it is mailed. */
 export async function tellPipeline(id: number): Promise<void> {

@@ -9,7 +9,7 @@ import { DamagedRepository, readCommit } from '../../../git/objects.js'
 import { beginning } from '../../../webhooks/body.js'
 import { commitNotePayload } from '../../../webhooks/note-payloads.js'
 import type { FeedEntry } from '../../activity/feed.js'
-import { type ToldOf, tell } from '../../activity/happenings.js'
+import { type ToldOf, tellText } from '../../activity/happenings.js'
 import type { HookEvent } from '../../hooks/hook-events.js'
 import { holdProject, type ProjectRow } from '../../projects/projects.queries.js'
 import { repositoryPath } from '../../projects/repositories.js'
@@ -51,7 +51,9 @@ export async function createCommitComment(
        values (?, 'Commit', ?, ?, ?, ?, ?, ?, ?, ?)`,
       [project.id, commit, author.id, body.note, ...place, now, now]
     )
-    await tell({ kind: 'commit.commented', commentId: insertId })
+    const target = { type: 'Commit', id: null, commitId: commit }
+    const written = { projectId: project.id, authorId: author.id, target, noteId: insertId, text: body.note }
+    await tellText({ kind: 'commit.commented', commentId: insertId }, written)
     return insertId
   })
   const made = await findCommitComment(id)

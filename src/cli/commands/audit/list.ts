@@ -2,7 +2,7 @@ import { parseStored } from '../../../lib/stored.js'
 import { BaseCommand } from '../../base.js'
 import { allFlag } from '../../list-all.js'
 import { Flags } from '../../oclif.js'
-import { type Column, table } from '../../table.js'
+import type { Column } from '../../table.js'
 
 type Row = import('../../../areas/audit/audit.queries.js').AuditRow
 
@@ -55,25 +55,18 @@ export default class AuditList extends BaseCommand {
       import('../../with-database.js'),
       import('../../../areas/audit/audit.queries.js')
     ])
-    const view = async () => (await import('../../../areas/audit/audit.view.js')).viewAuditEvent
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(() =>
-        printAll({
-          name: 'audit_events',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view,
-          part: (last = Number.MAX_SAFE_INTEGER) => auditEventsBefore(filter, last),
-          idOf: ({ id }) => id
-        })
-      )
-    }
-    const { items, total } = await withDatabase(() => newestAuditEvents(filter, flags.limit))
-    // Load the view for --json alone: it brings the schema library along.
-    if (this.jsonEnabled()) return { audit_events: items.map(await view()), total }
-    this.log(table(items, COLUMNS))
-    if (total > items.length) this.log(`${items.length} of ${total}: raise --limit, or use --all, to see more`)
-    return undefined
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(() =>
+      printList({
+        name: 'audit_events',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: async () => (await import('../../../areas/audit/audit.view.js')).viewAuditEvent,
+        first: () => newestAuditEvents(filter, flags.limit),
+        part: (last = Number.MAX_SAFE_INTEGER) => auditEventsBefore(filter, last),
+        idOf: ({ id }) => id
+      })
+    )
   }
 }

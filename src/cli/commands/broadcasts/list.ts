@@ -16,31 +16,30 @@ export default class BroadcastsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(BroadcastsList)
     this.configure(flags)
-    const [{ withDatabase }, { broadcastsAfter, listBroadcasts }, { viewBroadcast }, lines] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/broadcasts/broadcasts.queries.js'),
-      import('../../../areas/broadcasts/broadcasts.view.js'),
-      import('../../broadcast-lines.js')
-    ])
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(() =>
-        printAll({
-          name: 'broadcasts',
-          json: this.jsonEnabled(),
-          columns: lines.BROADCAST_COLUMNS,
-          view: () => message => message,
-          part: async (last = 0) => (await broadcastsAfter(flags.active === true, last)).map(row => viewBroadcast(row)),
-          idOf: ({ id }) => id
-        })
-      )
-    }
+    const [{ withDatabase }, { broadcastsAfter, listBroadcasts }, { viewBroadcast }, { BROADCAST_COLUMNS }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../../areas/broadcasts/broadcasts.queries.js'),
+        import('../../../areas/broadcasts/broadcasts.view.js'),
+        import('../../broadcast-lines.js')
+      ])
+    const { printList } = await import('../../list-all.js')
     const query = { active: flags.active, per_page: flags.limit, page: flags.page }
-    const { items, total } = await withDatabase(() => listBroadcasts(query))
-    const broadcasts = items.map(message => viewBroadcast(message))
-    this.log(lines.broadcastTable(broadcasts))
-    if (total > broadcasts.length)
-      this.log(`${broadcasts.length} of ${total}: use --page, --limit or --all to see more`)
-    return { broadcasts, total }
+    return withDatabase(() =>
+      printList({
+        name: 'broadcasts',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: BROADCAST_COLUMNS,
+        view: () => message => message,
+        first: async () => {
+          const { items, total } = await listBroadcasts(query)
+          return { items: items.map(row => viewBroadcast(row)), total }
+        },
+        part: async (last = 0) => (await broadcastsAfter(flags.active === true, last)).map(row => viewBroadcast(row)),
+        idOf: ({ id }) => id,
+        hint: 'use --page, --limit or --all to see more'
+      })
+    )
   }
 }

@@ -56,26 +56,19 @@ export default class BuildsList extends BaseCommand {
       statuses: flags.status,
       ref: flags.ref
     })
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(async () => {
-        const wanted = await filter()
-        return printAll({
-          name: 'builds',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: () => queries.viewDescribedBuild,
-          part: last => queries.describedBuildsBefore(wanted, last),
-          idOf: build => build.id
-        })
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(async () => {
+      const wanted = await filter()
+      return printList({
+        name: 'builds',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: () => queries.viewDescribedBuild,
+        first: () => queries.listDescribedBuilds(wanted, flags.limit),
+        part: last => queries.describedBuildsBefore(wanted, last),
+        idOf: ({ id }) => id
       })
-    }
-    const { items, total } = await withDatabase(async () => queries.listDescribedBuilds(await filter(), flags.limit))
-    if (this.jsonEnabled()) return { builds: items.map(queries.viewDescribedBuild), total }
-    const { table } = await import('../../table.js')
-    this.log(table(items, COLUMNS))
-    if (total > items.length)
-      this.logToStderr(`${items.length} of ${total} builds: raise --limit, or use --all, to see more`)
-    return undefined
+    })
   }
 }

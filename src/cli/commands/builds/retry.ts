@@ -17,7 +17,8 @@ export default class BuildsRetry extends BaseCommand {
       import('../../each.js'),
       import('../../with-database.js'),
       import('../../origin.js'),
-      import('../../../areas/builds/administer.js')
+      import('../../../areas/builds/administer.js'),
+      import('../../../areas/todos/failed-builds.js')
     ])
     const retry = async (build: number) => {
       const again = (await asked('build', build, () => retryBuilds([build], commandOrigin()))).get(build)

@@ -37,34 +37,19 @@ export default class DeployKeysList extends BaseCommand {
       import('../../named-project.js'),
       import('../../../areas/ssh/deploy-keys.queries.js')
     ])
-    const projectId = async () =>
-      flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(async () => {
-        const id = await projectId()
-        return printAll({
-          name: 'deploy_keys',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: async () => (await import('../../../areas/ssh/deploy-keys.view.js')).viewDeployKeyInList,
-          part: (last = Number.MAX_SAFE_INTEGER) => withProjectsBefore(id, last),
-          idOf: key => key.id
-        })
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(async () => {
+      const projectId = flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id
+      return printList({
+        name: 'deploy_keys',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: async () => (await import('../../../areas/ssh/deploy-keys.view.js')).viewDeployKeyInList,
+        first: () => listWithProjects({ projectId, limit: flags.limit }),
+        part: (last = Number.MAX_SAFE_INTEGER) => withProjectsBefore(projectId, last),
+        idOf: ({ id }) => id
       })
-    }
-    const { items, total } = await withDatabase(async () =>
-      listWithProjects({ projectId: await projectId(), limit: flags.limit })
-    )
-    // Load the view for --json alone: it brings the schema library along.
-    if (this.jsonEnabled()) {
-      const { viewDeployKeyInList } = await import('../../../areas/ssh/deploy-keys.view.js')
-      return { deploy_keys: items.map(viewDeployKeyInList), total }
-    }
-    const { table } = await import('../../table.js')
-    this.log(table(items, COLUMNS))
-    if (total > items.length)
-      this.logToStderr(`${items.length} of ${total} deploy keys: raise --limit, or use --all, to see more`)
-    return undefined
+    })
   }
 }

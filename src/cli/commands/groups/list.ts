@@ -41,24 +41,19 @@ export default class GroupsList extends BaseCommand {
     ]
     const { search, page } = flags
     const query = { search, page, per_page: flags['per-page'] }
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(() =>
-        printAll({
-          name: 'groups',
-          json: this.jsonEnabled(),
-          columns,
-          view: () => describeGroup,
-          part: (last = Number.MAX_SAFE_INTEGER) => groupsBefore(query, last),
-          idOf: ({ id }) => id
-        })
-      )
-    }
-    const { items, total } = await withDatabase(() => listAllGroups(query))
-    if (this.jsonEnabled()) return { groups: items.map(describeGroup), total }
-    const { table } = await import('../../table.js')
-    this.log(table(items, columns))
-    if (items.length < total) this.logToStderr(`${items.length} of ${total} groups: use --page or --all to see more`)
-    return undefined
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(() =>
+      printList({
+        name: 'groups',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns,
+        view: () => describeGroup,
+        first: () => listAllGroups(query),
+        part: (last = Number.MAX_SAFE_INTEGER) => groupsBefore(query, last),
+        idOf: ({ id }) => id,
+        hint: 'use --page or --all to see more'
+      })
+    )
   }
 }

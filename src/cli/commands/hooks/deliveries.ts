@@ -2,7 +2,7 @@ import { BaseCommand } from '../../base.js'
 import { allFlag } from '../../list-all.js'
 import { Flags } from '../../oclif.js'
 import { recordNumber } from '../../record-number.js'
-import { type Column, table } from '../../table.js'
+import type { Column } from '../../table.js'
 
 type Row = import('../../../areas/hooks/deliveries.queries.js').DeliveryRow
 
@@ -46,26 +46,20 @@ export default class HooksDeliveries extends BaseCommand {
         import('../../../areas/hooks/deliveries.queries.js'),
         import('../../../areas/hooks/deliveries.view.js')
       ])
-    const hook = () => asked('hook', args.id, () => findHook(args.id))
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(async () => {
-        const { id } = await hook()
-        return printAll({
-          name: 'deliveries',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: () => viewDelivery,
-          part: (last = Number.MAX_SAFE_INTEGER) => deliveriesBefore(id, flags.state, last),
-          idOf: delivery => delivery.id
-        })
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(async () => {
+      const { id } = await asked('hook', args.id, () => findHook(args.id))
+      return printList({
+        name: 'deliveries',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: () => viewDelivery,
+        first: () => listDeliveries(id, { state: flags.state, per_page: flags.limit, page: flags.page }),
+        part: (last = Number.MAX_SAFE_INTEGER) => deliveriesBefore(id, flags.state, last),
+        idOf: delivery => delivery.id,
+        hint: 'use --page, --limit or --all to see more'
       })
-    }
-    const { items, total } = await withDatabase(async () =>
-      listDeliveries((await hook()).id, { state: flags.state, per_page: flags.limit, page: flags.page })
-    )
-    this.log(table(items, COLUMNS))
-    if (total > items.length) this.log(`${items.length} of ${total}: use --page, --limit or --all to see more`)
-    return { deliveries: items.map(viewDelivery), total }
+    })
   }
 }

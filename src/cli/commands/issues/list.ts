@@ -54,26 +54,19 @@ export default class IssuesList extends BaseCommand {
       labels,
       milestone
     })
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(async () => {
-        const wanted = await filter()
-        return printAll({
-          name: 'issues',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: () => queries.viewDescribedIssue,
-          part: last => queries.describedIssuesBefore(wanted, last),
-          idOf: issue => issue.id
-        })
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(async () => {
+      const wanted = await filter()
+      return printList({
+        name: 'issues',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: () => queries.viewDescribedIssue,
+        first: () => queries.listDescribedIssues(wanted, flags.limit),
+        part: last => queries.describedIssuesBefore(wanted, last),
+        idOf: ({ id }) => id
       })
-    }
-    const { items, total } = await withDatabase(async () => queries.listDescribedIssues(await filter(), flags.limit))
-    if (this.jsonEnabled()) return { issues: items.map(queries.viewDescribedIssue), total }
-    const { table } = await import('../../table.js')
-    this.log(table(items, COLUMNS))
-    if (total > items.length)
-      this.logToStderr(`${items.length} of ${total} issues: raise --limit, or use --all, to see more`)
-    return undefined
+    })
   }
 }

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../base.js'
-import { JOB_COLUMNS, jobTable } from '../../job-table.js'
+import { JOB_COLUMNS } from '../../job-table.js'
 import { allFlag } from '../../list-all.js'
 import { Flags } from '../../oclif.js'
 
@@ -29,27 +29,21 @@ export default class JobsList extends BaseCommand {
       import('../../with-database.js'),
       import('../../../queue/administer.js')
     ])
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(() =>
-        printAll({
-          name: 'jobs',
-          json: this.jsonEnabled(),
-          columns: JOB_COLUMNS,
-          view: async () => (await import('../../../areas/jobs/jobs.view.js')).viewJob,
-          part: (last = Number.MAX_SAFE_INTEGER) => jobsBefore(flags, last),
-          idOf: ({ id }) => id
-        })
-      )
-    }
-    const [found, total] = await withDatabase(() => Promise.all([listJobs(flags), countJobs(flags)]))
-    // Load the view for --json alone: it brings the schema library along.
-    if (this.jsonEnabled()) {
-      const { viewJob } = await import('../../../areas/jobs/jobs.view.js')
-      return { jobs: found.map(viewJob), total }
-    }
-    this.log(jobTable(found))
-    if (total > found.length) this.log(`${found.length} of ${total}: raise --limit, or use --all, to see more`)
-    return undefined
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(() =>
+      printList({
+        name: 'jobs',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: JOB_COLUMNS,
+        view: async () => (await import('../../../areas/jobs/jobs.view.js')).viewJob,
+        first: async () => {
+          const [items, total] = await Promise.all([listJobs(flags), countJobs(flags)])
+          return { items, total }
+        },
+        part: (last = Number.MAX_SAFE_INTEGER) => jobsBefore(flags, last),
+        idOf: ({ id }) => id
+      })
+    )
   }
 }

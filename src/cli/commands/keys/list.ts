@@ -34,33 +34,19 @@ export default class KeysList extends BaseCommand {
       import('../../../areas/users/users.queries.js'),
       import('../../../areas/users/keys.queries.js')
     ])
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(async () => {
-        const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
-        return printAll({
-          name: 'keys',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: async () => (await import('../../../areas/users/keys.view.js')).viewKeyInList,
-          part: (last = Number.MAX_SAFE_INTEGER) => keysBefore(userId, last),
-          idOf: ({ id }) => id
-        })
-      })
-    }
-    const { items, total } = await withDatabase(async () => {
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(async () => {
       const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
-      return listAllKeys({ userId, limit: flags.limit })
+      return printList({
+        name: 'keys',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: async () => (await import('../../../areas/users/keys.view.js')).viewKeyInList,
+        first: () => listAllKeys({ userId, limit: flags.limit }),
+        part: (last = Number.MAX_SAFE_INTEGER) => keysBefore(userId, last),
+        idOf: ({ id }) => id
+      })
     })
-    // Load the view for --json alone: it brings the schema library along.
-    if (this.jsonEnabled()) {
-      const { viewKeyInList } = await import('../../../areas/users/keys.view.js')
-      return { keys: items.map(viewKeyInList), total }
-    }
-    const { table } = await import('../../table.js')
-    this.log(table(items, COLUMNS))
-    if (total > items.length)
-      this.logToStderr(`${items.length} of ${total} keys: raise --limit, or use --all, to see more`)
-    return undefined
   }
 }

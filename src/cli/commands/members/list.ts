@@ -41,27 +41,21 @@ export default class MembersList extends BaseCommand {
       ['STATE', member => member.state],
       ['SINCE', member => member.created_at]
     ]
-    const view = async () => (await import('../../../areas/members/members.view.js')).viewMember
     const query = { query: flags.search, page: flags.page, per_page: flags['per-page'] }
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(async () => {
-        const source = await requireSource(args.of)
-        return printAll({
-          name: 'members',
-          json: this.jsonEnabled(),
-          columns,
-          view,
-          part: (last = 0) => membersAfter(source, query, last),
-          idOf: ({ user_id }) => user_id
-        })
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(async () => {
+      const source = await requireSource(args.of)
+      return printList({
+        name: 'members',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns,
+        view: async () => (await import('../../../areas/members/members.view.js')).viewMember,
+        first: () => listMembers(source, query),
+        part: (last = 0) => membersAfter(source, query, last),
+        idOf: ({ user_id }) => user_id,
+        hint: 'use --page or --all to see more'
       })
-    }
-    const { items, total } = await withDatabase(async () => listMembers(await requireSource(args.of), query))
-    if (this.jsonEnabled()) return { members: items.map(await view()), total }
-    const { table } = await import('../../table.js')
-    this.log(table(items, columns))
-    if (items.length < total) this.logToStderr(`${items.length} of ${total} members: use --page or --all to see more`)
-    return undefined
+    })
   }
 }

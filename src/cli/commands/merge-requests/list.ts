@@ -49,29 +49,19 @@ export default class MergeRequestsList extends BaseCommand {
       projectId: flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id,
       state
     })
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(async () => {
-        const wanted = await filter()
-        return printAll({
-          name: 'merge_requests',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: () => queries.viewDescribedMergeRequest,
-          part: last => queries.describedMergeRequestsBefore(wanted, last),
-          idOf: found => found.id
-        })
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(async () => {
+      const wanted = await filter()
+      return printList({
+        name: 'merge_requests',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: () => queries.viewDescribedMergeRequest,
+        first: () => queries.listDescribedMergeRequests(wanted, flags.limit),
+        part: last => queries.describedMergeRequestsBefore(wanted, last),
+        idOf: ({ id }) => id
       })
-    }
-    const { items, total } = await withDatabase(async () =>
-      queries.listDescribedMergeRequests(await filter(), flags.limit)
-    )
-    if (this.jsonEnabled()) return { merge_requests: items.map(queries.viewDescribedMergeRequest), total }
-    const { table } = await import('../../table.js')
-    this.log(table(items, COLUMNS))
-    if (total > items.length) {
-      this.logToStderr(`${items.length} of ${total} merge requests: raise --limit, or use --all, to see more`)
-    }
-    return undefined
+    })
   }
 }

@@ -51,26 +51,19 @@ export default class PipelinesList extends BaseCommand {
       statuses: flags.status,
       ref: flags.ref
     })
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(async () => {
-        const wanted = await filter()
-        return printAll({
-          name: 'pipelines',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: () => queries.viewDescribedPipeline,
-          part: last => queries.describedPipelinesBefore(wanted, last),
-          idOf: pipeline => pipeline.id
-        })
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(async () => {
+      const wanted = await filter()
+      return printList({
+        name: 'pipelines',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: () => queries.viewDescribedPipeline,
+        first: () => queries.listDescribedPipelines(wanted, flags.limit),
+        part: last => queries.describedPipelinesBefore(wanted, last),
+        idOf: ({ id }) => id
       })
-    }
-    const { items, total } = await withDatabase(async () => queries.listDescribedPipelines(await filter(), flags.limit))
-    if (this.jsonEnabled()) return { pipelines: items.map(queries.viewDescribedPipeline), total }
-    const { table } = await import('../../table.js')
-    this.log(table(items, COLUMNS))
-    if (total > items.length)
-      this.logToStderr(`${items.length} of ${total} pipelines: raise --limit, or use --all, to see more`)
-    return undefined
+    })
   }
 }

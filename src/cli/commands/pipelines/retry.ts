@@ -22,7 +22,8 @@ export default class PipelinesRetry extends BaseCommand {
         import('../../with-database.js'),
         import('../../origin.js'),
         import('../../../areas/pipelines/described-pipelines.queries.js'),
-        import('../../../areas/builds/pipeline-actions.js')
+        import('../../../areas/builds/pipeline-actions.js'),
+        import('../../../areas/todos/failed-builds.js')
       ]
     )
     const retry = async (id: number) => {

@@ -62,29 +62,19 @@ export default class ProjectsList extends BaseCommand {
     const { namespace, visibility, archived, search, order } = flags
     const quietSince = flags.inactive === undefined ? undefined : readMoment('--inactive', flags.inactive)
     const filter = { namespace, visibility, archived, search, quietSince }
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(async () => {
-        if (namespace !== undefined) await queries.requireNamespace(namespace)
-        return printAll({
-          name: 'projects',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: () => viewDescribed,
-          part: queries.describedParts(filter, order),
-          idOf: ({ id }) => id
-        })
-      })
-    }
-    const { items, total } = await withDatabase(async () => {
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(async () => {
       if (namespace !== undefined) await queries.requireNamespace(namespace)
-      return queries.listDescribed(filter, order, flags.limit)
+      return printList({
+        name: 'projects',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: () => viewDescribed,
+        first: () => queries.listDescribed(filter, order, flags.limit),
+        part: queries.describedParts(filter, order),
+        idOf: ({ id }) => id
+      })
     })
-    if (this.jsonEnabled()) return { projects: items.map(viewDescribed), total }
-    const { table } = await import('../../table.js')
-    this.log(table(items, COLUMNS))
-    if (total > items.length)
-      this.logToStderr(`${items.length} of ${total} projects: raise --limit, or use --all, to see more`)
-    return undefined
   }
 }

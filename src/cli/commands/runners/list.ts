@@ -52,24 +52,18 @@ export default class RunnersList extends BaseCommand {
       import('../../with-database.js'),
       import('../../../areas/runners/runner-records.queries.js')
     ])
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(() =>
-        printAll({
-          name: 'runners',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: () => recordOf,
-          part: (last = 0) => runnersAfter(last, 500),
-          idOf: runner => runner.id
-        })
-      )
-    }
-    const { items, total } = await withDatabase(() => listRunners('all', { scope: flags.scope, per_page: flags.limit }))
-    if (this.jsonEnabled()) return { runners: items.map(recordOf), total }
-    const { table } = await import('../../table.js')
-    this.log(table(items, COLUMNS))
-    if (total > items.length) this.logToStderr(`${items.length} of ${total} runners: use --all to see more`)
-    return undefined
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(() =>
+      printList({
+        name: 'runners',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: () => recordOf,
+        first: () => listRunners('all', { scope: flags.scope, per_page: flags.limit }),
+        part: (last = 0) => runnersAfter(last, 500),
+        idOf: ({ id }) => id
+      })
+    )
   }
 }

@@ -2,7 +2,7 @@ import { endOf, stateOf } from '../../../areas/credentials/tokens.state.js'
 import { BaseCommand } from '../../base.js'
 import { allFlag } from '../../list-all.js'
 import { Flags } from '../../oclif.js'
-import { type Column, table } from '../../table.js'
+import type { Column } from '../../table.js'
 
 type Row = import('../../../areas/credentials/tokens.queries.js').TokenRow
 
@@ -48,29 +48,19 @@ export default class TokensList extends BaseCommand {
       userId: flags.user === undefined ? undefined : (await requireUser(flags.user)).id,
       state: flags.state ?? (flags.all ? undefined : ('active' as const))
     })
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(async () => {
-        const filter = await filterOf()
-        return printAll({
-          name: 'tokens',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: async () => (await import('../../../areas/credentials/tokens.view.js')).viewToken,
-          part: (last = Number.MAX_SAFE_INTEGER) => tokensBefore(filter, last),
-          idOf: ({ id }) => id
-        })
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(async () => {
+      const filter = await filterOf()
+      return printList({
+        name: 'tokens',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: async () => (await import('../../../areas/credentials/tokens.view.js')).viewToken,
+        first: () => listTokens(filter, `limit ${flags.limit}`),
+        part: (last = Number.MAX_SAFE_INTEGER) => tokensBefore(filter, last),
+        idOf: ({ id }) => id
       })
-    }
-    const { items, total } = await withDatabase(async () => listTokens(await filterOf(), `limit ${flags.limit}`))
-    // Load the view for --json alone: it brings the schema library along.
-    if (this.jsonEnabled()) {
-      const { viewToken } = await import('../../../areas/credentials/tokens.view.js')
-      return { tokens: items.map(viewToken), total }
-    }
-    this.log(table(items, COLUMNS))
-    if (total > items.length)
-      this.logToStderr(`${items.length} of ${total} tokens: raise --limit, or use --all, to see more`)
-    return undefined
+    })
   }
 }

@@ -54,28 +54,20 @@ export default class UsersList extends BaseCommand {
     const { search, active, blocked, admins, external, page } = flags
     const dormantSince = flags.dormant === undefined ? undefined : readMoment('--dormant', flags.dormant)
     const query = { search, active, blocked, admins, external, dormantSince, page, per_page: flags['per-page'] }
-    if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
-      return withDatabase(() =>
-        printAll({
-          name: 'users',
-          json: this.jsonEnabled(),
-          columns: COLUMNS,
-          view: viewer,
-          part: (last = Number.MAX_SAFE_INTEGER) => usersBefore(query, last),
-          idOf: ({ id }) => id
-        })
-      )
-    }
-    const { items, total } = await withDatabase(() => listUsersWithUse(query))
-    // Load the view for --json alone: it brings the schema library along, a third of the time that this command takes.
-    if (this.jsonEnabled()) {
-      return { users: items.map(await viewer()), total }
-    }
-    const { table } = await import('../../table.js')
-    this.log(table(items, COLUMNS))
-    if (items.length < total) this.logToStderr(`${items.length} of ${total} users: use --page or --all to see more`)
-    return undefined
+    const { printList } = await import('../../list-all.js')
+    return withDatabase(() =>
+      printList({
+        name: 'users',
+        all: flags.all,
+        json: this.jsonEnabled(),
+        columns: COLUMNS,
+        view: viewer,
+        first: () => listUsersWithUse(query),
+        part: (last = Number.MAX_SAFE_INTEGER) => usersBefore(query, last),
+        idOf: ({ id }) => id,
+        hint: 'use --page or --all to see more'
+      })
+    )
   }
 }
 

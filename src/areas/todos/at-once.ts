@@ -1,0 +1,99 @@
+// What makes to-dos, and what makes them done ("Todos" in the completions): heard in the transaction of the change, so that a
+// list after an answer shows it. Only to-dos of the user who acts become done. Whoever imports this file has it filled.
+import { execute, row } from '../../db/sql.js'
+import { addListenerAtOnce, type Heard, type WrittenText } from '../activity/happenings.js'
+import { noteFailuresOf } from './failed-builds.js'
+import { mentionPeople } from './mentions.js'
+import { addTodos, finishTodosOn, type TodoTarget } from './todos.js'
+
+/** Edits that make to-dos done. Those of a due date or of time do not. */
+const EDITS = ['title', 'description', 'assignee_id', 'milestone_id', 'labels', 'target_branch'] as const
+
+type Changes = { readonly [Name in (typeof EDITS)[number]]?: unknown }
+
+interface Change {
+  readonly target: Exclude<TodoTarget, { type: 'Commit' }>
+  readonly action: string
+  readonly by: number | null
+  readonly changes: Changes
+  readonly assigneeId: number | null
+  readonly cause: string
+}
+
+async function onChange({ target, action, by, changes, assigneeId, cause }: Change): Promise<void> {
+  // A command has no user.
+  if (by === null) return
+  const isEdit = EDITS.some(name => changes[name] !== undefined)
+  if (action === 'close' || action === 'merge' || isEdit) await finishTodosOn(target, by)
+  const isNew = action === 'open'
+  if (assigneeId !== null && (isNew || changes.assignee_id !== undefined)) {
+    await addTodos({ userIds: [assigneeId], authorId: by, target, action: 'assigned', cause })
+  }
+  if (!isNew && changes.title === undefined && changes.description === undefined) return
+  const text = await textOf(target)
+  if (text !== undefined) await mentionPeople({ target, authorId: by, text, cause })
+}
+
+const TEXTS = { Issue: 'issues', MergeRequest: 'merge_requests' } as const
+
+/** The texts of an issue or merge request in which people are mentioned. */
+export async function textOf({ type, id }: Change['target']): Promise<string | undefined> {
+  const found = await row<{ title: string; description: string | null }>(
+    `select title, description from ${TEXTS[type]} where id = ?`,
+    [id]
+  )
+  return found && `${found.title}\n\n${found.description ?? ''}`
+}
+
+/** What a note is about; undefined for a snippet, which nobody has to do anything about. */
+export function targetOf({ projectId, target: { type, id, commitId } }: WrittenText): TodoTarget | undefined {
+  if (type === 'Commit') return commitId === undefined ? undefined : { type, commitId, projectId }
+  return id !== null && (type === 'Issue' || type === 'MergeRequest') ? { type, id, projectId } : undefined
+}
+
+async function onNote(heard: readonly Pick<Heard<'note.created'>, 'id' | 'text'>[], isNew: boolean): Promise<void> {
+  for (const { id: cause, text: written } of heard) {
+    const target = targetOf(written)
+    if (!target) continue
+    if (isNew) await finishTodosOn(target, written.authorId)
+    await mentionPeople({ target, authorId: written.authorId, text: written.text, noteId: written.noteId, cause })
+  }
+}
+
+addListenerAtOnce({
+  'issue.changed': async heard => {
+    for (const { id: cause, happening } of heard) {
+      const { issue, action, by, changes = {} } = happening
+      const target = { type: 'Issue', id: issue.id, projectId: issue.project_id } as const
+      await onChange({ target, action, by, changes, assigneeId: issue.assignee_id, cause })
+    }
+  },
+  'merge_request.changed': async heard => {
+    for (const { id: cause, happening } of heard) {
+      const { mergeRequest, action, by, changes } = happening
+      const target = {
+        type: 'MergeRequest',
+        id: mergeRequest.id,
+        projectId: mergeRequest.target_project_id
+      } as const
+      await onChange({ target, action, by, changes: changes ?? {}, assigneeId: mergeRequest.assignee_id, cause })
+      if (action === 'update' && !changes) await noteFailuresOf(mergeRequest)
+    }
+  },
+  'note.created': heard => onNote(heard, true),
+  'note.edited': heard => onNote(heard, false),
+  'commit.commented': heard => onNote(heard, true),
+  'emoji.noted': async heard => {
+    for (const { happening } of heard) {
+      const { target, by } = happening
+      if (target.type === 'Snippet') continue
+      await finishTodosOn({ type: target.type as 'Issue', id: target.id, projectId: 0 }, by)
+    }
+  },
+  // The row stays, and the to-dos go.
+  'merge_request.deleted': async heard => {
+    for (const { happening } of heard) {
+      await execute("delete from todos where target_type = 'MergeRequest' and target_id = ?", [happening.id])
+    }
+  }
+})

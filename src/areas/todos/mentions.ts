@@ -1,0 +1,148 @@
+// To-dos of those whom a text mentions. People by their names get theirs at once, in the transaction of the text; the members
+// of groups, who may be thousands, by a job.
+import { actorOf } from '../../access/actor.js'
+import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/actor-user.js'
+import { levelIn } from '../../access/authorize.js'
+import { type Fragment, lasts, visibleGroups } from '../../access/membership.js'
+import { lowerMarks, marks, padded, row, rows } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { NotFound } from '../../errors.js'
+import { batches } from '../../lib/batches.js'
+import { GUEST } from '../../lib/levels.js'
+import { parseText } from '../../text/references.js'
+import { findProject } from '../projects/projects.queries.js'
+import { readersOf } from './readers.js'
+import { addTodos, holdTarget, type TodoTarget } from './todos.js'
+
+export interface Mentions {
+  readonly target: TodoTarget
+  readonly authorId: number
+  readonly text: string
+  readonly noteId?: number
+  readonly cause: string
+}
+
+/** Names that one statement looks up. A text has at most 10,000 (MOST_MENTIONS). */
+const NAMES = 1000
+const MEMBERS = 1000
+
+/** A text without this sign mentions nobody, and is not parsed. */
+const namesIn = (text: string): readonly string[] => (text.includes('@') ? parseText(text, '').mentions : [])
+
+/** Adds to-dos for the people whom a text mentions and who may read it. Call it inside `transact`. */
+export async function mentionPeople({ text, ...mention }: Mentions): Promise<void> {
+  const names = namesIn(text)
+  if (names.length === 0) return
+  const readers = await readersOf(mention.target)
+  if (!readers) return
+  const userIds: number[] = []
+  for (const some of batches(names, NAMES)) {
+    const list = padded(some)
+    const found = await rows<{ id: number }>(
+      `select u.id from users u where u.username_key in (${lowerMarks(list)}) and ${readers.sql}`,
+      [...list, ...readers.values]
+    )
+    userIds.push(...found.map(({ id }) => id))
+  }
+  await addTodos({ ...mention, userIds, action: 'mentioned' })
+}
+
+/**
+ * Adds to-dos for the members of the groups that a text mentions, and with `@all` for those of the project. Those who have
+ * written about the target since have read it. The second run finds all of them done.
+ */
+export async function mentionMembers({ text, ...mention }: Mentions, at: Date): Promise<void> {
+  const names = namesIn(text)
+  if (names.length === 0) return
+  const sources = await sourcesOf(names, mention)
+  if (sources.length === 0) return
+  const readers = await readersOf(mention.target)
+  if (!readers) return
+  for (let after = 0; ; ) {
+    const members = await membersAfter(after, sources, readers)
+    const last = members.at(-1)
+    if (last === undefined) return
+    const heard = await writersSince(mention, at, members)
+    const added = await addAll({ ...mention, userIds: members.filter(id => !heard.has(id)) })
+    if (!added || members.length < MEMBERS) return
+    after = last
+  }
+}
+
+/** Returns false when the target has gone. */
+async function addAll(mention: Omit<Mentions, 'text'> & { readonly userIds: readonly number[] }): Promise<boolean> {
+  try {
+    await transact(async () => {
+      await holdTarget(mention.target)
+      await addTodos({ ...mention, action: 'mentioned' })
+    })
+    return true
+  } catch (error) {
+    if (error instanceof NotFound) return false
+    throw error
+  }
+}
+
+/** Where the members are: ways to give their ids as `user_id`. */
+type Source = Fragment
+
+/** Members of groups that the author may see, and of the project when a member says `@all`. */
+async function sourcesOf(names: readonly string[], { authorId, target }: Omit<Mentions, 'text'>): Promise<Source[]> {
+  const user = await row<ActorUserColumns>(`select ${ACTOR_USER} from users u where u.id = ?`, [authorId])
+  if (!user) return []
+  const author = actorOf(actorUserOf(user), 'private')
+  const visible = visibleGroups(author)
+  const groups: number[] = []
+  for (const some of batches(names, NAMES)) {
+    const list = padded(some)
+    const found = await rows<{ id: number }>(
+      `select n.id from namespaces n where n.kind = 'group' and n.path_key in (${lowerMarks(list)}) and ${visible.sql}`,
+      [...list, ...visible.values]
+    )
+    groups.push(...found.map(({ id }) => id))
+  }
+  const sources = groups.length === 0 ? [] : [membersOf('namespace', groups)]
+  if (!names.some(name => name.toLowerCase() === 'all')) return sources
+  const project = await findProject(target.projectId, author)
+  // Not specified: `@all` of a stranger. It reaches nobody, as strangers may write on public projects.
+  if (!project || levelIn(project, author) < GUEST) return sources
+  const shares = {
+    sql: `select s.user_id from project_group_links l join members s on s.source_type = 'namespace'
+      and s.source_id = l.group_id where l.project_id = ? and ${lasts('l')} and ${lasts('s')}`,
+    values: [project.id]
+  }
+  const owner = { sql: 'select owner_id from namespaces where id = ? and owner_id > 0', values: [project.namespace_id] }
+  return [...sources, membersOf('project', [project.id]), membersOf('namespace', [project.namespace_id]), shares, owner]
+}
+
+const membersOf = (type: 'project' | 'namespace', ids: readonly number[]): Source => ({
+  sql: `select m.user_id from members m where m.source_type = '${type}' and m.source_id in (${marks(ids)}) and ${lasts('m')}`,
+  values: ids
+})
+
+async function membersAfter(after: number, sources: readonly Source[], readers: Fragment): Promise<number[]> {
+  const found = await rows<{ id: number }>(
+    `select u.id from users u where u.id > ? and u.id in (${sources.map(({ sql }) => sql).join(' union ')})
+     and ${readers.sql} order by u.id limit ${MEMBERS}`,
+    [after, ...sources.flatMap(({ values }) => values), ...readers.values]
+  )
+  return found.map(({ id }) => id)
+}
+
+/** Those of the users who wrote a note about the target after the text: what they wrote makes their to-dos done. */
+async function writersSince(
+  { target, noteId }: Omit<Mentions, 'text'>,
+  at: Date,
+  userIds: readonly number[]
+): Promise<ReadonlySet<number>> {
+  const [of, values] =
+    target.type === 'Commit'
+      ? ['project_id = ? and commit_id = ?', [target.projectId, target.commitId]]
+      : ['noteable_type = ? and noteable_id = ?', [target.type, target.id]]
+  const found = await rows<{ author_id: number }>(
+    `select distinct author_id from notes where ${of} and not is_system and id > ? and created_at > ?
+       and author_id in (${marks(userIds)})`,
+    [...values, noteId ?? 0, at, ...userIds]
+  )
+  return new Set(found.map(({ author_id: id }) => id))
+}
