@@ -72,14 +72,14 @@ export async function readPeople(concerned: Concerned, only?: number): Promise<r
     `select ${ACTOR_USER}, u.state, c.roles, ${LEVEL_OF_EACH.column},
        sp.level as project_level, sp.events as project_events, sg.level as group_level, sg.events as group_events,
        su.level as global_level, su.events as global_events,
-       coalesce(e.email, if(u.confirmed_at is null, null, u.email)) as address
+       coalesce(e.email, if(u.email_confirmed_at is null, null, u.email)) as address
      from (select user_id, bit_or(role) as roles from (${parts.map(({ sql }) => sql).join('\n union all ')}) every
        ${only === undefined ? '' : 'where user_id = ?'} group by user_id) c
      join users u on u.id = c.user_id join projects p on p.id = ? ${LEVEL_OF_EACH.joins}
      left join notification_settings sp on sp.user_id = u.id and sp.source_type = 'Project' and sp.source_id = p.id
      left join notification_settings sg on sg.user_id = u.id and sg.source_type = 'Group' and sg.source_id = p.namespace_id
      left join notification_settings su on su.user_id = u.id and su.source_type = 'Global' and su.source_id = 0
-     left join emails e on e.user_id = u.id and e.email_key = lower(su.notification_email)`,
+     left join emails e on e.user_id = u.id and e.email_key = lower(su.notification_email) and e.confirmed_at is not null`,
     [...parts.flatMap(({ values }) => values), ...(only === undefined ? [] : [only]), project.id]
   )
   return found.map(row => candidateOf(row, concerned))
