@@ -90,7 +90,6 @@ const LINES = {
   // A restored copy must not accept browsers that signed in to the original.
   sessions: { owners: [deletedWith('users', 'user_id')], backup: false },
   password_attempts: { backup: false },
-  // Of people who are no users yet.
   sign_ups: {},
   sign_in_addresses: { owners: [deletedWith('users', 'user_id')] },
   // An application that a user has registered goes with the user; what it may do for others goes with it.

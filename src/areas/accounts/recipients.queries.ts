@@ -1,7 +1,7 @@
 // To whom the mail about accounts and memberships goes, by a fixed number of statements.
-import { type Fragment, lasts } from '../../access/membership.js'
-import { row, rows, type Value } from '../../db/sql.js'
-import { GUEST, MASTER, OWNER } from '../../lib/levels.js'
+import { type Fragment, LEVEL_OF_EACH, lasts, membersOfProject } from '../../access/membership.js'
+import { row, rows } from '../../db/sql.js'
+import { MASTER, OWNER } from '../../lib/levels.js'
 import { DEFAULT_LEVEL, numberOf } from '../notifications/levels.js'
 
 export interface Person {
@@ -28,9 +28,9 @@ export async function furtherAddresses(userId: number): Promise<string[]> {
 }
 
 // Mail goes to the address that the user has chosen for it, or to the primary one: confirmed, either.
-const MAILED = `select u.id, u.username, u.name, coalesce(e.email, u.email) as email from users u
-  left join notification_settings a on a.user_id = u.id and a.source_type = 'Global' and a.source_id = 0
+const CHOSEN = `left join notification_settings a on a.user_id = u.id and a.source_type = 'Global' and a.source_id = 0
   left join emails e on e.user_id = u.id and e.email_key = lower(a.notification_email) and e.confirmed_at is not null`
+const MAILED = `select u.id, u.username, u.name, coalesce(e.email, u.email) as email from users u ${CHOSEN}`
 const REACHABLE = "u.state = 'active' and (e.id is not null or u.email_confirmed_at is not null)"
 
 /** An active user with an address that is confirmed, for all other mail. */
@@ -40,33 +40,19 @@ export const findReachable = (id: number): Promise<Person | undefined> =>
 const among = ({ sql, values }: Fragment): Promise<Person[]> =>
   rows<Person>(`${MAILED} where u.id in (${sql}) and ${REACHABLE} order by u.id`, [...values])
 
-/** Who has at least this level in a project, by whatever way. */
-function withLevel(projectId: number, level: number): Fragment {
-  const values: Value[] = [projectId, level, projectId, level, projectId, level, projectId]
-  return {
-    sql: `select m.user_id from members m
-        where m.source_type = 'project' and m.source_id = ? and m.access_level >= ? and ${lasts('m')}
-      union select g.user_id from projects p join members g on g.source_type = 'namespace' and g.source_id = p.namespace_id
-        where p.id = ? and g.access_level >= ? and ${lasts('g')}
-      union select s.user_id from project_group_links l join members s on s.source_type = 'namespace' and s.source_id = l.group_id
-        where l.project_id = ? and least(l.group_access, s.access_level) >= ? and ${lasts('l')} and ${lasts('s')}
-      union select n.owner_id from projects q join namespaces n on n.id = q.namespace_id and n.kind = 'user' where q.id = ?`,
-    values
-  }
-}
-
 const [GLOBAL, DISABLED] = [numberOf('global'), numberOf('disabled')]
 
 /** The members of a project who want mail of it, whatever of: their level of notifications is not `disabled`. */
 export function mailedMembers(projectId: number): Promise<Person[]> {
-  const { sql, values } = withLevel(projectId, GUEST)
+  const { sql, values } = membersOfProject(projectId)
   return rows<Person>(
     `${MAILED}
      left join notification_settings p on p.user_id = u.id and p.source_type = 'Project' and p.source_id = ?
      left join notification_settings g on g.user_id = u.id and g.source_type = 'Group'
        and g.source_id = (select q.namespace_id from projects q where q.id = ?)
      where u.id in (${sql}) and ${REACHABLE}
-       and coalesce(nullif(p.level, ${GLOBAL}), nullif(g.level, ${GLOBAL}), a.level, ${numberOf(DEFAULT_LEVEL)}) <> ${DISABLED}
+       and coalesce(nullif(p.level, ${GLOBAL}), nullif(g.level, ${GLOBAL}),
+         nullif(a.level, ${GLOBAL}), ${numberOf(DEFAULT_LEVEL)}) <> ${DISABLED}
      order by u.id`,
     [projectId, projectId, ...values]
   )
@@ -74,10 +60,24 @@ export function mailedMembers(projectId: number): Promise<Person[]> {
 
 /** Who may let people into a project or group: its masters, or its owners. Not specified: administrators get no mail of it. */
 export const approversOf = ({ type, id }: { readonly type: 'project' | 'namespace'; readonly id: number }) =>
-  type === 'project'
-    ? among(withLevel(id, MASTER))
-    : among({
-        sql: `select m.user_id from members m
-          where m.source_type = 'namespace' and m.source_id = ? and m.access_level >= ${OWNER} and ${lasts('m')}`,
-        values: [id]
-      })
+  type === 'project' ? mastersOf(id) : among(ownersOfGroup(id))
+
+const ownersOfGroup = (groupId: number): Fragment => ({
+  sql: `select m.user_id from members m
+    where m.source_type = 'namespace' and m.source_id = ? and m.access_level >= ${OWNER} and ${lasts('m')}`,
+  values: [groupId]
+})
+
+function mastersOf(projectId: number): Promise<Person[]> {
+  const { sql, values } = membersOfProject(projectId)
+  return rows<Person>(
+    `select distinct id, username, name, email from (
+       select u.id, u.username, u.name, coalesce(e.email, u.email) as email, n.owner_id = u.id as is_owner,
+         ${LEVEL_OF_EACH.column}
+       from projects p join namespaces n on n.id = p.namespace_id join (${sql}) someone
+       join users u on u.id = someone.user_id ${CHOSEN} ${LEVEL_OF_EACH.joins}
+       where p.id = ? and ${REACHABLE}) member
+     where is_owner or access_level >= ${MASTER}`,
+    [...values, projectId]
+  )
+}
