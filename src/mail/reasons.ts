@@ -13,6 +13,7 @@ const REASONS: { readonly [name: string]: string } = {
   label_subscriber: 'you have subscribed to one of its labels',
   pipeline_user: 'it was started in your name',
   watcher: 'you watch the project',
+  service: 'your address is in the settings of the project',
   custom: 'you want to hear of such events in the project',
   digest: 'more mails were for you in this hour than one address gets',
   security: 'this concerns the safety of your account',

@@ -14,6 +14,7 @@ import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events
 import { branchMoves } from '../areas/merge-requests/branch-moves.js'
 import { feedEntryOfMergeRequest, hookEventOfMergeRequest } from '../areas/merge-requests/events.js'
 import { notifications } from '../areas/notifications/listener.js'
+import { mailingServices } from '../areas/notifications/services/listener.js'
 import { hookEventOfBuild, hookEventOfPipeline } from '../areas/pipelines/events/hook-events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
@@ -39,6 +40,7 @@ const listeners: readonly Listener[] = [
   refEffects,
   systemNotes,
   notifications,
+  mailingServices,
   branchMoves,
   todoListener,
   accountMail,

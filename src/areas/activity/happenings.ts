@@ -58,7 +58,7 @@ export type Happening =
   /** A branch, a tag or another ref was moved, created or deleted. */
   | { readonly kind: 'ref.changed'; readonly refChangeId: number }
   | { readonly kind: 'commit.commented'; readonly commentId: number }
-  /** A build was created, has begun, or has ended. Told only when a hook wants it. */
+  /** A build was created, has begun, or has ended. Told only when a hook or a service wants it. */
   | { readonly kind: 'build.changed'; readonly build: BuildSnapshot }
   /** A pipeline has another status. Its success and its failure are always told, others only when a hook wants it. */
   | { readonly kind: 'pipeline.changed'; readonly pipeline: PipelineSnapshot }

@@ -8,7 +8,7 @@ import { lowerMarks, marks, padded, rows, type Value } from '../../db/sql.js'
 import { GUEST } from '../../lib/levels.js'
 import type { TargetType } from '../participation/targets.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
-import { DEFAULT_LEVEL, eventsIn, nameOf, numberOf } from './levels.js'
+import { DEFAULT_LEVEL, eventsIn, type LevelName, nameOf, numberOf } from './levels.js'
 import type { Applied, Person, Role } from './recipients.js'
 
 /** What decides who may be concerned. */
@@ -30,6 +30,8 @@ export interface Concerned {
 
 export interface Candidate extends Person {
   readonly username: string
+  /** What the user has set: `global` where nothing is. */
+  readonly set: { readonly project: LevelName; readonly group: LevelName; readonly global: LevelName }
   /** Where mail goes to; null when no address of the user is confirmed. */
   readonly address: string | null
 }
@@ -90,6 +92,11 @@ function candidateOf(row: CandidateRow, { project, isReadable }: Concerned): Can
     id: row.id,
     username: row.username,
     address: row.address,
+    set: {
+      project: setIn(row.project_level),
+      group: setIn(row.group_level),
+      global: row.global_level === null ? DEFAULT_LEVEL : nameOf(row.global_level)
+    },
     applied: appliedOf(row),
     roles: rolesIn(Number(row.roles)),
     isBlocked: row.state !== 'active',
@@ -99,6 +106,8 @@ function candidateOf(row: CandidateRow, { project, isReadable }: Concerned): Can
   }
 }
 
+const setIn = (level: number | null): LevelName => (level === null ? 'global' : nameOf(level))
+
 /** What holds: the setting of the project, unless that is global; then of the group; then of everything. */
 function appliedOf(row: CandidateRow): Applied {
   const places = [
@@ -107,7 +116,7 @@ function appliedOf(row: CandidateRow): Applied {
     ['global', row.global_level, row.global_events]
   ] as const
   for (const [from, number, events] of places) {
-    const level = number === null ? 'global' : nameOf(number)
+    const level = setIn(number)
     if (level !== 'global') return { level, from, events: eventsIn(events) }
   }
   // Not specified: the level global of everything. There is nothing that it could stand for.
