@@ -211,6 +211,20 @@ t.test('a link for a password ends by time, by a change of the password, and by 
   t.equal(await status(link.replace('/password/edit', '/confirmation')), 403, 'a link has one purpose')
 })
 
+t.test('of two who use a link at once, one succeeds', async t => {
+  const [user, ada] = [await app.make.user(), person('twice')]
+  await forget(user.email)
+  await signUp(ada)
+  for (const mail of await mails()) {
+    const browser = new Browser(base)
+    const page = await browser.get(mail.link ?? '')
+    const password = mail.to === ada.email ? ada.password : 'the new password'
+    const both = await Promise.all([1, 2].map(() => browser.submit(page, 'token', { password })))
+    t.same(both.map(({ status }) => status).sort(), [200, 403], mail.subject)
+  }
+  t.match(await row("select count(*) as total from users where username = 'twice'"), { total: 1 })
+})
+
 t.test('the answer to a forgotten password is the same for all, and its tries are counted', async t => {
   const user = await app.make.user()
   const known = await forget(user.email)
