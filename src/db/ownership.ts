@@ -12,7 +12,6 @@ export type Owner =
   | 'builds'
   | 'runners'
   | 'ref_changes'
-  | 'runners'
   | 'hooks'
   | 'hook_deliveries'
   | 'mails'
