@@ -6,7 +6,10 @@ export default class MailUnblock extends BaseCommand {
   static override description =
     'An address bounces when its server says that there is no such mailbox (550 5.1.x). Security mail is sent to it all the same, and one that arrives unblocks it. With --json: {unblocked}: the address with the words of the server; for several addresses {results}.'
   static override strict = false
-  static override examples = ['<%= config.bin %> mail unblock ada@example.org']
+  static override examples = [
+    '<%= config.bin %> mail unblock ada@example.org',
+    '<%= config.bin %> mail unblock ada@example.org bob@example.org --json'
+  ]
   static override args = {
     address: Args.string({ description: 'address, as `mail queue` shows it; you can give several', required: true })
   }
