@@ -87,6 +87,7 @@ const AREAS = [
   'jobs',
   // What goes through all of them.
   'removal',
+  'project-archives',
   'maintenance',
   'backup'
 ] as const
