@@ -183,8 +183,15 @@ t.test('tasks remove old records and files, and end what nobody sends', async t 
   await execute("delete from jobs where queue = 'mail'")
   await execute('update mails set created_at = now() - interval 31 day where once = ?', [old.once])
   await execute("update mail_deliveries set created_at = now() - interval 4 day where state = 'waiting'")
+  await execute(
+    `insert into mail_bounces (address, error, bounced_at) values ('nobody@example.org', '', now() - interval 31 day),
+     (?, '', now() - interval 31 day), ('young@example.org', '', now())`,
+    [user.email]
+  )
   const { report } = await runTask('old_mails', {}, someOrigin)
-  t.match(report, { forsaken: 1 })
+  t.match(report, { forsaken: 1, bounces: 1 })
+  t.same(await rows("select address from mail_bounces where address = 'nobody@example.org'"), [])
+  await execute('delete from mail_bounces')
   t.same(await states(old.once), [])
   t.same(await states(forsaken.once), ['canceled'])
   loadConfig({ port: 0, mail: { file: { max_files: 1 } } })

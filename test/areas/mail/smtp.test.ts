@@ -4,8 +4,9 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { type NewMail, queueMail } from '../../../src/areas/mail/outbox.js'
+import { sendDelivery } from '../../../src/areas/mail/send.js'
 import { noteServer } from '../../../src/areas/mail/turn.js'
-import { execute, row } from '../../../src/db/sql.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { sendTo, smtpServer } from '../../helpers/smtp.js'
 
@@ -162,6 +163,28 @@ t.test('a mail that a server refuses is given up, and its address is still good'
   t.match(await (await send('strict@example.org')).now(), { state: 'failed', error: /554 5\.7\.1 Spam/ })
   server.refuse.data = () => null
   t.match(await (await send('strict@example.org')).now(), { state: 'sent' })
+})
+
+t.test('a slow server gets its mails one after another', async t => {
+  let open = 0
+  let most = 0
+  const server = await smtpServer(t, {
+    onMailFrom: (_address, _session, done) => {
+      most = Math.max(most, ++open)
+      setTimeout(() => done(null), 50)
+    },
+    onData: (stream, _session, done) => {
+      stream.resume()
+      stream.on('end', () => setTimeout(() => done(null, String(--open)), 50))
+    }
+  })
+  sendTo(server.port)
+  const recipients = Array.from({ length: 6 }, (_, at) => ({ userId: null, address: `slow-${at}@b.c`, reason: 'test' }))
+  await queueMail({ once: 'slow', kind: 'test', facts: { sent_at: '' }, recipients })
+  const found = await rows<{ id: number }>("select id from mail_deliveries where address like 'slow-%'")
+  await Promise.all(found.map(({ id }) => sendDelivery(id)))
+  t.same(await rows("select distinct state from mail_deliveries where address like 'slow-%'"), [{ state: 'sent' }])
+  t.equal(most, 1)
 })
 
 t.test('two days are the end', async t => {
