@@ -45,7 +45,13 @@ export const todoRoutes: FastifyPluginAsyncTypebox = async app => {
     '/todos/:id',
     {
       config: { can: 'todo.write' },
-      schema: { tags: TAGS, summary: 'Make a to-do done', params: TodoParams, response: { 200: Todo } }
+      schema: {
+        tags: TAGS,
+        operationId: 'finishTodo',
+        summary: 'Make a to-do done',
+        params: TodoParams,
+        response: { 200: Todo }
+      }
     },
     async ({ params, actor }) => show(await finishTodo(params.id, actor), actor)
   )
@@ -56,6 +62,7 @@ export const todoRoutes: FastifyPluginAsyncTypebox = async app => {
       config: { can: 'todo.write' },
       schema: {
         tags: TAGS,
+        operationId: 'finishTodos',
         summary: 'Make your to-dos done',
         description: 'Those that a list with the same filters shows.',
         querystring: TodoFilter,
