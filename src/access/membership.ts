@@ -187,6 +187,15 @@ export function usersWhoSee(project: SeenProject, least: Level = GUEST): Fragmen
   return { sql: project.visibility_level === INTERNAL ? `(not u.external or ${sql})` : sql, values }
 }
 
+/**
+ * The level of a user in each project `p`, for a statement that starts from few rows of the user's own: two look-ups for each,
+ * where `visibleProjects` begins with all memberships. The level is null for none; the owner of a namespace has no row.
+ */
+export const levelOfUser = (userId: number): { readonly joins: Fragment; readonly level: Fragment } => ({
+  joins: { sql: JOINS, values: [userId, userId] },
+  level: { sql: EFFECTIVE_LEVEL, values: [userId] }
+})
+
 /** The condition that the project `p` lies in the namespace of the user. */
 export const ownProjects = (userId: number): Fragment => ({
   sql: `p.namespace_id in (${OWN_NAMESPACE})`,
