@@ -87,6 +87,7 @@ const AREAS = [
   'jobs',
   // What goes through all of them.
   'removal',
+  'project-archives',
   'maintenance',
   'backup'
 ] as const
@@ -146,6 +147,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['worker', 'runner/folders', 'what a killed worker left is removed at the start'],
   ['worker', 'runner/sandbox', 'a machine that cannot run builds is told at the start'],
   ['worker', 'webhooks/events', 'the type of the names of events'],
+  ['worker', 'mail/transport', 'closed when the process stops'],
   ['worker', 'home', 'made before the worker starts'],
   ['worker', 'log', 'the log of the process'],
 
@@ -174,6 +176,8 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'server/process', '`server` becomes the process; loaded when asked for'],
   ['cli', 'worker/process', '`worker` becomes the process; loaded when asked for'],
   ['cli', 'git/run', '`info` tells the version of git'],
+  ['cli', 'mail/faults', '`mail test` tells a server that is away from one that refuses'],
+  ['cli', 'mail/transport', '`doctor` talks to the server of mail'],
   ['cli', 'home', '`up` makes it'],
   ['cli', 'listening', '`up` and `doctor` try the address'],
   ['cli', 'log', '`up` logs what it supervises'],

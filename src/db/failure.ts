@@ -77,6 +77,12 @@ export function isAlreadyMade(error: unknown): boolean {
   return errno === 1060 || errno === 1061 || errno === 1091
 }
 
+/** Whether a row cannot be stored as it is: a value does not fit its column, or comes twice. */
+export function isWrongValue(error: unknown): boolean {
+  const { errno } = driverError(error)
+  return errno === 1062 || errno === 1264 || errno === 1292 || errno === 1366 || errno === 1406
+}
+
 /** Returns the unique key that a write violated, or undefined. */
 export function duplicateKey(error: unknown): string | undefined {
   const { errno, message } = driverError(error)

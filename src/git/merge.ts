@@ -82,7 +82,8 @@ export async function keepCommit(source: string, id: string, repository: string)
   }
 }
 
-const KEPT = 'refs/internal/kept/merge-requests'
+/** The history of the commits that merge requests keep. */
+export const KEPT = 'refs/internal/kept/merge-requests'
 const NOBODY = { name: 'nobody', email: '', date: new Date(0) }
 const KEEPER = { message: 'kept for a merge request', author: NOBODY, committer: NOBODY }
 

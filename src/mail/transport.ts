@@ -26,9 +26,15 @@ export async function sendMessage(message: SendMailOptions, name: string, stop?:
   }
 }
 
-/** Connects, and logs in if there is a user, but sends nothing. Throws MailFault. */
-export async function tryServer(): Promise<void> {
-  const trial = createTransport({ ...smtpOptions(), pool: false })
+/** What both sides of a conversation say, without passwords and without mails: `C: EHLO ...`, `S: 250 ...`. */
+export type Say = (line: string) => void
+
+/**
+ * Talks to the server of `mail.smtp` over a connection of its own: connects, logs in if there is a user, and sends a mail if
+ * there is one. `say` gets each line. Throws MailFault.
+ */
+export async function converse(message: SendMailOptions | null, say: Say = () => undefined): Promise<void> {
+  const trial = createTransport({ ...smtpOptions(), logger: tellTo(say), transactionLog: true })
   let limit: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     limit = setTimeout(
@@ -37,13 +43,23 @@ export async function tryServer(): Promise<void> {
     )
   })
   try {
-    await Promise.race([trial.verify(), late])
+    await Promise.race([message ? trial.sendMail(message) : trial.verify(), late])
   } catch (error) {
     throw faultOf(error)
   } finally {
     clearTimeout(limit)
     trial.close()
   }
+}
+
+/** Passes on what nodemailer logs of the conversation. It hides passwords itself. */
+function tellTo(say: Say) {
+  const line = (entry: { readonly tnx?: unknown }, text: string) => {
+    const side = { client: 'C', server: 'S' }[String(entry.tnx)]
+    if (side) for (const part of text.split(/\r?\n/)) say(`${side}: ${part}`)
+  }
+  const quiet = () => undefined
+  return { level: quiet, trace: quiet, debug: line, info: quiet, warn: quiet, error: quiet, fatal: quiet }
 }
 
 /** Closes the connection. A mail that is on its way fails. */

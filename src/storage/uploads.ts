@@ -32,13 +32,13 @@ function pathOf({ project, secret, name }: UploadKey): string | null {
   return SECRET.test(secret) && UPLOAD_NAME.test(name) ? join(folderOf(project), secret, name) : null
 }
 
-/** Stores a file under a new secret. It is on the disk when the promise resolves. Throws `excess` above `limit` bytes. */
+/** Stores a file under a new secret, or the given one. It is on the disk when the promise resolves. Throws `excess` above `limit` bytes. */
 export async function putUpload(
-  { project, name }: Omit<UploadKey, 'secret'>,
+  { project, name, secret = randomBytes(16).toString('hex') }: Omit<UploadKey, 'secret'> & { readonly secret?: string },
   source: Readable,
   { limit, excess }: { readonly limit: number; readonly excess: TooLarge }
 ): Promise<StoredUpload> {
-  const key = { project, secret: randomBytes(16).toString('hex'), name }
+  const key = { project, secret, name }
   const path = pathOf(key)
   if (path === null) throw new TypeError(`not a name of an upload: ${name}`)
   const draft = join(config().home, 'tmp', `upload-${randomUUID()}`)

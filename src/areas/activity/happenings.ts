@@ -4,26 +4,93 @@
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
 import type { BuildSnapshot, PipelineSnapshot } from './ci-snapshots.js'
+import type { Doer } from './doers.js'
 import type { MergeRequestChanges, MergeRequestSnapshot } from './merge-request-snapshots.js'
 import type { IssueChanges, IssueSnapshot, MilestoneSnapshot } from './plan-snapshots.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
-import type { DeployKeySnapshot, GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from './snapshots.js'
+import type {
+  DeployKeySnapshot,
+  GroupSnapshot,
+  KeySnapshot,
+  MemberSnapshot,
+  MemberSourceSnapshot,
+  UserSnapshot
+} from './snapshots.js'
 
 /**
  * A happening contains a copy of a small record, because the row may have changed or been removed when a listener runs.
  * It contains only the id of a large record.
  */
 export type Happening =
-  | { readonly kind: 'user.created'; readonly user: UserSnapshot }
+  /** `mail`: what the user gets to read; absent when the user has signed up, and for imported users. */
+  | {
+      readonly kind: 'user.created'
+      readonly user: UserSnapshot
+      readonly mail?: 'welcome' | 'confirmation'
+    }
   | { readonly kind: 'user.deleted'; readonly user: UserSnapshot }
-  | { readonly kind: 'key.added'; readonly key: KeySnapshot }
+  /** `owner` is absent in happenings that an older version told; so is `by` below. */
+  | {
+      readonly kind: 'key.added'
+      readonly key: KeySnapshot
+      readonly owner?: { readonly id: number; readonly title: string; readonly fingerprint: string; readonly by: Doer }
+    }
   | { readonly kind: 'key.removed'; readonly key: KeySnapshot }
   | { readonly kind: 'deploy_key.created'; readonly key: DeployKeySnapshot }
   | { readonly kind: 'deploy_key.deleted'; readonly key: DeployKeySnapshot }
   | { readonly kind: 'group.created'; readonly group: GroupSnapshot }
   | { readonly kind: 'group.deleted'; readonly group: GroupSnapshot }
   /** A user became a member, also by a request for access that was approved. */
-  | { readonly kind: 'member.added'; readonly member: MemberSnapshot }
+  | { readonly kind: 'member.added'; readonly member: MemberSnapshot; readonly by?: Doer }
+  /** The level or the end of a membership is another one. */
+  | { readonly kind: 'member.changed'; readonly member: MemberSnapshot; readonly by: Doer }
+  | {
+      readonly kind: 'access.requested'
+      readonly source: MemberSourceSnapshot
+      readonly user: { readonly id: number; readonly username: string; readonly name: string }
+    }
+  /** Somebody else than the user who had asked removed a request for access. */
+  | {
+      readonly kind: 'access.denied'
+      readonly source: MemberSourceSnapshot
+      readonly userId: number
+      readonly by: Doer
+    }
+  /** A further address of a user, which is not confirmed yet. */
+  | {
+      readonly kind: 'email.added'
+      readonly userId: number
+      readonly email: { readonly id: number; readonly address: string }
+      readonly by: Doer
+    }
+  /** The primary address is another one. `confirmed`: the user had confirmed it before, as a further address. */
+  | {
+      readonly kind: 'email.changed'
+      readonly userId: number
+      readonly before: string
+      readonly after: string
+      readonly confirmed: boolean
+      readonly by: Doer
+    }
+  | { readonly kind: 'password.changed'; readonly userId: number; readonly by: Doer }
+  /** A personal access token, or another private token; `name` is empty for that. */
+  | {
+      readonly kind: 'token.created'
+      readonly userId: number
+      readonly token: { readonly kind: 'personal' | 'private'; readonly name: string }
+      readonly by: Doer
+    }
+  /** A password was right from an address where the user was not within 90 days. */
+  | { readonly kind: 'sign_in.from_new_address'; readonly userId: number; readonly address: string }
+  /**
+   * Somebody on a page who perhaps has no account asks for a mail to this address: a link for a new password, or one that
+   * confirms the address. Who gets one is found out by the listener, so that the page answers the same for all, in the same time.
+   */
+  | { readonly kind: 'mail.asked'; readonly what: 'password' | 'confirmation'; readonly address: string }
+  /** An administrator sends a user a link for a new password. */
+  | { readonly kind: 'password.offered'; readonly userId: number }
+  /** Somebody has signed up and must confirm the address. */
+  | { readonly kind: 'sign_up.asked'; readonly signUpId: number }
   /** `expired`: the day of its end has come. A membership that goes with its user, project or group is not told. */
   | { readonly kind: 'member.removed'; readonly member: MemberSnapshot; readonly expired: boolean }
   | { readonly kind: 'project.created'; readonly project: ProjectSnapshot; readonly by: number }
@@ -33,17 +100,19 @@ export type Happening =
       readonly kind: 'project.renamed'
       readonly project: ProjectSnapshot
       readonly old_path_with_namespace: string
+      readonly by?: Doer
     }
   | {
       readonly kind: 'project.transferred'
       readonly project: ProjectSnapshot
       readonly old_path_with_namespace: string
+      readonly by?: Doer
     }
   | { readonly kind: 'project.deleted'; readonly project: ProjectSnapshot }
   /** A branch, a tag or another ref was moved, created or deleted. */
   | { readonly kind: 'ref.changed'; readonly refChangeId: number }
   | { readonly kind: 'commit.commented'; readonly commentId: number }
-  /** A build was created, has begun, or has ended. Told only when a hook wants it. */
+  /** A build was created, has begun, or has ended. Told only when a hook or a service wants it. */
   | { readonly kind: 'build.changed'; readonly build: BuildSnapshot }
   /** A pipeline has another status. Its success and its failure are always told, others only when a hook wants it. */
   | { readonly kind: 'pipeline.changed'; readonly pipeline: PipelineSnapshot }

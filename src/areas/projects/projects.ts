@@ -72,6 +72,36 @@ export async function createProjectFor(owner: NewOwner, body: UserProjectBody, o
   }
 }
 
+/** A project whose content is there already, under an id that no project has. */
+export interface Adoption {
+  readonly id: number
+  readonly storage: string
+  /** What a new project does not have. */
+  readonly attributes: Pick<
+    CreationAttributes<Project>,
+    'defaultBranch' | 'archived' | 'tagList' | 'createdAt' | 'lastActivityAt'
+  >
+  /** Where the content comes from, for the audit. */
+  readonly content: { readonly [name: string]: string }
+  /** What else makes it whole, in the same transaction. */
+  readonly finish: () => Promise<void>
+}
+
+/** Makes a project of content that is there. Throws as `createProjectFor` does. */
+export async function adoptProject(
+  owner: NewOwner,
+  body: ProjectBody & { readonly path: string },
+  adopted: Adoption,
+  origin: Origin
+): Promise<void> {
+  checkNames(body.name, body.path)
+  const user = { ...owner, admin: owner.admin === 1, external: owner.external === 1 }
+  await transact(async () => {
+    await insertProject({ ...body, storage: adopted.storage }, user, { filling: undefined, origin, adopted })
+    await adopted.finish()
+  })
+}
+
 type NewOwner = Pick<ActorUser, 'id' | 'username' | 'name' | 'email'> & {
   readonly admin: number
   readonly external: number
@@ -94,7 +124,7 @@ function checkNames(name: string, path: string): void {
 async function insertProject(
   body: ProjectBody & { path: string; storage: string },
   asker: ActorUser,
-  { filling, origin }: { filling: Filling | undefined; origin: Origin }
+  { filling, origin, adopted }: { filling: Filling | undefined; origin: Origin; adopted?: Adoption }
 ): Promise<Project> {
   const namespace = await findNamespace(body.namespace_id, asker)
   const instance = await applicationSettings()
@@ -118,7 +148,8 @@ async function insertProject(
     storage: body.storage,
     runnersTokenHash: tokenHash(runnersToken),
     runnersTokenEncrypted: encrypt(runnersToken),
-    lastActivityAt: now
+    lastActivityAt: now,
+    ...(adopted && { id: adopted.id, ...adopted.attributes })
   })
   await endProjectRedirect({ namespaceId: namespace.id, path: body.path })
   if (filling) await scheduleFilling(project.id, filling)
@@ -126,7 +157,12 @@ async function insertProject(
   const snapshot = await projectSnapshot(project.id)
   await tell({ kind: 'project.created', project: snapshot, by: asker.id })
   const { import_url: _url, namespace_id: _id, path: _path, ...given } = body
-  const after = { ...given, visibility_level: visibilityLevel, ...(filling && (await originOfContent(filling))) }
+  const after = {
+    ...given,
+    visibility_level: visibilityLevel,
+    ...(filling && (await originOfContent(filling))),
+    ...adopted?.content
+  }
   const target = { type: 'project', id: project.id, name: snapshot.path_with_namespace }
   await audit(origin, { action: 'project.create', target, changes: changesBetween(null, after) })
   return project

@@ -9,7 +9,7 @@ const LATE_MS = 3_600_000
 export const unfinishedRemovals: Task = {
   name: 'unfinished_removals',
   schedule: '53 * * * *',
-  about: 'gives the removal of a project a new job when its job is dead or gone',
+  about: 'gives the removal of a project, or of what a killed import left, a new job when it has none',
   run: async ({ dryRun, count, note }) => {
     for (const { project_id: projectId, path_with_namespace: path } of await findLostRemovals()) {
       if (!dryRun) await enqueue('project.remove', { projectId })

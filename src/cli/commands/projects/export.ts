@@ -1,0 +1,62 @@
+import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
+import { pathFlag } from '../../path-flag.js'
+
+export default class ProjectsExport extends BaseCommand {
+  static override summary = 'Write one project into an archive'
+  static override description =
+    'The archive holds repository, issues, merge requests, comments, award emoji, labels, milestones, snippets, boards, members, records of pipelines and builds, releases, protected branches and uploads, as they are at one moment; the appliance may run meanwhile. It holds no variables, hooks, keys, tokens, traces or artifacts. `projects import` reads it. Whoever has the file can read all of the project. A signal ends it, and leaves nothing of it.'
+  static override examples = [
+    '<%= config.bin %> projects export ada/engine',
+    '<%= config.bin %> projects export ada/engine --output /mnt/engine.zip --json'
+  ]
+  static override args = {
+    project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or its number' })
+  }
+  static override flags = {
+    output: pathFlag({
+      description:
+        'the file to write, which must not exist; NAMESPACE-PROJECT-TIME.zip in the current folder without it'
+    })
+  }
+
+  async run() {
+    const { args, flags } = await this.parse(ProjectsExport)
+    this.configure(flags)
+    const [
+      { withDatabase },
+      { commandOrigin },
+      { progressLine },
+      { bytesText },
+      { endedBySignals },
+      { requireNamedProject },
+      { exportProject }
+    ] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../progress.js'),
+      import('../../../lib/bytes.js'),
+      import('../../signals.js'),
+      import('../../named-project.js'),
+      import('../../../areas/project-archives/export.js')
+    ])
+    const line = progressLine()
+    const exported = await endedBySignals(signal =>
+      withDatabase(async () => {
+        const project = await requireNamedProject(args.project)
+        const options = {
+          ...(flags.output === undefined ? {} : { output: flags.output }),
+          signal,
+          progress: (done: number, total: number) => line.show('records', done, total)
+        }
+        return exportProject(project, options, commandOrigin())
+      })
+    ).finally(line.end)
+    const { counts, refs, uploads } = exported
+    this.log(
+      `${exported.project}: ${counts.issue} issues, ${counts.merge_request} merge requests, ${counts.note} comments, ` +
+        `${counts.pipeline} pipelines, ${refs} refs, ${uploads} uploads, ${bytesText(exported.bytes)}\n${exported.path}`
+    )
+    return exported
+  }
+}

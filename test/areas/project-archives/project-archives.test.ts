@@ -1,0 +1,430 @@
+// An archive brings back a project that answers the same, and a wrong archive changes nothing.
+import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { nobody } from '../../../src/access/actor.js'
+import { exportProject } from '../../../src/areas/project-archives/export.js'
+import { type Imported, importProject } from '../../../src/areas/project-archives/import.js'
+import { findProject } from '../../../src/areas/projects/projects.queries.js'
+import { config } from '../../../src/config.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
+import { testApp } from '../../helpers/app.js'
+import { cli } from '../../helpers/cli.js'
+import { testDatabase } from '../../helpers/database.js'
+import { projectRow, someOrigin } from '../../helpers/factory.js'
+import { type Entries, makeEverything, readEntries, writeEntries } from './make-archives.js'
+
+const { signal } = new AbortController()
+
+/** What must answer the same, below /projects/:id. `:issue` and the like are the ids of the first records of lists. */
+const PATHS = [
+  '',
+  '/labels',
+  '/milestones',
+  '/issues?sort=asc',
+  '/issues?labels=of-group',
+  '/issues?state=opened',
+  '/merge_requests?state=all&sort=asc',
+  '/snippets',
+  '/boards',
+  '/members',
+  '/pipelines',
+  '/builds',
+  '/repository/branches',
+  '/repository/tags',
+  '/repository/tree',
+  '/repository/commits',
+  '/repository/commits/master/comments',
+  '/repository/commits/master/statuses',
+  '/repository/contributors'
+]
+/** Below each record of a list. */
+const BELOW: { readonly [list: string]: readonly string[] } = {
+  issues: ['', '/notes', '/award_emoji', '/time_stats'],
+  merge_requests: ['', '/notes', '/commits', '/changes', '/versions', '/award_emoji', '/closes_issues'],
+  snippets: ['', '/notes', '/raw'],
+  milestones: ['/issues', '/merge_requests'],
+  pipelines: ['']
+}
+/** Numbers of this appliance, and what names the place of a project. */
+const OWN =
+  /^(id|.*_id|runners_token|path|name_with_namespace|last_activity_at|namespace|permissions|artifacts_file|runner)$/
+
+t.test('a project', async t => {
+  const { home } = await testDatabase()
+  const app = await testApp(t)
+  const { project, group, developer, stranger } = await makeEverything(app)
+  const owner = app.as(project.owner)
+  const folder = t.testdir()
+  const good = join(folder, 'good.zip')
+  const place = await app.make.group({ owner: project.owner })
+  const source = await projectRow(project)
+  const exported = await exportProject(source, { output: good, signal }, someOrigin)
+  // A label of the group that nothing of the project has stays behind.
+  await execute("delete from labels where title = 'unused'")
+  const load = (file: string, path: string, namespace = place.path) =>
+    importProject(file, { namespace, path, signal }, someOrigin)
+
+  const answersOf = async ({ id, path }: { id: number; path: string }) => {
+    const answers: Record<string, unknown> = {}
+    const normal = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(normal)
+      if (typeof value === 'string')
+        return value
+          .replaceAll(path, 'PATH')
+          .replace(/projects\/\d+/g, 'projects/N')
+          .replace(/(builds|pipelines|snippets|note_|milestones)\/?\d+/g, '$1N')
+      if (value === null || typeof value !== 'object') return value
+      return Object.fromEntries(
+        Object.entries(value)
+          .filter(([name]) => name === 'commit_id' || !OWN.test(name))
+          .map(([name, each]) => [name, normal(each)])
+      )
+    }
+    const get = async (path: string) => {
+      const res = await owner.get(`/projects/${id}${path}`)
+      const isJson = String(res.headers['content-type']).includes('json')
+      return { status: res.statusCode, total: res.headers['x-total'], body: isJson ? res.json() : res.body }
+    }
+    for (const each of PATHS) answers[each] = normal(await get(each))
+    for (const [list, below] of Object.entries(BELOW)) {
+      const { body } = await get(list === 'merge_requests' ? `/${list}?state=all` : `/${list}`)
+      // Lists of pipelines and snippets begin with the newest, as ids tell.
+      for (const [at, record] of (body as { id: number }[]).entries())
+        for (const each of below) answers[`${list} ${at}${each}`] = normal(await get(`/${list}/${record.id}${each}`))
+    }
+    return answers
+  }
+  let same: Imported
+
+  t.test('an import answers as the exported one does', async t => {
+    same = await load(good, 'same')
+    const [before, after] = [await answersOf(project), await answersOf({ id: same.id, path: `${place.path}/same` })]
+    t.ok(Object.keys(before).length > 55, 'there is something of everything')
+    for (const [name, answer] of Object.entries(before)) t.same(after[name], answer, name || 'the project')
+    t.same(Object.keys(after), Object.keys(before))
+    t.same([same.missing_users, same.missing_members], [[], []])
+    t.match(same.counts, { issue: 3, merge_request: 3, label: 3, snippet: 1, board: 1, commit_status: 1 })
+    const [upload] = readdirSync(join(home, 'uploads', String(project.id)))
+    const file = await owner.inject({ url: `/${place.path}/same/uploads/${upload}/notes.txt` })
+    t.equal(file.body, 'hello', 'links to uploads lead to them')
+    const next = await owner.post(`/projects/${same.id}/issues`, { title: 'Next' })
+    t.equal(next.json().iid, 4, 'the numbers go on')
+    t.same(await rows('select * from project_removals'), [])
+    t.same(exported.counts, same.counts)
+  })
+
+  t.test('it is told, and tells where it comes from', async t => {
+    const entry = await row<{ changes: string }>(
+      "select changes from audit_events where action = 'project.create' and target_id = ?",
+      [String(same.id)]
+    )
+    t.match(JSON.parse(entry?.changes ?? '{}'), {
+      imported_from: { after: project.path },
+      archive: { after: /^\w{64}$/ }
+    })
+    t.ok(
+      await row("select 1 from audit_events where action = 'project.export' and target_id = ?", [String(project.id)])
+    )
+  })
+
+  t.test('an export of an import is the same archive', async t => {
+    const again = await load(good, 'again')
+    const file = join(folder, 'again.zip')
+    const found = (await findProject(again.id, nobody)) ?? source
+    await exportProject(found, { output: file, signal }, someOrigin)
+    const [one, two] = [await readEntries(good), await readEntries(file)]
+    const lines = (entries: Entries) => entries.get('records.jsonl')?.toString().split('\n').slice(1)
+    t.same(lines(two), lines(one))
+    t.same(two.get('refs.jsonl')?.toString(), one.get('refs.jsonl')?.toString())
+    await t.rejects(exportProject(found, { output: file, signal }, someOrigin), { message: /exists already/ })
+    t.same(
+      readdirSync(folder).filter(name => name.includes('unfinished')),
+      []
+    )
+  })
+
+  t.test('what missing people wrote belongs to the importing user', async t => {
+    await execute("update users set username = 'somebody-else' where id = ?", [stranger.id])
+    const found = await load(good, 'missing')
+    t.same([found.missing_users, found.missing_members], [[stranger.username], [stranger.username]])
+    const [second] = (await owner.get(`/projects/${found.id}/issues?iid=2`)).json()
+    t.equal(second.author.username, project.owner.username)
+    t.match(second.description, `by a stranger\n\n*Imported: ${stranger.username} wrote this`)
+    const [first] = (await owner.get(`/projects/${found.id}/issues?iid=1`)).json()
+    t.equal(first.assignee.username, developer.username)
+    const awards = (await owner.get(`/projects/${found.id}/issues/${first.id}/award_emoji`)).json()
+    t.same(
+      awards.map(({ name }: { name: string }) => name),
+      ['thumbsup']
+    )
+    await execute('update users set username = ? where id = ?', [stranger.username, stranger.id])
+  })
+
+  t.test('builds that ran are canceled', async t => {
+    const file = join(folder, 'running.zip')
+    const entries = await readEntries(good)
+    const records = entries.get('records.jsonl')?.toString() ?? ''
+    entries.set('records.jsonl', Buffer.from(records.replaceAll('"status":"failed"', '"status":"running"')))
+    await writeEntries(file, entries)
+    const { id } = await load(file, 'running')
+    const builds = (await owner.get(`/projects/${id}/builds`)).json()
+    t.same(builds.map(({ status }: { status: string }) => status).sort(), ['canceled', 'success'])
+    const canceled = builds.find(({ status }: { status: string }) => status === 'canceled')
+    const again = await owner.post(`/projects/${id}/builds/${canceled.id}/retry`)
+    t.equal(again.statusCode, 201, 'and can be repeated')
+    t.match(await row('select plan from builds where id = ?', [again.json().id]), {
+      plan: /imported without its script/
+    })
+  })
+
+  t.test('two imports at once', async t => {
+    const both = await Promise.allSettled([load(good, 'twin'), load(good, 'twin'), load(good, 'apart')])
+    t.same(both.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected'])
+    const refused = both.find(each => each.status === 'rejected')
+    t.match(refused?.reason, { errors: { path: ['has already been taken'] } })
+    t.same(await rows('select * from project_removals'), [])
+    await t.rejects(load(good, 'twin'), { message: `${place.path}/twin exists already: name another path by --path` })
+  })
+
+  t.test('what a killed import leaves is seen by nobody, and goes', async t => {
+    const before = await counts()
+    const stop = new AbortController()
+    // As after a kill: the job of removals does not run, and the row stays.
+    const file = join(folder, 'half.zip')
+    const entries = await readEntries(good)
+    entries.set('repository.pack', Buffer.from('PACK'))
+    await writeEntries(file, entries)
+    await execute("create trigger half before delete on project_removals for each row signal sqlstate '45000'")
+    t.teardown(() => execute('drop trigger if exists half'))
+    await t.rejects(importProject(file, { namespace: place.path, path: 'half', signal: stop.signal }, someOrigin))
+    await execute('drop trigger half')
+    t.equal((await owner.get(`/projects/${encodeURIComponent(`${place.path}/half`)}`)).statusCode, 404)
+    t.ok(await row('select 1 from project_removals'), 'something is left')
+    await execute("delete from jobs where name = 'project.remove'")
+    await execute('update project_removals set created_at = ?', [new Date(Date.now() - 7_200_000)])
+    const done = await cli(['maintenance', 'run', 'unfinished_removals', '--json'], { environment: environment(home) })
+    t.equal(done.code, 0)
+    await app.runJobs()
+    t.same(await counts(), before)
+  })
+
+  t.test('wrong archives change nothing', async t => {
+    const before = await counts()
+    const repositories = repositoryCount()
+    const text = (entries: Entries, name: string, change: (text: string) => string) =>
+      entries.set(name, Buffer.from(change(entries.get(name)?.toString() ?? '')))
+    const records = (entries: Entries, change: (text: string) => string) => text(entries, 'records.jsonl', change)
+    const manifest = (entries: Entries, change: object) =>
+      text(entries, 'manifest.json', old => JSON.stringify({ ...JSON.parse(old), ...change }))
+    const refs = (entries: Entries, line: object) => {
+      text(entries, 'refs.jsonl', old => `${old}${JSON.stringify(line)}\n`)
+      manifest(entries, { refs: exported.refs + 1 })
+    }
+    const some = 'a'.repeat(40)
+    const cases: readonly (readonly [name: string, change: (entries: Entries) => unknown, refusal: RegExp])[] = [
+      ['a newer format', entries => manifest(entries, { format: 2 }), /has format 2, .* up to 1: update Gitstead/],
+      ['no format', entries => manifest(entries, { format: '1' }), /names no format/],
+      ['a manifest of another kind', entries => text(entries, 'manifest.json', () => '[1]'), /names no format/],
+      ['a manifest that is no JSON', entries => text(entries, 'manifest.json', () => '{'), /is not JSON/],
+      [
+        'a billion records',
+        entries => manifest(entries, { counts: { ...exported.counts, note: 1e9 } }),
+        /more than 100000000 of note/
+      ],
+      [
+        'fewer records than lines',
+        entries => manifest(entries, { counts: { ...exported.counts, issue: 1 } }),
+        /kind issue is not that/
+      ],
+      [
+        'more records than lines',
+        entries => manifest(entries, { counts: { ...exported.counts, note: 99 } }),
+        /kind note is not that/
+      ],
+      [
+        'a negative number',
+        entries => manifest(entries, { counts: { ...exported.counts, note: -1 } }),
+        /number of note is invalid/
+      ],
+      ['no records', entries => entries.delete('records.jsonl'), /records.jsonl is missing/],
+      ['no checksums', entries => entries.delete('SHA256SUMS'), /SHA256SUMS is missing/],
+      ['another file', entries => entries.set('x.txt', Buffer.from('x')), /"x.txt" does not belong/],
+      ['an absolute path', entries => entries.set('uploads/etc/passwd', Buffer.from('x')), /does not belong/],
+      ['a hidden upload', entries => entries.set(`uploads/${'a'.repeat(32)}/.x`, Buffer.from('x')), /does not belong/],
+      [
+        'an upload too many',
+        entries => entries.set(`uploads/${'a'.repeat(32)}/x`, Buffer.from('x')),
+        /wrong place|number of uploads/
+      ],
+      [
+        'a record of no kind',
+        entries => records(entries, old => old.replace('"kind":"label"', '"kind":"hook"')),
+        /not a record of a known kind/
+      ],
+      [
+        'a record that is a list',
+        entries => records(entries, old => old.replace(/\n.*\n/, '\n[]\n')),
+        /line 2 .*not a record/
+      ],
+      [
+        'a line that is no JSON',
+        entries => records(entries, old => old.replace(/\n.*\n/, '\n{\n')),
+        /line 2 of records.jsonl is not JSON/
+      ],
+      ['half a line', entries => records(entries, old => old.slice(0, -5)), /ends within a line/],
+      [
+        'a line without an end',
+        entries => entries.set('records.jsonl', Buffer.alloc(17 * 1024 * 1024, 97)),
+        /more than 16777216 bytes/
+      ],
+      [
+        'a text where a number belongs',
+        entries => records(entries, old => old.replace('"iid":2', '"iid":"2"')),
+        /issue\/iid must be integer/
+      ],
+      [
+        'another attribute',
+        entries => records(entries, old => old.replace('"iid":2', '"iid":2,"admin":true')),
+        /additional properties/
+      ],
+      [
+        'a number twice',
+        entries => records(entries, old => old.replace('"iid":2,"title":"Second"', '"iid":1,"title":"Second"')),
+        /cannot be stored/
+      ],
+      [
+        'a day that is none',
+        entries => records(entries, old => old.replace('2027-02-01', '2027-02-31')),
+        /due_date must match format/
+      ],
+      [
+        'a label that is not there',
+        entries => records(entries, old => old.replace('"labels":["bug"', '"labels":["gub"')),
+        /label "gub" is used/
+      ],
+      [
+        'a note about nothing',
+        entries =>
+          records(entries, old => old.replace('"on":{"type":"Issue","number":1', '"on":{"type":"Issue","number":9')),
+        /names Issue 9/
+      ],
+      [
+        'an owner as a member',
+        entries => records(entries, old => old.replace('"access_level":30', '"access_level":50')),
+        /access_level/
+      ],
+      [
+        'no project first',
+        entries =>
+          records(entries, old =>
+            old
+              .split('\n')
+              .toSpliced(0, 2, old.split('\n')[1] ?? '', old.split('\n')[0] ?? '')
+              .join('\n')
+          ),
+        /begin with a project|too late/
+      ],
+      [
+        'a builds before its pipeline',
+        entries => records(entries, old => old.replace('"kind":"build","pipeline":1', '"kind":"build","pipeline":7')),
+        /pipeline 7 does not stand/
+      ],
+      ['a hidden ref', entries => refs(entries, { ref: 'refs/internal/x', id: some }), /not a branch or tag/],
+      [
+        'a ref that leads out',
+        entries => refs(entries, { ref: 'refs/heads/../../config', id: some }),
+        /not a branch or tag/
+      ],
+      ['a ref like an id', entries => refs(entries, { ref: `refs/heads/${some}`, id: some }), /not a branch or tag/],
+      ['a ref to nothing', entries => refs(entries, { ref: 'refs/heads/x', id: some }), /git refuses the repository/],
+      [
+        'a forged pack',
+        entries =>
+          entries.set(
+            'repository.pack',
+            Buffer.concat([(entries.get('repository.pack') ?? Buffer.alloc(0)).subarray(0, -30), Buffer.alloc(30)])
+          ),
+        /git refuses the repository/
+      ],
+      [
+        'a cut pack',
+        entries => entries.set('repository.pack', (entries.get('repository.pack') ?? Buffer.alloc(0)).subarray(0, 300)),
+        /git refuses the repository/
+      ],
+      ['no pack', entries => entries.delete('repository.pack'), /refs without a pack/]
+    ]
+    for (const [name, change, refusal] of cases) {
+      const entries = await readEntries(good)
+      change(entries)
+      const file = join(folder, 'wrong.zip')
+      await writeEntries(file, entries)
+      await t.rejects(load(file, 'wrong'), { message: refusal }, name)
+    }
+    const bytes = readFileSync(good)
+    const file = join(folder, 'raw.zip')
+    writeFileSync(file, bytes)
+    truncateSync(file, bytes.length - 100)
+    await t.rejects(load(file, 'wrong'), { message: /cut or damaged/ }, 'a cut file')
+    const changed = Buffer.from(bytes)
+    const at = changed.indexOf('PACK') + 200
+    changed[at] = (changed[at] ?? 0) ^ 1
+    writeFileSync(file, changed)
+    await t.rejects(load(file, 'wrong'), { message: /git refuses|has changed|cut or damaged/ }, 'a changed byte')
+    const outside = await readEntries(good)
+    outside.set('uploads/aa/bb/x', Buffer.from('x'))
+    await writeEntries(file, outside)
+    const bad = readFileSync(file, 'latin1').replaceAll('uploads/aa/bb/x', 'uploads/../../x')
+    writeFileSync(file, bad, 'latin1')
+    await t.rejects(load(file, 'wrong'), { message: /invalid relative path/ }, 'a path out of the archive')
+    const link = await readEntries(good)
+    await writeEntries(file, link, 0o120777)
+    await t.rejects(load(file, 'wrong'), { message: /"refs.jsonl" is not a file/ }, 'a link')
+    await t.rejects(load(join(folder, 'none.zip'), 'wrong'), { message: /no file is called/ })
+    await t.rejects(load(good, '../x'), { message: /no namespace is called|path/ })
+    await t.rejects(load(good, 'x', 'nowhere'), { message: 'no namespace is called "nowhere"' })
+    t.same(await counts(), before)
+    t.equal(repositoryCount(), repositories)
+  })
+
+  t.test('the commands', async t => {
+    const options = { environment: environment(home) }
+    const output = join(folder, 'command.zip')
+    const done = await cli(['projects', 'export', project.path, '--output', output, '--json'], options)
+    t.match(done.json(), { project: project.path, path: output, counts: { issue: 3 } })
+    const back = await cli(['projects', 'import', output, '--namespace', place.path, '--path', 'command'], options)
+    t.equal(back.code, 0, back.stderr)
+    t.match(back.stdout, `imported ${place.path}/command (id `)
+    t.equal(
+      (await cli(['projects', 'import', output, '--namespace', place.path, '--path', 'command'], options)).code,
+      4
+    )
+    t.equal((await cli(['projects', 'export', 'no/where'], options)).code, 3)
+  })
+
+  async function counts() {
+    const found: Record<string, unknown> = {}
+    for (const { name } of await rows<{ name: string }>(
+      `select distinct table_name as name from information_schema.columns where table_schema = database()
+       and table_name in ('projects', 'project_removals', 'issues', 'notes', 'labels', 'label_links', 'members', 'award_emoji',
+         'merge_requests', 'merge_request_versions', 'pipelines', 'builds', 'snippets', 'boards', 'board_lists', 'counters',
+         'participants', 'subscriptions', 'timelogs', 'releases', 'protected_branches', 'milestones', 'issue_counts')`
+    ))
+      found[name] = (await row<{ total: number }>(`select count(*) as total from ${name}`))?.total
+    return { ...found, uploads: readdirSync(join(home, 'uploads')).length }
+  }
+
+  function repositoryCount(): number {
+    const root = join(config().home, 'repositories')
+    return existsSync(root)
+      ? readdirSync(root, { recursive: true }).filter(name => /\.git[^/]*$/.test(String(name))).length
+      : 0
+  }
+
+  t.ok(group.id)
+})
+
+const environment = (home: string) => ({
+  GITSTEAD_HOME: home,
+  GITSTEAD_DATABASE_URL: process.env.GITSTEAD_DATABASE_URL ?? config().database.url ?? ''
+})
