@@ -49,6 +49,12 @@ const JOINS = joinsOf('?')
 /** The effective level of each user `u` in the project `p`, for a statement about many users. */
 export const LEVEL_OF_EACH = { column: `${effectiveLevel('u.id')} as access_level`, joins: joinsOf('u.id') }
 
+/**
+ * The effective level of the user of a column such as `t.user_id` in the project `p`: for a statement that starts from few rows,
+ * with two look-ups for each. `visibleProjects` begins with all memberships. Null for none; the owner of a namespace has no row.
+ */
+export const levelBy = (user: string) => ({ level: effectiveLevel(user), joins: joinsOf(user) })
+
 /** The members of one project as `user_id`: its own, those of its group, and of groups that it is shared with. */
 export const membersOfProject = (projectId: number): Fragment => ({
   sql: `select d.user_id from members d where d.source_type = 'project' and d.source_id = ? and ${lasts('d')}
@@ -186,15 +192,6 @@ export function usersWhoSee(project: SeenProject, least: Level = GUEST): Fragmen
   const { sql, values } = usersWithLevel(project, least)
   return { sql: project.visibility_level === INTERNAL ? `(not u.external or ${sql})` : sql, values }
 }
-
-/**
- * The level of a user in each project `p`, for a statement that starts from few rows of the user's own: two look-ups for each,
- * where `visibleProjects` begins with all memberships. The level is null for none; the owner of a namespace has no row.
- */
-export const levelOfUser = (userId: number): { readonly joins: Fragment; readonly level: Fragment } => ({
-  joins: { sql: JOINS, values: [userId, userId] },
-  level: { sql: EFFECTIVE_LEVEL, values: [userId] }
-})
 
 /** The condition that the project `p` lies in the namespace of the user. */
 export const ownProjects = (userId: number): Fragment => ({

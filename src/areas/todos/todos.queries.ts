@@ -1,6 +1,6 @@
 // Reads the to-dos of a user, as far as the user may still read what they are about.
 import { type Actor, askerOf } from '../../access/actor.js'
-import { type Fragment, levelOfUser, openLevels } from '../../access/membership.js'
+import { type Fragment, levelBy, openLevels } from '../../access/membership.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { execute, marks, row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
@@ -45,37 +45,26 @@ const joined = (index = '') => `todos t ${index} straight_join projects p on p.i
 /** The index gives the to-dos of a user in their order, and the database reads on until the page is full. */
 const IN_ORDER = 'force index (todos_list)'
 
+const { level: LEVEL, joins: LEVELS } = levelBy('t.user_id')
+
 /** The joins and the condition that the asker may read what a to-do is about. */
-function readable(actor: Actor): { readonly joins: Fragment; readonly condition: Fragment } {
+function readable(actor: Actor): { readonly joins: string; readonly condition: string } {
   const user = askerOf(actor)
-  if (user.admin) return { joins: NOTHING, condition: aboutThings(ALWAYS, ALWAYS, ALWAYS) }
-  const { joins, level } = levelOfUser(user.id)
-  const from = (least: number): Fragment => ({
-    sql: `(w.owner_id = ? or ${level.sql} >= ${least})`,
-    values: [user.id, ...level.values]
-  })
+  if (user.admin) return { joins: '', condition: aboutThings('true', 'true', 'true') }
+  const from = (least: number) => `(w.owner_id = t.user_id or ${LEVEL} >= ${least})`
   const open = `p.visibility_level in (${openLevels(user).join(', ')})`
-  const orOpen = ({ sql, values }: Fragment) => ({ sql: `(${open} or ${sql})`, values })
-  const [member, trusted] = [from(GUEST), from(REPORTER)]
-  const named = {
-    sql: `(not i.confidential or i.author_id = ? or i.assignee_id = ? or ${trusted.sql})`,
-    values: [user.id, user.id, ...trusted.values]
-  }
-  return { joins, condition: aboutThings(orOpen(member), orOpen(trusted), named) }
+  const named = `(not i.confidential or i.author_id = t.user_id or i.assignee_id = t.user_id or ${from(REPORTER)})`
+  const condition = aboutThings(`(${open} or ${from(GUEST)})`, `(${open} or ${from(REPORTER)})`, named)
+  return { joins: LEVELS, condition }
 }
 
-const NOTHING: Fragment = { sql: '', values: [] }
-const ALWAYS: Fragment = { sql: 'true', values: [] }
-
 /** By whether the asker sees the project, its code, and an issue of it. */
-const aboutThings = (seen: Fragment, code: Fragment, issue: Fragment): Fragment => ({
-  sql: `((i.id is not null and p.issues_enabled and ${seen.sql} and ${issue.sql})
-    or (((r.id is not null and p.merge_requests_enabled) or t.target_type = 'Commit') and ${code.sql}))`,
-  values: [...seen.values, ...issue.values, ...code.values]
-})
+const aboutThings = (seen: string, code: string, issue: string): string =>
+  `((i.id is not null and p.issues_enabled and ${seen} and ${issue})
+    or (((r.id is not null and p.merge_requests_enabled) or t.target_type = 'Commit') and ${code}))`
 
 /** The condition of a list. */
-function listOf(actor: Actor, filter: TodoFilter): { readonly from: Fragment; readonly where: Fragment } {
+function listOf(actor: Actor, filter: TodoFilter): { readonly from: string; readonly where: Fragment } {
   const conditions: [sql: string, value: Value][] = [
     ['t.user_id = ?', askerOf(actor).id],
     ['t.state = ?', filter.state ?? 'pending']
@@ -86,10 +75,10 @@ function listOf(actor: Actor, filter: TodoFilter): { readonly from: Fragment; re
   if (filter.type !== undefined) conditions.push(['t.target_type = ?', filter.type])
   const { joins, condition } = readable(actor)
   return {
-    from: { sql: `${joined(IN_ORDER)} ${joins.sql}`, values: joins.values },
+    from: `${joined(IN_ORDER)} ${joins}`,
     where: {
-      sql: `${conditions.map(([sql]) => sql).join(' and ')} and ${condition.sql}`,
-      values: [...conditions.map(([, value]) => value), ...condition.values]
+      sql: `${conditions.map(([sql]) => sql).join(' and ')} and ${condition}`,
+      values: conditions.map(([, value]) => value)
     }
   }
 }
@@ -99,16 +88,13 @@ export async function listTodos(query: TodoListQuery, actor: Actor): Promise<Pag
   const { page, perPage, sql: limit } = window(query)
   const { from, where } = listOf(actor, query)
   const items = await rows<TodoRow>(
-    `select ${COLUMNS} from ${from.sql} ${NOTES} where ${where.sql} order by t.id desc ${limit}`,
-    [...from.values, ...where.values]
+    `select ${COLUMNS} from ${from} ${NOTES} where ${where.sql} order by t.id desc ${limit}`,
+    where.values
   )
   const isLast = items.length < perPage && (items.length > 0 || page === 1)
   const total = isLast
     ? (page - 1) * perPage + items.length
-    : await countTotal(`select count(*) as total from ${from.sql} where ${where.sql}`, [
-        ...from.values,
-        ...where.values
-      ])
+    : await countTotal(`select count(*) as total from ${from} where ${where.sql}`, where.values)
   return { items, total, page, perPage }
 }
 
@@ -116,8 +102,8 @@ export async function listTodos(query: TodoListQuery, actor: Actor): Promise<Pag
 export async function requireTodo(id: number, actor: Actor): Promise<TodoRow> {
   const { joins, condition } = readable(actor)
   const found = await row<TodoRow>(
-    `select ${COLUMNS} from ${joined()} ${joins.sql} ${NOTES} where t.id = ? and t.user_id = ? and ${condition.sql}`,
-    [...joins.values, id, askerOf(actor).id, ...condition.values]
+    `select ${COLUMNS} from ${joined()} ${joins} ${NOTES} where t.id = ? and t.user_id = ? and ${condition}`,
+    [id, askerOf(actor).id]
   )
   if (!found) throw new NotFound()
   return found
@@ -131,8 +117,8 @@ export async function pendingIds(
 ): Promise<number[]> {
   const { from, where } = listOf(actor, filter)
   const found = await rows<{ id: number }>(
-    `select t.id from ${from.sql} where t.id < ? and ${where.sql} order by t.id desc limit ${Math.trunc(most)}`,
-    [...from.values, before, ...where.values]
+    `select t.id from ${from} where t.id < ? and ${where.sql} order by t.id desc limit ${Math.trunc(most)}`,
+    [before, ...where.values]
   )
   return found.map(({ id }) => id)
 }
@@ -157,9 +143,9 @@ export async function removeUnreadable(
         ]
   for (;;) {
     const found = await rows<{ id: number }>(
-      `select t.id from ${joined()} ${joins.sql}
-       where t.user_id = ? and ${within} and ${condition.sql} is not true limit ${REMOVED_AT_ONCE}`,
-      [...joins.values, askerOf(actor).id, ...ids, ...condition.values]
+      `select t.id from ${joined()} ${joins}
+       where t.user_id = ? and ${within} and ${condition} is not true limit ${REMOVED_AT_ONCE}`,
+      [askerOf(actor).id, ...ids]
     )
     if (found.length === 0) return
     await execute(
