@@ -25,6 +25,8 @@ export interface Actor {
     | 'ssh'
     | 'deploy_key'
     | 'command'
+    /** By a signed link in a mail. */
+    | 'link'
     | null
   /** The administrator who acts as `user`. */
   readonly sudoer: ActorUser | null

@@ -12,7 +12,6 @@ export type Owner =
   | 'builds'
   | 'runners'
   | 'ref_changes'
-  | 'runners'
   | 'hooks'
   | 'hook_deliveries'
   | 'mails'
@@ -91,6 +90,8 @@ const LINES = {
   // A restored copy must not accept browsers that signed in to the original.
   sessions: { owners: [deletedWith('users', 'user_id')], backup: false },
   password_attempts: { backup: false },
+  sign_ups: {},
+  sign_in_addresses: { owners: [deletedWith('users', 'user_id')] },
   // An application that a user has registered goes with the user; what it may do for others goes with it.
   oauth_applications: { owners: [deletedWith('users', 'user_id')] },
   oauth_grants: {

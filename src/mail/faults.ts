@@ -24,6 +24,8 @@ export class MailFault extends Error {
 const BEFORE = new Set(['CONN', 'EHLO', 'HELO', 'LHLO', 'STARTTLS', 'API'])
 /** Faults that nodemailer finds in a mail by itself. They have no answer of the server. */
 const OURS = new Set(['EENVELOPE', 'EMESSAGE', 'EMAXRECIPIENTS', 'EFILEACCESS', 'EURLACCESS'])
+/** The server wants a login, or another one, at whatever command it says so. */
+const LOGIN = new Set([530, 534, 535, 538])
 /** The enhanced code (RFC 3463) of a mailbox that does not exist, but for those about the sender: 5.1.7 and 5.1.8. */
 const NO_MAILBOX = /^5\d\d[ -]5\.1\.(?![78]\b)\d+/
 
@@ -38,7 +40,13 @@ export function faultOf(error: unknown): MailFault {
     return new MailFault('server', 'the server did not take the mail in time')
   if (responseCode === undefined) return new MailFault(OURS.has(known.code ?? '') ? 'refused' : 'server', text)
   // 421: the server goes away. A wrong password is a matter of the configuration, not of this mail.
-  if (known.code === 'EAUTH' || command.startsWith('AUTH') || BEFORE.has(command) || responseCode === 421)
+  if (
+    LOGIN.has(responseCode) ||
+    known.code === 'EAUTH' ||
+    command.startsWith('AUTH') ||
+    BEFORE.has(command) ||
+    responseCode === 421
+  )
     return new MailFault('server', text)
   if (responseCode < 500 || responseCode === 503) return new MailFault('later', text)
   const bounced = command === 'RCPT TO' && NO_MAILBOX.test(response ?? '')

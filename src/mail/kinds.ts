@@ -12,8 +12,55 @@ export interface MailFacts {
   readonly 'merge-request': RecordFacts
   readonly note: NoteFacts
   readonly pipeline: PipelineFacts
+  readonly build: BuildFacts
+  readonly push: PushFacts
   /** What the limit of mails in an hour has held back. The texts are put in when it is sent. */
   readonly digest: Record<never, never>
+  /** Somebody must confirm what they have entered; or an account has the address already. */
+  readonly 'sign-up': NewAccount & { readonly signUpId: number }
+  readonly 'sign-up-taken': NewAccount & { readonly signUpId: number }
+  readonly 'account-created': NewAccount
+  /** `emailId` is 0 for the primary address. `first`: the user cannot sign in before. */
+  readonly 'address-confirmation': NewAccount & {
+    readonly userId: number
+    readonly emailId: number
+    readonly address: string
+    readonly first: boolean
+  }
+  readonly 'password-reset': NewAccount & {
+    readonly userId: number
+    readonly emailId: number
+    readonly byAdministrator: boolean
+  }
+  /** What the owner of an account must know, whoever did it. */
+  readonly security: {
+    readonly username: string
+    readonly title: string
+    readonly details: readonly (readonly [label: string, value: string])[]
+    readonly advice: string
+    readonly at: string
+    readonly byAdministrator: boolean
+  }
+  readonly membership: Access & { readonly what: 'added' | 'changed'; readonly level: string }
+  readonly 'access-request': Access & { readonly what: 'requested' | 'denied' }
+  readonly 'project-moved': {
+    readonly name: string
+    readonly before: string
+    readonly path: string
+    readonly by: string
+  }
+}
+
+interface NewAccount {
+  readonly username: string
+  readonly name: string
+}
+
+/** `by` is a person, or `An administrator`. */
+interface Access {
+  readonly of: 'project' | 'group'
+  readonly path: string
+  readonly by: string
 }
 
 /** What mails about a project have in common. */
@@ -48,6 +95,32 @@ export interface NoteFacts extends ProjectFacts {
   readonly place: string | null
   /** In Markdown. */
   readonly text: string
+}
+
+/** A build has ended. */
+export interface BuildFacts extends ProjectFacts {
+  readonly id: number
+  readonly name: string
+  readonly stage: string
+  readonly status: string
+  readonly ref: string
+  readonly commit: string
+  readonly title: string
+}
+
+/** A branch or a tag was pushed, made or deleted. */
+export interface PushFacts extends ProjectFacts {
+  /** `Ada Lovelace (@ada) pushed to the branch master`. */
+  readonly happened: string
+  readonly ref: string
+  /** `1234abcd Fix it, by Ada Lovelace`: the newest ones, and how many there are. */
+  readonly commits: readonly string[]
+  readonly commits_total: number
+  /** `added src/main.c`: the first ones, and how many there are. */
+  readonly paths: readonly string[]
+  readonly paths_total: number
+  /** What has changed, as git shows it; null when it is left out. */
+  readonly diff: string | null
 }
 
 /** A pipeline has ended. */

@@ -13,9 +13,19 @@ const REASONS: { readonly [name: string]: string } = {
   label_subscriber: 'you have subscribed to one of its labels',
   pipeline_user: 'it was started in your name',
   watcher: 'you watch the project',
+  service: 'your address is in the settings of the project',
   custom: 'you want to hear of such events in the project',
   digest: 'more mails were for you in this hour than one address gets',
-  security: 'this concerns the safety of your account'
+  security: 'this concerns the safety of your account',
+  sign_up: 'somebody signed up with this address',
+  confirmation: 'somebody entered this address as theirs',
+  password: 'somebody asked for a new password for the account with this address',
+  password_offered: 'an administrator has sent it to you',
+  account: 'an administrator has made an account for you',
+  membership: 'your membership has changed',
+  approver: 'you decide who becomes a member',
+  requester: 'you have asked for access',
+  member: 'you are a member of the project'
 }
 
 export const reasonText = (name: string): string => (Object.hasOwn(REASONS, name) ? (REASONS[name] as string) : name)

@@ -4,6 +4,7 @@ import { createTransport, type SendMailOptions, type Transporter } from 'nodemai
 import { type Config, config } from '../config.js'
 import { faultOf, MailFault } from './faults.js'
 import { keepMail } from './file.js'
+import { sendByProgram } from './sendmail.js'
 
 /** Milliseconds after which an idle connection is closed: mails often come in bursts. */
 const IDLE = 20_000
@@ -16,19 +17,34 @@ let open: { readonly of: Config; readonly transporter: Transporter } | undefined
  */
 export async function sendMessage(message: SendMailOptions, name: string, stop?: AbortSignal): Promise<string> {
   const { mail } = config()
+  // A clock for each mail that runs on after it would keep the mail in memory: a list has thousands.
+  const controller = new AbortController()
+  const { signal } = controller
+  const end = () => controller.abort()
+  const limit = setTimeout(end, mail.smtp.send_timeout * 1000)
+  stop?.addEventListener('abort', end, { once: true })
   try {
     if (mail.transport === 'file') return await keepMail(message, name)
-    const limit = AbortSignal.timeout(mail.smtp.send_timeout * 1000)
-    const info = await transporter().sendMail({ ...message, signal: stop ? AbortSignal.any([limit, stop]) : limit })
+    if (mail.transport === 'sendmail') return await sendByProgram(message, signal)
+    const info = await transporter().sendMail({ ...message, signal })
     return String(info.response ?? '')
   } catch (error) {
     throw faultOf(error)
+  } finally {
+    clearTimeout(limit)
+    stop?.removeEventListener('abort', end)
   }
 }
 
-/** Connects, and logs in if there is a user, but sends nothing. Throws MailFault. */
-export async function tryServer(): Promise<void> {
-  const trial = createTransport({ ...smtpOptions(), pool: false })
+/** What both sides of a conversation say, without passwords and without mails: `C: EHLO ...`, `S: 250 ...`. */
+export type Say = (line: string) => void
+
+/**
+ * Talks to the server of `mail.smtp` over a connection of its own: connects, logs in if there is a user, and sends a mail if
+ * there is one. `say` gets each line. Throws MailFault.
+ */
+export async function converse(message: SendMailOptions | null, say: Say = () => undefined): Promise<void> {
+  const trial = createTransport({ ...smtpOptions(), logger: tellTo(say), transactionLog: true })
   let limit: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     limit = setTimeout(
@@ -37,13 +53,23 @@ export async function tryServer(): Promise<void> {
     )
   })
   try {
-    await Promise.race([trial.verify(), late])
+    await Promise.race([message ? trial.sendMail(message) : trial.verify(), late])
   } catch (error) {
     throw faultOf(error)
   } finally {
     clearTimeout(limit)
     trial.close()
   }
+}
+
+/** Passes on what nodemailer logs of the conversation. It hides passwords itself. */
+function tellTo(say: Say) {
+  const line = (entry: { readonly tnx?: unknown }, text: string) => {
+    const side = { client: 'C', server: 'S' }[String(entry.tnx)]
+    if (side) for (const part of text.split(/\r?\n/)) say(`${side}: ${part}`)
+  }
+  const quiet = () => undefined
+  return { level: quiet, trace: quiet, debug: line, info: quiet, warn: quiet, error: quiet, fatal: quiet }
 }
 
 /** Closes the connection. A mail that is on its way fails. */
@@ -55,19 +81,15 @@ export function closeMail(): void {
 function transporter(): Transporter {
   if (open?.of === config()) return open.transporter
   closeMail()
-  const { mail } = config()
-  const made: Transporter =
-    mail.transport === 'sendmail'
-      ? createTransport({ sendmail: true, path: mail.sendmail.path })
-      : createTransport({
-          ...smtpOptions(),
-          pool: true,
-          maxConnections: 1,
-          maxMessages: 100,
-          // The delivery counts its tries. One that nobody counts could send the mail again.
-          maxRequeues: 0,
-          idleTimeout: IDLE
-        })
+  const made = createTransport({
+    ...smtpOptions(),
+    pool: true,
+    maxConnections: 1,
+    maxMessages: 100,
+    // The delivery counts its tries. One that nobody counts could send the mail again.
+    maxRequeues: 0,
+    idleTimeout: IDLE
+  })
   // A connection that breaks between two mails concerns nobody: the next one opens another.
   made.on('error', () => undefined)
   open = { of: config(), transporter: made }

@@ -25,8 +25,11 @@ import { apiRoutes, fileRoutes, runnerProtocolRoutes } from './routes.js'
 import { applicationPages } from './web/applications.js'
 import { authorizeRoutes } from './web/authorize.js'
 import { oauthTokenRoutes } from './web/oauth-tokens.js'
+import { passwordRoutes } from './web/passwords.js'
 import { profileRoutes } from './web/profile.js'
 import { signInRoutes } from './web/sign-in.js'
+import { signUpRoutes } from './web/sign-up.js'
+import { unsubscribeRoutes } from './web/unsubscribe.js'
 
 export const API_PREFIX = '/api/v3'
 
@@ -82,6 +85,9 @@ export async function buildApp(): Promise<FastifyInstance> {
     await api.register(fileRoutes)
     await api.register(runnerProtocolRoutes)
     await api.register(signInRoutes)
+    await api.register(signUpRoutes)
+    await api.register(passwordRoutes)
+    await api.register(unsubscribeRoutes)
     await api.register(profileRoutes)
     await api.register(applicationPages)
     await api.register(authorizeRoutes)

@@ -1,9 +1,10 @@
-// Figures of the whole appliance for Prometheus: builds, jobs, deliveries, disks, backups. A scrape never waits for the
+// Figures of the whole appliance for Prometheus: builds, jobs, deliveries, mails, disks, backups. A scrape never waits for the
 // counting of large tables, and the labels are states, queues and folders, never names of users or projects.
 import type { Gauge } from 'prom-client'
 import { lastGoodBackup } from '../areas/backup/last-backup.js'
 import { countBuilds } from '../areas/builds/build-counts.queries.js'
 import { countDeliveries, countFailingHooks } from '../areas/hooks/hooks.queries.js'
+import { countBounces, countMails } from '../areas/mail/mail-queue.queries.js'
 import { disksOfHome } from '../areas/maintenance/disks.js'
 import { paced } from '../lib/paced.js'
 import { jobCounts } from '../queue/overview.js'
@@ -19,6 +20,8 @@ export function applianceMetrics(gauge: MakeGauge): () => Promise<void> {
   const jobs = gauge('gitstead_jobs', 'Jobs that are ready, delayed, running or dead, by queue', ['queue', 'state'])
   const deliveries = gauge('gitstead_hook_deliveries', 'Deliveries of hooks that are kept, by state', ['state'])
   const hooks = gauge('gitstead_hooks_failing', 'Hooks whose last delivery failed')
+  const mails = gauge('gitstead_mail_deliveries', 'Mails to one recipient each that are kept, by state', ['state'])
+  const bounced = gauge('gitstead_mail_bounced', 'Addresses that get no mail because their mailbox does not exist')
   const free = gauge('gitstead_disk_free_bytes', 'Bytes that may still be written, by folder of the home', ['folder'])
   const size = gauge('gitstead_disk_size_bytes', 'Bytes of the disk, by folder of the home', ['folder'])
   const backup = gauge('gitstead_backup_age_seconds', 'Seconds since the last good backup; NaN when there is none')
@@ -26,6 +29,8 @@ export function applianceMetrics(gauge: MakeGauge): () => Promise<void> {
   const readBuilds = paced(countBuilds, COUNTING)
   const readDeliveries = paced(countDeliveries, COUNTING)
   const readHooks = paced(countFailingHooks, COUNTING)
+  const readMails = paced(countMails, COUNTING)
+  const readBounces = paced(countBounces, COUNTING)
   const readBackup = paced(lastGoodBackup, COUNTING)
 
   return async () => {
@@ -33,12 +38,14 @@ export function applianceMetrics(gauge: MakeGauge): () => Promise<void> {
       free.set({ folder: disk.name }, disk.free)
       size.set({ folder: disk.name }, disk.size)
     }
-    const [byStatus, byQueue, byState, failing, last] = await Promise.all([
+    const [byStatus, byQueue, byState, failing, last, mailStates, bounces] = await Promise.all([
       readBuilds(),
       jobCounts(),
       readDeliveries(),
       readHooks(),
-      readBackup()
+      readBackup(),
+      readMails(),
+      readBounces()
     ])
     for (const [status, count] of byStatus) builds.set({ status }, count)
     for (const [state, count] of byState) deliveries.set({ state }, count)
@@ -46,6 +53,8 @@ export function applianceMetrics(gauge: MakeGauge): () => Promise<void> {
     for (const [queue, { oldest: _oldest, ...states }] of byQueue) {
       for (const [state, count] of Object.entries(states)) jobs.set({ queue, state }, count)
     }
+    for (const [state, count] of mailStates) mails.set({ state }, count)
+    bounced.set(bounces)
     hooks.set(failing)
     backup.set(last === null ? Number.NaN : (Date.now() - last.made_at.getTime()) / 1000)
   }

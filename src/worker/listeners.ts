@@ -1,4 +1,5 @@
 // The list of all listeners. Only this file knows both the areas that tell happenings and the listeners.
+import { accountMail } from '../areas/accounts/account-mail.js'
 import { activityFeed } from '../areas/activity/feed.js'
 import type { Told } from '../areas/activity/happenings.js'
 import type { Listener } from '../areas/activity/listeners.js'
@@ -13,6 +14,7 @@ import { feedEntryOfIssue, hookEventOfIssue } from '../areas/issues/issue-events
 import { branchMoves } from '../areas/merge-requests/branch-moves.js'
 import { feedEntryOfMergeRequest, hookEventOfMergeRequest } from '../areas/merge-requests/events.js'
 import { notifications } from '../areas/notifications/listener.js'
+import { mailingServices } from '../areas/notifications/services/listener.js'
 import { hookEventOfBuild, hookEventOfPipeline } from '../areas/pipelines/events/hook-events.js'
 import { pushPipelines } from '../areas/pipelines/pipelines.js'
 import { feedEntryOfPush, hookEventOfPush } from '../areas/refs/pushes.js'
@@ -38,8 +40,10 @@ const listeners: readonly Listener[] = [
   refEffects,
   systemNotes,
   notifications,
+  mailingServices,
   branchMoves,
   todoListener,
+  accountMail,
   activityFeed({
     ...recordEntries,
     'ref.changed': feedEntryOfPush,

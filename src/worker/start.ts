@@ -12,6 +12,7 @@ import { requireSchema } from '../db/migrate.js'
 import { closeGitProcesses } from '../git/processes.js'
 import { prepareHome } from '../home.js'
 import { log } from '../log.js'
+import { closeMail } from '../mail/transport.js'
 import { promoteJobs } from '../queue/claim.js'
 import { Tally } from '../queue/history.js'
 import { QUEUES } from '../queue/jobs.js'
@@ -90,6 +91,7 @@ export async function startWorker(): Promise<Worker> {
       await locks
       const goodBye = tally.write().then(() => unregisterProcess(processId))
       await goodBye.catch(error => log().warn({ error: String(error) }, 'the worker could not remove its registration'))
+      closeMail()
       closeWake()
       await closeGitProcesses()
       await closeDatabase()

@@ -43,6 +43,7 @@ import * as overview from '../../src/areas/jobs/job-overview.view.js'
 import * as jobs from '../../src/areas/jobs/jobs.view.js'
 import * as watched from '../../src/areas/jobs/watched-builds.view.js'
 import * as labels from '../../src/areas/labels/labels.view.js'
+import type { MailRow } from '../../src/areas/mail/mail-queue.queries.js'
 import type { RunRow } from '../../src/areas/maintenance/maintenance.queries.js'
 import * as maintenance from '../../src/areas/maintenance/maintenance.view.js'
 import type { AccessRequestRow } from '../../src/areas/members/access-requests.queries.js'
@@ -485,6 +486,19 @@ const failingHook: Columns<FailingHook> = {
   error: or(TEXT)
 }
 
+const troubledMail: Columns<MailRow> = {
+  id: ID,
+  kind: TEXT,
+  address: TEXT,
+  reason: TEXT,
+  state: ['waiting', 'failed'],
+  attempts: COUNT,
+  error: or(TEXT),
+  created_at: DATE,
+  tried_at: or(DATE),
+  sent_at: or(DATE)
+}
+
 const watchedBuild: Columns<WatchedBuildDetails> = {
   id: ID,
   project_id: ID,
@@ -540,7 +554,8 @@ const queues: Columns<Parameters<typeof overview.viewJobOverview>[0]> = {
   ]) as QueuesOverview['failures'][],
   totals: [{ processed: 2 ** 53 - 1, failed: 0, ready: 0, delayed: 0, running: 0, dead: 0 }],
   builds: [[]],
-  hooks: [[], someRows(failingHook)]
+  hooks: [[], someRows(failingHook)],
+  mail: [{ waiting: 2 ** 53 - 1, held: 0, failed: 0, bounced: 0, troubled: someRows(troubledMail) }]
 }
 
 /** Commits as anybody may push them. */

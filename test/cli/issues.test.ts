@@ -1,7 +1,8 @@
 // The commands for issues, labels and milestones on a real database.
 import t from 'tap'
 import { createIssue } from '../../src/areas/issues/issues.js'
-import { rows } from '../../src/db/sql.js'
+import { saveSetting } from '../../src/areas/notifications/settings.js'
+import { execute, rows } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { actorOf, factory, projectRow } from '../helpers/factory.js'
@@ -75,4 +76,39 @@ t.test('milestones are created, listed, closed and activated', async t => {
   })
   t.match(await run(['milestones', 'list', project.path]), { stdout: /1 +v1 +closed .*2027-01-31/ })
   t.match(await run(['milestones', 'activate', project.path, 'v1']), { stdout: 'activated milestone v1\n' })
+})
+
+t.test('notifications are explained level by level and event by event', async t => {
+  const explain = (...args: string[]) => run(['notifications', 'explain', ...args])
+  const { username, id, email } = project.owner
+  await saveSetting({ type: 'Project', id: project.id }, id, { level: 'custom', close_issue: true })
+  const found = (await explain(username, `${project.path}#1`, '--json')).json()
+  t.match(found, {
+    user: username,
+    target: `${project.path}#1`,
+    settings: { project: 'custom', group: null, global: 'participating' },
+    applied: { level: 'custom', from: 'project', events: ['close_issue'] },
+    member: true,
+    reads: true,
+    roles: ['author'],
+    address: email,
+    events: [
+      { event: 'new_note', mail: true, why: 'you are its author' },
+      { event: 'reopen_issue' },
+      { event: 'close_issue' },
+      { event: 'reassign_issue' },
+      { event: 'label_added', mail: false, why: 'the user has not subscribed to a label of it' }
+    ]
+  })
+  const guest = await factory.user()
+  t.match(await explain(guest.username, `${project.path}#2`), {
+    stdout: /may read it: no.*new_note +no +the user may not/s
+  })
+  await execute('update users set confirmed_at = null where id = ?', [id])
+  const { stdout } = await explain(username, project.path)
+  t.match(stdout, /switched on: close_issue\n/)
+  t.match(stdout, /close_issue +no +no address of the user is confirmed\n/)
+  t.match(stdout, /failed_pipeline +no +the level custom/)
+  t.match(await explain(username, `${project.path}!1`), { code: 3, stderr: /no merge request has the number 1/ })
+  t.match(await explain(username, '#1'), { code: 1, stderr: /expected GROUP\/PROJECT/ })
 })

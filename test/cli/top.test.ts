@@ -342,7 +342,7 @@ t.test('--once prints one plain frame, in a terminal and in a pipe', async t => 
 t.test('--json prints the record of the API', async t => {
   const { code, json } = await cli(['jobs', 'top', '--json'], { environment })
   t.equal(code, 0)
-  t.same(Object.keys(json()), ['at', 'queues', 'processes', 'failures', 'builds', 'hooks', 'totals'])
+  t.same(Object.keys(json()), ['at', 'queues', 'processes', 'failures', 'builds', 'hooks', 'mail', 'totals'])
 })
 
 t.test('each error is one line with its exit code', async t => {

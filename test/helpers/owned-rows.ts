@@ -5,6 +5,7 @@ import { beginSession } from '../../src/areas/credentials/credentials.js'
 import { noteUseOf, writeUses } from '../../src/areas/credentials/last-use.js'
 import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
 import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
+import { noteSignIn } from '../../src/areas/credentials/sign-in-addresses.js'
 import { createIssue } from '../../src/areas/issues/issues.js'
 import { queueMail } from '../../src/areas/mail/outbox.js'
 import { saveSetting } from '../../src/areas/notifications/settings.js'
@@ -51,6 +52,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     noteUseOf(user.id)
     await writeUses()
   },
+  sign_in_addresses: ({ user }) => noteSignIn(user.id, '192.0.2.1'),
   oauth_applications: ({ user }) =>
     createApplication({ name: 'own', redirect_uri: 'https://example.org/' }, someOrigin, user.id),
   oauth_grants: async ({ user }) => {

@@ -4,6 +4,10 @@ import type { ResourceAccess } from '../access/resource.js'
 const SIGN_IN_FIRST = { expected: statuses({ others: 302 }) }
 const REFUSED_FORM = { expected: statuses({ others: 303 }), specimen: () => ({ params: { id: 1 } }) }
 
+/** Without the proof of a browser that one of our own pages sends the form. */
+const FOREIGN_FORM = { expected: statuses({ others: 403 }) }
+const WRONG_LINK = { expected: statuses({ others: 403 }), specimen: () => ({ query: { token: 'x' } }) }
+
 /** Pages and probes look at no credentials of the API. */
 export const access: ResourceAccess = {
   instance: {
@@ -15,6 +19,18 @@ export const access: ResourceAccess = {
       specimen: ({ world: { admin } }) => ({ payload: { login: admin.username, password: admin.password } })
     },
     'POST /users/sign_out': { expected: statuses({ others: 303 }) },
+    'GET /users/sign_up': { expected: EVERYBODY },
+    'GET /users/password/new': { expected: EVERYBODY },
+    'GET /users/confirmation/new': { expected: EVERYBODY },
+    'POST /users/sign_up': FOREIGN_FORM,
+    'POST /users/password/new': FOREIGN_FORM,
+    'POST /users/confirmation/new': FOREIGN_FORM,
+    'POST /users/sign_up/confirm': FOREIGN_FORM,
+    'POST /users/password/edit': FOREIGN_FORM,
+    'POST /users/confirmation': FOREIGN_FORM,
+    'GET /users/sign_up/confirm': WRONG_LINK,
+    'GET /users/password/edit': WRONG_LINK,
+    'GET /users/confirmation': WRONG_LINK,
     'GET /assets/gitstead.css': { expected: EVERYBODY },
     // Without a session: tokens do not open pages.
     'GET /profile': SIGN_IN_FIRST,
@@ -36,6 +52,9 @@ export const access: ResourceAccess = {
     'POST /oauth/revoke': { expected: statuses({ others: 401 }) },
     // It looks where OAuth tokens belong.
     'GET /oauth/token/info': { expected: statuses({ others: 401 }) },
+    // Without a link from a mail.
+    'GET /-/unsubscribe': { expected: statuses({ others: 404 }) },
+    'POST /-/unsubscribe': { expected: statuses({ others: 404 }) },
     'GET /-/health': { expected: EVERYBODY },
     'GET /-/readiness': { expected: EVERYBODY },
     'GET /-/metrics': { expected: ADMINISTRATOR }

@@ -3,7 +3,9 @@
 // write is there when the client has its answer, and no order of jobs changes it.
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
+import type { AccountHappening } from './account-happenings.js'
 import type { BuildSnapshot, PipelineSnapshot } from './ci-snapshots.js'
+import type { Doer } from './doers.js'
 import type { MergeRequestChanges, MergeRequestSnapshot } from './merge-request-snapshots.js'
 import type { IssueChanges, IssueSnapshot, MilestoneSnapshot } from './plan-snapshots.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
@@ -14,18 +16,29 @@ import type { DeployKeySnapshot, GroupSnapshot, KeySnapshot, MemberSnapshot, Use
  * It contains only the id of a large record.
  */
 export type Happening =
-  | { readonly kind: 'user.created'; readonly user: UserSnapshot }
+  /** `mail`: what the user gets to read; absent when the user has signed up, and for imported users. */
+  | {
+      readonly kind: 'user.created'
+      readonly user: UserSnapshot
+      readonly mail?: 'welcome' | 'confirmation'
+    }
   | { readonly kind: 'user.deleted'; readonly user: UserSnapshot }
-  | { readonly kind: 'key.added'; readonly key: KeySnapshot }
+  /** `owner` is absent in happenings that an older version told; so is `by` below. */
+  | {
+      readonly kind: 'key.added'
+      readonly key: KeySnapshot
+      readonly owner?: { readonly id: number; readonly title: string; readonly fingerprint: string; readonly by: Doer }
+    }
   | { readonly kind: 'key.removed'; readonly key: KeySnapshot }
   | { readonly kind: 'deploy_key.created'; readonly key: DeployKeySnapshot }
   | { readonly kind: 'deploy_key.deleted'; readonly key: DeployKeySnapshot }
   | { readonly kind: 'group.created'; readonly group: GroupSnapshot }
   | { readonly kind: 'group.deleted'; readonly group: GroupSnapshot }
   /** A user became a member, also by a request for access that was approved. */
-  | { readonly kind: 'member.added'; readonly member: MemberSnapshot }
+  | { readonly kind: 'member.added'; readonly member: MemberSnapshot; readonly by?: Doer }
   /** `expired`: the day of its end has come. A membership that goes with its user, project or group is not told. */
   | { readonly kind: 'member.removed'; readonly member: MemberSnapshot; readonly expired: boolean }
+  | AccountHappening
   | { readonly kind: 'project.created'; readonly project: ProjectSnapshot; readonly by: number }
   /** The project was restored from a backup. */
   | { readonly kind: 'project.restored'; readonly project: ProjectSnapshot }
@@ -33,17 +46,19 @@ export type Happening =
       readonly kind: 'project.renamed'
       readonly project: ProjectSnapshot
       readonly old_path_with_namespace: string
+      readonly by?: Doer
     }
   | {
       readonly kind: 'project.transferred'
       readonly project: ProjectSnapshot
       readonly old_path_with_namespace: string
+      readonly by?: Doer
     }
   | { readonly kind: 'project.deleted'; readonly project: ProjectSnapshot }
   /** A branch, a tag or another ref was moved, created or deleted. */
   | { readonly kind: 'ref.changed'; readonly refChangeId: number }
   | { readonly kind: 'commit.commented'; readonly commentId: number }
-  /** A build was created, has begun, or has ended. Told only when a hook wants it. */
+  /** A build was created, has begun, or has ended. Told only when a hook or a service wants it. */
   | { readonly kind: 'build.changed'; readonly build: BuildSnapshot }
   /** A pipeline has another status. Its success and its failure are always told, others only when a hook wants it. */
   | { readonly kind: 'pipeline.changed'; readonly pipeline: PipelineSnapshot }

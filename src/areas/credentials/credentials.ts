@@ -14,6 +14,7 @@ import { audit } from '../audit/audit.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { accountOfNobody, attempt } from './attempts.js'
 import { noteUseOf } from './last-use.js'
+import { noteSignIn } from './sign-in-addresses.js'
 
 interface TokenRow extends ActorUserColumns {
   readonly token_id: number
@@ -23,6 +24,7 @@ interface TokenRow extends ActorUserColumns {
 }
 
 const PASSWORDS_OFF = 'Signing in with a password is switched off: use a personal access token'
+const UNCONFIRMED = 'Confirm your email address first, by the link in the mail that was sent to it'
 /** The last use is written again after this many milliseconds, because otherwise every read would be a write. */
 const LAST_USE_AGE = 600_000
 
@@ -99,12 +101,12 @@ export async function actorOfSession(cookie: string): Promise<Actor | null> {
 
 /**
  * The active user with this name or mail address and this password; null when there is none. Throws TooManyRequests
- * when too many guesses were wrong (`attempt`), Forbidden when signin_enabled is off. Not specified:
- * administrators may still sign in then, because nobody else could switch it on again.
+ * when too many guesses were wrong (`attempt`), Forbidden when the address is not confirmed, or signin_enabled is off. Not
+ * specified: administrators may still sign in then, because nobody else could switch it on again.
  */
 export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
-  const found = await row<ActorUserColumns & { password_hash: string; state: string }>(
-    `select ${ACTOR_USER}, u.password_hash, u.state from users u where u.username_key = lower(?) or u.email_key = lower(?)`,
+  const found = await row<ActorUserColumns & { password_hash: string; state: string; confirmed: number }>(
+    `select ${ACTOR_USER}, u.password_hash, u.state, u.confirmed_at is not null as confirmed from users u where u.username_key = lower(?) or u.email_key = lower(?)`,
     [login, login]
   )
   const user = await attempt(found ? `user ${found.id}` : accountOfNobody(login), address, async () => {
@@ -114,6 +116,8 @@ export async function userOfPassword(login: string, password: string, address: s
   if (!user) return null
   // This check comes last, so that the answer to a wrong password does not reveal who is an administrator.
   if (!user.admin && !(await applicationSettings()).signin_enabled) throw new Forbidden(PASSWORDS_OFF)
+  if (!found?.confirmed) throw new Forbidden(UNCONFIRMED)
+  await noteSignIn(user.id, address)
   noteUseOf(user.id)
   return user
 }

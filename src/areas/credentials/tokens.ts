@@ -5,6 +5,8 @@ import { transact } from '../../db/transact.js'
 import { BadParameters, Forbidden, Invalid } from '../../errors.js'
 import { lineProblem } from '../../lib/line.js'
 import { encrypt, newToken, tokenHash } from '../../secrets.js'
+import { doerOf } from '../activity/doers.js'
+import { tell } from '../activity/happenings.js'
 import { audit } from '../audit/audit.js'
 import { holdUser, holdUserAlone } from '../users/users.queries.js'
 import { requireToken, type TokenRow } from './tokens.queries.js'
@@ -42,6 +44,7 @@ export async function createToken(
        values (?, ?, 'personal', ?, ?, ?, ?)`,
       [tokenHash(token), owner.id, name, wanted, new Date(), expiresAt]
     )
+    await tellToken(owner, { kind: 'personal', name }, origin)
     await audit(origin, {
       action: 'token.create',
       target: { type: 'token', id: insertId, name },
@@ -91,6 +94,7 @@ export async function resetPrivateToken(owner: Owner, origin: Origin): Promise<s
       "insert into access_tokens (token_hash, user_id, kind, encrypted, created_at) values (?, ?, 'private', ?, ?)",
       [tokenHash(token), owner.id, encrypt(token), now]
     )
+    await tellToken(owner, { kind: 'private', name: '' }, origin)
     await audit(origin, {
       action: 'token.reset',
       target: { type: 'user', id: owner.id, name: owner.username },
@@ -99,6 +103,9 @@ export async function resetPrivateToken(owner: Owner, origin: Origin): Promise<s
   })
   return token
 }
+
+const tellToken = ({ id }: Owner, token: { kind: 'personal' | 'private'; name: string }, origin: Origin) =>
+  tell({ kind: 'token.created', userId: id, token, by: doerOf(origin, id) })
 
 /** The time at which a token ends: the beginning of the given day (UTC). Throws BadParameters, Invalid. */
 function readEnd(text: string | undefined): Date | null {

@@ -3,6 +3,7 @@ import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Invalid, NotFound } from '../../errors.js'
 import { visibilityName } from '../../lib/levels.js'
+import { doerOf } from '../activity/doers.js'
 import { tellAll } from '../activity/happenings.js'
 import { projectsOfNamespace } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
@@ -32,7 +33,8 @@ export async function updateGroup(id: number, change: GroupChange, origin: Origi
       moved.map(project => ({
         kind: 'project.renamed',
         project: { ...project, path_with_namespace: `${path}/${project.path}` },
-        old_path_with_namespace: project.path_with_namespace
+        old_path_with_namespace: project.path_with_namespace,
+        by: doerOf(origin)
       }))
     )
     const changes = changesBetween(plain(group, given), change)

@@ -40,6 +40,18 @@ export const recordEvents = {
   'project.transferred': ({ happening: { project, old_path_with_namespace: old } }) =>
     moveEvent('project_transfer', project, old),
   'project.deleted': ({ happening: { project } }) => projectEvent('project_destroy', project),
+  // Not specified: events for what mail tells alone.
+  'member.changed': null,
+  'access.requested': null,
+  'access.denied': null,
+  'email.added': null,
+  'email.changed': null,
+  'password.changed': null,
+  'token.created': null,
+  'sign_in.from_new_address': null,
+  'mail.asked': null,
+  'password.offered': null,
+  'sign_up.asked': null,
   'milestone.changed': null
 } as const satisfies Partial<ByKind<HookEvent>>
 

@@ -6,7 +6,7 @@ export interface WantedEvents {
   readonly pipeline: boolean
 }
 
-/** 1 when a hook wants the events, otherwise 0. */
+/** 1 when a hook or a service wants the events, otherwise 0. */
 export interface WantedColumns {
   readonly build_hooks: number
   readonly pipeline_hooks: number
@@ -15,9 +15,13 @@ export interface WantedColumns {
 const exists = (flag: string, project: string) =>
   `exists (select 1 from hooks h where h.project_id = ${project} and h.${flag})`
 
+/** The service sends mail about builds. */
+const mailed = (project: string) =>
+  `exists (select 1 from services s where s.project_id = ${project} and s.slug = 'builds-email' and s.active)`
+
 /** The columns of WantedColumns for a statement that reads the id of the project from the column `project`. */
 export const wantedColumns = (project: string): string =>
-  `${exists('build_events', project)} as build_hooks, ${exists('pipeline_events', project)} as pipeline_hooks`
+  `(${exists('build_events', project)} or ${mailed(project)}) as build_hooks, ${exists('pipeline_events', project)} as pipeline_hooks`
 
 export const wantedIn = ({ build_hooks, pipeline_hooks }: WantedColumns): WantedEvents => ({
   build: build_hooks === 1,

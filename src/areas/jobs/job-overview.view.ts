@@ -6,6 +6,7 @@ import type { QueueOverview, QueuesOverview } from '../../queue/overview.js'
 import { receiverOf } from '../../webhooks/url.js'
 import type { RunningBuild } from '../builds/running.queries.js'
 import type { FailingHook } from '../hooks/failing.queries.js'
+import type { MailQueue } from '../mail/mail-queue.queries.js'
 
 const states = {
   ready: Integer('jobs that wait for a worker'),
@@ -99,6 +100,33 @@ const Hook = Type.Object(
   { title: 'FailingHook', description: 'A hook whose receiver fails.' }
 )
 
+const TroubledMail = Type.Object(
+  {
+    id: IdOf('the delivery'),
+    kind: Text('what the mail is about'),
+    address: Text('who should get it'),
+    state: Text('waiting, sending, or failed'),
+    attempts: Integer('tries that have begun'),
+    created_at: Moment('when it was made'),
+    tried_at: Nullable(Moment('when its last try began')),
+    error: Nullable(Text('why its last try failed'))
+  },
+  { title: 'TroubledMail', description: 'A mail to one recipient that did not go at once.' }
+)
+
+const Mail = Type.Object(
+  {
+    waiting: Integer('mails that wait or are on their way'),
+    held: Integer('mails that come together at the end of the hour'),
+    failed: Integer('mails of the last 30 days that were given up'),
+    bounced: Integer('addresses that get no mail because their mailbox does not exist'),
+    troubled: Type.Array(TroubledMail, {
+      description: 'mails that wait after a failed try or were given up, at most 20'
+    })
+  },
+  { title: 'MailQueue', description: 'How the mail goes.' }
+)
+
 const Totals = Type.Object(
   {
     processed: Integer('tries that ended, since the appliance was made'),
@@ -116,6 +144,7 @@ export const JobOverview = Type.Object(
     failures: Type.Array(Failure, { description: 'the last failures, the newest first' }),
     builds: Type.Array(Build, { description: 'the builds that run now' }),
     hooks: Type.Array(Hook, { description: 'the hooks whose receiver fails, at most 20, the worst first' }),
+    mail: described(Mail, 'how the mail goes'),
     totals: described(Totals, 'the figures of all queues together')
   },
   { title: 'BackgroundOverview', description: 'What the dashboard of background jobs shows.' }
@@ -125,6 +154,7 @@ export type JobOverview = Static<typeof JobOverview>
 interface OverviewReading extends QueuesOverview {
   readonly builds: readonly RunningBuild[]
   readonly hooks: readonly FailingHook[]
+  readonly mail: MailQueue
   readonly at: Date
 }
 
@@ -177,6 +207,22 @@ export const viewJobOverview = (found: OverviewReading): JobOverview => ({
     status: hook.status,
     error: hook.error
   })),
+  mail: {
+    waiting: found.mail.waiting,
+    held: found.mail.held,
+    failed: found.mail.failed,
+    bounced: found.mail.bounced,
+    troubled: found.mail.troubled.map(mail => ({
+      id: mail.id,
+      kind: mail.kind,
+      address: mail.address,
+      state: mail.state,
+      attempts: mail.attempts,
+      created_at: mail.created_at,
+      tried_at: mail.tried_at,
+      error: mail.error
+    }))
+  },
   totals: {
     processed: found.totals.processed,
     failed: found.totals.failed,

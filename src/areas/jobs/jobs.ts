@@ -7,6 +7,7 @@ import * as queue from '../../queue/administer.js'
 import { type AuditEntry, audit, auditAll } from '../audit/audit.js'
 import { cancelForsaken, cancelWaiting } from '../builds/administer.js'
 import { cancelDeliveries } from '../hooks/deliveries.js'
+import { cancelMails } from '../mail/old-mails.js'
 
 /** Jobs by their ids, or all dead jobs. */
 export type JobSelection = readonly number[] | 'dead'
@@ -45,9 +46,10 @@ async function buildsOf(jobs: JobSelection): Promise<number[]> {
   return payloads.flatMap(({ buildId }) => buildId ?? [])
 }
 
-/** Removes jobs, and cancels the hook deliveries of these jobs, which would otherwise wait for ever. */
+/** Removes jobs, and cancels the hook deliveries and mails of these jobs, which would otherwise wait for ever. */
 async function discard(which: JobSelection): Promise<number> {
   await cancelDeliveries(await queue.payloadsOf('hook.deliver', which))
+  await cancelMails(await queue.payloadsOf('mail.send', which))
   return queue.discardJobs(which)
 }
 

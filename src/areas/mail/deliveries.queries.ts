@@ -14,6 +14,8 @@ export interface DeliveryRow {
   readonly state: DeliveryState
   readonly attempts: number
   readonly created_at: Date
+  /** When its last try began; null before the first one. */
+  readonly tried_at: Date | null
   readonly kind: MailKind
   readonly facts: string
   readonly thread: string | null
@@ -31,7 +33,7 @@ export interface DeliveryRow {
 }
 
 /** Everything that decides about one delivery, in one statement. */
-export const DELIVERY = `select d.id, d.user_id, d.address, d.reason, d.state, d.attempts, d.created_at,
+export const DELIVERY = `select d.id, d.user_id, d.address, d.reason, d.state, d.attempts, d.created_at, d.tried_at,
     m.kind, m.facts, m.thread, m.always, m.project_id, m.target_type, m.target_id,
     concat(n.path, '/', p.path) as path, u.name, u.state as user_state,
     (coalesce(u.email_key = lower(d.address), false)
@@ -46,11 +48,11 @@ export const DELIVERY = `select d.id, d.user_id, d.address, d.reason, d.state, d
 export const findDelivery = (id: number): Promise<DeliveryRow | undefined> =>
   row<DeliveryRow>(`${DELIVERY} where d.id = ?`, [id])
 
-/** Returns how many mails an address got since a moment, counting no more than `most`. */
+/** Returns how many mails an address got since a moment, counting no more than `most`, and no security mail. */
 export async function countSent(address: string, since: Date, most: number): Promise<number> {
   const found = await row<{ total: number }>(
-    `select count(*) as total from (select 1 from mail_deliveries
-     where address = ? and state = 'sent' and sent_at >= ? limit ${most}) as some`,
+    `select count(*) as total from (select 1 from mail_deliveries d join mails m on m.id = d.mail_id
+     where d.address = ? and d.state = 'sent' and d.sent_at >= ? and not m.always limit ${most}) as some`,
     [address, since]
   )
   return Number(found?.total ?? 0)

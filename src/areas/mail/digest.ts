@@ -35,11 +35,16 @@ export async function queueDigest(to: { readonly user_id: number | null; readonl
   )
 }
 
+interface HeldText {
+  readonly subject: string
+  readonly text: string
+}
+
 export interface Held {
   /** The deliveries that the digest ends. */
   readonly ids: readonly number[]
   /** What the templates show. */
-  readonly filled: { readonly total: number; readonly mails: readonly { subject: string; text: string }[] }
+  readonly filled: { readonly total: number; readonly mails: readonly HeldText[] }
 }
 
 /** Returns what is held back for a recipient, oldest first; null when nothing is. */

@@ -13,13 +13,27 @@ export interface LinkValues {
     readonly projectId: number
     readonly target?: { readonly type: TargetType; readonly id: number }
   }
+  /** Makes the user of a sign-up. */
+  readonly sign_up: { readonly id: number; readonly proof: string }
+  /** Confirms an address, and sets another password; `emailId` is 0 for the primary address. */
+  readonly address: OfAddress
+  readonly password: OfAddress
+}
+
+interface OfAddress {
+  readonly userId: number
+  readonly emailId: number
+  readonly proof: string
 }
 
 export type LinkPurpose = keyof LinkValues
 
 /** The paths of the pages to which the links lead. */
 const PAGES: { readonly [Purpose in LinkPurpose]: string } = {
-  unsubscribe: '/-/unsubscribe'
+  unsubscribe: '/-/unsubscribe',
+  sign_up: '/users/sign_up/confirm',
+  address: '/users/confirmation',
+  password: '/users/password/edit'
 }
 
 /** Characters of a token. Ours are shorter. */

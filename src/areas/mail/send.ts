@@ -18,10 +18,13 @@ import { countSent, type DeliveryRow, findDelivery } from './deliveries.queries.
 import { type Held, heldFor, hourOf, queueDigest } from './digest.js'
 import { fillingOf } from './fillings.js'
 import { signedLink } from './links.js'
+import { isSendable } from './outbox.js'
 import { inTurn, noteServer, restingUntil } from './turn.js'
 
 /** Milliseconds. Servers that are away come back within two days, and later most mails are of no use. */
 const LONGEST_WAIT = 2 * 86_400_000
+/** Seconds that a try may take beyond its limit. */
+const MARGIN = 2
 /** How long the record of a mail that was sent is tried while the database is away. Seconds. */
 const PATIENCE = 60
 
@@ -35,7 +38,7 @@ export async function sendDelivery(deliveryId: number, signal?: AbortSignal): Pr
     if (!delivery || !['waiting', 'sending'].includes(delivery.state)) return
     const unwanted = whyNot(delivery)
     if (unwanted !== null) return finish(delivery, 'canceled', unwanted)
-    const rest = restingUntil()
+    const rest = busyUntil(delivery) ?? restingUntil()
     if (rest) return postpone(delivery, rest)
     if (await isTooMany(delivery)) return hold(delivery)
     await attempt(delivery, signal)
@@ -50,6 +53,15 @@ function whyNot({ user_id: userId, user_state: state, owned, bounced, always }: 
   // Security mail also goes to the address that somebody has just replaced.
   if (userId !== null && !owned) return 'the user has another address now'
   return bounced ? 'the address bounced' : null
+}
+
+/**
+ * Another worker may have a mail that is on its way, although it lost its job: it did not show life. By this moment it has
+ * given up, and the mail is sent again; null when nobody can have it.
+ */
+function busyUntil({ state, tried_at: triedAt }: DeliveryRow): Date | null {
+  const until = (triedAt?.getTime() ?? 0) + (config().mail.smtp.send_timeout + MARGIN) * 1000
+  return state === 'sending' && until > Date.now() ? new Date(until) : null
 }
 
 async function isTooMany({ kind, always, address }: DeliveryRow): Promise<boolean> {
@@ -72,6 +84,7 @@ async function attempt(delivery: DeliveryRow, signal: AbortSignal | undefined): 
   const held = delivery.kind === 'digest' ? await heldFor(delivery) : null
   const filled = await filledOf(delivery, held)
   if (filled === null) return finish(delivery, 'canceled', 'nobody wants it any more')
+  if (!isSendable(delivery.address)) return finish(delivery, 'failed', 'the address is not valid')
   const made = letter(delivery, filled)
   if (made instanceof Error) return finish(delivery, 'failed', `it cannot be written: ${made.message}`)
   if (!(await move(delivery, 'sending'))) return
@@ -118,10 +131,10 @@ const nameOf = ({ id, created_at: at }: DeliveryRow) =>
 
 /** Returns false when the delivery is over by now. */
 async function move({ id }: DeliveryRow, state: 'sending' | 'held'): Promise<boolean> {
-  const tried = state === 'sending' ? ', attempts = attempts + 1, tried_at = ?' : ''
+  const tried = state === 'sending' ? ', attempts = attempts + 1' : ''
   const { affectedRows } = await execute(
-    `update mail_deliveries set state = ?${tried} where id = ? and state in ('waiting', 'sending')`,
-    [state, ...(tried ? [new Date()] : []), id]
+    `update mail_deliveries set state = ?, tried_at = ?${tried} where id = ? and state in ('waiting', 'sending')`,
+    [state, new Date(), id]
   )
   return affectedRows > 0
 }
@@ -138,7 +151,7 @@ async function finish({ id }: DeliveryRow, state: 'failed' | 'canceled', why: st
 async function recordSent(delivery: DeliveryRow, held: Held | null): Promise<void> {
   for (let second = 0; ; second++) {
     try {
-      return await transact(() => sent(delivery, held))
+      return await sent(delivery, held)
     } catch (error) {
       if (!(error instanceof Unavailable) || second >= PATIENCE) throw error
       await sleep(1000)
@@ -146,12 +159,17 @@ async function recordSent(delivery: DeliveryRow, held: Held | null): Promise<voi
   }
 }
 
-async function sent({ id, address }: DeliveryRow, held: Held | null): Promise<void> {
-  const now = new Date()
-  await execute("update mail_deliveries set state = 'sent', sent_at = ?, error = null where id = ?", [now, id])
-  for (const ids of batches(held?.ids ?? [], 500)) await endHeld(ids, 'digested', null)
-  // The mailbox exists after all.
-  await execute('delete from mail_bounces where address = lower(?)', [address])
+async function sent({ id, address, bounced }: DeliveryRow, held: Held | null): Promise<void> {
+  const record = () =>
+    execute("update mail_deliveries set state = 'sent', sent_at = ?, error = null where id = ?", [new Date(), id])
+  // Most mails need no transaction.
+  if (!held && !bounced) return void (await record())
+  await transact(async () => {
+    await record()
+    for (const ids of batches(held?.ids ?? [], 500)) await endHeld(ids, 'digested', null)
+    // The mailbox exists after all.
+    await execute('delete from mail_bounces where address = lower(?)', [address])
+  })
 }
 
 async function endHeld(ids: readonly number[], state: 'digested' | 'failed', error: string | null): Promise<void> {

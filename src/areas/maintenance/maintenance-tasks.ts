@@ -1,14 +1,17 @@
 // Every maintenance task: a sysadmin or cron runs it by name, and the worker runs it by its schedule.
 
 import type { Task } from '../../queue/task.js'
+import { oldSignUps } from '../accounts/sign-ups.js'
 import { oldArchives } from '../archives/old-archives.js'
 import { bucketUploads } from '../builds/files/bucket-uploads.js'
 import { expiredArtifacts } from '../builds/files/expired-artifacts.js'
 import { expiredGrants } from '../credentials/expired-grants.js'
 import { expiredSessions } from '../credentials/expired-sessions.js'
 import { expiredTokens } from '../credentials/expired-tokens.js'
+import { oldSignInAddresses } from '../credentials/sign-in-addresses.js'
 import { oldDeliveries } from '../hooks/old-deliveries.js'
 import { unfinishedImports } from '../imports/unfinished-imports.js'
+import { oldMailFiles, oldMails } from '../mail/old-mails.js'
 import { expiredMembers } from '../members/expired-members.js'
 import { oldRefChanges } from '../refs/old-ref-changes.js'
 import { unfinishedRemovals } from '../removal/unfinished-removals.js'
@@ -30,10 +33,14 @@ export const tasks: readonly Task[] = [
   oldAuditEvents,
   oldDeliveries,
   oldJobs,
+  oldMailFiles,
+  oldMails,
   oldPasswordAttempts,
   oldQueueMinutes,
   oldRefChanges,
   oldRuns,
+  oldSignInAddresses,
+  oldSignUps,
   oldTicks,
   orphanedFiles,
   repositoryUpkeep,

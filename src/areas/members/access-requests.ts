@@ -5,6 +5,8 @@ import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Forbidden, NotFound } from '../../errors.js'
 import { DEVELOPER } from '../../lib/levels.js'
+import { doerOf } from '../activity/doers.js'
+import { tell } from '../activity/happenings.js'
 import { audit } from '../audit/audit.js'
 import { type AccessRequestRow, lockAccessRequest } from './access-requests.queries.js'
 import { becomeMember, checkLevel, holdSource, type Source } from './members.js'
@@ -28,7 +30,9 @@ export async function requestAccess(
   return transact(async () => {
     await holdSource(source)
     await insert(source, asker.id)
-    await auditRequest(origin, 'create', source, asker.username)
+    const { id, username, name } = asker
+    await tell({ kind: 'access.requested', source: source.snapshot, user: { id, username, name } })
+    await auditRequest(origin, 'create', source, username)
     return requireRequest(source, asker.id)
   })
 }
@@ -80,6 +84,9 @@ export async function removeRequest(
     const request = await requireRequest(source, userId)
     if (!administers && origin.asker?.id !== userId) throw new Forbidden()
     await execute('delete from access_requests where id = ?', [request.id])
+    if (origin.asker?.id !== userId) {
+      await tell({ kind: 'access.denied', source: source.snapshot, userId, by: doerOf(origin, userId) })
+    }
     await auditRequest(origin, 'delete', source, request.username)
     return request
   })

@@ -5,6 +5,7 @@ import { transact } from '../../db/transact.js'
 import { BadParameters, Conflict, Forbidden, Invalid, NotFound, Unprocessable } from '../../errors.js'
 import { GUEST, type Level, levelName, MASTER, OWNER } from '../../lib/levels.js'
 import { parseMoment } from '../../lib/moment.js'
+import { doerOf } from '../activity/doers.js'
 import { tell } from '../activity/happenings.js'
 import type { MemberSnapshot, MemberSourceSnapshot } from '../activity/snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
@@ -66,7 +67,7 @@ export async function becomeMember(
   ])
   await insertMember(source, userId, level, expiresAt)
   const member = await requireMember(source, userId)
-  await tell({ kind: 'member.added', member: snapshotOf(source, member) })
+  await tell({ kind: 'member.added', member: snapshotOf(source, member), by: doerOf(origin, userId) })
   await auditMember(origin, 'add', source, member, changesBetween(null, termsOf(member)))
   return member
 }
@@ -96,7 +97,9 @@ export async function updateMember(
     ])
     const after = await requireMember(source, userId)
     const changes = changesBetween(termsOf(before), termsOf(after))
-    if (Object.keys(changes).length > 0) await auditMember(origin, 'update', source, after, changes)
+    if (Object.keys(changes).length === 0) return after
+    await tell({ kind: 'member.changed', member: snapshotOf(source, after), by: doerOf(origin, userId) })
+    await auditMember(origin, 'update', source, after, changes)
     return after
   })
 }

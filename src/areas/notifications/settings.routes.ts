@@ -11,7 +11,7 @@ import {
   viewNotificationSetting
 } from './settings.view.js'
 
-const tags = ['Notification settings']
+const TAGS = ['Notification settings']
 
 interface Asked {
   readonly project: { readonly id: number }
@@ -37,7 +37,7 @@ const PLACES = [
 
 export const notificationSettingRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'notification_setting.own' as const }
-  const own = { tags, response: { 200: GlobalNotificationSetting } }
+  const own = { tags: TAGS, response: { 200: GlobalNotificationSetting } }
 
   app.get(
     '/notification_settings',
@@ -64,7 +64,7 @@ export const notificationSettingRoutes: FastifyPluginAsyncTypebox = async app =>
   )
 
   for (const { of, path, can, params, source } of PLACES) {
-    const one = { tags, params, response: { 200: NotificationSetting } }
+    const one = { tags: TAGS, params, response: { 200: NotificationSetting } }
 
     app.get(
       path,

@@ -4,7 +4,10 @@ import type { OfPipeline, ProjectRows, Row } from './export-rows.js'
 import type { Kind } from './format.js'
 
 /** A record before it is checked. */
-export type Draft = { readonly kind: Kind; readonly [name: string]: unknown }
+export interface Draft {
+  readonly kind: Kind
+  readonly [name: string]: unknown
+}
 
 const at = (value: unknown): string | null => (value instanceof Date ? value.toISOString() : null)
 const times = (row: Row) => ({ created_at: at(row.created_at), updated_at: at(row.updated_at) })

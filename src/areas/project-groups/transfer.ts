@@ -4,6 +4,7 @@ import { Project } from '../../db/models/index.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadRequest, Invalid, NotFound } from '../../errors.js'
+import { doerOf } from '../activity/doers.js'
 import { tell } from '../activity/happenings.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
@@ -54,7 +55,8 @@ async function move(project: Project, group: Group, origin: Origin): Promise<voi
   await tell({
     kind: 'project.transferred',
     project: after,
-    old_path_with_namespace: before.path_with_namespace
+    old_path_with_namespace: before.path_with_namespace,
+    by: doerOf(origin)
   })
   await audit(origin, {
     action: 'project.transfer',

@@ -9,6 +9,7 @@ import { isRefName, refValue } from '../../git/refs.js'
 import { setHead } from '../../git/repository.js'
 import { PRIVATE, PUBLIC } from '../../lib/levels.js'
 import { nameProblem, pathProblem } from '../../lib/path.js'
+import { doerOf } from '../activity/doers.js'
 import { tell } from '../activity/happenings.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
@@ -114,7 +115,8 @@ async function update(id: number, values: Values, origin: Origin): Promise<void>
   await tell({
     kind: 'project.renamed',
     project: await projectSnapshot(id),
-    old_path_with_namespace: before.path_with_namespace
+    old_path_with_namespace: before.path_with_namespace,
+    by: doerOf(origin)
   })
 }
 

@@ -48,7 +48,8 @@ function actionOf({ old_id, new_id }: ChangeRow) {
   return old_id === ZERO ? 'pushed new' : 'pushed to'
 }
 
-async function fullPayload(change: ChangeRow) {
+/** Everything that is told of a push: its commits as far as payloads have them, with their paths. */
+export async function fullPayload(change: ChangeRow) {
   const push = await readPush(change)
   const { webUrl } = push.project
   const tip = push.checkoutSha

@@ -45,7 +45,7 @@ export const settingsTable = {
     schema: flag,
     default: () => true,
     meaning: 'people may make accounts for themselves',
-    enforced: null
+    enforced: 'the sign-up page'
   }),
   signin_enabled: setting({
     schema: flag,
@@ -69,7 +69,7 @@ export const settingsTable = {
     schema: text,
     default: none,
     meaning: 'text that people see after they have made an account',
-    enforced: null
+    enforced: 'the page after the sign-up, as plain text'
   }),
   home_page_url: setting({
     schema: link,
@@ -124,20 +124,20 @@ export const settingsTable = {
     schema: Nullable(domains),
     default: none,
     meaning: 'mail domains with which people may sign up; null means all',
-    enforced: null
+    enforced: 'the sign-up page'
   }),
   domain_blacklist_enabled: setting({
     schema: flag,
     default: () => false,
     meaning: 'nobody may sign up with a domain of domain_blacklist',
-    enforced: null,
+    enforced: 'the sign-up page',
     needs: 'domain_blacklist'
   }),
   domain_blacklist: setting({
     schema: domains,
     default: () => [],
     meaning: 'mail domains with which nobody may sign up; `*` stands for any text',
-    enforced: null
+    enforced: 'the sign-up page'
   }),
   user_oauth_applications: setting({
     schema: flag,

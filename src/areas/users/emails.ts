@@ -8,6 +8,8 @@ import { execute, lowerMarks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, Invalid, NotFound, Taken } from '../../errors.js'
 import { lineProblem } from '../../lib/line.js'
+import { doerOf } from '../activity/doers.js'
+import { tell } from '../activity/happenings.js'
 import { audit } from '../audit/audit.js'
 import { countEmails, type EmailRow, requireEmail } from './emails.queries.js'
 import type { EmailBody } from './emails.schema.js'
@@ -56,7 +58,8 @@ export async function checkAddressesFree(emails: readonly string[], exceptUserId
 }
 
 /**
- * Adds an address to a user. Throws Invalid when it is not a valid address, or one too many; Taken when it is taken.
+ * Adds an address to a user. Not specified: it is not confirmed, and a mail asks there for it; until then it gets no other
+ * mail, and nothing else depends on it. Throws Invalid when it is not a valid address, or one too many; Taken when it is taken.
  */
 export async function addEmail(owner: Owner, { email }: EmailBody, origin: Origin): Promise<EmailRow> {
   const problem = isAddress(email) ? lineProblem(email) : 'is invalid'
@@ -66,6 +69,7 @@ export async function addEmail(owner: Owner, { email }: EmailBody, origin: Origi
     if ((await countEmails(owner.id)) >= MOST) throw new Invalid('email', `is one too many (maximum is ${MOST})`)
     const id = await insertEmail(owner.id, email)
     if (id === undefined || (await primaryHolder(email)) !== undefined) throw new Taken('email')
+    await tell({ kind: 'email.added', userId: owner.id, email: { id, address: email }, by: doerOf(origin, owner.id) })
     await audit(origin, {
       action: 'email.create',
       target: { type: 'email', id, name: email },

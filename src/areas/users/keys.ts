@@ -4,6 +4,7 @@ import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Invalid, Taken } from '../../errors.js'
 import { lineProblem } from '../../lib/line.js'
+import { doerOf } from '../activity/doers.js'
 import { tell } from '../activity/happenings.js'
 import { keySnapshot } from '../activity/snapshots.js'
 import { audit } from '../audit/audit.js'
@@ -39,7 +40,11 @@ export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promi
       created_at: new Date(),
       last_used_at: null
     })
-    await tell({ kind: 'key.added', key: keySnapshot(key, owner) })
+    await tell({
+      kind: 'key.added',
+      key: keySnapshot(key, owner),
+      owner: { id: owner.id, title, fingerprint, by: doerOf(origin, owner.id) }
+    })
     await audit(origin, {
       action: 'key.create',
       target: targetOf(key),

@@ -1,11 +1,12 @@
 // Changes a user. Only administrators may make these changes.
 import type { Origin } from '../../access/actor.js'
 import { Namespace, User } from '../../db/models/index.js'
-import { execute } from '../../db/sql.js'
+import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Conflict, NotFound, UpdateConflict } from '../../errors.js'
 import { hashPassword } from '../../lib/password-hash.js'
-import { tellAll } from '../activity/happenings.js'
+import { doerOf } from '../activity/doers.js'
+import { tell, tellAll } from '../activity/happenings.js'
 import { personalProjects } from '../activity/project-snapshots.js'
 import { audit, changesBetween } from '../audit/audit.js'
 import { endNamespaceRedirects, redirectNamespace } from '../paths/redirects.js'
@@ -65,23 +66,57 @@ async function update(id: number, change: UserChange, passwordHash: string | nul
   if (!user) throw new NotFound('User')
   if (change.admin === false && user.admin) await requireOtherAdmin(id, 'demoted')
   const { email, username } = change
-  if (email !== undefined) await takeAddress(id, email)
+  const taken = email === undefined ? undefined : await takeAddress(user, email)
   const target = { type: 'user', id, name: user.username }
   const [before, after] = [valuesOf(user, change), given(change)]
-  if (username !== undefined && username !== user.username) await moveNamespace(user, username)
-  await user.update({ ...columnsOf(after), ...(passwordHash === null ? {} : { passwordHash }) })
+  if (username !== undefined && username !== user.username) await moveNamespace(user, username, origin)
+  const old = user.email
+  await user.update({
+    ...columnsOf(after),
+    ...(taken && { emailConfirmedAt: taken.confirmedAt }),
+    ...(passwordHash !== null && { passwordHash })
+  })
   const identity = await setIdentity(id, change)
   const changes = { ...changesBetween(before, after), ...identity }
   if (Object.keys(changes).length > 0) await audit(origin, { action: 'user.update', target, changes })
-  if (passwordHash === null) return
-  await execute('delete from sessions where user_id = ?', [id])
-  await audit(origin, { action: 'user.password', target, changes: { password: {} } })
+  const by = doerOf(origin, id)
+  if (email !== undefined && email.toLowerCase() !== old.toLowerCase()) {
+    const confirmed = taken?.confirmedAt != null
+    await tell({ kind: 'email.changed', userId: id, before: old, after: email, confirmed, by })
+  }
+  if (passwordHash !== null) await endSessions(user, origin)
 }
 
-/** Takes an address as the primary one. If it was one of the user's other addresses, it no longer counts among them. */
-async function takeAddress(userId: number, email: string): Promise<void> {
-  await execute('delete from emails where user_id = ? and email_key = lower(?)', [userId, email])
-  await checkAddressFree(email, userId)
+/** Writes another password of a user, and ends the user's sessions. Call it inside `transact`. Throws NotFound. */
+export async function setPassword(id: number, passwordHash: string, origin: Origin): Promise<void> {
+  const user = await User.findByPk(id, { lock: true })
+  if (!user) throw new NotFound('User')
+  await user.update({ passwordHash })
+  await endSessions(user, origin)
+}
+
+/** What a new password brings about. */
+async function endSessions({ id, username }: User, origin: Origin): Promise<void> {
+  await execute('delete from sessions where user_id = ?', [id])
+  await tell({ kind: 'password.changed', userId: id, by: doerOf(origin, id) })
+  await audit(origin, {
+    action: 'user.password',
+    target: { type: 'user', id, name: username },
+    changes: { password: {} }
+  })
+}
+
+/**
+ * Takes an address as the primary one. If it was one of the user's other addresses, it no longer counts among them. Gives when
+ * the user confirmed it. Not specified: a new one must be confirmed before it gets notifications; the user may sign in anyway.
+ */
+async function takeAddress(user: User, email: string): Promise<{ readonly confirmedAt: Date | null }> {
+  const own = 'from emails where user_id = ? and email_key = lower(?)'
+  const further = await row<{ confirmed_at: Date | null }>(`select confirmed_at ${own} for update`, [user.id, email])
+  await execute(`delete ${own}`, [user.id, email])
+  await checkAddressFree(email, user.id)
+  if (email.toLowerCase() === user.email.toLowerCase()) return { confirmedAt: user.emailConfirmedAt }
+  return { confirmedAt: further?.confirmed_at ?? null }
 }
 
 const ATTRIBUTES = Object.keys(COLUMNS) as Attribute[]
@@ -99,7 +134,7 @@ const columnsOf = (values: Values) =>
  * Renames the namespace of a user. Not specified: whether hooks hear of it. A receiver that knows projects by their
  * paths needs it, so each project gets a `project_rename` event.
  */
-async function moveNamespace(user: User, username: string): Promise<void> {
+async function moveNamespace(user: User, username: string, origin: Origin): Promise<void> {
   const old = await personalProjects(user.id)
   const namespace = await Namespace.findOne({ where: { kind: 'user', ownerId: user.id } })
   if (namespace) {
@@ -112,7 +147,8 @@ async function moveNamespace(user: User, username: string): Promise<void> {
     old.map(project => ({
       kind: 'project.renamed',
       project: { ...project, path_with_namespace: `${username}/${project.path}` },
-      old_path_with_namespace: project.path_with_namespace
+      old_path_with_namespace: project.path_with_namespace,
+      by: doerOf(origin)
     }))
   )
 }

@@ -38,7 +38,12 @@ const attributes = {
 }
 
 export const UserBody = Type.Object(
-  { ...attributes, confirm: flag('whether the email address must be confirmed; it counts as confirmed either way') },
+  {
+    ...attributes,
+    confirm: flag(
+      'false: the user must confirm the email address by a mail before signing in; else it counts as confirmed'
+    )
+  },
   { title: 'UserBody', description: 'A new user.' }
 )
 export type UserBody = Static<typeof UserBody>

@@ -31,7 +31,7 @@ export interface UserDraft {
 export async function createUser(body: UserBody, origin: Origin): Promise<{ id: number; privateToken: string }> {
   checkUser(body)
   const draft = await draftUser(body)
-  const [id = 0] = await insertUsers([draft], origin)
+  const [id = 0] = await insertUsers([draft], origin, { mail: true })
   return { id, privateToken: draft.privateToken }
 }
 
@@ -44,9 +44,14 @@ export const draftUser = async (body: UserBody): Promise<UserDraft> => ({
 
 /**
  * Writes all of the users or none; their attributes must be checked already. Gives their ids in the same order. Throws
- * Conflict when an address, name or identity of one of them is taken.
+ * Conflict when an address, name or identity of one of them is taken. Not specified: imported users get no mail that they have an
+ * account; with `mail`, a user does.
  */
-export async function insertUsers(drafts: readonly UserDraft[], origin: Origin): Promise<number[]> {
+export async function insertUsers(
+  drafts: readonly UserDraft[],
+  origin: Origin,
+  { mail = false } = {}
+): Promise<number[]> {
   return transact(async () => {
     // Checks the address before the name, because the requirement orders the two conflicts so.
     await checkAddressesFree(drafts.map(({ body }) => body.email))
@@ -54,7 +59,9 @@ export async function insertUsers(drafts: readonly UserDraft[], origin: Origin):
     await insertNamespaces(users)
     await insertIdentitiesOf(drafts, users)
     await insertPrivateTokens(users.map(({ id }, at) => ({ userId: id, token: drafts[at]?.privateToken ?? '' })))
-    await tellAll(users.map(user => ({ kind: 'user.created', user: userSnapshot(user) })))
+    const mailTo = (draft?: UserDraft) =>
+      draft?.body.confirm === false ? { mail: 'confirmation' as const } : mail && { mail: 'welcome' as const }
+    await tellAll(users.map((user, at) => ({ kind: 'user.created', user: userSnapshot(user), ...mailTo(drafts[at]) })))
     await auditAll(
       origin,
       users.map(({ id, username }, at) => ({
@@ -105,7 +112,14 @@ async function insertRows(drafts: readonly UserDraft[]): Promise<User[]> {
   })
 }
 
+/** Decided: unless `confirm` is false, the administrator who makes the user confirms the address. */
+function confirmationOf({ confirm }: UserBody) {
+  const at = confirm === false ? null : new Date()
+  return { confirmedAt: at, emailConfirmedAt: at }
+}
+
 const columnsOf = ({ body, passwordHash }: UserDraft, projectsLimit: number) => ({
+  ...confirmationOf(body),
   username: body.username,
   name: body.name,
   email: body.email,
@@ -120,9 +134,7 @@ const columnsOf = ({ body, passwordHash }: UserDraft, projectsLimit: number) => 
   websiteUrl: body.website_url ?? '',
   organization: body.organization ?? '',
   projectsLimit: body.projects_limit ?? projectsLimit,
-  canCreateGroup: body.can_create_group ?? true,
-  // No mail asks the user to confirm the address: the administrator who makes the user confirms it.
-  confirmedAt: new Date()
+  canCreateGroup: body.can_create_group ?? true
 })
 
 async function insertNamespaces(users: readonly User[]): Promise<void> {

@@ -44,6 +44,7 @@ type Queue = JobOverview['queues'][number]
 type Process = JobOverview['processes'][number]
 type Failure = JobOverview['failures'][number]
 type Hook = JobOverview['hooks'][number]
+type Mail = JobOverview['mail']['troubled'][number]
 
 const toned = (text: string, tone: Tone): Cell => ({ text, tone })
 const time = (value: Date | string | null) => (value === null ? 0 : new Date(value).getTime())
@@ -244,6 +245,25 @@ export const HOOKS: Spec<Hook> = {
     ['next try', (a, b) => time(a.next_try_at) - time(b.next_try_at)]
   ],
   empty: 'no hook fails'
+}
+
+export const MAILS: Spec<Mail> = {
+  columns: [
+    { heading: 'ID', width: 8, right: true, cell: ({ id }) => String(id) },
+    { heading: 'STATE', width: 7, cell: ({ state }) => stateOf(state) },
+    { heading: 'KIND', width: 14, drop: 3, cell: ({ kind }) => kind },
+    { heading: 'TO', width: -2, least: 20, cell: ({ address }) => address },
+    { heading: 'TRIES', width: 5, right: true, drop: 2, cell: ({ attempts }) => String(attempts) },
+    { heading: 'TRIED', width: 6, right: true, drop: 1, cell: ({ tried_at }, now) => since(tried_at, now) },
+    { heading: 'ERROR', width: -3, least: 20, cell: ({ error }) => firstLine(error ?? '-') }
+  ],
+  line: ({ id }) => ({ id: String(id) }),
+  sorts: [
+    ['newest', (a, b) => b.id - a.id],
+    ['tries', (a, b) => b.attempts - a.attempts],
+    ['address', (a, b) => byText(a.address, b.address)]
+  ],
+  empty: 'all mails go'
 }
 
 const firstLine = (text: string) => text.trimStart().split('\n', 1)[0] ?? ''

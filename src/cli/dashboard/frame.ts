@@ -76,7 +76,8 @@ function blocksOfState({ size, state, shown: { overview, jobs, builds } }: Scree
     failures: overview.failures.length,
     builds: state.pane === 'builds' && builds !== null ? builds.length : overview.builds.length,
     jobs: jobs?.jobs.length ?? 0,
-    hooks: overview.hooks.length
+    hooks: overview.hooks.length,
+    mail: overview.mail.troubled.length
   }
   return blocksOf(size, state.pane, counts)
 }

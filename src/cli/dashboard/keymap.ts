@@ -1,7 +1,7 @@
 // Lists every key of the dashboard. The app follows this table, `?` shows it, and a test compares it with
 // docs/dashboard.md.
 
-export const PANES = ['queues', 'processes', 'failures', 'builds', 'jobs', 'hooks'] as const
+export const PANES = ['queues', 'processes', 'failures', 'builds', 'jobs', 'hooks', 'mail'] as const
 export type Pane = (typeof PANES)[number]
 
 export type Action =
@@ -41,7 +41,7 @@ export interface Binding {
   readonly together?: string
 }
 
-const PANE_KEYS = 'queues, workers, failures, builds, all jobs, failing hooks'
+const PANE_KEYS = 'queues, workers, failures, builds, jobs, failing hooks, mail'
 const LINE = 'go one line up, one line down'
 const PAGE = 'go one page up, one page down'
 const ENDS = 'go to the first line, to the last line'
@@ -66,6 +66,7 @@ export const keymap: readonly Binding[] = [
   { keys: ['4'], action: 'builds', about: 'builds', together: PANE_KEYS },
   { keys: ['5'], action: 'jobs', about: 'all jobs', together: PANE_KEYS },
   { keys: ['6'], action: 'hooks', about: 'hooks that fail', together: PANE_KEYS },
+  { keys: ['7'], action: 'mail', about: 'mails that did not go at once', together: PANE_KEYS },
   { keys: [']'], action: 'older', about: 'turn to the next 100 jobs', together: STEP },
   { keys: ['['], action: 'newer', about: 'turn back to the 100 jobs before', together: STEP },
   { keys: ['s'], action: 'sort', about: 'sort by the next column' },

@@ -22,7 +22,7 @@ const AROUND = 3
 const TALL = 36
 /** Another pane gets at most this many lines before the active one has all that it needs, and then more in this order. */
 const FIRST = 5
-const ORDER: readonly Pane[] = ['queues', 'failures', 'builds', 'hooks', 'processes', 'jobs']
+const ORDER: readonly Pane[] = ['queues', 'failures', 'builds', 'hooks', 'mail', 'processes', 'jobs']
 
 export const SMALLEST: Size = { columns: 40, rows: 10 }
 export const isTooSmall = ({ columns, rows }: Size) => columns < SMALLEST.columns || rows < SMALLEST.rows

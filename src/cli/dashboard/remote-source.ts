@@ -101,6 +101,7 @@ async function refused(base: string, response: Response, path: string): Promise<
 function checked(found: JobOverview, base: string): JobOverview {
   const lists = [found?.queues, found?.processes, found?.failures, found?.builds]
   if (!lists.every(Array.isArray) || typeof found.totals !== 'object') throw foreign(base)
-  // An older appliance tells nothing of hooks.
-  return { ...found, hooks: found.hooks ?? [] }
+  // An older appliance tells nothing of hooks and mail.
+  const mail = found.mail ?? { waiting: 0, held: 0, failed: 0, bounced: 0, troubled: [] }
+  return { ...found, hooks: found.hooks ?? [], mail }
 }

@@ -8,6 +8,7 @@ import {
   HOOKS,
   JOBS,
   type Line,
+  MAILS,
   PROCESSES,
   QUEUES,
   type Spec
@@ -73,6 +74,8 @@ export function tableOf(pane: Pane, { overview, jobs, builds }: Shown, view: Vie
       return jobTable(jobs, view)
     case 'hooks':
       return build(HOOKS, overview.hooks, view)
+    case 'mail':
+      return build(MAILS, overview.mail.troubled, view)
   }
 }
 

@@ -16,6 +16,7 @@ import {
   workersCheck
 } from './jobs.js'
 import { addressCheck, diskCheck, urlCheck } from './machine.js'
+import { mailCheck } from './mail.js'
 import { gitCheck, gitsteadCheck, mariadbCheck, nodeCheck, sandboxCheck } from './programs.js'
 import { sshCheck } from './ssh.js'
 
@@ -32,6 +33,7 @@ export const checks: readonly Check[] = [
   addressCheck,
   urlCheck,
   sshCheck,
+  mailCheck,
   databaseCheck,
   schemaCheck,
   clockCheck,

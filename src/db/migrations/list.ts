@@ -39,6 +39,7 @@ import { services } from './0050-services.js'
 import { todos } from './0051-todos.js'
 import { notificationSettings } from './0052-notification-settings.js'
 import { mail } from './0053-mail.js'
+import { confirmations } from './0054-confirmations.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -79,5 +80,6 @@ export const migrations: readonly Migration[] = [
   services,
   todos,
   notificationSettings,
-  mail
+  mail,
+  confirmations
 ]

@@ -28,6 +28,7 @@ export class User extends Model<InferAttributes<User>, InferCreationAttributes<U
   declare themeId: CreationOptional<number>
   declare colorSchemeId: CreationOptional<number>
   declare confirmedAt: CreationOptional<Date | null>
+  declare emailConfirmedAt: CreationOptional<Date | null>
   declare lastSignInAt: CreationOptional<Date | null>
   declare currentSignInAt: CreationOptional<Date | null>
   declare createdAt: CreationOptional<Date>
@@ -59,6 +60,7 @@ export function defineUser(sequelize: Sequelize): void {
       themeId: { type: DataTypes.INTEGER, defaultValue: 1 },
       colorSchemeId: { type: DataTypes.INTEGER, defaultValue: 1 },
       confirmedAt: DataTypes.DATE(3),
+      emailConfirmedAt: DataTypes.DATE(3),
       lastSignInAt: DataTypes.DATE(3),
       currentSignInAt: DataTypes.DATE(3),
       createdAt: DataTypes.DATE(3),

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { Eta } from 'eta'
 import type { FastifyReply } from 'fastify'
 import type { ActorUser } from '../../access/actor.js'
+import { activeBroadcasts } from '../../areas/broadcasts/broadcasts.queries.js'
 import { root } from '../../config.js'
+import { isDatabaseAway } from '../../db/failure.js'
+import { isHexColor } from '../../lib/color.js'
 
 export interface Page {
   readonly title: string
@@ -39,8 +42,14 @@ const policy = (formsTo: readonly string[]) =>
     "frame-ancestors 'none'"
   ].join('; ')
 
-/** Sends a page. What it shows may be secret or change at once, so nobody keeps a copy. */
-export function sendPage(reply: FastifyReply, name: string, page: Page, formsTo: readonly string[] = []): FastifyReply {
+/** Sends a page with the broadcast messages of now. What it shows may be secret or change at once, so nobody keeps a copy. */
+export async function sendPage(
+  reply: FastifyReply,
+  name: string,
+  page: Page,
+  formsTo: readonly string[] = []
+): Promise<FastifyReply> {
+  const broadcasts = await shownBroadcasts()
   return reply
     .type('text/html; charset=utf-8')
     .headers({
@@ -49,7 +58,23 @@ export function sendPage(reply: FastifyReply, name: string, page: Page, formsTo:
       // A form must still tell its origin here, and other sites must not see the parameters of a page.
       'referrer-policy': 'same-origin'
     })
-    .send(eta.render(`./${name}`, page))
+    .send(eta.render(`./${name}`, { ...page, broadcasts }))
+}
+
+/** A page that says that the database is away can show no messages. */
+async function shownBroadcasts(): Promise<{ message: string; style: string }[]> {
+  const active = await activeBroadcasts().catch(error => {
+    if (isDatabaseAway(error)) return []
+    throw error
+  })
+  return active.map(({ message, color, font }) => ({ message, style: styleOf(color, font) }))
+}
+
+function styleOf(color: string, font: string): string {
+  return [
+    ...(isHexColor(color) ? [`background-color: ${color}`] : []),
+    ...(isHexColor(font) ? [`color: ${font}`] : [])
+  ].join('; ')
 }
 
 /** The source of a policy that stands for a URI: its origin, or its scheme where it has none. */

@@ -1,19 +1,15 @@
 // The sign-in page, which is the only way to get a session cookie.
-import { randomBytes } from 'node:crypto'
-import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { activeBroadcasts } from '../../areas/broadcasts/broadcasts.queries.js'
 import { beginSession, endSession, userOfPassword } from '../../areas/credentials/credentials.js'
 import { applicationSettings } from '../../areas/settings/settings.queries.js'
-import { publicUrl } from '../../config.js'
 import { Forbidden } from '../../errors.js'
-import { isHexColor } from '../../lib/color.js'
 import { isLocalPath } from '../../lib/link.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
+import { cookieOptions, isOwnOpenForm, openForm, shownForm } from './open-form.js'
 import { STYLE, sendPage } from './page.js'
-import { formTokenOf, isOwnFormOrOrigin, SIGN_IN, visitorOf } from './visitor.js'
+import { isOwnFormOrOrigin, SIGN_IN, visitorOf } from './visitor.js'
 
 const SignInBody = Type.Object({
   login: Type.String({ maxLength: 255 }),
@@ -22,8 +18,6 @@ const SignInBody = Type.Object({
   authenticity_token: Type.Optional(Type.String({ maxLength: 255 }))
 })
 
-/** Ties the form to the browser, as long as nobody is signed in. */
-const FORM_COOKIE = '_service_form'
 const SIGNED_IN = '/profile'
 
 export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
@@ -40,21 +34,19 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
   )
 
   app.get(SIGN_IN, { config: open, schema: hide }, async (request, reply) => {
-    const form = request.cookies[FORM_COOKIE] ?? randomBytes(24).toString('base64url')
-    reply.setCookie(FORM_COOKIE, form, cookieOptions())
     const { return_to: returnTo } = request.query as { return_to?: unknown }
-    return show(reply, { form, returnTo: localPath(returnTo) })
+    return show(reply, { formToken: openForm(request, reply), returnTo: localPath(returnTo) })
   })
 
   app.post(
     SIGN_IN,
     { bodyLimit: 16_384, config: open, schema: { ...hide, body: SignInBody } },
     async (request, reply) => {
-      const form = request.cookies[FORM_COOKIE]
       const { login, password, return_to } = request.body
       const returnTo = localPath(return_to)
-      const refuse = (status: number, problem: string) => show(reply.code(status), { form, returnTo, problem })
-      if (!isOwnFormOrOrigin(request, form)) return refuse(403, 'Open this page and sign in from it.')
+      const formToken = shownForm(request)
+      const refuse = (status: number, problem: string) => show(reply.code(status), { formToken, returnTo, problem })
+      if (!isOwnOpenForm(request)) return refuse(403, 'Open this page and sign in from it.')
       const user = await userOfPassword(login, password, request.address).catch(asRefusal)
       if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
       if (!user) return refuse(401, 'The login or the password is wrong.')
@@ -73,13 +65,6 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
   })
 }
 
-const cookieOptions = (): CookieSerializeOptions => ({
-  path: '/',
-  httpOnly: true,
-  sameSite: 'lax',
-  secure: publicUrl().startsWith('https:')
-})
-
 const clientOf = ({ address, headers }: FastifyRequest) => ({ address, userAgent: headers['user-agent'] ?? '' })
 
 /** Where to go after signing in: never another site, whoever has written the link. */
@@ -87,13 +72,13 @@ const localPath = (text: unknown): string | undefined =>
   typeof text === 'string' && isLocalPath(text) ? text : undefined
 
 interface Shown {
-  readonly form: string | undefined
+  readonly formToken: string
   readonly returnTo: string | undefined
   readonly problem?: string
 }
 
-async function show(reply: FastifyReply, { form, returnTo, problem }: Shown): Promise<FastifyReply> {
-  const [{ sign_in_text: text }, broadcasts] = await Promise.all([applicationSettings(), activeBroadcasts()])
+async function show(reply: FastifyReply, { formToken, returnTo, problem }: Shown): Promise<FastifyReply> {
+  const { sign_in_text: text, signup_enabled: signUp } = await applicationSettings()
   return sendPage(reply, 'sign-in', {
     title: 'Sign in to Gitstead',
     heading: 'Gitstead',
@@ -101,16 +86,9 @@ async function show(reply: FastifyReply, { form, returnTo, problem }: Shown): Pr
     problem,
     text,
     returnTo,
-    formToken: form === undefined ? '' : formTokenOf(form),
-    broadcasts: broadcasts.map(({ message, color, font }) => ({ message, style: styleOf(color, font) }))
+    signUp,
+    formToken
   })
-}
-
-function styleOf(color: string, font: string): string {
-  return [
-    ...(isHexColor(color) ? [`background-color: ${color}`] : []),
-    ...(isHexColor(font) ? [`color: ${font}`] : [])
-  ].join('; ')
 }
 
 /** The sign-in page shows why a right password is refused. All other errors get the usual answer. */

@@ -68,7 +68,7 @@ export function requireVisitors(app: FastifyInstance): void {
     if (reads(request) || isOwnForm(request, request.visitor.cookie)) return
     throw new Forbidden('Open the page again, and send its form from there')
   })
-  app.setErrorHandler(showProblem)
+  app.setErrorHandler((error, request, reply) => showProblem(error, request, reply))
 }
 
 /** Where somebody who is not signed in is sent, and comes back from. */
@@ -83,7 +83,13 @@ function dropEmptyFields(request: FastifyRequest): void {
   request.body = Object.fromEntries(Object.entries(request.body).filter(([, value]) => value !== ''))
 }
 
-export function showProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** Shows a failure as a page, with a way back to `back`. */
+export async function showProblem(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  back = '/profile'
+): Promise<FastifyReply> {
   const { status, retryAfter } = answerTo(error, request)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   const text = error instanceof Forbidden && error.reason ? error.reason : messageOf(error)
@@ -91,7 +97,7 @@ export function showProblem(error: unknown, request: FastifyRequest, reply: Fast
   return sendPage(reply.code(status), 'problem', {
     title: 'This did not work',
     problem: text,
-    back: '/profile',
+    back,
     visitor: visitor?.user,
     formToken: visitor?.formToken
   })

@@ -290,15 +290,82 @@ t.test('comments on commits, and notes about snippets', async t => {
   )
 })
 
+t.test('services send mail to the addresses of their settings', async t => {
+  const { project, people, path } = await subject()
+  const { owner } = people
+  const set = (slug: string, body: object) => app.as(owner).put(`${path}/services/${slug}`, body)
+  const team = { ...owner, email: 'team@example.org' }
+  await make.file(project, 'README', 'old line\n')
+  await mailed(people)
+  await set('emails-on-push', { recipients: 'team@example.org, boss@example.org' })
+  await app.as(owner).put(`${path}/repository/files`, {
+    file_path: 'README',
+    branch_name: 'master',
+    content: 'new <line>\n',
+    commit_message: 'Say it\n\nbetter'
+  })
+  t.same(await mailed(people), ['push null service', 'push null service'])
+  const letter = await letterTo(team)
+  t.match(letter.subject, /pushed to the branch master$/)
+  t.match(letter.text, /Commits:\n {2}[0-9a-f]{8} Say it, by .*Files:\n {2}modified README\n.*-old line\n\+new <line>/s)
+  t.match(letter.html, '+new &lt;line&gt;')
+  t.equal(
+    letter.headers.get('list-unsubscribe-post'),
+    undefined,
+    'an address without a user has nothing to unsubscribe'
+  )
+  await set('emails-on-push', { recipients: 'team@example.org', disable_diffs: true })
+  await make.branch(project, 'failed')
+  t.same(await mailed(people), ['push null service'])
+  await make.file(project, 'more', 'new line\n')
+  await mailed(people)
+  t.notMatch((await letterTo(team)).text, '+new line')
+  await app.as(owner).delete(`${path}/services/emails-on-push`)
+
+  await make.branch(project, 'success')
+  const run = async (status: 'failed' | 'success') => {
+    const [build] = await makePipeline(project, `one:\n  script: [${status} ${Math.random()}]\n`, status)
+    if (build) await endBuild(build, { status })
+    await app.as(owner).delete(`${path}/repository/files`, {
+      file_path: '.gitstead-ci.yml',
+      branch_name: status,
+      commit_message: 'again'
+    })
+    return mailed(people)
+  }
+  await set('pipelines-email', { recipients: `team@example.org ${owner.email}` })
+  await set('builds-email', { recipients: 'team@example.org', add_pusher: true })
+  t.same(
+    (await run('failed')).filter(each => each.startsWith('build')),
+    ['build null service', 'build owner pipeline_user']
+  )
+  t.match((await letterTo(team)).subject, /(Build one|Pipeline #\d+) of failed has failed/)
+  t.same(await run('success'), ['pipeline custom custom', 'pipeline owner pipeline_user'], 'failures alone')
+  await set('pipelines-email', { recipients: 'team@example.org', notify_only_broken_builds: false })
+  await set('builds-email', { recipients: 'team@example.org', add_pusher: false, notify_only_broken_builds: false })
+  t.same(await run('success'), [
+    'build null service',
+    'pipeline custom custom',
+    'pipeline null service',
+    'pipeline owner pipeline_user'
+  ])
+})
+
 t.test('mail goes to the chosen address, and never to one that is not confirmed', async t => {
   const { people, path } = await subject()
   const { owner, ann } = people
-  await app.as(ann).post('/user/emails', { email: `work-${ann.email}` })
-  await app.as(ann).put('/notification_settings', { notification_email: `work-${ann.email}` })
-  await execute('update users set confirmed_at = null where id = ?', [people.watcher.id])
+  const work = `work-${ann.email}`
+  await app.as(ann).post('/user/emails', { email: work })
+  await app.as(ann).put('/notification_settings', { notification_email: work })
+  await mailed(people)
+  await execute('update users set email_confirmed_at = null where id = ?', [people.watcher.id])
   await app.as(owner).post(`${path}/issues`, { title: 'x', assignee_id: ann.id })
   t.same(await mailed(people), ['issue ann assignee'])
-  t.match((await letterTo({ ...ann, email: `work-${ann.email}` })).subject, 'x (#1)')
+  t.match((await letterTo(ann)).subject, 'x (#1)', 'the chosen one is not confirmed yet')
+  await execute('update emails set confirmed_at = now() where email = ?', [work])
+  await app.as(owner).post(`${path}/issues`, { title: 'y', assignee_id: ann.id })
+  await mailed(people)
+  t.match((await letterTo({ ...ann, email: work })).subject, 'y (#2)')
 })
 
 t.test('statements do not grow with the people, and a happening that is heard twice is mailed once', async t => {

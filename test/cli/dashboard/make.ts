@@ -129,6 +129,7 @@ export const overview = (values: Partial<JobOverview> = {}): JobOverview => ({
     }
   ],
   hooks: [],
+  mail: { waiting: 0, held: 0, failed: 0, bounced: 0, troubled: [] },
   totals: { processed: 1_234_567, failed: 12, ready: 1000, delayed: 10, running: 5, dead: 10 },
   ...values
 })

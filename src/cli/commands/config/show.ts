@@ -21,7 +21,7 @@ export default class ConfigShow extends BaseCommand {
     const shown = settings.map(({ key, value, origin }) => ({
       key,
       value:
-        key.endsWith('secret_access_key') && value !== null
+        /(secret_access_key|\.password)$/.test(key) && value !== null
           ? 'redacted'
           : (JSON.parse(withoutPasswords(JSON.stringify(value))) as unknown),
       origin

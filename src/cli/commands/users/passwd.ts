@@ -2,24 +2,30 @@ import { BaseCommand } from '../../base.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class UsersPasswd extends BaseCommand {
-  static override summary = 'Set the password of a user'
+  static override summary = 'Set the password of a user, or send the user a link to do so'
   static override description =
-    'The password comes from standard input or a file, never from the command line. All sessions of the user end; tokens and keys stay valid. With --json: the user as the API shows it to an administrator.'
+    'The password comes from standard input or a file, never from the command line. With --mail the user gets a mail with a link, which works once and for six hours, and the password stays as it is until then. When it changes, all sessions of the user end; tokens and keys stay valid. With --json: the user as the API shows it to an administrator.'
   static override examples = [
     'echo "$PASSWORD" | <%= config.bin %> users passwd ada --password-stdin',
-    '<%= config.bin %> users passwd ada@example.org --password-file ./password --json'
+    '<%= config.bin %> users passwd ada@example.org --password-file ./password --json',
+    '<%= config.bin %> users passwd ada --mail'
   ]
   static override args = {
     user: Args.string({ required: true, description: 'the user: username, mail address or number' })
   }
   static override flags = {
     'password-stdin': Flags.boolean({ description: 'read the password from the first line of standard input' }),
-    'password-file': Flags.file({ description: 'read the password from the first line of a file' })
+    'password-file': Flags.file({ description: 'read the password from the first line of a file' }),
+    mail: Flags.boolean({
+      description: 'send the user a link to set a password',
+      exclusive: ['password-stdin', 'password-file']
+    })
   }
 
   async run() {
     const { args, flags } = await this.parse(UsersPasswd)
     this.configure(flags)
+    if (flags.mail) return this.offer(args.user)
     const { readPassword } = await import('../../password.js')
     const password = await readPassword({ stdin: flags['password-stdin'], file: flags['password-file'] })
     const [{ withDatabase }, { commandOrigin }, { updateUser }, { requireUser }, { viewUserForAdmin }] =
@@ -36,6 +42,24 @@ export default class UsersPasswd extends BaseCommand {
       return viewUserForAdmin(found)
     })
     this.log(`set the password of user ${user.username}`)
+    return user
+  }
+
+  private async offer(name: string) {
+    const [{ withDatabase }, { commandOrigin }, { offerPassword }, { requireUser }, { viewUserForAdmin }] =
+      await Promise.all([
+        import('../../with-database.js'),
+        import('../../origin.js'),
+        import('../../../areas/accounts/passwords.js'),
+        import('../../../areas/users/users.queries.js'),
+        import('../../../areas/users/users.record.js')
+      ])
+    const user = await withDatabase(async () => {
+      const found = await requireUser(name)
+      await offerPassword(found, commandOrigin())
+      return viewUserForAdmin(found)
+    })
+    this.log(`a link for a new password goes to ${user.email}`)
     return user
   }
 }

@@ -13,7 +13,8 @@ export const TITLES = {
   failures: 'Failures',
   builds: 'Builds',
   jobs: 'Jobs',
-  hooks: 'Hooks'
+  hooks: 'Hooks',
+  mail: 'Mail'
 } as const
 
 interface TitleProps {
@@ -38,9 +39,9 @@ export function titleLine({ name, at, width, theme, readOnly = false, interval }
   return cutLine(`${fitTo(whole, width - right.length - 1)} ${right}`, { width, look: 'strong', theme })
 }
 
-/** The totals of all queues, processes, builds and hooks in one line; in a narrow terminal without the last of them. */
+/** The totals of all queues, processes, builds, hooks and mails in one line; in a narrow terminal without the last of them. */
 export function totalsLine({ overview, width, theme }: { overview: JobOverview; width: number; theme: Theme }): string {
-  const { totals, processes, builds, hooks } = overview
+  const { totals, processes, builds, hooks, mail } = overview
   const busy = processes.reduce((sum, process) => sum + process.busy, 0)
   const slots = processes.reduce((sum, process) => sum + process.concurrency, 0)
   const parts = [
@@ -51,6 +52,7 @@ export function totalsLine({ overview, width, theme }: { overview: JobOverview; 
     `busy ${busy}/${slots}`,
     `builds ${builds.length}`,
     ...(hooks.length > 0 ? [`hooks failing ${hooks.length}`] : []),
+    ...(mail.troubled.length > 0 ? [`mail waiting ${count(mail.waiting)} failed ${count(mail.failed)}`] : []),
     `done ${count(totals.processed)}`,
     `failed ${count(totals.failed)}`
   ]

@@ -1,0 +1,20 @@
+// Limits what strangers may ask for on pages: sign-ups and mails. All server processes count together, in the database.
+import { noteWrong, readAttempts } from './attempts.queries.js'
+
+export interface TryLimit {
+  /** What is counted, such as `sign-ups from an address`. */
+  readonly what: string
+  readonly most: number
+  /** A window begins with its first try, and further ones do not prolong it. */
+  readonly seconds: number
+}
+
+/** Counts a try for a key, and gives the seconds until the next one is allowed: 0 when this one is. */
+export async function countTry({ what, most, seconds }: TryLimit, key: string): Promise<number> {
+  const name = `${what}: ${key}`
+  // Counting comes first: of many tries at once, only so many see a count within the limit.
+  await noteWrong([name], new Date(Date.now() + seconds * 1000))
+  const [known] = await readAttempts([name])
+  if (!known || known.wrong <= most) return 0
+  return Math.max(1, Math.ceil((known.until.getTime() - Date.now()) / 1000))
+}

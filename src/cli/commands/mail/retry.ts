@@ -1,0 +1,39 @@
+import { BaseCommand } from '../../base.js'
+import { Args, Flags } from '../../oclif.js'
+import { numbersIn } from '../../record-number.js'
+
+export default class MailRetry extends BaseCommand {
+  static override summary = 'Send mails again that failed or were canceled'
+  static override description =
+    'Each gets two more days of tries. A number that no such mail has does not stop the others. With --json: {retried}, the number of mails, and for numbers also failed: [{argument, error}].'
+  static override strict = false
+  static override examples = ['<%= config.bin %> mail retry 4711 4712', '<%= config.bin %> mail retry --failed --json']
+  static override args = {
+    id: Args.string({ description: 'number of a mail, as `mail queue` shows it; you can give several' })
+  }
+  static override flags = { failed: Flags.boolean({ description: 'send all failed mails again' }) }
+
+  async run() {
+    const { flags, argv } = await this.parse(MailRetry)
+    this.configure(flags)
+    const ids = numbersIn(argv.map(String))
+    if (ids === undefined || Boolean(flags.failed) === ids.length > 0 || ids.length > 1000)
+      this.error('give the numbers of up to 1000 mails, or --failed for all failed ones', { exit: 2 })
+    const [{ asked }, { sortOut }, { withDatabase }, { commandOrigin }, rules] = await Promise.all([
+      import('../../asked.js'),
+      import('../../each.js'),
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/mail/administer.js')
+    ])
+    if (flags.failed) {
+      const retried = await withDatabase(() => rules.retryFailedMails(commandOrigin()))
+      this.log(`retried ${retried}`)
+      return { retried }
+    }
+    const retry = (id: number) => asked('failed or canceled mail', id, () => rules.retryMail(id, commandOrigin()))
+    const { done, failed } = await withDatabase(() => sortOut(ids, this.jsonEnabled(), retry))
+    this.log(`retried ${done.length}`)
+    return { retried: done.length, failed }
+  }
+}

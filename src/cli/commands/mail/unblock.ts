@@ -1,0 +1,35 @@
+import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
+
+export default class MailUnblock extends BaseCommand {
+  static override summary = 'Let addresses get mail again that bounced'
+  static override description =
+    'An address bounces when its server says that there is no such mailbox (550 5.1.x). Security mail is sent to it all the same, and one that arrives unblocks it. With --json: {unblocked}: the address with the words of the server; for several addresses {results}.'
+  static override strict = false
+  static override examples = [
+    '<%= config.bin %> mail unblock ada@example.org',
+    '<%= config.bin %> mail unblock ada@example.org bob@example.org --json'
+  ]
+  static override args = {
+    address: Args.string({ description: 'address, as `mail queue` shows it; you can give several', required: true })
+  }
+
+  async run() {
+    const { flags, argv } = await this.parse(MailUnblock)
+    this.configure(flags)
+    const [{ asked }, { doEach }, { withDatabase }, { commandOrigin }, { unblockAddress }] = await Promise.all([
+      import('../../asked.js'),
+      import('../../each.js'),
+      import('../../with-database.js'),
+      import('../../origin.js'),
+      import('../../../areas/mail/administer.js')
+    ])
+    return withDatabase(() =>
+      doEach(argv.map(String), this.jsonEnabled(), async address => {
+        const unblocked = await asked('bounced address', address, () => unblockAddress(address, commandOrigin()))
+        this.log(`unblocked ${unblocked.address}`)
+        return { unblocked }
+      })
+    )
+  }
+}

@@ -1,0 +1,58 @@
+import { BaseCommand } from '../../base.js'
+import { Args } from '../../oclif.js'
+
+export default class NotificationsExplain extends BaseCommand {
+  static override summary = 'Show of what a user gets mail, and why'
+  static override description =
+    'Shows the level of the project, of its group and of the user, which of them applies, and for each event whether the user would get mail when somebody else does it. With --json: user, target, settings, applied, member, reads, roles, address and events, each {event, mail, why}.'
+  static override examples = [
+    '<%= config.bin %> notifications explain ada ada/engine',
+    "<%= config.bin %> notifications explain ada 'ada/engine#12'",
+    "<%= config.bin %> notifications explain ada 'ada/engine!3' --json"
+  ]
+  static override args = {
+    user: Args.string({ required: true, description: 'username, mail address or number of a user' }),
+    target: Args.string({
+      required: true,
+      description: 'GROUP/PROJECT, GROUP/PROJECT#ISSUE or GROUP/PROJECT!MERGE_REQUEST'
+    })
+  }
+
+  async run() {
+    const { args, flags } = await this.parse(NotificationsExplain)
+    this.configure(flags)
+    const [{ withDatabase }, { requireUser }, { explainNotifications }, { fields, table }] = await Promise.all([
+      import('../../with-database.js'),
+      import('../../../areas/users/users.queries.js'),
+      import('../../../areas/notifications/explain.js'),
+      import('../../table.js')
+    ])
+    return withDatabase(async () => {
+      const found = await explainNotifications(await requireUser(args.user), args.target)
+      const { settings, applied, roles } = found
+      this.log(
+        fields({
+          user: found.user,
+          target: found.target,
+          'level of the project': settings.project,
+          'level of the group': settings.group,
+          'level of the user': settings.global,
+          applies: `${applied.level} (${applied.from === 'global' ? 'user' : applied.from})`,
+          ...(applied.level === 'custom' && { 'switched on': applied.events.join(', ') || 'none' }),
+          member: found.member,
+          'may read it': found.reads,
+          roles: roles.join(', ') || 'none',
+          address: found.address
+        })
+      )
+      this.log(
+        `\n${table(found.events, [
+          ['EVENT', ({ event }) => event],
+          ['MAIL', ({ mail }) => mail],
+          ['WHY', ({ why }) => why]
+        ])}`
+      )
+      return found
+    })
+  }
+}

@@ -1,0 +1,32 @@
+// Forms of pages for people who are not signed in. A cookie of its own ties each form to the browser.
+import { randomBytes } from 'node:crypto'
+import type { CookieSerializeOptions } from '@fastify/cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { publicUrl } from '../../config.js'
+import { formTokenOf, isOwnFormOrOrigin } from './visitor.js'
+
+const FORM_COOKIE = '_service_form'
+
+/** Ties the forms of a page to the browser. Gives the token for them. */
+export function openForm(request: FastifyRequest, reply: FastifyReply): string {
+  const form = request.cookies[FORM_COOKIE] ?? randomBytes(24).toString('base64url')
+  reply.setCookie(FORM_COOKIE, form, cookieOptions())
+  return formTokenOf(form)
+}
+
+/** The token for a form that is shown again; empty when the browser has kept no cookie. */
+export function shownForm({ cookies }: FastifyRequest): string {
+  const form = cookies[FORM_COOKIE]
+  return form === undefined ? '' : formTokenOf(form)
+}
+
+/** Returns true when a form comes from one of our pages. */
+export const isOwnOpenForm = (request: FastifyRequest): boolean =>
+  isOwnFormOrOrigin(request, request.cookies[FORM_COOKIE])
+
+export const cookieOptions = (): CookieSerializeOptions => ({
+  path: '/',
+  httpOnly: true,
+  sameSite: 'lax',
+  secure: publicUrl().startsWith('https:')
+})

@@ -1,0 +1,105 @@
+// Tests the commands for mail as scripts use them.
+import t from 'tap'
+import { queueMail } from '../../src/areas/mail/outbox.js'
+import { mailCheck } from '../../src/cli/doctor/mail.js'
+import { rows } from '../../src/db/sql.js'
+import { cli } from '../helpers/cli.js'
+import { testDatabase } from '../helpers/database.js'
+import { runJobs } from '../helpers/jobs.js'
+import { sendTo, smtpServer } from '../helpers/smtp.js'
+
+const { home, databaseUrl } = await testDatabase()
+const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
+const smtp = (port: number, more: NodeJS.ProcessEnv = {}) => ({
+  ...environment,
+  GITSTEAD_MAIL_TRANSPORT: 'smtp',
+  GITSTEAD_MAIL_SMTP_HOST: '127.0.0.1',
+  GITSTEAD_MAIL_SMTP_PORT: String(port),
+  GITSTEAD_MAIL_SMTP_TIMEOUT: '2',
+  ...more
+})
+
+t.test('mail test shows the conversation, and ends with what became of the mail', async t => {
+  const server = await smtpServer(t, {
+    disabledCommands: ['STARTTLS'],
+    authMethods: ['PLAIN'],
+    allowInsecureAuth: true,
+    onAuth: ({ username }, _session, done) => done(null, { user: username })
+  })
+  const login = {
+    GITSTEAD_MAIL_SMTP_TLS: 'none',
+    GITSTEAD_MAIL_SMTP_USER: 'git',
+    GITSTEAD_MAIL_SMTP_PASSWORD: 'hunter22'
+  }
+  const sent = await cli(['mail', 'test', 'ada@example.org'], { environment: smtp(server.port, login) })
+  t.equal(sent.code, 0, sent.stderr)
+  t.match(
+    sent.stdout,
+    /^S: 220 .*^C: EHLO .*^S: 235 .*^C: RCPT TO:<ada@example\.org>.*the server has taken the mail\n$/ms
+  )
+  t.notMatch(sent.stdout, /hunter22/)
+  t.notOk(sent.stdout.includes(Buffer.from('\0git\0hunter22').toString('base64')))
+  t.equal(server.mails[0]?.to, 'ada@example.org')
+
+  server.refuse.recipient = () => '550 5.1.1 No such user'
+  const refused = await cli(['mail', 'test', 'eve@example.org', '--json'], { environment: smtp(server.port, login) })
+  t.equal(refused.code, 1)
+  t.match(refused.json(), { transport: 'smtp', sent: false, error: /No such user/ })
+  await server.stop()
+  const down = await cli(['mail', 'test', 'eve@example.org'], { environment: smtp(server.port) })
+  t.equal(down.code, 5)
+  t.match(down.stdout, /ECONNREFUSED/)
+  t.equal((await cli(['mail', 'test', 'a b'], { environment })).code, 2)
+  t.match((await cli(['mail', 'test', 'a@b.c'], { environment })).stdout, /mail\/test\..*\.eml\nthe mail is a file/)
+})
+
+t.test('what did not go is shown, and goes when somebody says so', async t => {
+  const server = await smtpServer(t)
+  sendTo(server.port)
+  server.refuse.recipient = () => '550 5.1.1 No such user'
+  const to = { userId: null, address: 'Gone@example.org', reason: 'test' }
+  await queueMail({ once: 'gone', kind: 'test', facts: { sent_at: '' }, recipients: [to] })
+  await runJobs()
+  const run = async (...args: string[]) => (await cli(['mail', ...args, '--json'], { environment })).json()
+  const queue = await run('queue')
+  t.match(queue, {
+    counts: { failed: 1, waiting: 0 },
+    mails: [{ address: to.address, kind: 'test', state: 'failed', attempts: 1, error: /No such user/ }],
+    total: 1,
+    bounced: [{ address: 'gone@example.org', error: /No such user/ }]
+  })
+  t.match((await cli(['mail', 'queue'], { environment })).stdout, /failed 1.*Gone@example\.org.*gone@example\.org/s)
+  const [{ id } = { id: 0 }] = queue.mails as { id: number }[]
+  t.match(await run('unblock', 'GONE@example.org'), { unblocked: { address: 'gone@example.org' } })
+  t.equal((await cli(['mail', 'unblock', to.address], { environment })).code, 3)
+  t.match(await run('retry', String(id)), { retried: 1, failed: [] })
+  server.refuse.recipient = () => null
+  await runJobs()
+  t.equal(server.mails[0]?.to, to.address)
+  t.match(await run('queue', '--state', 'sent'), { mails: [{ id, state: 'sent', error: null }], bounced: [] })
+  t.match(await run('retry', '--failed'), { retried: 0 })
+  t.equal((await cli(['mail', 'retry', String(id)], { environment })).code, 3)
+  t.same(await rows("select action from audit_events where action like 'mail.%' order by id"), [
+    { action: 'mail.unblock' },
+    { action: 'mail.retry' }
+  ])
+})
+
+t.test('doctor has a conversation with the server, and sends nothing', async t => {
+  const examine = async () => mailCheck.examine({ all: false, serverUp: true, now: new Date(), serverUrl: '' })
+  const server = await smtpServer(t, {
+    disabledCommands: [],
+    onAuth: ({ username, password }, _session, done) =>
+      password === 'right' ? done(null, { user: username }) : done(new Error('Invalid login'))
+  })
+  const login = { tls: 'starttls', user: 'git', password: 'right', verify_tls: false }
+  sendTo(server.port, login)
+  t.equal(await examine(), `127.0.0.1:${server.port} answers with TLS and takes git`)
+  sendTo(server.port, { ...login, password: 'wrong' })
+  await t.rejects(examine, { message: /cannot be sent .*535/, remedy: /mail test/, details: [/^[CS]: /] })
+  sendTo(1)
+  await t.rejects(examine, { message: /ECONNREFUSED/ })
+  sendTo(1, {}, { transport: 'sendmail', sendmail: { path: '/nowhere/sendmail' } })
+  await t.rejects(examine, { message: '/nowhere/sendmail cannot be run' })
+  t.same(server.mails, [])
+})
