@@ -206,6 +206,7 @@ const STARTERS: { readonly [file: string]: string } = {
   'storage/sync': 'sync: a backup is on the disk before it is called finished',
   'runner/disk': 'counts the files of a build',
   'runner/folders': 'removes what a build left as its own user',
+  'mail/sendmail': 'sendmail, if the configuration says so',
   'db/embedded': 'the embedded database',
   'db/embedded-folder': 'its bootstrap',
   'cli/children': 'the processes of the appliance',

@@ -60,6 +60,12 @@ const JOINS = joinsOf('?')
 /** The effective level of each user `u` in the project `p`, for a statement about many users. */
 export const LEVEL_OF_EACH = { column: `${effectiveLevel('u.id')} as access_level`, joins: joinsOf('u.id') }
 
+/**
+ * The effective level of the user of a column such as `t.user_id` in the project `p`: for a statement that starts from few rows,
+ * with two look-ups for each. `visibleProjects` begins with all memberships. Null for none; the owner of a namespace has no row.
+ */
+export const levelBy = (user: string) => ({ level: effectiveLevel(user), joins: joinsOf(user) })
+
 /** The members of one project as `user_id`: its own, those of its group, and of groups that it is shared with. */
 export const membersOfProject = (projectId: number): Fragment => ({
   sql: `select d.user_id from members d where d.source_type = 'project' and d.source_id = ? and ${lasts('d')}

@@ -14,6 +14,8 @@ export interface PushCommand {
   readonly old: string
   readonly new: string
   readonly ref: string
+  /** The bytes of a name that is not UTF-8. Such a change is refused, by the name that the client knows. */
+  readonly bytes?: Buffer
 }
 
 export interface PushRequest {
@@ -87,12 +89,19 @@ function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest'> {
       shallow.push(line.slice('shallow '.length))
       continue
     }
-    const found = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\n]+)$/.exec(line)
-    if (!found?.[1] || !found[2] || !found[3]) throw new BadProtocol('not a change of a ref')
+    const [, old, wanted, ref] = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\n]+)$/.exec(line) ?? []
+    if (!old || !wanted || !ref) throw new BadProtocol('not a change of a ref')
     if (offered !== undefined && commands.length === 0) capabilities = offered.split(' ').filter(Boolean)
-    commands.push({ old: found[1], new: found[2], ref: found[3] })
+    const bytes = ref.includes('\ufffd') && content ? nameIn(content) : undefined
+    commands.push({ old, new: wanted, ref, ...(bytes && { bytes }) })
   }
   return { commands, capabilities, shallow }
+}
+
+/** The bytes of the name in the line of a change: behind two ids, and up to the capabilities. */
+function nameIn(line: Buffer): Buffer {
+  const end = line.findIndex(byte => byte === 0 || byte === 10)
+  return line.subarray(82, end === -1 ? line.length : end)
 }
 
 export interface Push {
@@ -224,7 +233,9 @@ async function readAway(input: Readable): Promise<void> {
 function reportOf({ commands, capabilities, reasons }: Omit<Refusal, 'input'>): Buffer {
   if (!capabilities.some(name => name.startsWith('report-status'))) return FLUSH
   const reason = (ref: string) => (reasons.get(ref) ?? 'another change in this push was refused').replace(/\s+/g, ' ')
-  const lines = commands.map(({ ref }) => pktLine(`ng ${ref} ${reason(ref).slice(0, 500)}\n`))
+  const lines = commands.map(({ ref, bytes = Buffer.from(ref) }) =>
+    pktLine(Buffer.concat([Buffer.from('ng '), bytes, Buffer.from(` ${reason(ref).slice(0, 500)}\n`)]))
+  )
   const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, FLUSH])
   return capabilities.includes('side-band-64k') ? Buffer.concat([sideband(1, report), FLUSH]) : report
 }

@@ -4,6 +4,7 @@ import { createTransport, type SendMailOptions, type Transporter } from 'nodemai
 import { type Config, config } from '../config.js'
 import { faultOf, MailFault } from './faults.js'
 import { keepMail } from './file.js'
+import { sendByProgram } from './sendmail.js'
 
 /** Milliseconds after which an idle connection is closed: mails often come in bursts. */
 const IDLE = 20_000
@@ -16,13 +17,22 @@ let open: { readonly of: Config; readonly transporter: Transporter } | undefined
  */
 export async function sendMessage(message: SendMailOptions, name: string, stop?: AbortSignal): Promise<string> {
   const { mail } = config()
+  // A clock for each mail that runs on after it would keep the mail in memory: a list has thousands.
+  const controller = new AbortController()
+  const { signal } = controller
+  const end = () => controller.abort()
+  const limit = setTimeout(end, mail.smtp.send_timeout * 1000)
+  stop?.addEventListener('abort', end, { once: true })
   try {
     if (mail.transport === 'file') return await keepMail(message, name)
-    const limit = AbortSignal.timeout(mail.smtp.send_timeout * 1000)
-    const info = await transporter().sendMail({ ...message, signal: stop ? AbortSignal.any([limit, stop]) : limit })
+    if (mail.transport === 'sendmail') return await sendByProgram(message, signal)
+    const info = await transporter().sendMail({ ...message, signal })
     return String(info.response ?? '')
   } catch (error) {
     throw faultOf(error)
+  } finally {
+    clearTimeout(limit)
+    stop?.removeEventListener('abort', end)
   }
 }
 
@@ -71,19 +81,15 @@ export function closeMail(): void {
 function transporter(): Transporter {
   if (open?.of === config()) return open.transporter
   closeMail()
-  const { mail } = config()
-  const made: Transporter =
-    mail.transport === 'sendmail'
-      ? createTransport({ sendmail: true, path: mail.sendmail.path })
-      : createTransport({
-          ...smtpOptions(),
-          pool: true,
-          maxConnections: 1,
-          maxMessages: 100,
-          // The delivery counts its tries. One that nobody counts could send the mail again.
-          maxRequeues: 0,
-          idleTimeout: IDLE
-        })
+  const made = createTransport({
+    ...smtpOptions(),
+    pool: true,
+    maxConnections: 1,
+    maxMessages: 100,
+    // The delivery counts its tries. One that nobody counts could send the mail again.
+    maxRequeues: 0,
+    idleTimeout: IDLE
+  })
   // A connection that breaks between two mails concerns nobody: the next one opens another.
   made.on('error', () => undefined)
   open = { of: config(), transporter: made }

@@ -1,6 +1,7 @@
 // Tests the commands for mail as scripts use them.
 import t from 'tap'
 import { queueMail } from '../../src/areas/mail/outbox.js'
+import { mailCheck } from '../../src/cli/doctor/mail.js'
 import { rows } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
@@ -82,4 +83,23 @@ t.test('what did not go is shown, and goes when somebody says so', async t => {
     { action: 'mail.unblock' },
     { action: 'mail.retry' }
   ])
+})
+
+t.test('doctor has a conversation with the server, and sends nothing', async t => {
+  const examine = async () => mailCheck.examine({ all: false, serverUp: true, now: new Date(), serverUrl: '' })
+  const server = await smtpServer(t, {
+    disabledCommands: [],
+    onAuth: ({ username, password }, _session, done) =>
+      password === 'right' ? done(null, { user: username }) : done(new Error('Invalid login'))
+  })
+  const login = { tls: 'starttls', user: 'git', password: 'right', verify_tls: false }
+  sendTo(server.port, login)
+  t.equal(await examine(), `127.0.0.1:${server.port} answers with TLS and takes git`)
+  sendTo(server.port, { ...login, password: 'wrong' })
+  await t.rejects(examine, { message: /cannot be sent .*535/, remedy: /mail test/, details: [/^[CS]: /] })
+  sendTo(1)
+  await t.rejects(examine, { message: /ECONNREFUSED/ })
+  sendTo(1, {}, { transport: 'sendmail', sendmail: { path: '/nowhere/sendmail' } })
+  await t.rejects(examine, { message: '/nowhere/sendmail cannot be run' })
+  t.same(server.mails, [])
 })

@@ -187,6 +187,20 @@ t.test('a refused push shows its reason, with and without sidebands', async t =>
   t.equal((await refusePush({ commands, capabilities: [], reasons: host.refuse })).toString(), '0000')
 })
 
+t.test('a name that is not UTF-8 is refused by its bytes, so that git shows the reason', async t => {
+  const host = await serve(t)
+  const folder = await workTree(t, host)
+  host.refuse.set('refs/heads/br\ufffd', 'the name is not UTF-8')
+  git(folder, ['commit', '-q', '--allow-empty', '-m', 'one'])
+  const push = `git push origin "HEAD:refs/heads/$(printf 'br\\351')" HEAD:refs/heads/other`
+  const child = spawn('sh', ['-c', push], { cwd: folder, env: environment, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', chunk => (said += String(chunk)))
+  t.equal((await once(child, 'close'))[0], 1)
+  t.match(said, /br.+ \(the name is not UTF-8\)/)
+  t.match(said, /other \(another change in this push was refused\)/)
+})
+
 t.test("git's own check refuses a broken object", async t => {
   const host = await serve(t)
   const folder = await workTree(t, host)

@@ -21,7 +21,11 @@ export const oldMails: Task = {
   about: `removes records of mails that were made ${KEPT_DAYS} days ago, ends those that nobody will send, and sends what was held back and forgotten`,
   run: async context => {
     await removeMails(context, daysAgo(KEPT_DAYS))
-    return { forsaken: await endForsaken(context), held: await remindHeld(context) }
+    return {
+      forsaken: await endForsaken(context),
+      held: await remindHeld(context),
+      bounces: await forgetBounces(context)
+    }
   }
 }
 
@@ -68,6 +72,20 @@ async function endForsaken({ dryRun }: TaskContext): Promise<number> {
   const forsaken = late.filter(({ id }) => !waiting.has(JSON.stringify({ deliveryId: id })))
   if (!dryRun) await cancelMails(forsaken.map(({ id }) => ({ deliveryId: id })))
   return forsaken.length
+}
+
+/** Forgets old bounces of addresses that no user has, such as those of deleted users. Returns how many. */
+async function forgetBounces({ dryRun }: TaskContext): Promise<number> {
+  const found = await rows<{ address: string }>(
+    `select b.address from mail_bounces b where b.bounced_at < ?
+       and not exists (select 1 from users u where u.email_key = b.address)
+       and not exists (select 1 from emails e where e.email_key = b.address) limit 1000`,
+    [daysAgo(KEPT_DAYS)]
+  )
+  const addresses = found.map(({ address }) => address)
+  if (!dryRun && addresses.length > 0)
+    await execute(`delete from mail_bounces where address in (${marks(addresses)})`, addresses)
+  return addresses.length
 }
 
 /** Cancels deliveries that wait. Call it when their jobs are discarded. */

@@ -151,7 +151,7 @@ async function finish({ id }: DeliveryRow, state: 'failed' | 'canceled', why: st
 async function recordSent(delivery: DeliveryRow, held: Held | null): Promise<void> {
   for (let second = 0; ; second++) {
     try {
-      return await transact(() => sent(delivery, held))
+      return await sent(delivery, held)
     } catch (error) {
       if (!(error instanceof Unavailable) || second >= PATIENCE) throw error
       await sleep(1000)
@@ -159,12 +159,17 @@ async function recordSent(delivery: DeliveryRow, held: Held | null): Promise<voi
   }
 }
 
-async function sent({ id, address }: DeliveryRow, held: Held | null): Promise<void> {
-  const now = new Date()
-  await execute("update mail_deliveries set state = 'sent', sent_at = ?, error = null where id = ?", [now, id])
-  for (const ids of batches(held?.ids ?? [], 500)) await endHeld(ids, 'digested', null)
-  // The mailbox exists after all.
-  await execute('delete from mail_bounces where address = lower(?)', [address])
+async function sent({ id, address, bounced }: DeliveryRow, held: Held | null): Promise<void> {
+  const record = () =>
+    execute("update mail_deliveries set state = 'sent', sent_at = ?, error = null where id = ?", [new Date(), id])
+  // Most mails need no transaction.
+  if (!held && !bounced) return void (await record())
+  await transact(async () => {
+    await record()
+    for (const ids of batches(held?.ids ?? [], 500)) await endHeld(ids, 'digested', null)
+    // The mailbox exists after all.
+    await execute('delete from mail_bounces where address = lower(?)', [address])
+  })
 }
 
 async function endHeld(ids: readonly number[], state: 'digested' | 'failed', error: string | null): Promise<void> {

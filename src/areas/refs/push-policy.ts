@@ -79,6 +79,7 @@ export function refusals(project: { default_branch: string | null }, moves: read
 }
 
 function refusal({ default_branch }: { default_branch: string | null }, { ref, new: next }: RefMove): string | null {
+  if (ref.includes('\ufffd')) return 'the name is not UTF-8'
   if (!isRefName(ref)) return 'the name is not allowed'
   // A misleading ref from before this rule may go.
   if (isOwn(ref) || (isMisleading(ref) && next !== ZERO)) return 'the name is reserved'

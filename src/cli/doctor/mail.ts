@@ -1,6 +1,7 @@
 // Checks mail by a real conversation with the server, in which nothing is sent.
 import { accessSync, constants } from 'node:fs'
 import { config } from '../../config.js'
+import { plainText } from '../../lib/display-width.js'
 import { Ailment, type Check } from './check.js'
 
 export const mailCheck: Check = {
@@ -14,10 +15,10 @@ export const mailCheck: Check = {
     const { converse } = await import('../../mail/transport.js')
     const said: string[] = []
     try {
-      await converse(null, line => said.push(line))
+      await converse(null, line => said.push(plainText(line)))
     } catch (error) {
       throw new Ailment(
-        `mail cannot be sent by ${smtp.host}:${smtp.port}: ${(error as Error).message}`,
+        `mail cannot be sent by ${smtp.host}:${smtp.port}: ${plainText((error as Error).message)}`,
         'correct mail.smtp of the configuration, and try it with gitstead mail test ADDRESS',
         said.slice(-10)
       )

@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { type LinkValues, readLink } from '../../areas/mail/links.js'
 import { nameOfList } from '../../areas/mail/unsubscribed.queries.js'
 import { unsubscribe } from '../../areas/mail/unsubscribing.js'
+import '../../areas/notifications/unsubscribe.js'
 import { sendPage } from './page.js'
 
 export const unsubscribeRoutes: FastifyPluginAsyncTypebox = async app => {

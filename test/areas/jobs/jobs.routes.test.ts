@@ -39,7 +39,7 @@ t.test('GET /bgjobs/overview is the whole record of the dashboard', async t => {
   const res = await as.get('/bgjobs/overview')
   t.equal(res.statusCode, 200)
   const found = res.json()
-  t.same(Object.keys(found), ['at', 'queues', 'processes', 'failures', 'builds', 'hooks', 'totals'])
+  t.same(Object.keys(found), ['at', 'queues', 'processes', 'failures', 'builds', 'hooks', 'mail', 'totals'])
   t.match(found.queues[0], { name: 'default', paused: false, ready: 0, dead: 1, latency: 0, processed_per_minute: 0 })
   t.equal(found.queues[0].minutes.length, 60)
   t.match(found.failures, [{ id, name: 'happening.told', error: 'Error: no', payload: { id: 'a' }, state: 'dead' }])

@@ -1,9 +1,12 @@
 // Mail to a real SMTP server, with the faults that servers have.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
 import t from 'tap'
 import { type NewMail, queueMail } from '../../../src/areas/mail/outbox.js'
+import { sendDelivery } from '../../../src/areas/mail/send.js'
 import { noteServer } from '../../../src/areas/mail/turn.js'
-import { execute, row } from '../../../src/db/sql.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { sendTo, smtpServer } from '../../helpers/smtp.js'
 
@@ -162,6 +165,28 @@ t.test('a mail that a server refuses is given up, and its address is still good'
   t.match(await (await send('strict@example.org')).now(), { state: 'sent' })
 })
 
+t.test('a slow server gets its mails one after another', async t => {
+  let open = 0
+  let most = 0
+  const server = await smtpServer(t, {
+    onMailFrom: (_address, _session, done) => {
+      most = Math.max(most, ++open)
+      setTimeout(() => done(null), 50)
+    },
+    onData: (stream, _session, done) => {
+      stream.resume()
+      stream.on('end', () => setTimeout(() => done(null, String(--open)), 50))
+    }
+  })
+  sendTo(server.port)
+  const recipients = Array.from({ length: 6 }, (_, at) => ({ userId: null, address: `slow-${at}@b.c`, reason: 'test' }))
+  await queueMail({ once: 'slow', kind: 'test', facts: { sent_at: '' }, recipients })
+  const found = await rows<{ id: number }>("select id from mail_deliveries where address like 'slow-%'")
+  await Promise.all(found.map(({ id }) => sendDelivery(id)))
+  t.same(await rows("select distinct state from mail_deliveries where address like 'slow-%'"), [{ state: 'sent' }])
+  t.equal(most, 1)
+})
+
 t.test('two days are the end', async t => {
   const server = await smtpServer(t)
   sendTo(server.port)
@@ -190,7 +215,7 @@ async function oddServer(t: { teardown(fn: () => void): void }, act: (socket: So
 
 t.test('a server that does not work leaves the mail waiting, and rests', async t => {
   const cases: readonly [about: string, act: (socket: Socket) => void, error: RegExp][] = [
-    ['never answers', () => undefined, /Greeting never received|timeout|timed out/i],
+    ['never answers', () => undefined, /Greeting never received|in time/],
     ['answers byte by byte without an end', talk({ DATA: trickle }), /did not take the mail in time/],
     ['is no server of mail', socket => void socket.write('SSH-2.0-OpenSSH\r\n'), /Invalid greeting|SSH-2/],
     ['goes at once', socket => void socket.destroy(), /./],
@@ -200,7 +225,7 @@ t.test('a server that does not work leaves the mail waiting, and rests', async t
   ]
   for (const [about, act, error] of cases) {
     noteServer(true)
-    sendTo(await oddServer(t, act), { timeout: 1, send_timeout: 2 })
+    sendTo(await oddServer(t, act), { timeout: 1, send_timeout: 1 })
     const sent = await send('odd@example.org')
     t.match(await sent.now(), { state: 'waiting', error, attempts: 1 }, about)
   }
@@ -269,4 +294,30 @@ t.test('strange letters are right, or refused by name', async t => {
   const found = await sent.now()
   t.equal(found?.state, server.mails.length === 2 ? 'sent' : 'failed', String(found?.error))
   t.match(await (await send('plain@example.org')).now(), { state: 'sent' }, 'others get theirs')
+})
+
+t.test('sendmail gets the mail, and its end says what becomes of it', async t => {
+  const folder = t.testdir()
+  const script = (name: string, text: string) => {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o700 })
+    sendTo(1, { send_timeout: 1 }, { transport: 'sendmail', sendmail: { path: join(folder, name) } })
+    noteServer(true)
+  }
+  script('good', `echo "$@" >${folder}/arguments; env >${folder}/environment; exec cat >${folder}/mail`)
+  t.match(await (await send('ada@example.org')).now(), { state: 'sent' })
+  t.equal(readFileSync(join(folder, 'arguments'), 'utf8'), '-i -f git@example.org ada@example.org\n')
+  t.match(readFileSync(join(folder, 'mail'), 'utf8'), /^To: ada@example\.org$/m)
+  t.notMatch(readFileSync(join(folder, 'environment'), 'utf8'), /GITSTEAD/)
+  t.match(await (await send('-oQ@example.org')).now(), { state: 'failed', error: /option/ })
+
+  const ends: readonly [text: string, now: object][] = [
+    ['echo busy >&2; exit 75', { state: 'waiting', error: /ended with 75: busy/ }],
+    ['exit 67', { state: 'failed', error: /67/ }],
+    ['exit 1', { state: 'waiting', error: /ended with 1/ }],
+    ['exec sleep 60', { state: 'waiting', error: /did not end in time/ }]
+  ]
+  for (const [at, [text, now]] of ends.entries()) {
+    script(`end-${at}`, text)
+    t.match(await (await send(`end-${at}@example.org`)).now(), now, text)
+  }
 })

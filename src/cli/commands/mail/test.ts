@@ -14,16 +14,19 @@ export default class MailTest extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(MailTest)
     this.configure(flags)
-    const [{ config }, { sendTestMail }, { faultOf }, { ExitCode }, { Failure }] = await Promise.all([
+    const [{ config }, { sendTestMail }, { faultOf }, { ExitCode }, { Failure }, { plainText }] = await Promise.all([
       import('../../../config.js'),
       import('../../../areas/mail/test-mail.js'),
       import('../../../mail/faults.js'),
       import('../../failures.js'),
-      import('../../../errors.js')
+      import('../../../errors.js'),
+      import('../../../lib/display-width.js')
     ])
     const { transport } = config().mail
     const conversation: string[] = []
-    const say = (line: string) => {
+    // A server may say anything, and a terminal obeys some of it.
+    const say = (words: string) => {
+      const line = plainText(words)
       conversation.push(line)
       this.log(line)
     }
@@ -33,7 +36,7 @@ export default class MailTest extends BaseCommand {
     } catch (thrown) {
       if (thrown instanceof Failure) throw thrown
       const fault = faultOf(thrown)
-      error = fault.message
+      error = plainText(fault.message)
       process.exitCode = fault.kind === 'server' ? ExitCode.unavailable : ExitCode.failed
     }
     this.log(error === null ? SENT[transport] : `the mail did not go: ${error}`)
