@@ -13,6 +13,7 @@ const PROGRAMS = [
   'lists',
   'issues',
   'merge-requests',
+  'notifications',
   'repository-reads',
   'history-reads',
   'files-commit',

@@ -211,6 +211,20 @@ t.test('a link for a password ends by time, by a change of the password, and by 
   t.equal(await status(link.replace('/password/edit', '/confirmation')), 403, 'a link has one purpose')
 })
 
+t.test('of two who use a link at once, one succeeds', async t => {
+  const [user, ada] = [await app.make.user(), person('twice')]
+  await forget(user.email)
+  await signUp(ada)
+  for (const mail of await mails()) {
+    const browser = new Browser(base)
+    const page = await browser.get(mail.link ?? '')
+    const password = mail.to === ada.email ? ada.password : 'the new password'
+    const both = await Promise.all([1, 2].map(() => browser.submit(page, 'token', { password })))
+    t.same(both.map(({ status }) => status).sort(), [200, 403], mail.subject)
+  }
+  t.match(await row("select count(*) as total from users where username = 'twice'"), { total: 1 })
+})
+
 t.test('the answer to a forgotten password is the same for all, and its tries are counted', async t => {
   const user = await app.make.user()
   const known = await forget(user.email)
@@ -236,6 +250,29 @@ t.test('sign-ups from an address are counted', async t => {
   const refused = await signUp(person('x'))
   t.equal(refused.status, 429)
   t.ok(refused.headers.get('retry-after'))
+})
+
+t.test('the sign-ups that wait are bounded', async t => {
+  const values = Array.from({ length: 10_000 }, (_, at) => `('waiting-${at}', 'n', 'w${at}@example.org', 'x', now(3))`)
+  await execute(`insert into sign_ups (username, name, email, password_hash, created_at) values ${values.join(', ')}`)
+  const refused = await signUp(person('one-too-many'))
+  t.equal(refused.status, 503)
+  t.match(refused.body, '10000 people have signed up')
+  await execute('delete from sign_ups')
+})
+
+t.test('a user cannot trouble strangers by entering their addresses', async t => {
+  const user = await app.make.user()
+  const stranger = 'stranger@example.org'
+  for (let tries = 0; tries < 5; tries++) {
+    const { id } = (await app.as(user).post('/user/emails', { email: stranger })).json()
+    await mails()
+    await app.as(user).delete(`/user/emails/${id}`)
+    await app.as(user).post('/user/emails', { email: `${tries}-${stranger}` })
+  }
+  await mails()
+  const sent = await row('select count(*) as total from mail_deliveries where address = ?', [stranger])
+  t.match(sent, { total: 3 })
 })
 
 t.test('a user whom an administrator does not confirm confirms by a mail', async t => {

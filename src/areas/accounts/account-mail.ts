@@ -7,6 +7,7 @@ import type { Listener } from '../activity/listeners.js'
 import type { MemberSourceSnapshot } from '../activity/snapshots.js'
 import { queueMail } from '../mail/outbox.js'
 import { type Unconfirmed, unconfirmed, unconfirmedByAddress } from './confirmations.js'
+import { mayConfirm } from './limits.js'
 import { type Security, securityFacts } from './mail-facts.js'
 import { type Resettable, resettable, resettableByAddress } from './passwords.js'
 import { approversOf, findPerson, findReachable, furtherAddresses, mailedMembers } from './recipients.queries.js'
@@ -25,8 +26,10 @@ export const accountMail: Listener = {
     'token.created': told => secure(told, told.happening.userId),
     'sign_in.from_new_address': told => secure(told, told.happening.userId),
     'email.added': async told => {
-      const { userId, email } = told.happening
+      const { userId, email, by } = told.happening
       await secure(told, userId, await furtherAddresses(userId))
+      // A happening that is heard twice counts twice: then a mail is missing rather than one too many.
+      if (!by.foreign && !(await mayConfirm(userId, email.address))) return
       await askToConfirm(told, await unconfirmed(userId, email.id))
     },
     'email.changed': async told => {

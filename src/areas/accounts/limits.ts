@@ -6,6 +6,7 @@ import { countTry } from '../credentials/tries.js'
 const HOUR_S = 3600
 const SIGN_UPS = { what: 'sign-ups from an address', most: 20, seconds: HOUR_S }
 const ASKED = { what: 'mails asked for from an address', most: 20, seconds: HOUR_S }
+const BY_USER = { what: 'confirmations that a user causes', most: 20, seconds: HOUR_S }
 const TO_ADDRESS = { what: 'mails asked for to an address', most: 3, seconds: HOUR_S }
 
 /** Throws TooManyRequests when there were 20 sign-ups from this address of a client within an hour. */
@@ -25,3 +26,10 @@ async function limit(of: typeof SIGN_UPS, client: string): Promise<void> {
  */
 export const mayMail = async (address: string): Promise<boolean> =>
   (await countTry(TO_ADDRESS, address.normalize('NFKC').toLowerCase())) === 0
+
+/**
+ * Returns false when a user has entered 20 addresses within an hour that each got a mail, or this one was mailed 3 times: the
+ * addresses may be those of strangers.
+ */
+export const mayConfirm = async (userId: number, address: string): Promise<boolean> =>
+  (await countTry(BY_USER, String(userId))) === 0 && mayMail(address)

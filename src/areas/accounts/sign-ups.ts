@@ -5,7 +5,7 @@ import type { Origin } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
-import { Forbidden, Invalid, Taken } from '../../errors.js'
+import { Forbidden, Invalid, Taken, Unavailable } from '../../errors.js'
 import { hashPassword, passwordFits } from '../../lib/password-hash.js'
 import { removeRows, type Task } from '../../queue/task.js'
 import { newToken } from '../../secrets.js'
@@ -21,6 +21,9 @@ import { proofOf, SPENT } from './link-proofs.js'
 
 /** A sign-up keeps its username for so long, and its link works for so long. */
 export const SIGN_UP_HOURS = 24
+/** Sign-ups that wait. Each takes some 500 bytes and a username. */
+const MOST = 10_000
+const FULL = `${MOST} people have signed up and not confirmed it: try again later, or ask an administrator for an account`
 const CLOSED = 'Signing up is switched off: ask an administrator for an account'
 
 export interface SignUp {
@@ -42,8 +45,8 @@ export interface SignUpRow {
 const oldest = () => new Date(Date.now() - SIGN_UP_HOURS * 3_600_000)
 
 /**
- * Notes a sign-up and sends the mail for it. Throws Forbidden while signing up is switched off, TooManyRequests, and Invalid for
- * values that a user cannot have, a domain that may not sign up, and a username that is taken.
+ * Notes a sign-up and sends the mail for it. Throws Forbidden while signing up is switched off, TooManyRequests, Unavailable when
+ * too many sign-ups wait, and Invalid for values that a user cannot have, a domain that may not sign up, and a username that is taken.
  */
 export async function signUp({ username, name, email, password }: SignUp, client: string): Promise<void> {
   const settings = await applicationSettings()
@@ -52,6 +55,7 @@ export async function signUp({ username, name, email, password }: SignUp, client
   checkUser({ username, name, email, password })
   const problem = domainProblem(email, settings)
   if (problem) throw new Invalid('email', problem)
+  await requireRoom()
   const passwordHash = await hashPassword(password)
   const mailed = await mayMail(email)
   await transact(async () => {
@@ -59,6 +63,11 @@ export async function signUp({ username, name, email, password }: SignUp, client
     // A fourth mail within an hour would only trouble the owner of the address.
     if (mailed) await tell({ kind: 'sign_up.asked', signUpId: id })
   })
+}
+
+async function requireRoom(): Promise<void> {
+  const found = await row<{ total: number }>('select count(*) as total from sign_ups where created_at >= ?', [oldest()])
+  if (Number(found?.total ?? 0) >= MOST) throw new Unavailable(FULL, 3600)
 }
 
 async function insert(values: Omit<SignUp, 'password'> & { passwordHash: string }): Promise<number> {

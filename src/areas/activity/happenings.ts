@@ -3,19 +3,13 @@
 // write is there when the client has its answer, and no order of jobs changes it.
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
+import type { AccountHappening } from './account-happenings.js'
 import type { BuildSnapshot, PipelineSnapshot } from './ci-snapshots.js'
 import type { Doer } from './doers.js'
 import type { MergeRequestChanges, MergeRequestSnapshot } from './merge-request-snapshots.js'
 import type { IssueChanges, IssueSnapshot, MilestoneSnapshot } from './plan-snapshots.js'
 import type { ProjectSnapshot } from './project-snapshots.js'
-import type {
-  DeployKeySnapshot,
-  GroupSnapshot,
-  KeySnapshot,
-  MemberSnapshot,
-  MemberSourceSnapshot,
-  UserSnapshot
-} from './snapshots.js'
+import type { DeployKeySnapshot, GroupSnapshot, KeySnapshot, MemberSnapshot, UserSnapshot } from './snapshots.js'
 
 /**
  * A happening contains a copy of a small record, because the row may have changed or been removed when a listener runs.
@@ -42,57 +36,9 @@ export type Happening =
   | { readonly kind: 'group.deleted'; readonly group: GroupSnapshot }
   /** A user became a member, also by a request for access that was approved. */
   | { readonly kind: 'member.added'; readonly member: MemberSnapshot; readonly by?: Doer }
-  /** The level or the end of a membership is another one. */
-  | { readonly kind: 'member.changed'; readonly member: MemberSnapshot; readonly by: Doer }
-  | {
-      readonly kind: 'access.requested'
-      readonly source: MemberSourceSnapshot
-      readonly user: { readonly id: number; readonly username: string; readonly name: string }
-    }
-  /** Somebody else than the user who had asked removed a request for access. */
-  | {
-      readonly kind: 'access.denied'
-      readonly source: MemberSourceSnapshot
-      readonly userId: number
-      readonly by: Doer
-    }
-  /** A further address of a user, which is not confirmed yet. */
-  | {
-      readonly kind: 'email.added'
-      readonly userId: number
-      readonly email: { readonly id: number; readonly address: string }
-      readonly by: Doer
-    }
-  /** The primary address is another one. `confirmed`: the user had confirmed it before, as a further address. */
-  | {
-      readonly kind: 'email.changed'
-      readonly userId: number
-      readonly before: string
-      readonly after: string
-      readonly confirmed: boolean
-      readonly by: Doer
-    }
-  | { readonly kind: 'password.changed'; readonly userId: number; readonly by: Doer }
-  /** A personal access token, or another private token; `name` is empty for that. */
-  | {
-      readonly kind: 'token.created'
-      readonly userId: number
-      readonly token: { readonly kind: 'personal' | 'private'; readonly name: string }
-      readonly by: Doer
-    }
-  /** A password was right from an address where the user was not within 90 days. */
-  | { readonly kind: 'sign_in.from_new_address'; readonly userId: number; readonly address: string }
-  /**
-   * Somebody on a page who perhaps has no account asks for a mail to this address: a link for a new password, or one that
-   * confirms the address. Who gets one is found out by the listener, so that the page answers the same for all, in the same time.
-   */
-  | { readonly kind: 'mail.asked'; readonly what: 'password' | 'confirmation'; readonly address: string }
-  /** An administrator sends a user a link for a new password. */
-  | { readonly kind: 'password.offered'; readonly userId: number }
-  /** Somebody has signed up and must confirm the address. */
-  | { readonly kind: 'sign_up.asked'; readonly signUpId: number }
   /** `expired`: the day of its end has come. A membership that goes with its user, project or group is not told. */
   | { readonly kind: 'member.removed'; readonly member: MemberSnapshot; readonly expired: boolean }
+  | AccountHappening
   | { readonly kind: 'project.created'; readonly project: ProjectSnapshot; readonly by: number }
   /** The project was restored from a backup. */
   | { readonly kind: 'project.restored'; readonly project: ProjectSnapshot }

@@ -4,7 +4,7 @@ import { type Actor, actorOf } from '../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/actor-user.js'
 import { levelIn } from '../../access/authorize.js'
 import { type Fragment, LEVEL_OF_EACH, lasts, membersOfProject } from '../../access/membership.js'
-import { lowerMarks, marks, padded, rows, type Value } from '../../db/sql.js'
+import { lowerMarks, marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { GUEST } from '../../lib/levels.js'
 import type { TargetType } from '../participation/targets.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
@@ -34,6 +34,22 @@ export interface Candidate extends Person {
   readonly set: { readonly project: LevelName; readonly group: LevelName; readonly global: LevelName }
   /** Where mail goes to; null when no address of the user is confirmed. */
   readonly address: string | null
+}
+
+/** Where mail to the user `u` goes: the chosen address, or else the primary one; null unless it is confirmed. */
+const ADDRESS = {
+  column: 'coalesce(e.email, if(u.email_confirmed_at is null, null, u.email))',
+  joins: `left join notification_settings su on su.user_id = u.id and su.source_type = 'Global' and su.source_id = 0
+     left join emails e on e.user_id = u.id and e.email_key = lower(su.notification_email) and e.confirmed_at is not null`
+}
+
+/** Returns where mail to a user goes; undefined for one who is blocked or gone, or whose address is not confirmed. */
+export async function addressOf(userId: number): Promise<string | undefined> {
+  const found = await row<{ address: string | null }>(
+    `select ${ADDRESS.column} as address from users u ${ADDRESS.joins} where u.id = ? and u.state = 'active'`,
+    [userId]
+  )
+  return found?.address ?? undefined
 }
 
 /** Each role is a bit, so that the database gathers those of a person. */
@@ -72,17 +88,16 @@ export async function readPeople(concerned: Concerned, only?: number): Promise<r
     `select ${ACTOR_USER}, u.state, c.roles, ${LEVEL_OF_EACH.column},
        sp.level as project_level, sp.events as project_events, sg.level as group_level, sg.events as group_events,
        su.level as global_level, su.events as global_events,
-       coalesce(e.email, if(u.email_confirmed_at is null, null, u.email)) as address
+       ${ADDRESS.column} as address
      from (select user_id, bit_or(role) as roles from (${parts.map(({ sql }) => sql).join('\n union all ')}) every
        ${only === undefined ? '' : 'where user_id = ?'} group by user_id) c
      join users u on u.id = c.user_id join projects p on p.id = ? ${LEVEL_OF_EACH.joins}
      left join notification_settings sp on sp.user_id = u.id and sp.source_type = 'Project' and sp.source_id = p.id
      left join notification_settings sg on sg.user_id = u.id and sg.source_type = 'Group' and sg.source_id = p.namespace_id
-     left join notification_settings su on su.user_id = u.id and su.source_type = 'Global' and su.source_id = 0
-     left join emails e on e.user_id = u.id and e.email_key = lower(su.notification_email) and e.confirmed_at is not null`,
+     ${ADDRESS.joins}`,
     [...parts.flatMap(({ values }) => values), ...(only === undefined ? [] : [only]), project.id]
   )
-  return found.map(row => candidateOf(row, concerned))
+  return found.map(each => candidateOf(each, concerned))
 }
 
 function candidateOf(row: CandidateRow, { project, isReadable }: Concerned): Candidate {

@@ -15,7 +15,9 @@ const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly
   activity_events: { as: 'activities' },
   project_stars: { as: 'stars' },
   award_emoji: { as: 'awards' },
+  mail_deliveries: { as: 'mails' },
   user_uses: false,
+  sign_in_addresses: false,
   participants: false,
   // Every user has one; its projects are listed.
   namespaces: false

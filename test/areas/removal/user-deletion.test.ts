@@ -77,6 +77,8 @@ t.test('DELETE /users/:id', async t => {
         todos: 0,
         issues: 0,
         subscriptions: 0,
+        notification_settings: 0,
+        mails: 0,
         merge_requests: 0,
         pipeline_schedules: 0,
         snippets: 0,

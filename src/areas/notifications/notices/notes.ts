@@ -41,6 +41,7 @@ export async function commentNotice(told: ToldOf<'commit.commented'>): Promise<N
   if (!project) return null
   const { id, note, author_id: authorId, sha, path, line } = comment
   const commit = await readCommit(repositoryPath(project), sha)
+  const people = [commit?.authorEmail ?? '', commit?.committerEmail ?? '']
   return notice(
     told.id,
     project,
@@ -49,8 +50,9 @@ export async function commentNotice(told: ToldOf<'commit.commented'>): Promise<N
       concerned: {
         writers: {
           sql: `select author_id as user_id from notes where project_id = ? and commit_id = ? and not is_system
-          union select id from users where email_key in (lower(?), lower(?)) and confirmed_at is not null`,
-          values: [project.id, sha, commit?.authorEmail ?? '', commit?.committerEmail ?? '']
+          union select id from users where email_key in (lower(?), lower(?)) and email_confirmed_at is not null
+          union select user_id from emails where email_key in (lower(?), lower(?)) and confirmed_at is not null`,
+          values: [project.id, sha, ...people, ...people]
         },
         named: [],
         isReadable: (of, actor) => may(actor, 'commit.read', of)

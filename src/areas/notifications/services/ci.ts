@@ -1,11 +1,11 @@
 // Mail of the services pipelines-email and builds-email.
-import { row } from '../../../db/sql.js'
 import { readCommit } from '../../../git/objects.js'
 import type { ToldOf } from '../../activity/happenings.js'
 import { queueMail, type Recipient } from '../../mail/outbox.js'
 import { repositoryPath } from '../../projects/repositories.js'
 import { pathOf, readProject, urlOf } from '../notices/notice.js'
 import { pipelineNotice } from '../notices/pipelines.js'
+import { addressOf } from '../people.queries.js'
 import { mailingService, wantsSuccess } from './recipients.js'
 
 /** An address that gets the mail for another reason gets it once. */
@@ -51,9 +51,6 @@ export async function mailBuild(told: ToldOf<'build.changed'>): Promise<void> {
 }
 
 async function pusherOf(userId: number | null): Promise<readonly Recipient[]> {
-  const found = await row<{ id: number; email: string }>(
-    "select id, email from users where id = ? and state = 'active' and confirmed_at is not null",
-    [userId]
-  )
-  return found ? [{ userId: found.id, address: found.email, reason: 'pipeline_user' }] : []
+  const address = userId === null ? undefined : await addressOf(userId)
+  return address === undefined ? [] : [{ userId, address, reason: 'pipeline_user' }]
 }
