@@ -3,25 +3,15 @@
 import { execute } from '../src/db/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { report } from './lib/figure.js'
-import { burst, get, rate, stopLoad } from './lib/load.js'
+import { get, rate, stopLoad } from './lib/load.js'
 import { ask, createProject } from './lib/rest.js'
-import { seedIssues, statementCount } from './lib/seed.js'
+import { seedIssues } from './lib/seed.js'
+import { statementsOf } from './lib/statements.js'
 
 const LISTS_LIMIT = 2500
 const CREATE_LIMIT = 500
 const ISSUES = 1_000_000
 const WRITERS = 50
-const SAMPLE = 100
-
-async function statementsOf(port: number, request: string): Promise<number> {
-  const before = await statementCount()
-  let asked = 0
-  const until = performance.now() + 1000
-  while (asked < SAMPLE && performance.now() < until) {
-    asked += (await burst({ port, requests: [request], connections: 1, milliseconds: 100 })).count
-  }
-  return Math.round(((await statementCount()) - before) / asked)
-}
 
 async function measureList({ port, parts, admin }: Prepared, name: string, path: string): Promise<void> {
   const request = get(`/api/v3${path}`, admin.token)

@@ -12,6 +12,7 @@ const PROGRAMS = [
   'project-read',
   'lists',
   'issues',
+  'todos',
   'merge-requests',
   'notifications',
   'repository-reads',

@@ -147,3 +147,44 @@ export async function seedIssues(project: number, author: number, count: number)
   )
   await execute("insert into counters (project_id, kind, last) values (?, 'issue', ?)", [project, count])
 }
+
+interface TodoSeed {
+  readonly firstUser: number
+  readonly firstProject: number
+  readonly member: number
+  readonly administrator: number
+}
+
+const TODOS_EACH = 1000
+
+/** Makes an issue in each project, and to-dos about them: a million of the seeded users, and a thousand of two others each. */
+export async function seedTodos({ firstUser, firstProject, member, administrator }: TodoSeed): Promise<void> {
+  const now = new Date()
+  const first = (await highest('issues')) + 1
+  for (let at = 0; at < PROJECTS; at += 10_000) {
+    await execute(
+      `insert into issues (id, project_id, iid, title, description, state, author_id, created_at, updated_at)
+       select ? + seq, ? + seq, 1, concat('Issue ', seq), 'What it is about', 'opened', ?, ?, ?
+       from seq_${at}_to_${at + 9999}`,
+      [first, firstProject, firstUser, now, now]
+    )
+  }
+  const insert = `insert into todos (user_id, author_id, project_id, target_type, target_id, action, state, created_at, updated_at)
+    select`
+  const columns = "'Issue', ? + place, if(seq mod 2, 'mentioned', 'assigned'), if(part mod 10, 'done', 'pending'), ?, ?"
+  for (let at = 0; at < USERS * TODOS_EACH; at += 10_000) {
+    await execute(
+      `${insert} user_id, ?, ? + place, ${columns} from (select seq, seq div ${USERS} as part, ? + seq mod ${USERS} as user_id,
+         (seq mod ${USERS} + 97 * (seq div ${USERS})) mod ${PROJECTS} as place from seq_${at}_to_${at + 9999}) s`,
+      [firstUser, firstProject, first, now, now, firstUser]
+    )
+  }
+  for (const user of [member, administrator]) {
+    await execute(
+      `${insert} ?, ?, ? + place, ${columns} from (select seq, seq as part, seq * ${PROJECTS / TODOS_EACH} as place
+         from seq_0_to_${TODOS_EACH - 1}) s`,
+      [user, firstUser, firstProject, first, now, now]
+    )
+  }
+  await execute('analyze table todos, issues, members')
+}

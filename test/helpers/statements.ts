@@ -35,3 +35,33 @@ export async function countTransactions(work: () => Promise<unknown>): Promise<n
   }
   return count
 }
+
+type Executing = { connection: { execute: (sql: string, ...rest: unknown[]) => unknown } }
+
+/** Returns the statements that `work` sends inside of transactions. */
+export async function statementsInside(work: () => Promise<unknown>): Promise<string[]> {
+  const models = sequelize()
+  const begin = models.transaction
+  const sent: string[] = []
+  models.transaction = (async (...given: []) => {
+    const transaction = await begin.apply(models, given)
+    const { connection } = transaction as unknown as Executing
+    const execute = connection.execute
+    connection.execute = function (this: unknown, sql, ...rest) {
+      sent.push(sql)
+      return execute.call(this, sql, ...rest)
+    }
+    restoring.push(() => {
+      connection.execute = execute
+    })
+    return transaction
+  }) as typeof begin
+  const restoring: (() => void)[] = []
+  try {
+    await work()
+  } finally {
+    models.transaction = begin
+    for (const restore of restoring.reverse()) restore()
+  }
+  return sent
+}

@@ -78,7 +78,7 @@ t.test('every route of the API is an operation', async t => {
 
 /** Paths whose last word says all: nothing is sent with them. */
 const ACTIONS =
-  /\/(block|unblock|redeliver|retry|reset|enable|cancel|stop|cancel_merge_when_build_succeeds|erase|keep|play|pause|resume|archive|unarchive|unprotect|star|subscription|reset_time_estimate|reset_spent_time|access_requests|triggers|\{forked_from_id\}|projects\/\{project_id\})$/
+  /\/(block|unblock|redeliver|retry|reset|enable|cancel|stop|cancel_merge_when_build_succeeds|erase|keep|play|pause|resume|archive|unarchive|unprotect|star|subscription|todo|reset_time_estimate|reset_spent_time|access_requests|triggers|\{forked_from_id\}|projects\/\{project_id\})$/
 /** The body of an upload is a form with a file, which the description explains. */
 const UPLOADS = /\/uploads$/
 

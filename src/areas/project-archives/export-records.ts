@@ -84,7 +84,7 @@ export async function* labelRecords(source: ProjectRows, id: number, ids: readon
     )
     if (!row) continue
     const subscriptions = await source.rows(
-      `select u.username as user, s.subscribed from subscriptions s join users u on u.id = s.user_id
+      `select straight_join u.username as user, s.subscribed from subscriptions s join users u on u.id = s.user_id
        where s.target_type = 'Label' and s.target_id = ? and s.project_id = ?`,
       [label, id]
     )
@@ -97,7 +97,7 @@ const subscriptionOf = (row: Row) => ({ user: row.user, subscribed: flag(row.sub
 export async function* boardRecords(source: ProjectRows, id: number): AsyncGenerator<Draft> {
   for (const board of await source.rows('select id, created_at from boards where project_id = ?', [id])) {
     const lists = await source.rows(
-      `select x.id, l.title as label, x.position, x.created_at from board_lists x join labels l on l.id = x.label_id
+      `select straight_join x.id, l.title as label, x.position, x.created_at from board_lists x join labels l on l.id = x.label_id
        where x.board_id = ? order by x.position, x.id`,
       [board.id]
     )
@@ -125,7 +125,7 @@ async function hanging(source: ProjectRows, sql: string, values: readonly unknow
 async function awardsOf(source: ProjectRows, type: string, ids: readonly number[]) {
   const found = await hanging(
     source,
-    `select x.id, x.awardable_id as 'of', x.name, u.username as user, x.created_at, x.updated_at from award_emoji x
+    `select straight_join x.id, x.awardable_id as 'of', x.name, u.username as user, x.created_at, x.updated_at from award_emoji x
      join users u on u.id = x.user_id where x.awardable_type = ? and x.awardable_id in (?) order by x.id`,
     [type, ids]
   )
@@ -137,25 +137,25 @@ async function plannedOf(source: ProjectRows, project: number, type: Target, ids
   const values = [type, ids]
   const labels = await hanging(
     source,
-    `select k.target_id as 'of', l.title from label_links k join labels l on l.id = k.label_id
+    `select straight_join k.target_id as 'of', l.title from label_links k join labels l on l.id = k.label_id
      where k.target_type = ? and k.target_id in (?) order by l.title`,
     values
   )
   const participants = await hanging(
     source,
-    `select x.target_id as 'of', u.username from participants x join users u on u.id = x.user_id
+    `select straight_join x.target_id as 'of', u.username from participants x join users u on u.id = x.user_id
      where x.target_type = ? and x.target_id in (?)`,
     values
   )
   const subscriptions = await hanging(
     source,
-    `select x.target_id as 'of', u.username as user, x.subscribed from subscriptions x join users u on u.id = x.user_id
+    `select straight_join x.target_id as 'of', u.username as user, x.subscribed from subscriptions x join users u on u.id = x.user_id
      where x.target_type = ? and x.target_id in (?) and x.project_id = ?`,
     [...values, project]
   )
   const timelogs = await hanging(
     source,
-    `select x.id, x.target_id as 'of', u.username as user, x.time_spent, x.created_at from timelogs x
+    `select straight_join x.id, x.target_id as 'of', u.username as user, x.time_spent, x.created_at from timelogs x
      left join users u on u.id = x.user_id where x.target_type = ? and x.target_id in (?) order by x.id`,
     values
   )
@@ -185,7 +185,7 @@ export async function* mergeRequestRecords(source: ProjectRows, id: number): Asy
     const more = await plannedOf(source, id, 'MergeRequest', idsOf(page))
     const versions = await hanging(
       source,
-      `select x.merge_request_id as 'of', x.head_sha, x.base_sha, x.start_sha, x.state, x.real_size, x.created_at
+      `select straight_join x.merge_request_id as 'of', x.head_sha, x.base_sha, x.start_sha, x.state, x.real_size, x.created_at
        from merge_request_versions x where x.merge_request_id in (?) order by x.id`,
       [idsOf(page)]
     )

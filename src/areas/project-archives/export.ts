@@ -229,7 +229,7 @@ async function* plain(
   kind: 'member' | 'milestone' | 'protected_branch' | 'release'
 ): AsyncGenerator<Draft> {
   for await (const page of source.pages(kind)) {
-    for (const { id: _id, ...row } of page) {
+    for (const { id: _id, user_id: _user, ...row } of page) {
       const values = Object.entries(row).map(([name, value]) => {
         if (value instanceof Date) return [name, value.toISOString()]
         return [name, name.startsWith('developers_') ? Boolean(value) : value]

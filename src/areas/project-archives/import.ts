@@ -1,29 +1,22 @@
 // Imports the archive of a project. All of it is checked and loaded while nobody sees it; the last transaction shows it.
 import { randomInt } from 'node:crypto'
 import type { Origin } from '../../access/actor.js'
-import { config } from '../../config.js'
-import { isWrongValue } from '../../db/failure.js'
 import { execute, row, rows } from '../../db/sql.js'
-import { transact } from '../../db/transact.js'
-import { Conflict, Invalid, TooLarge } from '../../errors.js'
-import { fillFromPack, isPortable, type PackedRef } from '../../git/packs.js'
-import { setHead } from '../../git/repository.js'
-import { GitFailure } from '../../git/run.js'
+import { Conflict, Invalid } from '../../errors.js'
 import { batches } from '../../lib/batches.js'
 import { nameProblem, pathProblem } from '../../lib/path.js'
 import { enqueue, enqueueAll } from '../../queue/enqueue.js'
-import { syncFileSystem } from '../../storage/sync.js'
-import { putUpload } from '../../storage/uploads.js'
 import { storagesInUse } from '../projects/new-projects.js'
 import { type Place, placeOfNewProject } from '../projects/place-of-new.js'
 import { adoptProject } from '../projects/projects.js'
-import { prepareProject, repositoryPath } from '../projects/repositories.js'
 import { applicationSettings } from '../settings/settings.queries.js'
-import { BadProjectArchive, KINDS, type Kind, type Manifest, RECORDS, REFS } from './format.js'
-import { finishRecords, type Loading, loadRecord, newLoading } from './load-records.js'
+import { BadProjectArchive, type Manifest, RECORDS } from './format.js'
+import { type Content, loadRepository, loadUploads } from './load-content.js'
+import { checkedRecords, loadRecords } from './load-parts.js'
+import { newLoading } from './loading.js'
 import { newPeople, type People } from './people.js'
-import { type OpenArchive, openArchive } from './read-archive.js'
-import { checkRecord, type ProjectRecord, type RecordOf } from './records.js'
+import { openArchive } from './read-archive.js'
+import type { ProjectRecord, RecordOf } from './records.js'
 import { eraseReserved, keepProject, reserveProject, stayReserved } from './unseen.js'
 
 export interface ImportOptions {
@@ -50,6 +43,9 @@ export interface Imported {
   readonly missing_members: readonly string[]
 }
 
+/** Between two signs of life, while git works or one part takes long. */
+const BEAT_MS = 60_000
+
 /**
  * Imports an archive as a new project. Throws BadProjectArchive, NoSuch for the file or the namespace, Conflict when the path is
  * taken, Invalid, ProjectLimit. After a failure nothing of it is there.
@@ -65,11 +61,14 @@ export async function importProject(file: string, options: ImportOptions, origin
     const storages = storagesInUse(await applicationSettings())
     const storage = storages[randomInt(storages.length)] ?? 'default'
     const id = await reserveProject(storage, `${target.namespace}/${target.path}`)
+    const beat = setInterval(() => void stayReserved(id).catch(() => undefined), BEAT_MS).unref()
     try {
       return await load({ archive, records, project: first.value, target, id, storage, options, origin })
     } catch (error) {
       await eraseReserved(id)
       throw error
+    } finally {
+      clearInterval(beat)
     }
   } finally {
     await records.return(undefined)
@@ -107,22 +106,17 @@ async function targetOf(project: RecordOf<'project'>, { namespace, path, creator
   return { ...place, namespace: found?.path ?? namespace, name, visibilityLevel }
 }
 
-interface Import {
-  readonly archive: OpenArchive
+interface Import extends Content {
   /** Behind the first record, which is the project. */
   readonly records: AsyncGenerator<ProjectRecord>
-  readonly project: RecordOf<'project'>
   readonly target: Target
-  readonly id: number
-  readonly storage: string
-  readonly options: ImportOptions
   readonly origin: Origin
 }
 
 async function load(work: Import): Promise<Imported> {
   const { archive, project, target, id, storage, origin } = work
   const people = newPeople()
-  const members = await loadRecords(work, newLoading(id, target.creator.id, people))
+  const members = await loadRecords(work, work.records, newLoading(id, target.creator.id, people))
   const defaultBranch = await loadRepository(work)
   await loadUploads(work)
   const sums = await archive.checkSums()
@@ -165,160 +159,6 @@ async function load(work: Import): Promise<Imported> {
     uploads,
     missing_users: people.missing(),
     missing_members: memberships.missing
-  }
-}
-
-/** The records of an archive, checked, in their order, and as many of each kind as the manifest says. */
-async function* checkedRecords({ lines, manifest }: OpenArchive): AsyncGenerator<ProjectRecord> {
-  const counts = Object.fromEntries(KINDS.map(kind => [kind, 0])) as { [K in Kind]: number }
-  let [number, last] = [0, 0]
-  for await (const line of lines(RECORDS)) {
-    number++
-    const record = checkRecord(parsed(line, number), `line ${number} of ${RECORDS}`)
-    const rank = Math.min(KINDS.indexOf(record.kind), KINDS.indexOf('pipeline'))
-    if (rank < last) throw new BadProjectArchive(`line ${number} of ${RECORDS}: a ${record.kind} comes too late`)
-    last = rank
-    if (++counts[record.kind] > manifest.counts[record.kind]) throw differs(record.kind)
-    yield record
-  }
-  for (const kind of KINDS) if (counts[kind] !== manifest.counts[kind]) throw differs(kind)
-}
-
-const differs = (kind: Kind) =>
-  new BadProjectArchive(`the number of records of the kind ${kind} is not that of the manifest`)
-
-function parsed(line: string, number: number): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    throw new BadProjectArchive(`line ${number} of ${RECORDS} is not JSON`)
-  }
-}
-
-const PART = 200
-/** Characters of the texts of one part, about. */
-const PART_SIZE = 2_000_000
-
-/** Loads the records in parts, each in one transaction. Returns the members, who come last. */
-async function loadRecords(
-  { archive, records, options, project }: Import,
-  loading: Loading
-): Promise<RecordOf<'member'>[]> {
-  const total = KINDS.reduce((sum, kind) => sum + archive.manifest.counts[kind], 0)
-  const members: RecordOf<'member'>[] = []
-  let part: ProjectRecord[] = []
-  let [size, done] = [0, 0]
-  const flush = async () => {
-    options.signal.throwIfAborted()
-    await loadPart(loading, part)
-    done += part.length
-    options.progress?.('records', done, total)
-    part = []
-    size = 0
-  }
-  for await (const record of records) {
-    if (record.kind === 'member') members.push(record)
-    else part.push(record)
-    size += sizeOf(record)
-    if (part.length === PART || size > PART_SIZE) await flush()
-  }
-  await flush()
-  await transact(() => finishRecords(loading.projectId, project.counters))
-  return members
-}
-
-const sizeOf = (record: ProjectRecord): number =>
-  Object.values(record).reduce(
-    (sum: number, value) => sum + (typeof value === 'object' ? 1000 : String(value).length),
-    0
-  )
-
-async function loadPart(loading: Loading, part: readonly ProjectRecord[]): Promise<void> {
-  await loading.people.lookUp(part)
-  const { pipeline } = loading
-  try {
-    await transact(async () => {
-      await stayReserved(loading.projectId)
-      // The transaction may run twice.
-      loading.pipeline = pipeline
-      for (const record of part) {
-        if (record.kind !== 'project' && record.kind !== 'member') await loadRecord(loading, record)
-      }
-    })
-  } catch (error) {
-    // What the check of records does not know: numbers that come twice, and texts that a column cannot hold.
-    if (isWrongValue(error))
-      throw new BadProjectArchive(`a record cannot be stored: ${(error as Error).message.slice(0, 300)}`)
-    throw error
-  }
-}
-
-/** Fills the repository beside its place, and moves it there. Returns the default branch, if that is there. */
-async function loadRepository({ archive, project, id, storage, options }: Import): Promise<string | null> {
-  const refs = await readRefs(archive)
-  const pack = await archive.pack()
-  if ((pack === null) !== (refs.length === 0))
-    throw new BadProjectArchive('the archive has refs without a pack, or a pack without refs')
-  const draft = await prepareProject(storage)
-  const { max_size: maxBytes, max_objects: most, timeout } = config().imports
-  try {
-    if (pack) {
-      options.progress?.('repository', 0, 0)
-      const limits = { maxBytes, timeout, signal: options.signal }
-      const { objects } = await fillFromPack(draft.path, pack, refs, limits).catch(error => {
-        options.signal.throwIfAborted()
-        if (!(error instanceof GitFailure)) throw error
-        throw new BadProjectArchive(
-          `git refuses the repository: ${error.message.replace(/\p{Cc}+/gu, ' ').slice(0, 500)}`
-        )
-      })
-      if (objects > most)
-        throw new BadProjectArchive(`the repository has more than ${most} objects (imports.max_objects)`)
-    }
-    await stayReserved(id)
-    const isThere = refs.some(({ ref }) => ref === `refs/heads/${project.default_branch}`)
-    const branch = isThere ? project.default_branch : null
-    if (branch !== null) await setHead(draft.path, branch)
-    await syncFileSystem(draft.path)
-    await draft.place(repositoryPath({ id, storage }))
-    return branch
-  } catch (error) {
-    await draft.drop()
-    throw error
-  } finally {
-    pack?.destroy()
-  }
-}
-
-async function readRefs({ lines, manifest }: OpenArchive): Promise<readonly PackedRef[]> {
-  const refs: PackedRef[] = []
-  for await (const line of lines(REFS)) {
-    const { ref, id } = refIn(line)
-    if (typeof ref !== 'string' || typeof id !== 'string' || !isPortable(ref) || !/^[0-9a-f]{40}$/.test(id)) {
-      throw new BadProjectArchive(`${REFS}: ${line.slice(0, 200)} is not a branch or tag that a project may have`)
-    }
-    if (refs.push({ ref, id }) > manifest.refs) break
-  }
-  if (refs.length !== manifest.refs) throw new BadProjectArchive('the number of refs is not that of the manifest')
-  return refs
-}
-
-function refIn(line: string): { readonly ref?: unknown; readonly id?: unknown } {
-  try {
-    return (JSON.parse(line) ?? {}) as { readonly ref?: unknown; readonly id?: unknown }
-  } catch {
-    throw new BadProjectArchive(`${REFS} is not JSON`)
-  }
-}
-
-async function loadUploads({ archive, id, options }: Import): Promise<void> {
-  let done = 0
-  for (const { secret, name, size, open } of archive.uploads()) {
-    options.signal.throwIfAborted()
-    await stayReserved(id)
-    const excess = new TooLarge(`the upload ${secret}/${name} is larger than its archive says`)
-    await putUpload({ project: id, secret, name }, await open(), { limit: size, excess })
-    options.progress?.('uploads', ++done, archive.manifest.uploads)
   }
 }
 

@@ -8,7 +8,7 @@ import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 import { BadProjectArchive, KINDS, type Kind } from './format.js'
 
 /** Characters of a text that no rule of its kind limits further. */
-const LONGEST_TEXT = 1_000_000
+const LONGEST_TEXT = 2_000_000
 /** Characters that an import adds to a text whose author is missing. */
 const ADDED = 500
 const MOST_ITEMS = 100_000
@@ -37,7 +37,7 @@ const record = <K extends Kind, T extends Record<string, TSchema>>(kind: K, prop
 const times = { created_at: moment, updated_at: moment }
 const awards = { award_emoji: list(Type.Object({ name: word, user: person, ...times }, exactly)) }
 const subscriptions = { subscriptions: list(Type.Object({ user: person, subscribed: flag }, exactly)) }
-const colour = Type.String({ pattern: '^#[0-9A-Fa-f]{3,6}$' })
+const colour = Type.String({ pattern: '^#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$' })
 
 /** What issues and merge requests have in common. */
 const planned = {
@@ -128,7 +128,7 @@ const SCHEMAS = {
     created_at: moment
   }),
   label: record('label', {
-    title: Type.String({ minLength: 1, maxLength: 255, pattern: '^[^,\\x00-\\x1f\\x7f]*$' }),
+    title: Type.String({ minLength: 1, maxLength: 255, pattern: '^[^,\\p{Cc}]*$' }),
     color: colour,
     description: maybe(text(255)),
     priority: maybe(count),
@@ -167,8 +167,8 @@ const SCHEMAS = {
     merge_status: choice('unchecked', 'can_be_merged', 'cannot_be_merged'),
     target_branch: refName,
     source_branch: refName,
-    /** Null for the project itself; another number for each fork. */
-    fork: maybe(number),
+    /** Null for the project itself; another number for each fork. Their bound keeps them apart from ids (LAST_ID). */
+    fork: maybe(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     head_sha: maybe(sha),
     merge_commit_sha: maybe(sha),
     merge_error: maybe(text(255)),
@@ -193,7 +193,7 @@ const SCHEMAS = {
     author: person,
     note: described,
     is_system: flag,
-    path: maybe(text(16_000)),
+    path: maybe(text(65_535)),
     line: maybe(count),
     line_type: maybeChoice('new', 'old'),
     updated_by: maybe(person),
@@ -209,7 +209,7 @@ const SCHEMAS = {
     before_sha: sha,
     status: choice(...BUILD_STATUSES),
     source: word,
-    yaml_errors: maybe(text(16_000)),
+    yaml_errors: maybe(text(65_535)),
     user: maybe(person),
     committed_at: maybe(moment),
     duration: maybe(count),

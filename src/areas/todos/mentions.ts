@@ -3,7 +3,7 @@
 import { actorOf } from '../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/actor-user.js'
 import { levelIn } from '../../access/authorize.js'
-import { type Fragment, lasts, visibleGroups } from '../../access/membership.js'
+import { type Fragment, lasts, membersOfProject, visibleGroups } from '../../access/membership.js'
 import { lowerMarks, marks, padded, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { NotFound } from '../../errors.js'
@@ -101,23 +101,17 @@ async function sourcesOf(names: readonly string[], { authorId, target }: Omit<Me
     )
     groups.push(...found.map(({ id }) => id))
   }
-  const sources = groups.length === 0 ? [] : [membersOf('namespace', groups)]
+  const sources = groups.length === 0 ? [] : [membersOf(groups)]
   if (!names.some(name => name.toLowerCase() === 'all')) return sources
   const project = await findProject(target.projectId, author)
   // Not specified: `@all` of a stranger. It reaches nobody, as strangers may write on public projects.
   if (!project || levelIn(project, author) < GUEST) return sources
-  const shares = {
-    sql: `select s.user_id from project_group_links l join members s on s.source_type = 'namespace'
-      and s.source_id = l.group_id where l.project_id = ? and ${lasts('l')} and ${lasts('s')}`,
-    values: [project.id]
-  }
-  const owner = { sql: 'select owner_id from namespaces where id = ? and owner_id > 0', values: [project.namespace_id] }
-  return [...sources, membersOf('project', [project.id]), membersOf('namespace', [project.namespace_id]), shares, owner]
+  return [...sources, membersOfProject(project.id)]
 }
 
-const membersOf = (type: 'project' | 'namespace', ids: readonly number[]): Source => ({
-  sql: `select m.user_id from members m where m.source_type = '${type}' and m.source_id in (${marks(ids)}) and ${lasts('m')}`,
-  values: ids
+const membersOf = (groups: readonly number[]): Source => ({
+  sql: `select m.user_id from members m where m.source_type = 'namespace' and m.source_id in (${marks(groups)}) and ${lasts('m')}`,
+  values: groups
 })
 
 async function membersAfter(after: number, sources: readonly Source[], readers: Fragment): Promise<number[]> {

@@ -1,11 +1,10 @@
 // Reads the to-dos of a user, as far as the user may still read what they are about.
 import { type Actor, askerOf } from '../../access/actor.js'
-import { type Fragment, visibleProjects } from '../../access/membership.js'
+import { type Fragment, levelBy, openLevels } from '../../access/membership.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { execute, marks, row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
-import { REPORTER } from '../../lib/levels.js'
-import { readableIssues } from '../issues/issues.queries.js'
+import { GUEST, REPORTER } from '../../lib/levels.js'
 import type { UserRow } from '../users/users.queries.js'
 import type { TodoAction } from './todos.js'
 import type { TodoFilter, TodoListQuery } from './todos.schema.js'
@@ -35,27 +34,37 @@ export interface TodoRow {
 
 const COLUMNS = `t.id, t.project_id, t.target_type, t.target_id, t.commit_id, t.note_id, t.action, t.state, t.created_at,
   t.author_id, a.name as author_name, a.username as author_username, a.state as author_state, p.name as project_name,
-  p.path as project_path, p.storage, s.name as namespace_name, s.path as namespace_path, n.note`
-/** The index gives the to-dos of a user in their order, and the database reads on until the page is full. */
-const FROM = `todos t force index (todos_list) straight_join projects p on p.id = t.project_id
-  straight_join namespaces s on s.id = p.namespace_id straight_join users a on a.id = t.author_id
-  left join issues i on t.target_type = 'Issue' and i.id = t.target_id
-  left join merge_requests m on t.target_type = 'MergeRequest' and m.id = t.target_id and m.deleted_at is null`
+  p.path as project_path, p.storage, w.name as namespace_name, w.path as namespace_path, n.note`
 const NOTES = 'left join notes n on n.id = t.note_id'
 
-/** The condition that the asker may read what a to-do is about. */
-function readable(actor: Actor): Fragment {
-  const [seen, code, issues] = [visibleProjects(actor), visibleProjects(actor, REPORTER), readableIssues(actor)]
-  return {
-    sql: `((i.id is not null and p.issues_enabled and ${seen.sql} and ${issues.sql})
-      or (m.id is not null and p.merge_requests_enabled and ${code.sql})
-      or (t.target_type = 'Commit' and ${code.sql}))`,
-    values: [...seen.values, ...issues.values, ...code.values, ...code.values]
-  }
+/** To-dos with what they are about; `index` says how they are found. */
+const joined = (index = '') => `todos t ${index} straight_join projects p on p.id = t.project_id
+  straight_join namespaces w on w.id = p.namespace_id straight_join users a on a.id = t.author_id
+  left join issues i on t.target_type = 'Issue' and i.id = t.target_id
+  left join merge_requests r on t.target_type = 'MergeRequest' and r.id = t.target_id and r.deleted_at is null`
+/** The index gives the to-dos of a user in their order, and the database reads on until the page is full. */
+const IN_ORDER = 'force index (todos_list)'
+
+const { level: LEVEL, joins: LEVELS } = levelBy('t.user_id')
+
+/** The joins and the condition that the asker may read what a to-do is about. */
+function readable(actor: Actor): { readonly joins: string; readonly condition: string } {
+  const user = askerOf(actor)
+  if (user.admin) return { joins: '', condition: aboutThings('true', 'true', 'true') }
+  const from = (least: number) => `(w.owner_id = t.user_id or ${LEVEL} >= ${least})`
+  const open = `p.visibility_level in (${openLevels(user).join(', ')})`
+  const named = `(not i.confidential or i.author_id = t.user_id or i.assignee_id = t.user_id or ${from(REPORTER)})`
+  const condition = aboutThings(`(${open} or ${from(GUEST)})`, `(${open} or ${from(REPORTER)})`, named)
+  return { joins: LEVELS, condition }
 }
 
+/** By whether the asker sees the project, its code, and an issue of it. */
+const aboutThings = (seen: string, code: string, issue: string): string =>
+  `((i.id is not null and p.issues_enabled and ${seen} and ${issue})
+    or (((r.id is not null and p.merge_requests_enabled) or t.target_type = 'Commit') and ${code}))`
+
 /** The condition of a list. */
-function conditionOf(actor: Actor, filter: TodoFilter): Fragment {
+function listOf(actor: Actor, filter: TodoFilter): { readonly from: string; readonly where: Fragment } {
   const conditions: [sql: string, value: Value][] = [
     ['t.user_id = ?', askerOf(actor).id],
     ['t.state = ?', filter.state ?? 'pending']
@@ -64,34 +73,37 @@ function conditionOf(actor: Actor, filter: TodoFilter): Fragment {
   if (filter.author_id !== undefined) conditions.push(['t.author_id = ?', filter.author_id])
   if (filter.project_id !== undefined) conditions.push(['t.project_id = ?', filter.project_id])
   if (filter.type !== undefined) conditions.push(['t.target_type = ?', filter.type])
-  const { sql, values } = readable(actor)
+  const { joins, condition } = readable(actor)
   return {
-    sql: `${conditions.map(([condition]) => condition).join(' and ')} and ${sql}`,
-    values: [...conditions.map(([, value]) => value), ...values]
+    from: `${joined(IN_ORDER)} ${joins}`,
+    where: {
+      sql: `${conditions.map(([sql]) => sql).join(' and ')} and ${condition}`,
+      values: conditions.map(([, value]) => value)
+    }
   }
 }
 
 /** A page of the to-dos of the asker, newest first. Two statements, and one where the page shows how many there are. */
 export async function listTodos(query: TodoListQuery, actor: Actor): Promise<Page<TodoRow>> {
   const { page, perPage, sql: limit } = window(query)
-  const { sql, values } = conditionOf(actor, query)
+  const { from, where } = listOf(actor, query)
   const items = await rows<TodoRow>(
-    `select ${COLUMNS} from ${FROM} ${NOTES} where ${sql} order by t.id desc ${limit}`,
-    values
+    `select ${COLUMNS} from ${from} ${NOTES} where ${where.sql} order by t.id desc ${limit}`,
+    where.values
   )
   const isLast = items.length < perPage && (items.length > 0 || page === 1)
   const total = isLast
     ? (page - 1) * perPage + items.length
-    : await countTotal(`select count(*) as total from ${FROM} where ${sql}`, values)
+    : await countTotal(`select count(*) as total from ${from} where ${where.sql}`, where.values)
   return { items, total, page, perPage }
 }
 
 /** Returns a to-do of the asker, pending or done. Throws NotFound for those of others, and for what is not to be read any more. */
 export async function requireTodo(id: number, actor: Actor): Promise<TodoRow> {
-  const { sql, values } = readable(actor)
+  const { joins, condition } = readable(actor)
   const found = await row<TodoRow>(
-    `select ${COLUMNS} from ${FROM.replace(' force index (todos_list)', '')} ${NOTES} where t.id = ? and t.user_id = ? and ${sql}`,
-    [id, askerOf(actor).id, ...values]
+    `select ${COLUMNS} from ${joined()} ${joins} ${NOTES} where t.id = ? and t.user_id = ? and ${condition}`,
+    [id, askerOf(actor).id]
   )
   if (!found) throw new NotFound()
   return found
@@ -103,10 +115,10 @@ export async function pendingIds(
   actor: Actor,
   { before, most }: { readonly before: number; readonly most: number }
 ): Promise<number[]> {
-  const { sql, values } = conditionOf(actor, filter)
+  const { from, where } = listOf(actor, filter)
   const found = await rows<{ id: number }>(
-    `select t.id from ${FROM} where t.id < ? and ${sql} order by t.id desc limit ${Math.trunc(most)}`,
-    [before, ...values]
+    `select t.id from ${from} where t.id < ? and ${where.sql} order by t.id desc limit ${Math.trunc(most)}`,
+    [before, ...where.values]
   )
   return found.map(({ id }) => id)
 }
@@ -121,19 +133,19 @@ export async function removeUnreadable(
   actor: Actor,
   { type, id }: { readonly type: 'project' | 'namespace'; readonly id: number }
 ): Promise<void> {
-  const { sql, values } = readable(actor)
+  const { joins, condition } = readable(actor)
   const [within, ids] =
     type === 'project'
       ? ['p.id = ?', [id]]
       : [
-          '(p.namespace_id = ? or exists (select 1 from project_group_links g where g.project_id = p.id and g.group_id = ?))',
+          '(p.namespace_id = ? or exists (select 1 from project_group_links k where k.project_id = p.id and k.group_id = ?))',
           [id, id]
         ]
   for (;;) {
     const found = await rows<{ id: number }>(
-      `select t.id from ${FROM.replace(' force index (todos_list)', '')}
-       where t.user_id = ? and ${within} and ${sql} is not true limit ${REMOVED_AT_ONCE}`,
-      [askerOf(actor).id, ...ids, ...values]
+      `select t.id from ${joined()} ${joins}
+       where t.user_id = ? and ${within} and ${condition} is not true limit ${REMOVED_AT_ONCE}`,
+      [askerOf(actor).id, ...ids]
     )
     if (found.length === 0) return
     await execute(

@@ -5,6 +5,12 @@ import t from 'tap'
 import { nobody } from '../../../src/access/actor.js'
 import { exportProject } from '../../../src/areas/project-archives/export.js'
 import { type Imported, importProject } from '../../../src/areas/project-archives/import.js'
+import { loadRepository, loadUploads } from '../../../src/areas/project-archives/load-content.js'
+import { checkedRecords, loadRecords } from '../../../src/areas/project-archives/load-parts.js'
+import { newLoading } from '../../../src/areas/project-archives/loading.js'
+import { newPeople } from '../../../src/areas/project-archives/people.js'
+import { openArchive } from '../../../src/areas/project-archives/read-archive.js'
+import { reserveProject, stayReserved } from '../../../src/areas/project-archives/unseen.js'
 import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { config } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
@@ -46,6 +52,8 @@ const BELOW: { readonly [list: string]: readonly string[] } = {
   milestones: ['/issues', '/merge_requests'],
   pipelines: ['']
 }
+/** Lists of all projects of the owner, who is also the importing user. */
+const LISTS = ['/projects', '/issues?scope=all', '/issues', '/snippets', '/todos', '/groups']
 /** Numbers of this appliance, and what names the place of a project. */
 const OWN =
   /^(id|.*_id|runners_token|path|name_with_namespace|last_activity_at|namespace|permissions|artifacts_file|runner)$/
@@ -189,22 +197,27 @@ t.test('a project', async t => {
 
   t.test('what a killed import leaves is seen by nobody, and goes', async t => {
     const before = await counts()
-    const stop = new AbortController()
-    // As after a kill: the job of removals does not run, and the row stays.
-    const file = join(folder, 'half.zip')
-    const entries = await readEntries(good)
-    entries.set('repository.pack', Buffer.from('PACK'))
-    await writeEntries(file, entries)
-    await execute("create trigger half before delete on project_removals for each row signal sqlstate '45000'")
-    t.teardown(() => execute('drop trigger if exists half'))
-    await t.rejects(importProject(file, { namespace: place.path, path: 'half', signal: stop.signal }, someOrigin))
-    await execute('drop trigger half')
-    t.equal((await owner.get(`/projects/${encodeURIComponent(`${place.path}/half`)}`)).statusCode, 404)
-    t.ok(await row('select 1 from project_removals'), 'something is left')
-    await execute("delete from jobs where name = 'project.remove'")
+    const seen = () => Promise.all(LISTS.map(async path => (await owner.get(path)).headers['x-total']))
+    const listed = await seen()
+    // All but the last transaction of an import.
+    const archive = await openArchive(good)
+    const records = checkedRecords(archive)
+    const [first] = [await records.next()]
+    const id = await reserveProject('default', `${place.path}/half`)
+    const content = { archive, project: first.value, id, storage: 'default', options: { signal } }
+    await loadRecords(content, records, newLoading(id, project.owner.id, newPeople()))
+    await loadRepository(content)
+    await loadUploads(content)
+    archive.close()
+    t.not((await counts()).issues, before.issues, 'rows are there')
+    t.same(await seen(), listed, 'and no list has them')
+    t.equal((await owner.get(`/projects/${id}`)).statusCode, 404)
+    t.equal((await owner.get(`/projects/${id}/issues`)).statusCode, 404)
     await execute('update project_removals set created_at = ?', [new Date(Date.now() - 7_200_000)])
+    await t.rejects(stayReserved(id), { message: /stood still for too long/ })
     const done = await cli(['maintenance', 'run', 'unfinished_removals', '--json'], { environment: environment(home) })
     t.equal(done.code, 0)
+    await execute("delete from jobs where name = 'repository.optimise'")
     await app.runJobs()
     t.same(await counts(), before)
   })
@@ -326,9 +339,14 @@ t.test('a project', async t => {
         /begin with a project|too late/
       ],
       [
-        'a builds before its pipeline',
+        'builds before their pipeline',
         entries => records(entries, old => old.replace('"kind":"build","pipeline":1', '"kind":"build","pipeline":7')),
         /pipeline 7 does not stand/
+      ],
+      [
+        'a fork that would be a real project',
+        entries => records(entries, old => old.replace('"fork":1', `"fork":${2_147_483_647 - project.id}`)),
+        /merge_request\/fork must be <= 1000000/
       ],
       ['a hidden ref', entries => refs(entries, { ref: 'refs/internal/x', id: some }), /not a branch or tag/],
       [
@@ -354,8 +372,9 @@ t.test('a project', async t => {
       ],
       ['no pack', entries => entries.delete('repository.pack'), /refs without a pack/]
     ]
+    const right = await readEntries(good)
     for (const [name, change, refusal] of cases) {
-      const entries = await readEntries(good)
+      const entries = new Map(right)
       change(entries)
       const file = join(folder, 'wrong.zip')
       await writeEntries(file, entries)
@@ -402,7 +421,7 @@ t.test('a project', async t => {
     t.equal((await cli(['projects', 'export', 'no/where'], options)).code, 3)
   })
 
-  async function counts() {
+  async function counts(): Promise<Record<string, unknown>> {
     const found: Record<string, unknown> = {}
     for (const { name } of await rows<{ name: string }>(
       `select distinct table_name as name from information_schema.columns where table_schema = database()
