@@ -37,8 +37,19 @@ export interface Membership {
   readonly values: (asker: Value, before: readonly Value[], after: readonly Value[]) => Value[]
 }
 
-const withLevel = (level: string) =>
-  `m.access_level as project_access_level, g.access_level as group_access_level, ${level} as access_level`
+/** What a member has set. `permissions` shows it to members alone, so that others cost no look. */
+const notified = (
+  type: 'Project' | 'Group',
+  { member, user, source }: { member: string; user: string; source: string }
+) =>
+  `if(${member} is null, null, (select s.level from notification_settings s
+    where s.user_id = ${user} and s.source_type = '${type}' and s.source_id = ${source}))`
+
+const withLevel = (level: string) => `m.access_level as project_access_level,
+  ${notified('Project', { member: 'm.user_id', user: 'm.user_id', source: 'p.id' })} as project_notification_level,
+  g.access_level as group_access_level,
+  ${notified('Group', { member: 'g.user_id', user: 'g.user_id', source: 'p.namespace_id' })} as group_notification_level,
+  ${level} as access_level`
 
 const joinsOf = (user: string) => `left join members m
     on m.source_type = 'project' and m.source_id = p.id and m.user_id = ${user} and ${lasts('m')}
@@ -69,7 +80,8 @@ export const membersOfProject = (projectId: number): Fragment => ({
 })
 
 const NOBODY: Membership = {
-  columns: 'null as project_access_level, null as group_access_level, null as access_level',
+  columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
+    null as group_notification_level, null as access_level`,
   joins: '',
   values: (_, before, after) => [...before, ...after]
 }
@@ -89,7 +101,8 @@ const ADMINISTRATOR: Membership = {
 
 /** The asker is the fingerprint of a deploy key. Several records may have it, and the best one counts. */
 const DEPLOY_KEY: Membership = {
-  columns: `null as project_access_level, null as group_access_level, cast((select max(if(k.can_push, ${DEVELOPER}, ${REPORTER})) from deploy_keys k
+  columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
+    null as group_notification_level, cast((select max(if(k.can_push, ${DEVELOPER}, ${REPORTER})) from deploy_keys k
       join deploy_key_projects l on l.deploy_key_id = k.id
       where k.fingerprint = ? and l.project_id = p.id) as unsigned) as access_level`,
   joins: '',
@@ -140,9 +153,11 @@ export const HIGHEST = `cast(max(mine.level) as unsigned) as access_level,
 
 /** For a statement whose part `page` has the columns HIGHEST. */
 export const OF_PAGE: Membership = {
-  columns: ['access_level', ...LEVELS].map(level => `page.${level}`).join(', '),
+  columns: `${['access_level', ...LEVELS].map(level => `page.${level}`).join(', ')},
+    ${notified('Project', { member: 'page.project_access_level', user: '?', source: 'p.id' })} as project_notification_level,
+    ${notified('Group', { member: 'page.group_access_level', user: '?', source: 'p.namespace_id' })} as group_notification_level`,
   joins: '',
-  values: (_, before, after) => [...before, ...after]
+  values: (asker, before, after) => [asker, asker, ...before, ...after]
 }
 
 /** The visibility levels that open a project to this user without a membership. */

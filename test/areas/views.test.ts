@@ -306,7 +306,9 @@ const project: Columns<ProjectRow> = {
   owner_created_at: or(DATE),
   access_level: or([10, 40, 50]),
   project_access_level: or([10, 40, 50]),
-  group_access_level: or([10, 40, 50])
+  project_notification_level: or(COUNT),
+  group_access_level: or([10, 40, 50]),
+  group_notification_level: or(COUNT)
 }
 
 const delivery: Columns<DeliveryDetailsRow> = {
@@ -1118,7 +1120,6 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewProjectSimple: of(projects.Project, project, projects.viewProjectSimple),
   viewProject: of(projects.Project, project, row =>
     projects.viewProject(row, master, {
-      notifications: { ofProjects: new Map([[row.id, 5]]), ofGroups: new Map() },
       shares: new Map([[row.id, [{ ...SHARE, project_id: row.id }]]]),
       sources: new Map([[row.id, { ...SOURCE, fork_id: row.id }]]),
       statistics: new Map([[row.id, { ...COUNTED, project_id: row.id }]])

@@ -6,7 +6,6 @@ import { updateGroup } from '../groups/groups.js'
 import { createGroup } from '../members/group-creation.js'
 import { GroupDetail, groupDetail, writtenGroup } from './group-detail.js'
 import { GroupBody, GroupChange } from './group-projects.schema.js'
-import { readProjects } from './project-readings.js'
 import { listProjects } from './projects.queries.js'
 import { ProjectListQuery } from './projects.schema.js'
 import { Project, viewFor } from './projects.view.js'
@@ -81,10 +80,8 @@ export const groupProjectRoutes: FastifyPluginAsyncTypebox = async app => {
         response: { 200: Type.Array(Project) }
       }
     },
-    async ({ group, query, actor }, reply) => {
-      const page = await listProjects({ group: group.id }, query, actor)
-      return reply.page(page, viewFor(actor, query.simple, await readProjects(page.items, actor, query)))
-    }
+    async ({ group, query, actor }, reply) =>
+      reply.page(await listProjects({ group: group.id }, query, actor), viewFor(actor, query.simple))
   )
 }
 

@@ -26,17 +26,7 @@ export interface SourceRow extends Pick<ProjectRow, 'id' | 'name' | 'path' | 'na
   readonly fork_id: number
 }
 
-/** What the asker has set, by the ids of projects and of namespaces; those with the setting of everything are left out. */
-export interface NotificationLevels {
-  readonly ofProjects: ReadonlyMap<number, number>
-  readonly ofGroups: ReadonlyMap<number, number>
-}
-
-/** The level of those who have set nothing for a project or group. */
-export const GLOBALLY = 3
-
 export interface ProjectReading {
-  readonly notifications: NotificationLevels
   readonly shares: ReadonlyMap<number, readonly ShareRow[]>
   /** The sources of forks that the asker may see, by the ids of the forks. */
   readonly sources: ReadonlyMap<number, SourceRow>
@@ -46,8 +36,7 @@ export interface ProjectReading {
   readonly withoutPermissions?: true
 }
 
-const NO_LEVELS: NotificationLevels = { ofProjects: new Map(), ofGroups: new Map() }
-export const NOTHING_READ: ProjectReading = { notifications: NO_LEVELS, shares: new Map(), sources: new Map() }
+export const NOTHING_READ: ProjectReading = { shares: new Map(), sources: new Map() }
 
 export interface ReadingOptions {
   readonly simple?: boolean
@@ -64,36 +53,17 @@ export async function readProjects(
   if (simple || !actor.user) return NOTHING_READ
   const shared = projects.filter(({ has_shares: has }) => has === 1).map(({ id }) => id)
   const forked = projects.filter(({ is_fork: is }) => is === 1).map(({ id }) => id)
-  const [notifications, shares, sources, counted] = await Promise.all([
-    withoutPermissions ? NO_LEVELS : findLevels(projects, actor.user.id),
+  const [shares, sources, counted] = await Promise.all([
     findShares(shared),
     findSources(forked, actor),
     statistics ? findStatistics(projects.map(({ id }) => id)) : undefined
   ])
   return {
-    notifications,
     shares,
     sources,
     ...(counted && { statistics: counted }),
     ...(withoutPermissions && { withoutPermissions })
   }
-}
-
-/** `permissions` shows the levels of a member alone. */
-async function findLevels(projects: readonly ProjectRow[], userId: number): Promise<NotificationLevels> {
-  const direct = projects.filter(({ project_access_level: level }) => level !== null).map(({ id }) => id)
-  const grouped = projects.filter(({ group_access_level: level }) => level !== null).map(row => row.namespace_id)
-  if (direct.length === 0 && grouped.length === 0) return NO_LEVELS
-  const [ids, groupIds] = [padded(direct), padded([...new Set(grouped)])]
-  const found = await rows<{ source_type: string; source_id: number; level: number }>(
-    `select source_type, source_id, level from notification_settings
-     where user_id = ? and ((source_type = 'Project' and source_id in (${marks(ids)}))
-       or (source_type = 'Group' and source_id in (${marks(groupIds)})))`,
-    [userId, ...ids, ...groupIds]
-  )
-  const of = (type: string) =>
-    new Map(found.filter(each => each.source_type === type).map(({ source_id: id, level }) => [id, level]))
-  return { ofProjects: of('Project'), ofGroups: of('Group') }
 }
 
 async function findShares(ids: readonly number[]): Promise<ReadonlyMap<number, readonly ShareRow[]>> {

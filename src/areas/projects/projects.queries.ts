@@ -74,7 +74,10 @@ export interface ProjectRow {
   /** The asker's effective level; null when the asker has none. */
   readonly access_level: number | null
   readonly project_access_level: number | null
+  /** Null when the asker is no member, or has set nothing. */
+  readonly project_notification_level: number | null
   readonly group_access_level: number | null
+  readonly group_notification_level: number | null
 }
 
 const OPEN_ISSUES = '(select cast(coalesce(sum(c.opened), 0) as signed) from issue_counts c where c.project_id = p.id)'

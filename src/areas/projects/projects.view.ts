@@ -8,7 +8,7 @@ import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '.
 import { parseStored } from '../../lib/stored.js'
 import { decrypt } from '../../secrets.js'
 import { UserState } from '../users/users.view.js'
-import { GLOBALLY, NOTHING_READ, type ProjectReading, type ShareRow, type StatisticsRow } from './project-readings.js'
+import { NOTHING_READ, type ProjectReading, type ShareRow, type StatisticsRow } from './project-readings.js'
 import { projectUrls } from './project-urls.js'
 import type { ProjectRow } from './projects.queries.js'
 
@@ -223,8 +223,8 @@ export function viewProject(project: ProjectRow, actor: Actor, reading: ProjectR
     permissions: reading.withoutPermissions
       ? undefined
       : {
-          project_access: viewAccess(project.project_access_level, reading.notifications.ofProjects.get(project.id)),
-          group_access: viewAccess(project.group_access_level, reading.notifications.ofGroups.get(project.namespace_id))
+          project_access: viewAccess(project.project_access_level, project.project_notification_level),
+          group_access: viewAccess(project.group_access_level, project.group_notification_level)
         },
     forked_from_project: viewSource(project, reading),
     import_status: viewImport(project),
@@ -303,5 +303,8 @@ const viewOwner = (project: ProjectRow) => ({
   created_at: project.owner_created_at ?? project.created_at
 })
 
-const viewAccess = (level: number | null, notification: number = GLOBALLY) =>
-  level === null ? null : { access_level: level, notification_level: notification }
+/** The level of those who have set nothing for a project or group: that of everything. */
+const GLOBALLY = 3
+
+const viewAccess = (level: number | null, notification: number | null) =>
+  level === null ? null : { access_level: level, notification_level: notification ?? GLOBALLY }

@@ -73,7 +73,7 @@ t.test('wrong levels and values are refused', async t => {
   }
 })
 
-t.test('records of projects show the levels of the asker, with one statement for a list', async t => {
+t.test('records of projects show the levels of the asker, without a statement more', async t => {
   const owner = await app.make.user()
   const group = await app.make.group({ owner })
   const [one, two] = [await app.make.project({ owner }), await app.make.project({ owner, group })]
