@@ -4,7 +4,7 @@ import { execute, row } from '../../db/sql.js'
 import { addListenerAtOnce, type Heard, type WrittenText } from '../activity/happenings.js'
 import { noteFailuresOf } from './failed-builds.js'
 import { mentionPeople } from './mentions.js'
-import { addTodos, finishTodosOn, type TodoTarget } from './todos.js'
+import { addTodos, finishTodosOn, removeTodosIn, type TodoTarget } from './todos.js'
 
 /** Edits that make to-dos done. Those of a due date or of time do not. */
 const EDITS = ['title', 'description', 'assignee_id', 'milestone_id', 'labels', 'target_branch'] as const
@@ -88,6 +88,14 @@ addListenerAtOnce({
       const { target, by } = happening
       if (target.type === 'Snippet') continue
       await finishTodosOn({ type: target.type as 'Issue', id: target.id, projectId: 0 }, by)
+    }
+  },
+  // "Members, groups, namespaces": all of the project go, whatever the user may still read there. Those of a group are left
+  // to the job, which looks for what can be read.
+  'member.removed': async heard => {
+    for (const { happening } of heard) {
+      const { source, user } = happening.member
+      if (source.type === 'project') await removeTodosIn(source.id, user.id)
     }
   },
   // The row stays, and the to-dos go.

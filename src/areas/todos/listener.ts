@@ -37,6 +37,8 @@ async function onNote(told: Told, noteId: number): Promise<void> {
 
 /** Lists hide at once what the user may not read any more. It is removed, so that a later membership does not bring it back. */
 async function onRemoval({ happening: { member } }: ToldOf<'member.removed'>): Promise<void> {
+  // Those of a project went at once.
+  if (member.source.type === 'project') return
   const user = await row<ActorUserColumns>(`select ${ACTOR_USER} from users u where u.id = ?`, [member.user.id])
   if (user) await removeUnreadable(actorOf(actorUserOf(user), 'private'), member.source)
 }

@@ -75,6 +75,11 @@ export async function finishTodosOn(target: TodoTarget, userId: number): Promise
   ])
 }
 
+/** Removes all to-dos of a user in a project. */
+export async function removeTodosIn(projectId: number, userId: number): Promise<void> {
+  await execute('delete from todos where project_id = ? and user_id = ?', [projectId, userId])
+}
+
 /** Whether a user has something to do about a target. */
 export async function hasTodoOn(target: TodoTarget, userId: number): Promise<boolean> {
   const { sql, values } = pendingOf(target)
