@@ -11,7 +11,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'areas/backup/rewind News': 'collected row by row',
   'areas/pipelines/locked-pipeline LockedPipeline': 'its counts are kept in memory until all changes are made',
   'areas/backup/unit Totals': 'counted up with each file',
-  'areas/project-archives/load-records Loading': 'filled record by record',
+  'areas/project-archives/loading Loading': 'filled record by record',
   'areas/runners/outside/masked-traces OpenTrace': 'goes on with each request',
   'ci/config Messages': 'collected while the file is read',
   'ci/load-yaml Context': 'counts down with each value',
