@@ -25,7 +25,7 @@ async function measureList({ port, parts }: Prepared, name: string, token: strin
 async function measure(appliance: Prepared): Promise<void> {
   const { firstUser, firstProject } = await seedProjects()
   const person = { username: 'reader', name: 'Reader', email: 'reader@example.org', password: 'a-long-password' }
-  const { id } = await ask<{ id: number }>(appliance, 'POST', '/users', { ...person, confirm: false })
+  const { id } = await ask<{ id: number }>(appliance, 'POST', '/users', person)
   const { private_token: token } = await ask<{ private_token: string }>(appliance, 'POST', '/session', {
     login: person.username,
     password: person.password

@@ -171,7 +171,8 @@ export async function seedTodos({ firstUser, firstProject, member, administrator
   }
   const insert = `insert into todos (user_id, author_id, project_id, target_type, target_id, action, state, created_at, updated_at)
     select`
-  const columns = "'Issue', ? + place, if(seq mod 2, 'mentioned', 'assigned'), if(part mod 10, 'done', 'pending'), ?, ?"
+  const columns =
+    "'Issue', ? + place, if(seq div 10 mod 2, 'mentioned', 'assigned'), if(part mod 10, 'done', 'pending'), ?, ?"
   for (let at = 0; at < USERS * TODOS_EACH; at += 10_000) {
     await execute(
       `${insert} user_id, ?, ? + place, ${columns} from (select seq, seq div ${USERS} as part, ? + seq mod ${USERS} as user_id,

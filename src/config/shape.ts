@@ -110,8 +110,8 @@ export const SETTINGS = {
       port: integer(1, 65535),
       tls: oneOf(['none', 'starttls', 'starttls-required', 'tls']),
       verify_tls: flag,
-      user: nullOr(text()),
-      password: nullOr(text()),
+      user: text(/^\P{Cc}*$/u, 'text on one line'),
+      password: text(/^\P{Cc}*$/u, 'text on one line'),
       timeout: integer(1),
       send_timeout: integer(1)
     },

@@ -102,7 +102,7 @@ const LONGEST_ANSWER = 65_536
 /** The options of a connection. */
 export function smtpOptions() {
   const { host, port, tls, verify_tls: verify, user, password, timeout } = config().mail.smtp
-  const withPassword = user !== null || password !== null
+  const withPassword = user !== ''
   // Otherwise whoever stands between could take the password.
   const required = tls === 'starttls-required' || (tls === 'starttls' && withPassword)
   const milliseconds = timeout * 1000
@@ -114,7 +114,7 @@ export function smtpOptions() {
     requireTLS: required,
     // Anybody between us and the server could have left STARTTLS out, so a certificate proves nothing here.
     tls: { rejectUnauthorized: verify && (required || tls === 'tls') },
-    ...(withPassword && { auth: { user: user ?? '', pass: password ?? '' } }),
+    ...(withPassword && { auth: { user, pass: password } }),
     connectionTimeout: milliseconds,
     greetingTimeout: milliseconds,
     socketTimeout: milliseconds,

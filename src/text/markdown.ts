@@ -37,6 +37,75 @@ export function passagesOf(text: string): Passage[] {
   return passages
 }
 
+/** A passage, and where its characters stand in the whole text. */
+export interface PlacedPassage {
+  readonly text: string
+  /** Returns the place of a character in the whole text; null when it is not known. */
+  readonly placeOf: (at: number) => number | null
+}
+
+/** Returns the passages of a text with their places, as far as passagesOf reads it. */
+export function placedPassages(text: string): PlacedPassage[] {
+  const source = text.slice(0, LONGEST_READ)
+  const starts = lineStarts(source)
+  const passages: PlacedPassage[] = []
+  let quotes = 0
+  for (const token of markdown.parse(source, {})) {
+    if (token.type === 'blockquote_open') quotes++
+    else if (token.type === 'blockquote_close') quotes--
+    else if (token.type === 'inline' && quotes === 0) passages.push(placedPassage(token, source, starts))
+  }
+  return passages
+}
+
+/** The ends of lines are those of the library. */
+const lineStarts = (text: string): number[] => [
+  0,
+  ...[...text.matchAll(/\r\n?|\n/g)].map(({ index, 0: end }) => index + end.length)
+]
+
+/** Kinds of tokens whose content stands unchanged in the text. */
+const WRITTEN = new Set(['text', 'code_inline', 'html_inline'])
+
+interface Piece {
+  /** In the text of the passage. */
+  readonly from: number
+  readonly length: number
+  /** In the whole text. */
+  readonly place: number
+}
+
+/** Follows the words of a passage through the whole text: each stands behind the one before. It ends where one does not. */
+function placedPassage({ children, map }: Token, source: string, starts: readonly number[]): PlacedPassage {
+  const [first, last] = map ?? [0, 0]
+  const start = starts[first] ?? source.length
+  const own = source.slice(start, starts[last] ?? source.length)
+  const pieces: Piece[] = []
+  let cursor = 0
+  let text = ''
+  for (const { token, words } of readTokens(children ?? [])) {
+    if (cursor !== -1 && WRITTEN.has(token.type) && token.content !== '') {
+      const place = own.indexOf(token.content, cursor)
+      if (place !== -1 && token.type === 'text' && words !== null)
+        pieces.push({ from: text.length, length: words.length, place: start + place })
+      cursor = place === -1 ? -1 : place + token.content.length
+    }
+    text += words ?? ''
+  }
+  return { text, placeOf: at => placeIn(pieces, at) }
+}
+
+function placeIn(pieces: readonly Piece[], at: number): number | null {
+  let [low, high] = [0, pieces.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((pieces[middle]?.from ?? 0) <= at) low = middle + 1
+    else high = middle
+  }
+  const piece = pieces[low - 1]
+  return piece && at < piece.from + piece.length ? piece.place + at - piece.from : null
+}
+
 function passageOf({ children, map }: Token): Passage {
   const text = readable(children ?? [])
   const [first, end] = map ?? [0, 0]
@@ -45,17 +114,18 @@ function passageOf({ children, map }: Token): Passage {
   return { text, lines: end - first === count ? Array.from({ length: count }, (_, at) => first + at) : null }
 }
 
-function readable(tokens: readonly Token[]): string {
-  const parts: string[] = []
+const readable = (tokens: readonly Token[]): string => [...readTokens(tokens)].map(({ words }) => words ?? '').join('')
+
+/** The tokens of a passage with their words; null for those in links and code, which are not read. */
+function* readTokens(tokens: readonly Token[]): Generator<{ readonly token: Token; readonly words: string | null }> {
   let links = 0
   let code = 0
   for (const token of tokens) {
     if (token.type === 'link_close') links--
     if (token.type === 'html_inline') code = Math.max(0, code + codeDepth(token.content))
-    if (links === 0 && code === 0) parts.push(wordsOf(token))
+    yield { token, words: links === 0 && code === 0 ? wordsOf(token) : null }
     if (token.type === 'link_open') links++
   }
-  return parts.join('')
 }
 
 function wordsOf(token: Token): string {

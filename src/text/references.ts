@@ -74,6 +74,17 @@ function* referencesIn({ text }: Passage, base: string): Generator<Reference> {
   for (const [, project = null, id = ''] of rest.matchAll(COMMITS)) yield { kind: 'commit', project, name: id }
 }
 
+/** Returns where in the text of a passage a reference to the text's own project begins, with its sign. Commits are not among them. */
+export function localReferences(text: string): number[] {
+  const found: number[] = []
+  // As long as the URL, so that the places stay.
+  const rest = text.replace(URLS, url => ' '.repeat(url.length))
+  for (const pattern of [NUMBERED, NAMED]) {
+    for (const { index, 1: project } of rest.matchAll(pattern)) if (project === undefined) found.push(index)
+  }
+  return found
+}
+
 const PAGES: { readonly [page: string]: ReferenceKind } = {
   issues: 'issue',
   merge_requests: 'merge_request',

@@ -3,6 +3,7 @@ import t from 'tap'
 import { closedIssues } from '../../src/text/closing.js'
 import { commandLines, MOST_COMMANDS, withoutLines } from '../../src/text/commands.js'
 import { LONGEST_READ } from '../../src/text/markdown.js'
+import { withProject } from '../../src/text/moving.js'
 import { MOST_MENTIONS, MOST_REFERENCES, parseText, type Reference } from '../../src/text/references.js'
 
 const BASE = 'https://git.example.org/here'
@@ -44,6 +45,25 @@ t.test('references', async t => {
   for (const [text, ...found] of cases) {
     t.same(parseText(text, BASE).references.map(short).sort(), [...found].sort(), JSON.stringify(text))
   }
+})
+
+t.test('references in another project', async t => {
+  const cases: [text: string, moved: string][] = [
+    ['see #1, !2 and $3.', 'see a/b#1, a/b!2 and a/b$3.'],
+    ['~bug ~"two words" %v1.0 @ada deadbeef', 'a/b~bug a/b~"two words" a/b%v1.0 @ada deadbeef'],
+    ['x/y#1 x/y~bug a#1 #1a', 'x/y#1 x/y~bug a#1 #1a'],
+    ['`#1` #1 ``#2`` #2', '`#1` a/b#1 ``#2`` a/b#2'],
+    ['```\n#1\n```\n\n#1', '```\n#1\n```\n\na/b#1'],
+    ['> #1\n\n- #2\n  - **#3**\r\n\r\n## #4', '> #1\n\n- a/b#2\n  - **a/b#3**\r\n\r\n## a/b#4'],
+    ['[#1](http://x/#2) #1 <b>#2</b> https://x/y#3 #3', '[#1](http://x/#2) a/b#1 <b>a/b#2</b> https://x/y#3 a/b#3'],
+    ['\\#1 &#35;2 #3', '\\#1 &#35;2 a/b#3'],
+    ['x #1\n  y #2\\\n#3', 'x a/b#1\n  y a/b#2\\\na/b#3'],
+    ['#1'.repeat(3), 'a/b#1#1#1'],
+    ['nothing', 'nothing']
+  ]
+  for (const [text, moved] of cases) t.equal(withProject(text, 'a/b'), moved, JSON.stringify(text))
+  const many = '#1 '.repeat(LONGEST_READ / 3)
+  t.equal(withProject(many, 'a/b'), 'a/b#1 '.repeat(LONGEST_READ / 3).trimEnd() + ' '.repeat(1), 'as many as are read')
 })
 
 t.test('mentions', async t => {

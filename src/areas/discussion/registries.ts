@@ -7,6 +7,7 @@ import { execute, marks, padded, rows } from '../../db/sql.js'
 import { REPORTER } from '../../lib/levels.js'
 import { addMoveStep } from '../issues/move.js'
 import { addParticipation, addReading } from '../participation/readings.js'
+import { rewriteNotes } from './moved-texts.js'
 import { addReferrerReader } from './referrers.queries.js'
 
 addReading(
@@ -79,6 +80,7 @@ addMoveStep('discussion', async (from, to) => {
      where noteable_type = 'Issue' and noteable_id = ? and not is_system order by id`,
     [to.project_id, to.id, from.id]
   )
+  await rewriteNotes(from, to)
   await execute(
     `insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at)
      select 'Issue', ?, name, user_id, created_at, updated_at from award_emoji

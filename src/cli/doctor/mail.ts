@@ -24,7 +24,7 @@ export const mailCheck: Check = {
       )
     }
     const secure = said.some(line => line === 'C: STARTTLS') || smtp.tls === 'tls'
-    return `${smtp.host}:${smtp.port} answers${secure ? ' with TLS' : ''}${smtp.user === null ? '' : ` and takes ${smtp.user}`}`
+    return `${smtp.host}:${smtp.port} answers${secure ? ' with TLS' : ''}${smtp.user === '' ? '' : ` and takes ${smtp.user}`}`
   }
 }
 

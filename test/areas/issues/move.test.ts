@@ -41,7 +41,7 @@ t.test('an issue moves', async t => {
   const [milestone] = (await from.owner.get(`/projects/${from.project.id}/milestones`)).json()
   const body = {
     title: 'moves',
-    description: 'about it',
+    description: 'about #9 and `#9`',
     labels: 'kept,lost',
     milestone_id: milestone.id,
     assignee_id: author.id,
@@ -49,6 +49,7 @@ t.test('an issue moves', async t => {
     confidential: true
   }
   const old = (await app.as(author).post(from.issues, body)).json()
+  await from.owner.post(`${from.issues}/${old.id}/notes`, { body: 'like !8' })
   await app.runJobs()
   await from.hook({ confidentialIssuesEvents: true })
   await Hook.create({ projectId: to.id, url: 'http://127.0.0.1:9/', confidentialIssuesEvents: true })
@@ -58,7 +59,7 @@ t.test('an issue moves', async t => {
     iid: 2,
     project_id: to.id,
     title: 'moves',
-    description: 'about it',
+    description: `about ${from.project.path}#9 and \`#9\``,
     state: 'opened',
     labels: ['kept'],
     milestone: { title: 'v1', project_id: to.id },
@@ -68,6 +69,9 @@ t.test('an issue moves', async t => {
     confidential: true,
     created_at: old.created_at
   })
+  t.match((await from.owner.get(`${issues}/${moved.json().id}/notes`)).json(), [
+    { body: `like ${from.project.path}!8` }
+  ])
   t.match((await from.owner.get(`${from.issues}/${old.id}`)).json(), { state: 'closed', labels: ['kept', 'lost'] })
   t.match((await from.owner.get(`/projects/${from.project.id}`)).json(), { open_issues_count: 0 })
   t.match((await from.owner.get(`/projects/${to.id}`)).json(), { open_issues_count: 2 })

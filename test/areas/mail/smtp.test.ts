@@ -288,11 +288,16 @@ t.test('no name, subject or address makes another header or another recipient', 
 t.test('strange letters are right, or refused by name', async t => {
   const server = await smtpServer(t)
   sendTo(server.port)
-  t.match(await (await send('jos@bücher.example')).now(), { state: 'sent' })
-  t.equal(server.mails.at(-1)?.to, 'jos@bücher.example')
-  const sent = await send('josé@example.org')
-  const found = await sent.now()
-  t.equal(found?.state, server.mails.length === 2 ? 'sent' : 'failed', String(found?.error))
+  for (const address of ['jos@bücher.example', 'josé@example.org', "o'neil+x@example.org", '例え@例え.jp']) {
+    t.match(await (await send(address)).now(), { state: 'sent' }, address)
+    t.equal(server.mails.at(-1)?.to, address)
+  }
+  const old = await smtpServer(t, { hideSMTPUTF8: true })
+  old.refuse.recipient = address =>
+    /^\P{ASCII}|é@/u.test(address) ? '553 5.6.7 Non-ASCII address not supported' : null
+  sendTo(old.port)
+  t.match(await (await send('josé@example.org')).now(), { state: 'failed', error: /553 5\.6\.7/ })
+  t.match(await (await send('jos@bücher.example')).now(), { state: 'sent' }, 'a domain has an ASCII form')
   t.match(await (await send('plain@example.org')).now(), { state: 'sent' }, 'others get theirs')
 })
 
