@@ -9,6 +9,7 @@ const SMALL = { none: 'no membership, visibility, setting, token or user' }
 const RUNS = { none: 'a runner runs a build, whose record says which runner it was' }
 const READS = { none: 'it writes nothing' }
 const HEARS = { none: 'what a user wants to hear concerns nobody else' }
+const TODOS = { none: 'to-dos concern nobody but their user' }
 const PLANS = { none: 'the records and the activity show who plans what' }
 
 const api: { readonly [route: string]: Audited } = {
@@ -43,6 +44,10 @@ const api: { readonly [route: string]: Audited } = {
   'POST /projects/:id/star': SMALL,
   'DELETE /projects/:id/star': SMALL,
   'POST /projects/:id/uploads': SMALL,
+  'DELETE /todos': TODOS,
+  'DELETE /todos/:id': TODOS,
+  'POST /projects/:id/issues/:issue_id/todo': TODOS,
+  'POST /projects/:id/merge_requests/:merge_request_id/todo': TODOS,
   'PUT /notification_settings': HEARS,
   'PUT /projects/:id/notification_settings': HEARS,
   'PUT /groups/:id/notification_settings': HEARS,
@@ -202,6 +207,13 @@ function ofSources(of: 'projects' | 'groups'): { readonly [route: string]: Audit
 const others: { readonly [route: string]: Audited } = {
   'POST /users/sign_in': ['session.create'],
   'POST /users/sign_out': ['session.delete'],
+  'POST /users/sign_up': { none: 'nobody is a user before the address is confirmed' },
+  'POST /users/sign_up/confirm': ['user.create'],
+  'POST /users/confirmation': ['email.confirm'],
+  'POST /users/confirmation/new': { none: 'a mail is sent' },
+  'POST /users/password/new': { none: 'a mail is sent' },
+  'POST /users/password/edit': ['user.password'],
+  'POST /-/unsubscribe': HEARS,
   'POST /profile/personal_access_tokens': ['token.create'],
   'POST /profile/personal_access_tokens/:id/revoke': ['token.revoke'],
   'POST /profile/sessions/:id/revoke': ['session.delete'],

@@ -104,7 +104,7 @@ t.test('notifications are explained level by level and event by event', async t 
   t.match(await explain(guest.username, `${project.path}#2`), {
     stdout: /may read it: no.*new_note +no +the user may not/s
   })
-  await execute('update users set confirmed_at = null where id = ?', [id])
+  await execute('update users set email_confirmed_at = null where id = ?', [id])
   const { stdout } = await explain(username, project.path)
   t.match(stdout, /switched on: close_issue\n/)
   t.match(stdout, /close_issue +no +no address of the user is confirmed\n/)

@@ -11,7 +11,7 @@ import { testApp } from '../../helpers/app.js'
 import type { TestProject, TestUser } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
 import { endBuild, makePipeline } from '../builds/make-builds.js'
-import { accept, makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
+import { accept, makeBranch, makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 
 const app = await testApp(t)
 const { make } = app
@@ -36,7 +36,7 @@ async function mailed(people: People): Promise<string[]> {
 /** The newest mail to a user. */
 async function letterTo({ email }: TestUser): Promise<ParsedMail> {
   const folder = join(config().home, 'mail')
-  const files = readdirSync(folder).sort().reverse()
+  const files = readdirSync(folder).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
   for (const file of files) {
     const mail = await simpleParser(readFileSync(join(folder, file)))
     if (JSON.stringify(mail.to).includes(`"${email}"`)) return mail
@@ -247,6 +247,20 @@ t.test('merge requests: new, reassigned, closed, reopened and merged', async t =
     'merge-request watcher watcher'
   ])
   t.match((await letterTo(bob)).text, /merged the merge request/)
+
+  await makeBranch(project, 'waiting')
+  const waits = await makeMergeRequest(project, { source_branch: 'waiting' })
+  await mailed(people)
+  await execute('update merge_requests set merge_when_build_succeeds = true, merge_user_id = ? where id = ?', [
+    people.owner.id,
+    waits.id
+  ])
+  await accept(project, waits.id)
+  t.same(
+    await mailed(people),
+    ['merge-request custom custom', 'merge-request owner author', 'merge-request watcher watcher'],
+    'what was merged by itself is told to its merger, too'
+  )
 })
 
 t.test('pipelines: failures and successes, for who started them and who wants to hear', async t => {
