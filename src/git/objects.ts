@@ -7,7 +7,7 @@ import { GitFailure } from './run.js'
 import { openTree, type Tree } from './tree-object.js'
 
 export { type Commit, parseCommit, parseTag, type Tag } from './parse.js'
-export { parseTree, type Tree, type TreeEntry } from './tree-object.js'
+export type { Tree, TreeEntry } from './tree-object.js'
 
 /** An object is missing that another one, or a ref, refers to: the repository has lost something. */
 export class DamagedRepository extends GitFailure {

@@ -1,5 +1,6 @@
 // The entries of a tree as git stores them, by latin1 names. They are found in the bytes by halving, and a changed tree is
 // spliced from the bytes of the old one.
+import { entryAt, ID_BYTES, nameAt, nameEnd } from './tree-object.js'
 
 export interface StoredEntry {
   readonly mode: string
@@ -13,13 +14,12 @@ export interface StoredEntries {
   with(entries: readonly { readonly name: string; readonly slot: StoredEntry | null }[]): Buffer
 }
 
-const ID_BYTES = 20
-const SPACE = 32
 const FOLDER = '040000'
 
-/** Finds the entries of a raw tree. Throws when the tree is incomplete, or out of git's order. */
+/** Finds the entries of a raw tree. One that is out of git's order is put in order. Throws when the tree is incomplete. */
 export function storedEntries(raw: Buffer): StoredEntries {
-  const places = placesOf(raw)
+  const { places, sorted } = placesOf(raw)
+  if (!sorted) return storedEntries(inOrder(raw, places))
   const count = places.length - 1
   const keyAt = (index: number) => keyOf(raw, places[index] ?? 0)
   /** The first entry whose key is not before this one. */
@@ -44,7 +44,7 @@ export function storedEntries(raw: Buffer): StoredEntries {
     count,
     find: name => {
       const index = indexOf(name)
-      return index === -1 ? null : entryAt(raw, places[index] ?? 0)
+      return index === -1 ? null : slotAt(raw, places[index] ?? 0)
     },
     with: entries => {
       const gone = entries.flatMap(({ name }) => {
@@ -72,35 +72,43 @@ export function storedEntries(raw: Buffer): StoredEntries {
   }
 }
 
-/** Where each entry begins, and the end. */
-function placesOf(raw: Buffer): number[] {
+/** Where each entry begins, and the end; and whether each stands behind the one before. */
+function placesOf(raw: Buffer): { readonly places: readonly number[]; readonly sorted: boolean } {
   const places: number[] = []
+  let sorted = true
   let before = ''
   let at = 0
   while (at < raw.length) {
-    const end = raw.indexOf(0, at)
-    if (end === -1 || end + ID_BYTES >= raw.length) throw new Error('a tree is incomplete')
     const key = keyOf(raw, at)
-    if (places.length > 0 && key <= before) throw new Error('a tree is out of order')
+    if (places.length > 0 && key <= before) sorted = false
     places.push(at)
     before = key
-    at = end + 1 + ID_BYTES
+    at = endOf(raw, at)
   }
   places.push(at)
-  return places
+  return { places, sorted }
 }
+
+/** Of a name that a damaged tree has twice, the last entry stays. */
+function inOrder(raw: Buffer, places: readonly number[]): Buffer {
+  const byName = new Map(places.slice(0, -1).map(at => [keyOf(raw, at).replace(/\/$/, ''), at]))
+  const kept = [...byName.values()].map(at => ({ at, key: keyOf(raw, at) })).sort((a, b) => (a.key < b.key ? -1 : 1))
+  return Buffer.concat(kept.map(({ at }) => raw.subarray(at, endOf(raw, at))))
+}
+
+const endOf = (raw: Buffer, at: number) => nameEnd(raw, nameAt(raw, at)) + 1 + ID_BYTES
 
 /** The name in git's order: a folder stands as if it ended with a slash. */
 function keyOf(raw: Buffer, at: number): string {
-  const name = raw.toString('latin1', raw.indexOf(SPACE, at) + 1, raw.indexOf(0, at))
-  return modeAt(raw, at) === FOLDER ? `${name}/` : name
+  const from = nameAt(raw, at)
+  const name = raw.toString('latin1', from, nameEnd(raw, from))
+  return raw.toString('latin1', at, from - 1).padStart(6, '0') === FOLDER ? `${name}/` : name
 }
 
-const modeAt = (raw: Buffer, at: number) => raw.toString('latin1', at, raw.indexOf(SPACE, at)).padStart(6, '0')
-
-function entryAt(raw: Buffer, at: number): StoredEntry {
-  const end = raw.indexOf(0, at)
-  return { mode: modeAt(raw, at), id: raw.toString('hex', end + 1, end + 1 + ID_BYTES) }
+function slotAt(raw: Buffer, at: number): StoredEntry {
+  const from = nameAt(raw, at)
+  const { mode, id } = entryAt(raw, at, from, nameEnd(raw, from))
+  return { mode, id }
 }
 
 const bytesOf = (name: string, { mode, id }: StoredEntry) =>

@@ -27,7 +27,7 @@ const SMALL = 65_536
 const PART = 2000
 /** A mark for the place of each 256th entry makes finding a name among a million a matter of microseconds. */
 const MARKED = 256
-const ID_BYTES = 20
+export const ID_BYTES = 20
 const SPACE = 32
 const SLASH = 47
 const REPLACEMENT = '\ufffd'
@@ -142,22 +142,24 @@ function scan(raw: Buffer, from: number, to: number, name: string): TreeEntry | 
 }
 
 /** Returns where the name of the entry at a place begins. A mode has five or six digits. */
-function nameAt(raw: Buffer, at: number): number {
+export function nameAt(raw: Buffer, at: number): number {
   if (raw[at + 5] === SPACE) return at + 6
   return raw[at + 6] === SPACE ? at + 7 : raw.indexOf(SPACE, at) + 1
 }
 
-function nameEnd(raw: Buffer, from: number): number {
+/** Returns where a name ends. Throws when the entry is not whole. */
+export function nameEnd(raw: Buffer, from: number): number {
   let end = from
   while (raw[end] !== 0 && end < raw.length) end++
   if (from === 0 || end + ID_BYTES >= raw.length) throw new Error('a tree is incomplete')
   return end
 }
 
-function entryAt(raw: Buffer, at: number, name: number, end: number, encoding: 'utf8' | 'latin1' = 'utf8'): TreeEntry {
+/** Returns the entry at a place, whose name stands between two others. */
+export function entryAt(raw: Buffer, at: number, name: number, end: number): TreeEntry {
   const mode = raw.toString('latin1', at, name - 1).padStart(6, '0')
   const id = raw.toString('hex', end + 1, end + 1 + ID_BYTES)
-  return { mode, name: raw.toString(encoding, name, end), type: typeOf(mode), id }
+  return { mode, name: raw.toString('utf8', name, end), type: typeOf(mode), id }
 }
 
 function typeOf(mode: string): TreeEntry['type'] {
@@ -172,16 +174,13 @@ function endOf(raw: Buffer, from: number, count: number): number {
   return at
 }
 
-/**
- * Returns the entries of a raw tree, in git's order. The `encoding` latin1 keeps every byte of a name. Throws when the
- * tree is incomplete.
- */
-export function parseTree(content: Buffer, encoding: 'utf8' | 'latin1' = 'utf8'): TreeEntry[] {
+/** Returns the entries of a raw tree, in git's order. Throws when the tree is incomplete. */
+export function parseTree(content: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = []
   for (let at = 0; at < content.length; ) {
     const name = nameAt(content, at)
     const end = nameEnd(content, name)
-    entries.push(entryAt(content, at, name, end, encoding))
+    entries.push(entryAt(content, at, name, end))
     at = end + 1 + ID_BYTES
   }
   return entries

@@ -74,8 +74,23 @@ t.test('it writes what git writes', async t => {
   t.ok(execFileSync('git', ['cat-file', 'tree', made], { cwd: folder }).equals(raw))
 })
 
-t.test('a tree that is cut or out of order is an error', async t => {
+t.test('a tree that is out of order is put in order', async t => {
+  const raw = Buffer.concat([entry('b'), entry('a', '040000'), entry('a.b'), entry('b', '100755', OTHER)])
+  const stored = storedEntries(raw)
+  t.equal(stored.count, 3)
+  t.ok(stored.with([]).equals(Buffer.concat([entry('a.b'), entry('a', '040000'), entry('b', '100755', OTHER)])))
+})
+
+t.test('a damaged tree may have an entry without a name', async t => {
+  const raw = Buffer.concat([entry('b'), entry(''), entry('')])
+  t.ok(
+    storedEntries(raw)
+      .with([])
+      .equals(Buffer.concat([entry(''), entry('b')]))
+  )
+})
+
+t.test('a tree that is cut is an error', async t => {
   t.throws(() => storedEntries(entry('a').subarray(0, 20)), /incomplete/)
   t.throws(() => storedEntries(Buffer.from('100644 a')), /incomplete/)
-  t.throws(() => storedEntries(Buffer.concat([entry('b'), entry('a')])), /out of order/)
 })
