@@ -3,28 +3,14 @@
 import { execute } from '../src/db/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { report } from './lib/figure.js'
+import { measureList } from './lib/lists.js'
 import { get, rate, stopLoad } from './lib/load.js'
 import { ask, createProject } from './lib/rest.js'
 import { seedIssues } from './lib/seed.js'
-import { statementsOf } from './lib/statements.js'
 
-const LISTS_LIMIT = 2500
 const CREATE_LIMIT = 500
 const ISSUES = 1_000_000
 const WRITERS = 50
-
-async function measureList({ port, parts, admin }: Prepared, name: string, path: string): Promise<void> {
-  const request = get(`/api/v3${path}`, admin.token)
-  const { perSecond, ...detail } = await rate({ port, requests: [request], connections: 16, parts, rounds: 3 })
-  report({
-    name: `issues, ${name}`,
-    value: perSecond,
-    unit: 'requests/s',
-    limit: LISTS_LIMIT,
-    better: 'higher',
-    detail: { ...detail, statements: await statementsOf(port, request) }
-  })
-}
 
 async function measureCreation({ port, parts, admin }: Prepared, project: number): Promise<void> {
   const body = JSON.stringify({ title: 'An issue of a writer', description: 'what there is to do' })
@@ -63,7 +49,11 @@ async function measure(appliance: Prepared): Promise<void> {
     ['made by the asker', '/issues'],
     ['made by the asker, with a label', '/issues?labels=rare']
   ]
-  for (const [name, path] of lists) if (!only || name.includes(only)) await measureList(appliance, name, path)
+  for (const [name, path] of lists) {
+    if (only && !name.includes(only)) continue
+    const request = get(`/api/v3${path}`, appliance.admin.token)
+    await measureList(appliance, { name: `issues, ${name}`, request, rounds: 3 })
+  }
   await ask(appliance, 'GET', `/projects/${project.id}/labels`)
   await measureCreation(appliance, project.id)
 }

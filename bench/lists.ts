@@ -4,44 +4,13 @@
 import { nobody, originOf } from '../src/access/actor.js'
 import { createUser } from '../src/areas/users/users.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
-import { report } from './lib/figure.js'
-import { burst, get, rate, stopLoad } from './lib/load.js'
+import { measureList } from './lib/lists.js'
+import { get, stopLoad } from './lib/load.js'
 import { ask, commitFile, createProject } from './lib/rest.js'
-import { PROJECTS, seedBuilds, seedGroupMembers, seedMemberships, seedProjects, statementCount } from './lib/seed.js'
+import { PROJECTS, seedBuilds, seedGroupMembers, seedMemberships, seedProjects } from './lib/seed.js'
 
-const LIMIT = 2500
 const MEMBERS = 10_000
 const PER_PAGE = 20
-const SAMPLE = 200
-
-async function statementsOf(port: number, request: string): Promise<number> {
-  const before = await statementCount()
-  let asked = 0
-  const until = performance.now() + 1000
-  while (asked < SAMPLE && performance.now() < until) {
-    asked += (await burst({ port, requests: [request], connections: 1, milliseconds: 100 })).count
-  }
-  return Math.round(((await statementCount()) - before) / asked)
-}
-
-async function measureList(appliance: Prepared, name: string, request: string): Promise<void> {
-  const { port, parts } = appliance
-  const found = await rate({
-    port,
-    requests: [request],
-    connections: 16,
-    parts
-  })
-  const { perSecond, ...detail } = found
-  report({
-    name: `list, ${name}`,
-    value: perSecond,
-    unit: 'requests/s',
-    limit: LIMIT,
-    better: 'higher',
-    detail: { ...detail, statements: await statementsOf(port, request) }
-  })
-}
 
 /** Creates a project with builds of real commits, because a list of builds shows commits. Gives its id. */
 async function projectWithBuilds(appliance: Prepared): Promise<number> {
@@ -70,23 +39,21 @@ async function measure(appliance: Prepared): Promise<void> {
   )
   await seedMemberships(member.id, firstProject, 50)
   const { token } = appliance.admin
-  await measureList(appliance, 'all projects, by an administrator', get('/api/v3/projects/all', token))
+  const list = (name: string, path: string, asker = token) =>
+    measureList(appliance, { name: `list, ${name}`, request: get(`/api/v3${path}`, asker) })
+  await list('all projects, by an administrator', '/projects/all')
   const lastPage = (total: number) => Math.floor(total / PER_PAGE)
-  await measureList(
-    appliance,
-    'all projects, the last page',
-    get(`/api/v3/projects/all?page=${lastPage(PROJECTS)}`, token)
-  )
-  await measureList(appliance, 'projects that a user sees', get('/api/v3/projects/visible', member.privateToken))
+  await list('all projects, the last page', `/projects/all?page=${lastPage(PROJECTS)}`)
+  await list('projects that a user sees', '/projects/visible', member.privateToken)
   const group = await ask<{ id: number }>(appliance, 'POST', '/groups', { name: 'Crowd', path: 'crowd' })
   await seedGroupMembers(group.id, MEMBERS)
-  const members = `/api/v3/groups/${group.id}/members`
-  await measureList(appliance, 'members of a group of 10,000', get(members, token))
-  await measureList(appliance, 'members, the last page', get(`${members}?page=${lastPage(MEMBERS)}`, token))
-  await measureList(appliance, 'the 50 projects of a member', get('/api/v3/projects', member.privateToken))
-  await measureList(appliance, 'users, by an administrator', get('/api/v3/users', token))
-  await measureList(appliance, 'users, by a user', get('/api/v3/users', member.privateToken))
-  await measureList(appliance, 'builds of a project', get(`/api/v3/projects/${built}/builds`, token))
+  const members = `/groups/${group.id}/members`
+  await list('members of a group of 10,000', members)
+  await list('members, the last page', `${members}?page=${lastPage(MEMBERS)}`)
+  await list('the 50 projects of a member', '/projects', member.privateToken)
+  await list('users, by an administrator', '/users')
+  await list('users, by a user', '/users', member.privateToken)
+  await list('builds of a project', `/projects/${built}/builds`)
 }
 
 await withAppliance({}, measure)

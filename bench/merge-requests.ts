@@ -3,9 +3,9 @@
 import { execute } from '../src/db/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { percentile, report } from './lib/figure.js'
-import { get, rate, stopLoad } from './lib/load.js'
+import { measureList } from './lib/lists.js'
+import { get, stopLoad } from './lib/load.js'
 import { ask, commitFile, createProject, type ProjectRecord } from './lib/rest.js'
-import { statementCount } from './lib/seed.js'
 
 const MERGES = 60
 const LARGE = 12
@@ -85,25 +85,14 @@ async function seed(project: ProjectRecord, author: number): Promise<void> {
 
 async function measureLists(appliance: Prepared, project: ProjectRecord): Promise<void> {
   await seed(project, appliance.admin.id)
-  const { port, parts, admin } = appliance
   const lists = {
     'merge requests of a project': '',
     'open merge requests, by their change': '?state=opened&order_by=updated_at',
     'merged merge requests, page 100': '?state=merged&page=100'
   }
   for (const [name, query] of Object.entries(lists)) {
-    const request = get(`/api/v3/projects/${project.id}/merge_requests${query}`, admin.token)
-    const before = await statementCount()
-    const { perSecond, ...detail } = await rate({ port, requests: [request], connections: 16, parts })
-    const statements = (await statementCount()) - before
-    report({
-      name: `list, ${name}`,
-      value: perSecond,
-      unit: 'requests/s',
-      limit: 2500,
-      better: 'higher',
-      detail: { ...detail, statements_in_all: statements }
-    })
+    const request = get(`/api/v3/projects/${project.id}/merge_requests${query}`, appliance.admin.token)
+    await measureList(appliance, { name: `list, ${name}`, request })
   }
 }
 

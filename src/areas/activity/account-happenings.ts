@@ -52,3 +52,18 @@ export type AccountHappening =
   | { readonly kind: 'password.offered'; readonly userId: number }
   /** Somebody has signed up and must confirm the address. */
   | { readonly kind: 'sign_up.asked'; readonly signUpId: number }
+
+/** For the tables of those who do not hear of them. */
+export const MAILED_ALONE: { readonly [Kind in AccountHappening['kind']]: null } = {
+  'member.changed': null,
+  'access.requested': null,
+  'access.denied': null,
+  'email.added': null,
+  'email.changed': null,
+  'password.changed': null,
+  'token.created': null,
+  'sign_in.from_new_address': null,
+  'mail.asked': null,
+  'password.offered': null,
+  'sign_up.asked': null
+}

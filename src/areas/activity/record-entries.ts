@@ -1,4 +1,5 @@
 // Maps happenings that contain their record to entries of the feed.
+import { MAILED_ALONE } from './account-happenings.js'
 import type { FeedAction, FeedEntry } from './feed.js'
 import type { Stored } from './happenings.js'
 import type { ByKind } from './listeners.js'
@@ -21,18 +22,7 @@ export const recordEntries = {
   'member.removed': ({ happening: { member, expired } }) =>
     memberEntry(member, expired ? 'removed due to membership expiration from' : 'left'),
   'project.created': ({ happening: { project, by } }) => ({ projectId: project.id, authorId: by, action: 'created' }),
-  // What mail tells alone.
-  'member.changed': null,
-  'access.requested': null,
-  'access.denied': null,
-  'email.added': null,
-  'email.changed': null,
-  'password.changed': null,
-  'token.created': null,
-  'sign_in.from_new_address': null,
-  'mail.asked': null,
-  'password.offered': null,
-  'sign_up.asked': null,
+  ...MAILED_ALONE,
   // The restore brings back the rows of the feed.
   'project.restored': null,
   'project.renamed': null,

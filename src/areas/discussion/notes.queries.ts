@@ -2,6 +2,7 @@ import type { Actor } from '../../access/actor.js'
 import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { marks, padded, row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
+import type { ShownProject } from '../refs/ref-changes.queries.js'
 import type { Noteable, NoteableType } from './noteables.js'
 import { readableReferrers } from './referrers.queries.js'
 
@@ -68,17 +69,10 @@ export async function readNotes(ids: readonly number[]): Promise<ReadonlyMap<num
 }
 
 /** A note with what hooks tell of its project and its author. */
-export interface ToldNoteRow extends NoteRow {
+export interface ToldNoteRow extends NoteRow, ShownProject {
   readonly commit_id: string | null
   readonly updated_by_id: number | null
   readonly author_email: string
-  readonly project_name: string
-  readonly project_path: string
-  readonly description: string | null
-  readonly visibility_level: number
-  readonly default_branch: string | null
-  readonly namespace_name: string
-  readonly namespace_path: string
 }
 
 /** Returns undefined when the note, its author or its project is gone. */

@@ -9,6 +9,7 @@ import {
   projectPayload,
   userPayload
 } from '../../webhooks/system-payloads.js'
+import { MAILED_ALONE } from '../activity/account-happenings.js'
 import type { Stored } from '../activity/happenings.js'
 import type { ByKind } from '../activity/listeners.js'
 import type { ProjectSnapshot } from '../activity/project-snapshots.js'
@@ -41,17 +42,7 @@ export const recordEvents = {
     moveEvent('project_transfer', project, old),
   'project.deleted': ({ happening: { project } }) => projectEvent('project_destroy', project),
   // Not specified: events for what mail tells alone.
-  'member.changed': null,
-  'access.requested': null,
-  'access.denied': null,
-  'email.added': null,
-  'email.changed': null,
-  'password.changed': null,
-  'token.created': null,
-  'sign_in.from_new_address': null,
-  'mail.asked': null,
-  'password.offered': null,
-  'sign_up.asked': null,
+  ...MAILED_ALONE,
   'milestone.changed': null
 } as const satisfies Partial<ByKind<HookEvent>>
 

@@ -8,6 +8,7 @@ import type { Stored, ToldOf } from '../activity/happenings.js'
 import type { IssueSnapshot } from '../activity/plan-snapshots.js'
 import type { HookEvent } from '../hooks/hook-events.js'
 import { payloadProject } from '../refs/pushes.js'
+import type { ShownProject } from '../refs/ref-changes.queries.js'
 
 /** Characters of a description in a payload. */
 const DESCRIPTION_LIMIT = 100_000
@@ -32,15 +33,7 @@ export function feedEntryOfIssue({ happening }: ToldOf<'issue.changed'>): FeedEn
   }
 }
 
-interface ShownRow {
-  readonly project_id: number
-  readonly project_name: string
-  readonly project_path: string
-  readonly description: string | null
-  readonly visibility_level: number
-  readonly default_branch: string | null
-  readonly namespace_name: string
-  readonly namespace_path: string
+interface ShownRow extends ShownProject {
   readonly text: string | null
 }
 

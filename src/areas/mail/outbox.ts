@@ -33,7 +33,7 @@ export interface NewMail<Kind extends MailKind = MailKind> {
 }
 
 /** Jobs of security mail start before all others: somebody waits for the link. */
-const SOON = 10
+export const SOON = 10
 const BATCH = 500
 /** What the columns hold. `insert ignore` would cut what is too long, and nobody would notice. */
 const LONGEST_ONCE = 150

@@ -18,7 +18,7 @@ import { countSent, type DeliveryRow, findDelivery } from './deliveries.queries.
 import { type Held, heldFor, hourOf, queueDigest } from './digest.js'
 import { fillingOf } from './fillings.js'
 import { signedLink } from './links.js'
-import { isSendable } from './outbox.js'
+import { isSendable, SOON } from './outbox.js'
 import { inTurn, noteServer, restingUntil } from './turn.js'
 
 /** Milliseconds. Servers that are away come back within two days, and later most mails are of no use. */
@@ -77,7 +77,7 @@ async function hold(delivery: DeliveryRow): Promise<void> {
 }
 
 async function postpone({ id, always }: DeliveryRow, runAt: Date): Promise<void> {
-  await enqueue('mail.send', { deliveryId: id }, { runAt, ...(always && { priority: 10 }) })
+  await enqueue('mail.send', { deliveryId: id }, { runAt, ...(always && { priority: SOON }) })
 }
 
 async function attempt(delivery: DeliveryRow, signal: AbortSignal | undefined): Promise<void> {

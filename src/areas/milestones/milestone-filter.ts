@@ -9,12 +9,3 @@ export const hasMilestone = (alias: string, title: string): Fragment =>
   title === NO_MILESTONE
     ? { sql: `${alias}.milestone_id is null`, values: [] }
     : { sql: `${alias}.milestone_id in (select s.id from milestones s where s.title = ?)`, values: [title] }
-
-/** The same in one project. */
-export const hasMilestoneOf = (alias: string, projectId: number, title: string): Fragment =>
-  title === NO_MILESTONE
-    ? { sql: `${alias}.milestone_id is null`, values: [] }
-    : {
-        sql: `${alias}.milestone_id = (select s.id from milestones s where s.project_id = ? and s.title = ?)`,
-        values: [projectId, title]
-      }

@@ -9,7 +9,7 @@ import { GUEST } from '../../lib/levels.js'
 import type { TargetType } from '../participation/targets.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { DEFAULT_LEVEL, eventsIn, type LevelName, nameOf, numberOf } from './levels.js'
-import type { Applied, Person, Role } from './recipients.js'
+import { type Applied, type Person, ROLES, type Role } from './recipients.js'
 
 /** What decides who may be concerned. */
 export interface Concerned {
@@ -53,17 +53,6 @@ export async function addressOf(userId: number): Promise<string | undefined> {
 }
 
 /** Each role is a bit, so that the database gathers those of a person. */
-const ROLES: readonly Role[] = [
-  'author',
-  'assignee',
-  'previous_assignee',
-  'participant',
-  'mentioned',
-  'subscriber',
-  'unsubscribed',
-  'label_subscriber',
-  'pipeline_user'
-]
 const bit = (role: Role) => 2 ** ROLES.indexOf(role)
 const rolesIn = (bits: number): ReadonlySet<Role> => new Set(ROLES.filter(role => (bits & bit(role)) !== 0))
 

@@ -5,21 +5,23 @@ import type { EventName, LevelName } from './levels.js'
 export type MailEvent = EventName | 'label_added'
 
 /** What somebody has to do with the target. */
-export type Role =
-  | 'author'
-  | 'assignee'
-  | 'previous_assignee'
+export const ROLES = [
+  'author',
+  'assignee',
+  'previous_assignee',
   /** Has written about it, or was mentioned in it before. */
-  | 'participant'
+  'participant',
   /** By the text that is mailed. */
-  | 'mentioned'
+  'mentioned',
   /** Has asked to hear of it, or not to. */
-  | 'subscriber'
-  | 'unsubscribed'
+  'subscriber',
+  'unsubscribed',
   /** Hears of one of the labels: of those that were added, or of a new target's. */
-  | 'label_subscriber'
+  'label_subscriber',
   /** The pipeline runs in the name of this user. */
-  | 'pipeline_user'
+  'pipeline_user'
+] as const
+export type Role = (typeof ROLES)[number]
 
 /** What holds for a user in the project: the setting of the project, unless that is global; then of the group; then of all. */
 export interface Applied {

@@ -27,7 +27,7 @@ import {
   projectRecord,
   snippetRecords
 } from './export-records.js'
-import { type PagedKind, type ProjectRows, rowsOf } from './export-rows.js'
+import { type ProjectRows, rowsOf } from './export-rows.js'
 import {
   BadProjectArchive,
   FORMAT,
@@ -99,19 +99,8 @@ export async function exportProject(project: ProjectRow, options: ExportOptions,
 const nameOf = (path: string, now: Date): string =>
   `${path.replaceAll('/', '-')}-${now.toISOString().replace(/[-:]|\.\d+/g, '')}.zip`
 
-const PAGED: readonly (PagedKind | 'note' | 'build' | 'commit_status')[] = [
-  'member',
-  'milestone',
-  'protected_branch',
-  'release',
-  'issue',
-  'merge_request',
-  'snippet',
-  'note',
-  'pipeline',
-  'build',
-  'commit_status'
-]
+/** The kinds whose records are counted by a statement of their own. */
+const PAGED = KINDS.filter(kind => kind !== 'project' && kind !== 'label' && kind !== 'board')
 
 async function countAll(source: ProjectRows, id: number, labels: number): Promise<Counts> {
   const counts = Object.fromEntries(KINDS.map(kind => [kind, 0])) as Counts

@@ -16,7 +16,7 @@ import type { HookEvent } from '../hooks/hook-events.js'
 import { projectUrls } from '../projects/project-urls.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { pushedCommits } from './pushed-commits.js'
-import { type ChangeRow, findSettledChange } from './ref-changes.queries.js'
+import { type ChangeRow, findSettledChange, type ShownProject } from './ref-changes.queries.js'
 
 /** Maximum number of characters of a push in the feed. */
 const FEED_LIMIT = 65_536
@@ -95,33 +95,20 @@ const payloadUser = (change: ChangeRow): PayloadUser => ({
   avatarUrl: null
 })
 
-/** The columns of a project that payloads show. */
-type ShownProject = Pick<
-  ChangeRow,
-  | 'project_id'
-  | 'project_name'
-  | 'project_path'
-  | 'description'
-  | 'visibility_level'
-  | 'default_branch'
-  | 'namespace_name'
-  | 'namespace_path'
->
-
-export function payloadProject(change: ShownProject): PayloadProject {
-  const path = `${change.namespace_path}/${change.project_path}`
+export function payloadProject(project: ShownProject): PayloadProject {
+  const path = `${project.namespace_path}/${project.project_path}`
   const { web, http, ssh } = projectUrls(path)
   return {
-    id: change.project_id,
-    name: change.project_name,
+    id: project.project_id,
+    name: project.project_name,
     pathWithNamespace: path,
-    namespace: change.namespace_name,
-    description: change.description,
+    namespace: project.namespace_name,
+    description: project.description,
     webUrl: web,
     avatarUrl: null,
     gitSshUrl: ssh,
     gitHttpUrl: http,
-    visibilityLevel: change.visibility_level,
-    defaultBranch: change.default_branch
+    visibilityLevel: project.visibility_level,
+    defaultBranch: project.default_branch
   }
 }

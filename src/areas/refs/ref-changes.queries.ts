@@ -1,22 +1,26 @@
 import { row } from '../../db/sql.js'
 
 /** A settled ref change with all data that its effects need. */
-export interface ChangeRow {
-  readonly id: number
+/** The columns of a project that payloads of hooks show. */
+export interface ShownProject {
   readonly project_id: number
-  readonly ref: string
-  readonly old_id: string
-  readonly new_id: string
-  readonly user_id: number | null
-  readonly storage: string
   readonly project_name: string
   readonly project_path: string
   readonly description: string | null
   readonly visibility_level: number
   readonly default_branch: string | null
-  readonly builds_enabled: number
   readonly namespace_name: string
   readonly namespace_path: string
+}
+
+export interface ChangeRow extends ShownProject {
+  readonly id: number
+  readonly ref: string
+  readonly old_id: string
+  readonly new_id: string
+  readonly user_id: number | null
+  readonly storage: string
+  readonly builds_enabled: number
   readonly user_name: string | null
   readonly user_username: string | null
   readonly user_email: string | null

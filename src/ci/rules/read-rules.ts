@@ -26,6 +26,9 @@ const CONDITIONS = ['if', 'changes', 'exists', 'when', 'variables']
 const OF_JOBS = ['allow_failure', 'needs', 'interruptible', 'start_in']
 const WHENS = [...BUILD_WHENS, 'never'] as const
 
+/** A rule that says nothing of the job. */
+export const SILENT = { startIn: null, allowFailure: null, needs: null, interruptible: null } as const
+
 /** The rules of a job; null when it has none. */
 export const readRules = (section: Section): CiRule[] | null =>
   readEntries(section, rule => {
@@ -46,14 +49,7 @@ export const readWorkflowRules = (section: Section): CiRule[] | null =>
   readEntries(section, rule => {
     checkKeys(rule, CONDITIONS, ['auto_cancel'])
     const when = readChoice(rule, 'when', ['always', 'never'] as const, 'always')
-    return {
-      ...conditionsOf(rule),
-      when,
-      startIn: null,
-      allowFailure: null,
-      needs: null,
-      interruptible: null
-    }
+    return { ...conditionsOf(rule), ...SILENT, when }
   })
 
 function readEntries(section: Section, read: (rule: Section) => CiRule): CiRule[] | null {

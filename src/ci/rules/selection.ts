@@ -4,7 +4,7 @@ import type { CiJob, CiRule } from '../config-types.js'
 import { checkKeys, given, readList, readSection, reportAt, type Section } from '../config-values.js'
 import { refPatternProblem } from '../refs.js'
 import { type Expression, readExpression } from './expression.js'
-import { readGlobs } from './read-rules.js'
+import { readGlobs, SILENT } from './read-rules.js'
 
 const MOST_CONDITIONS = 50
 
@@ -58,13 +58,10 @@ function readConditions(section: Section): Expression | null {
 }
 
 const ruleOf = (condition: Expression | null, changes: readonly string[] | null): CiRule => ({
+  ...SILENT,
   if: condition,
   changes,
   exists: null,
   when: null,
-  startIn: null,
-  allowFailure: null,
-  variables: [],
-  needs: null,
-  interruptible: null
+  variables: []
 })

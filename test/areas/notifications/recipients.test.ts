@@ -9,23 +9,13 @@ import {
   type Person,
   type Reason,
   type Refusal,
+  ROLES,
   type Role,
   recipientsOf
 } from '../../../src/areas/notifications/recipients.js'
 
 type Level = Applied['level']
 const LEVELS = ['disabled', 'mention', 'participating', 'watch', 'custom'] as const
-const ROLES: readonly Role[] = [
-  'author',
-  'assignee',
-  'previous_assignee',
-  'participant',
-  'mentioned',
-  'subscriber',
-  'unsubscribed',
-  'label_subscriber',
-  'pipeline_user'
-]
 
 interface Values extends Partial<Omit<Person, 'applied' | 'roles'>> {
   readonly level?: Level

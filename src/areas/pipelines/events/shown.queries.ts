@@ -4,18 +4,11 @@ import { type Commit, readCommit } from '../../../git/objects.js'
 import type { PayloadProject, PayloadUser } from '../../../webhooks/payloads.js'
 import { repositoryPath } from '../../projects/repositories.js'
 import { payloadProject } from '../../refs/pushes.js'
+import type { ShownProject } from '../../refs/ref-changes.queries.js'
 import { MOST_BUILDS } from './tell.js'
 
-interface ShownRow {
-  readonly project_id: number
+interface ShownRow extends ShownProject {
   readonly storage: string
-  readonly project_name: string
-  readonly project_path: string
-  readonly description: string | null
-  readonly visibility_level: number
-  readonly default_branch: string | null
-  readonly namespace_name: string
-  readonly namespace_path: string
 }
 
 export interface ShownPlace {

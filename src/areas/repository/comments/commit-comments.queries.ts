@@ -1,5 +1,6 @@
 import { countTotal, type Page, type PageRequest, window } from '../../../db/paginate.js'
 import { row, rows } from '../../../db/sql.js'
+import type { ShownProject } from '../../refs/ref-changes.queries.js'
 
 export interface CommitCommentRow {
   readonly id: number
@@ -42,16 +43,9 @@ export const findCommitComment = (id: number) =>
   row<CommitCommentRow>(`${SELECT} where c.id = ? and c.noteable_type = 'Commit'`, [id])
 
 /** A comment with what hooks tell of its project and its author. */
-export interface ToldCommentRow extends CommitCommentRow {
+export interface ToldCommentRow extends CommitCommentRow, ShownProject {
   readonly author_email: string
   readonly storage: string
-  readonly project_name: string
-  readonly project_path: string
-  readonly description: string | null
-  readonly visibility_level: number
-  readonly default_branch: string | null
-  readonly namespace_name: string
-  readonly namespace_path: string
 }
 
 /** Returns undefined when the comment, its author or its project is gone. */

@@ -1,0 +1,39 @@
+// Measures a list: how many requests a second one server process answers, and how many statements a request takes.
+import type { Prepared } from './appliance.js'
+import { report } from './figure.js'
+import { burst, rate } from './load.js'
+import { statementCount } from './seed.js'
+
+const LIMIT = 2500
+const SAMPLE = 100
+
+export interface List {
+  readonly name: string
+  /** The whole request, as bytes on the wire. */
+  readonly request: string
+  readonly rounds?: number
+}
+
+export async function measureList({ port, parts }: Prepared, { name, request, rounds }: List): Promise<void> {
+  const { perSecond, ...detail } = await rate({ port, requests: [request], connections: 16, parts, rounds })
+  const statements = await statementsOf(port, request)
+  report({
+    name,
+    value: perSecond,
+    unit: 'requests/s',
+    limit: LIMIT,
+    better: 'higher',
+    detail: { ...detail, statements }
+  })
+}
+
+/** How many statements the database counts for a request. */
+async function statementsOf(port: number, request: string): Promise<number> {
+  const before = await statementCount()
+  let asked = 0
+  const until = performance.now() + 1000
+  while (asked < SAMPLE && performance.now() < until) {
+    asked += (await burst({ port, requests: [request], connections: 1, milliseconds: 100 })).count
+  }
+  return Math.round(((await statementCount()) - before) / asked)
+}
