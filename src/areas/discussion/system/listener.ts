@@ -2,10 +2,12 @@
 import { row } from '../../../db/sql.js'
 import type { Told, ToldOf } from '../../activity/happenings.js'
 import type { Listener } from '../../activity/listeners.js'
+import { pushedMessages } from '../../refs/pushed-commits.js'
+import { findSettledChange } from '../../refs/ref-changes.queries.js'
 import { findNote } from '../notes.queries.js'
 import { type Changes, textsOf } from './changes.js'
 import { addSystemNote, type SystemTarget } from './insert.js'
-import { readText, type Source } from './references.js'
+import { readCommits, readText, type Source } from './references.js'
 
 const STATES: { readonly [action: string]: string } = {
   close: 'Status changed to closed',
@@ -105,12 +107,20 @@ async function onNote(told: ToldOf<'note.created'> | ToldOf<'note.edited'>): Pro
   await readText({ text: note.note, authorId: note.author_id, source, at: new Date(told.at) })
 }
 
+async function onPush({ happening, at }: ToldOf<'ref.changed'>): Promise<void> {
+  const change = await findSettledChange(happening.refChangeId)
+  if (!change || change.user_id === null) return
+  const { user_id: authorId, project_id: projectId } = change
+  await readCommits(await pushedMessages(change), { authorId, projectId, at: new Date(at) })
+}
+
 export const systemNotes: Listener = {
   name: 'discussion',
   on: {
     'issue.changed': onIssue,
     'merge_request.changed': onMergeRequest,
     'note.created': onNote,
-    'note.edited': onNote
+    'note.edited': onNote,
+    'ref.changed': onPush
   }
 }
