@@ -8,6 +8,7 @@ import { deleteRows } from '../../db/owned-rows.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
+import { addedMentions, type RecordTexts, textOf } from '../../text/mentions.js'
 import { addLabels, labelsFor, replaceLabels } from '../labels/label-links.js'
 import { withCommands } from '../participation/descriptions.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
@@ -230,8 +231,19 @@ function changesOf(before: LockedIssue, values: IssueValues): IssueChanges {
     milestone_id: pair(before.milestone_id, milestoneId),
     due_date: pair(before.due_date, dueDate)
   }
-  return Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== undefined))
+  const named =
+    changes.title || changes.description ? addedMentions(textOf(before), textOf({ ...before, ...given(values) })) : []
+  return {
+    ...Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== undefined)),
+    ...(named.length > 0 && { named })
+  }
 }
+
+/** The texts that a change sets. */
+const given = ({ title, description }: IssueValues): Partial<RecordTexts> => ({
+  ...(title !== undefined && { title }),
+  ...(description !== undefined && { description })
+})
 
 /** Throws BadParameters when nothing is given. Decided: the time alone is nothing. */
 function requireSomething({ updated_at: _, ...change }: IssueChange): void {

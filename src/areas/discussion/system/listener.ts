@@ -1,5 +1,6 @@
 // Writes automatic notes about what happened to issues and merge requests, and reads the texts that people wrote.
 import { row } from '../../../db/sql.js'
+import { type RecordTexts, textOf } from '../../../text/mentions.js'
 import type { Told, ToldOf } from '../../activity/happenings.js'
 import type { Listener } from '../../activity/listeners.js'
 import { pushedMessages } from '../../refs/pushed-commits.js'
@@ -44,7 +45,7 @@ async function onIssue(told: ToldOf<'issue.changed'>): Promise<void> {
   if (moved) return noteMove(told, target, { by, moved, isNew: action === 'open' })
   await writeNotes({ told, target, action, by, changes })
   if (!hasNewText(action, changes)) return
-  const found = await row<Texts>('select title, description from issues where id = ?', [issue.id])
+  const found = await row<RecordTexts>('select title, description from issues where id = ?', [issue.id])
   await readTexts(told, found, source, by)
 }
 
@@ -54,19 +55,13 @@ async function onMergeRequest(told: ToldOf<'merge_request.changed'>): Promise<vo
   const { id, iid, target_project_id: projectId } = mergeRequest
   await writeNotes({ told, target: { type: 'MergeRequest', id, projectId }, action, by, changes })
   if (!hasNewText(action, changes)) return
-  const found = await row<Texts>('select title, description from merge_requests where id = ?', [id])
+  const found = await row<RecordTexts>('select title, description from merge_requests where id = ?', [id])
   await readTexts(told, found, { type: 'MergeRequest', id, name: String(iid), projectId }, by)
 }
 
-interface Texts {
-  readonly title: string
-  readonly description: string | null
-}
-
-async function readTexts(told: Told, found: Texts | undefined, source: Source, authorId: number): Promise<void> {
+async function readTexts(told: Told, found: RecordTexts | undefined, source: Source, authorId: number): Promise<void> {
   if (!found) return
-  const text = `${found.title}\n\n${found.description ?? ''}`
-  await readText({ text, authorId, source, at: new Date(told.at) })
+  await readText({ text: textOf(found), authorId, source, at: new Date(told.at) })
 }
 
 interface Move {
