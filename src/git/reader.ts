@@ -1,6 +1,6 @@
-// The pool of long-lived `git cat-file --batch-command` processes: at most two for a busy repository, and a limit in
-// total. The reader that was unused for the longest time makes room. On 82k commits a tree takes 0.24 ms this way, and
-// 3.4 ms with its own process.
+// Reads objects. Most come from the files of the repository (`stored/`). For the others there is a pool of long-lived `git
+// cat-file --batch-command` processes: at most two for a busy repository, and a limit in total. The reader that was unused
+// for the longest time makes room.
 
 import { config } from '../config.js'
 import { TooLarge, Unavailable } from '../errors.js'
@@ -10,6 +10,7 @@ import { holdBytes } from './budget.js'
 import { mostAtOnce } from './limits.js'
 import { type Asked, LARGE_OBJECT, openReader, type Reader } from './reader-process.js'
 import { failure, GitFailure, GitLimit, startGit } from './run.js'
+import { forgetStored, readStored } from './stored/stored.js'
 
 export { LARGE_OBJECT } from './reader-process.js'
 
@@ -38,6 +39,11 @@ export const isObjectId = (id: string): boolean => OBJECT_ID.test(id)
  * ref name; each may end in `^{commit}`. Throws GitFailure when git cannot read the repository.
  */
 export async function objectInfo(repository: string, name: string): Promise<ObjectInfo | null> {
+  const named = /^([0-9a-f]{40})(\^\{commit\})?$/.exec(name)
+  const stored = named?.[1] && (await readStored(repository, named[1], LARGE_OBJECT))
+  if (named?.[1] && stored && (!named[2] || stored.type === 'commit')) {
+    return { id: named[1], type: stored.type, size: stored.size }
+  }
   const answer = await ask(repository, 'info', name)
   return answer && { id: answer.id, type: answer.type as ObjectType, size: answer.size }
 }
@@ -62,6 +68,8 @@ export async function readSmall(
   id: string
 ): Promise<(ObjectInfo & { content: Buffer | null }) | null> {
   if (!isObjectId(id)) return null
+  const stored = await readStored(repository, id, LARGE_OBJECT)
+  if (stored) return { id, ...stored }
   const answer = await ask(repository, 'contents', id).catch(async error => {
     // A large object may need more memory than a reader has.
     const about = error instanceof GitLimit && (await objectInfo(repository, id))
@@ -217,6 +225,7 @@ function vacancy(): Promise<void> {
  * until they are gone.
  */
 export async function closeReaders(repository?: string): Promise<void> {
+  forgetStored(repository)
   await Promise.allSettled(repository === undefined ? opening.values() : [opening.get(repository)])
   const chosen = [...readers].filter(reader => repository === undefined || reader.repository === repository)
   await Promise.all(chosen.map(reader => reader.close()))
