@@ -48,17 +48,6 @@ export async function objectInfo(repository: string, name: string): Promise<Obje
   return answer && { id: answer.id, type: answer.type as ObjectType, size: answer.size }
 }
 
-const IN_TREE = /^[0-9a-f]{40}:[\x20-\x7e]{1,1000}$/
-
-/**
- * Returns the id of the object at a path below a tree, with one question for all folders of the path. Null means that there is
- * none, or that git must be asked for each folder: for a submodule, a path that is long or not ASCII, a tree that is missing.
- */
-export async function idInTree(repository: string, treeId: string, path: string): Promise<string | null> {
-  const name = `${treeId}:${path}`
-  return IN_TREE.test(name) ? ((await askChecked(repository, 'info', name))?.id ?? null) : null
-}
-
 /**
  * Returns an object with its content, or null. The content of a large one (LARGE_OBJECT) is null. One question tells both,
  * where asking for the size first would take two.
@@ -133,10 +122,6 @@ async function readLarge(repository: string, { id, type, size }: ObjectInfo, len
 async function ask(repository: string, command: Asked['command'], name: string): Promise<Answer | null> {
   // Git would take the text after a newline for another command.
   if (!ASKABLE.test(name)) throw new TypeError(`not a name to look up: ${JSON.stringify(name)}`)
-  return askChecked(repository, command, name)
-}
-
-async function askChecked(repository: string, command: Asked['command'], name: string): Promise<Answer | null> {
   for (let losses = 0; ; ) {
     const reader = await readerOf(repository)
     const outcome = await reader.ask(command, name)
