@@ -73,7 +73,8 @@ export const recountTotals = (): void =>
     counting.clear()
   })
 
-function lastChange(): Promise<string> {
+/** What names the last change that the audit knows; it may be 50 ms behind one that another process makes. */
+export function lastChange(): Promise<string> {
   const now = performance.now()
   if (looked && now - looked.at < FRESH_MS) return looked.change
   const asked = { at: now, change: readChange() }
