@@ -6,8 +6,8 @@ import { countTotal, type Page, window } from '../../db/paginate.js'
 import { rows } from '../../db/sql.js'
 import { hasTitle, titlesOfFilter } from '../labels/label-filter.js'
 import { hasMilestone } from '../milestones/milestone-filter.js'
-import { and, countAll, IN_PROJECTS, inState, type ListedIssueRow, list, orderOf } from './issue-list.queries.js'
-import { readableIssues } from './issues.queries.js'
+import { and, countAll, IN_PROJECTS, inState, list, orderOf } from './issue-list.queries.js'
+import { type ListedIssueRow, readableIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 /** Projects of a page that is put together, and issues of each. */

@@ -7,9 +7,10 @@ import { hasLabel, hasTitle, titlesOfFilter } from '../labels/label-filter.js'
 import { findLabels } from '../labels/labels.queries.js'
 import { hasMilestone, NO_MILESTONE } from '../milestones/milestone-filter.js'
 import { findMilestoneByTitle } from '../milestones/milestones.queries.js'
+import { shownColumns, shownValues } from '../participation/readings.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { issueCounts } from './issue-counts.js'
-import { COLUMNS, type IssueRow, JOINS, seesConfidential, visibleIssues } from './issues.queries.js'
+import { COLUMNS, JOINS, type ListedIssueRow, seesConfidential, visibleIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 export const ALL: Fragment = { sql: 'true', values: [] }
@@ -166,15 +167,6 @@ async function countOfProject(project: ProjectRow, state: State, actor: Actor): 
   return total - confidential + (own?.total ?? 0)
 }
 
-/** The row of a list, with what the asker has said of the subscription to the issue: null for nothing. */
-export interface ListedIssueRow extends IssueRow {
-  readonly said: number | null
-}
-
-/** A part of the statement costs less than a statement. */
-const SAID = `(select b.subscribed from subscriptions b
-  where b.target_type = 'Issue' and b.target_id = i.id and b.project_id = i.project_id and b.user_id = ?)`
-
 /** What a list is counted by: `exact` when the total follows every change, so that far pages can be read from the end. */
 interface Total {
   readonly exact: boolean
@@ -194,10 +186,10 @@ export async function list(
   // An index gives the ids of the page first; only their rows are joined.
   const read = ({ direction, sql }: Reading) =>
     rows<ListedIssueRow>(
-      `select ${COLUMNS}, ${SAID} as said from (select i.id, i.${order} as place from ${from} where ${where}
+      `select ${COLUMNS}, ${shownColumns('Issue')} from (select i.id, i.${order} as place from ${from} where ${where}
          order by i.${order} ${direction}, i.id ${direction} ${sql}) page join issues i on i.id = page.id ${JOINS}
        order by page.place ${direction}, page.id ${direction}`,
-      [user?.id ?? 0, ...values]
+      [...shownValues(user?.id), ...values]
     )
   if (exact) return pageOf(part, count, asked, read)
   const { page, perPage, sql } = part
