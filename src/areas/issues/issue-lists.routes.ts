@@ -6,7 +6,8 @@ import type { Page } from '../../db/paginate.js'
 import { ProjectParams } from '../../lib/schema.js'
 import { requireMilestone } from '../milestones/milestones.queries.js'
 import { listGroupIssues } from './group-issues.queries.js'
-import { type ListedIssueRow, listMilestoneIssues, listOwnIssues, listProjectIssues } from './issue-list.queries.js'
+import { listMilestoneIssues, listOwnIssues, listProjectIssues } from './issue-list.queries.js'
+import type { ListedIssueRow } from './issue-pages.queries.js'
 import { readListedIssues } from './issue-readings.js'
 import {
   GroupIssueParams,

@@ -4,7 +4,7 @@ import { readLabelTitles } from '../labels/label-links.js'
 import { type MilestoneRow, readMilestones } from '../milestones/milestones.queries.js'
 import { type Counts, readCounts } from '../participation/readings.js'
 import { readSubscribed } from '../participation/subscriptions.js'
-import type { ListedIssueRow } from './issue-list.queries.js'
+import type { ListedIssueRow } from './issue-pages.queries.js'
 import type { IssueRow } from './issues.queries.js'
 
 export interface IssueReading {
