@@ -73,7 +73,7 @@ export const recountTotals = (): void =>
     counting.clear()
   })
 
-/** What names the last change that the audit knows; it may be 50 ms behind one that another process makes. */
+/** The last change that the audit knows. It may be 50 ms old for the changes of other processes. */
 export function lastChange(): Promise<string> {
   const now = performance.now()
   if (looked && now - looked.at < FRESH_MS) return looked.change

@@ -79,7 +79,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
     await tellIssue({ action: 'close', issueId: id, by, moved: move })
     const was = { open: locked.state !== 'closed', confidential: copy.confidential }
     await recountIssue(project.id, was, { ...was, open: false })
-    await countIssue(target.id, was, 1)
+    await countIssue(target.id, was, 1, { youngest: false })
     return made
   })
   const found = await findIssue(newId)

@@ -1,8 +1,9 @@
 // The labels of an issue or a merge request.
+import { moved } from '../../db/places.js'
 import { execute, marks, rows } from '../../db/sql.js'
 import { Invalid } from '../../errors.js'
 import { addColumn } from '../participation/readings.js'
-import type { TargetType } from '../participation/targets.js'
+import { TABLES, type TargetType } from '../participation/targets.js'
 import { DEFAULT_COLOR, titleProblem } from './label-rules.js'
 import { requireRoom } from './labels.js'
 import { findLabels, type LabelPlace } from './labels.queries.js'
@@ -71,20 +72,28 @@ export async function replaceLabels(
       `delete from label_links where target_type = ? and target_id = ? and label_id in (${marks(removed)})`,
       [type, targetId, ...removed]
     )
+    moved(type)
   }
   await addLabels(type, targetId, added)
   return { added, removed }
 }
 
-/** Gives a new target its labels. Call it inside `transact`. */
+const PROJECT: { readonly [Type in TargetType]: string } = { Issue: 'project_id', MergeRequest: 'target_project_id' }
+
+/**
+ * Gives a new target its labels. The links have copies of its project, author and creation, none of which ever changes, so that
+ * what has a label is found in order. Call it inside `transact`.
+ */
 export async function addLabels(type: TargetType, targetId: number, labelIds: readonly number[]): Promise<void> {
   if (labelIds.length === 0) return
   // A label may be deleted at this moment: only those that are there still are linked.
   await execute(
-    `insert ignore into label_links (target_type, target_id, label_id)
-     select ?, ?, id from labels where id in (${marks(labelIds)})`,
+    `insert ignore into label_links (target_type, target_id, label_id, of_project, of_author, of_created_at)
+     select ?, t.id, l.id, t.${PROJECT[type]}, t.author_id, t.created_at from ${TABLES[type]} t join labels l
+     where t.id = ? and l.id in (${marks(labelIds)})`,
     [type, targetId, ...labelIds]
   )
+  moved(type)
 }
 
 /** The ids of the labels of a target. */
