@@ -6,6 +6,7 @@ import { watchDisk } from './disk.js'
 import { removeFolder } from './folders.js'
 import { Halt } from './halt.js'
 import type { RunnerJob, RunnerPort, RunnerResult } from './job.js'
+import { storeReports } from './reports.js'
 import { fetchDependencies, fetchSources, halted, prepare, runAfterScript, runScript, StageFailure } from './stages.js'
 import { Trace } from './trace.js'
 import { uploadArtifacts } from './upload.js'
@@ -60,6 +61,7 @@ async function runStages(base: Parameters<typeof prepare>[0]): Promise<RunnerRes
     await fetchDependencies(run)
     const outcome = await runScript(run)
     if (outcome.reason === 'script_failure' || outcome.status === 'success') await runAfterScript(run, outcome)
+    await storeReports(run, outcome)
     return await uploadArtifacts(run, outcome, before)
   } catch (error) {
     return halt.reason ? halted(halt) : failed(error, trace)
