@@ -40,6 +40,7 @@ import { todos } from './0051-todos.js'
 import { notificationSettings } from './0052-notification-settings.js'
 import { mail } from './0053-mail.js'
 import { confirmations } from './0054-confirmations.js'
+import { placesOfLabels } from './0058-places-of-labels.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -81,5 +82,6 @@ export const migrations: readonly Migration[] = [
   todos,
   notificationSettings,
   mail,
-  confirmations
+  confirmations,
+  placesOfLabels
 ]
