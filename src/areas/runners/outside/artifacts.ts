@@ -44,7 +44,9 @@ interface UploadedFile {
   readonly stream: Readable
 }
 
-type UploadingBuild = HeldBuild & { readonly shown: string }
+interface UploadingBuild extends HeldBuild {
+  readonly shown: string
+}
 
 /** Takes a file of a running build. Throws TooLarge, and NotHeld when the build has ended meanwhile. */
 export const receiveUpload = (build: UploadingBuild, file: UploadedFile, { type, expireIn }: Upload): Promise<void> =>
