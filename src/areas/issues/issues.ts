@@ -42,7 +42,9 @@ export async function createIssue(project: ProjectRow, asked: IssueBody, actor: 
     const issue = { ...values, title, authorId: author.id, ...(createdAt && { createdAt }) }
     const made = await insertIssue(project.id, iid, issue, labels)
     await tellIssue({ action: 'open', issueId: made, by: author.id })
-    await countIssue(project.id, { open: true, confidential: values.confidential ?? false }, 1)
+    await countIssue(project.id, { open: true, confidential: values.confidential ?? false }, 1, {
+      youngest: !createdAt
+    })
     return made
   })
   return foundAgain(id)
@@ -144,7 +146,7 @@ export async function deleteIssue(project: ProjectRow, { id }: IssueRow, actor: 
     const locked = await row<LockedIssue>(LOCK, [id])
     if (!locked) throw new NotFound('Issue')
     await deleteRows('issues', [id])
-    await countIssue(project.id, countedOf(locked), -1)
+    await countIssue(project.id, countedOf(locked), -1, { youngest: false })
   })
 }
 

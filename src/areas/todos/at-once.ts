@@ -4,6 +4,7 @@ import { execute, row } from '../../db/sql.js'
 import { mentionsOf, type RecordTexts, textOf } from '../../text/mentions.js'
 import { addListenerAtOnce, type Heard, type WrittenText } from '../activity/happenings.js'
 import { noteFailuresOf } from './failed-builds.js'
+import { forgetLists } from './kept-lists.js'
 import { mentionPeople } from './mentions.js'
 import { addTodos, finishTodosOn, removeTodosIn, type TodoTarget } from './todos.js'
 
@@ -72,6 +73,7 @@ addListenerAtOnce({
     for (const { id: cause, happening } of heard) {
       const { issue, action, by, changes = {} } = happening
       const target = { type: 'Issue', id: issue.id, projectId: issue.project_id } as const
+      if (issue.confidential || changes.confidential !== undefined) forgetLists()
       await onChange({ target, action, by, changes, assigneeId: issue.assignee_id, cause })
     }
   },
