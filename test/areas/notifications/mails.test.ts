@@ -439,6 +439,34 @@ t.test('mail goes to the chosen address, and never to one that is not confirmed'
   t.match((await letterTo({ ...ann, email: work })).subject, 'y (#2)')
 })
 
+t.test('a text of mentions up to its limit reaches those whom it names, and harms no other mail', async t => {
+  const { people, path } = await subject()
+  const { owner, ann, bob } = people
+  const letters = 'abcdefghijklmnopqrstuvwxyz'
+  const name = (at: number) => [at, at / 26, at / 676].map(each => letters[Math.floor(each) % 26]).join('')
+  const names = (most: number) =>
+    `@${ann.username} ${Array.from({ length: Math.ceil(most / 5) }, (_, at) => `@${name(at)}`).join(' ')}`.slice(
+      0,
+      most
+    )
+  const create = (description: string) => app.as(owner).post(`${path}/issues`, { title: 'm', description })
+  t.equal((await create(names(5_000_000))).statusCode, 413)
+  const refused = await create(names(262_145))
+  t.same(
+    [refused.statusCode, refused.json().message.description],
+    [400, ['is too long (maximum is 262144 characters)']]
+  )
+  const statements = await countStatements(async () => t.equal((await create(names(262_144))).statusCode, 201))
+  t.ok(statements < 40, 'names are looked up in thousands')
+  await app.as(owner).post(`${path}/issues`, { title: 'next', assignee_id: bob.id })
+  t.same(await mailed(people), [
+    'issue ann mentioned',
+    'issue bob assignee',
+    'issue watcher watcher',
+    'issue watcher watcher'
+  ])
+})
+
 t.test('statements do not grow with the people, and a happening that is heard twice is mailed once', async t => {
   const { project, people, path } = await subject()
   const { owner } = people
