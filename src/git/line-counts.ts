@@ -1,5 +1,5 @@
-// Counts the lines that a commit added and removed, in this process where the answer does not depend on how lines are matched:
-// a block of lines that came, went, or was replaced by others. Everything else is left to git.
+// Counts the lines that a commit added and removed, in this process where git certainly finds the shortest way from one text to
+// the other. Where it may settle for less, it is asked.
 import { readSmall } from './reader.js'
 import type { FileChange, FileState } from './tree-diff.js'
 
@@ -27,7 +27,7 @@ export async function countLines(repository: string, changes: readonly FileChang
     const [old, young] = [await contentOf(repository, before), await contentOf(repository, after)]
     bytes += (old?.length ?? 0) + (young?.length ?? 0)
     if (!old || !young || bytes > MOST_BYTES) return undefined
-    const counts = isBinary(old) || isBinary(young) ? NOTHING : countBetween(linesOf(old), linesOf(young))
+    const counts = isBinary(old) || isBinary(young) ? NOTHING : countBetween(old, young)
     if (!counts) return undefined
     additions += counts.additions
     deletions += counts.deletions
@@ -44,19 +44,100 @@ async function contentOf(repository: string, file: FileState | null): Promise<Bu
 
 const isBinary = (content: Buffer) => content.subarray(0, LOOKED_AT).includes(0)
 
-/** Lines with their ends: the last one may have none. Latin1 keeps every byte. */
-const linesOf = (content: Buffer): readonly string[] =>
-  content.length === 0 ? [] : content.toString('latin1').split(/(?<=\n)/)
+/** Lines of a text that are compared here. */
+const MOST_LINES = 10_000
+/** Lines that come and go. From 256 on, git looks for a good answer instead of the shortest one. */
+const MOST_EDITS = 200
 
-/** Returns undefined when lines between the first and the last difference are in both. */
-function countBetween(old: readonly string[], young: readonly string[]): CommitStats | undefined {
+/**
+ * Counts as git does: it leaves out what both texts begin and end with, passes over lines that certainly come or go, and finds
+ * the shortest way for the others. Returns undefined where it may settle for less.
+ */
+function countBetween(before: Buffer, after: Buffer): CommitStats | undefined {
+  const [old, young] = [linesOf(before), linesOf(after)]
+  if (Math.max(old.length, young.length) > MOST_LINES) return undefined
   const shorter = Math.min(old.length, young.length)
   let head = 0
   while (head < shorter && old[head] === young[head]) head++
   let tail = 0
   while (tail < shorter - head && old.at(-1 - tail) === young.at(-1 - tail)) tail++
-  const removed = old.slice(head, old.length - tail)
-  const added = new Set(young.slice(head, young.length - tail))
-  if (removed.some(line => added.has(line))) return undefined
-  return { additions: young.length - head - tail, deletions: removed.length }
+  const [removed, added] = [old.length - head - tail, young.length - head - tail]
+  const left = matchable(old, young, { from: head, to: old.length - tail })
+  const right = matchable(young, old, { from: head, to: young.length - tail })
+  const edits = editsBetween(left, right)
+  if (edits === undefined) return undefined
+  const same = (left.length + right.length - edits) / 2
+  return { additions: added - same, deletions: removed - same }
+}
+
+type Lines = readonly string[]
+
+/** Lines with their ends: the last one may have none. Latin1 keeps every byte. */
+const linesOf = (text: Buffer): Lines => (text.length === 0 ? [] : text.toString('latin1').split(/(?<=\n)/))
+
+const UNIQUE = 0
+const MATCHED = 1
+const FREQUENT = 2
+
+/**
+ * Returns the lines of a range that git tries to find in the other text. It passes over those that are not there, and over
+ * frequent ones among many such lines.
+ */
+function matchable(lines: Lines, other: Lines, { from, to }: { readonly from: number; readonly to: number }): Lines {
+  const range = lines.slice(from, to)
+  const times = new Map(range.map(line => [line, 0]))
+  for (const line of other) {
+    const count = times.get(line)
+    if (count !== undefined) times.set(line, count + 1)
+  }
+  const limit = Math.min(roughRoot(lines.length), 1024)
+  const kinds = range.map(line => {
+    const count = times.get(line) ?? 0
+    return count === 0 ? UNIQUE : count < limit ? MATCHED : FREQUENT
+  })
+  return range.filter((_, at) => kinds[at] === MATCHED || (kinds[at] === FREQUENT && !isLost(kinds, at)))
+}
+
+/** A power of two near the square root. */
+function roughRoot(value: number): number {
+  let root = 1
+  for (let rest = value; rest > 0; rest >>= 2) root <<= 1
+  return root
+}
+
+/** Lines on each side of a frequent one that git looks at. */
+const WINDOW = 100
+
+/** Tells whether a frequent line has lines on both sides that are not in the other text, three times as many as frequent ones. */
+function isLost(kinds: readonly number[], at: number): boolean {
+  let [unique, frequent] = [0, 0]
+  for (const step of [-1, 1]) {
+    const before = unique
+    frequent++
+    for (let other = at + step; Math.abs(other - at) <= WINDOW; other += step) {
+      const kind = kinds[other]
+      if (kind === undefined || kind === MATCHED) break
+      if (kind === UNIQUE) unique++
+      else frequent++
+    }
+    if (unique === before) return false
+  }
+  return frequent * 4 < frequent + unique
+}
+
+/** The least number of lines to remove and to add (Myers, "An O(ND) Difference Algorithm"); undefined beyond the limit. */
+function editsBetween(old: Lines, young: Lines): number | undefined {
+  const most = Math.min(old.length + young.length, MOST_EDITS)
+  /** How far into `old` the paths lead that end on each diagonal. */
+  const reached = new Int32Array(2 * most + 3)
+  for (let edits = 0; edits <= most; edits++) {
+    for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
+      const [below, above] = [reached[most + diagonal] ?? 0, reached[most + diagonal + 2] ?? 0]
+      let x = diagonal === -edits || (diagonal !== edits && below < above) ? above : below + 1
+      while (x < old.length && x - diagonal < young.length && old[x] === young[x - diagonal]) x++
+      reached[most + diagonal + 1] = x
+      if (x >= old.length && x - diagonal >= young.length) return edits
+    }
+  }
+  return undefined
 }

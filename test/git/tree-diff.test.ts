@@ -23,16 +23,29 @@ function numbers(seed: number): (below: number) => number {
 function randomHistory(count: number): string {
   const next = numbers(7)
   const text = (content: string) => `data ${Buffer.byteLength(content)}\n${content}\n`
-  const lines = () => Array.from({ length: next(8) }, () => 'abcdef'.charAt(next(6))).join('\n') + (next(3) ? '\n' : '')
+  // Few different lines make many of them frequent, many make most of them unique.
+  const lines = () => {
+    const words = 3 + next(200)
+    return Array.from({ length: next(120) }, () => `word ${next(next(words) + 1)}`)
+  }
+  const texts = new Map<string, string[]>()
+  const edited = (path: string) => {
+    const old = texts.get(path) ?? lines()
+    const at = next(old.length + 1)
+    const some =
+      next(4) === 0 ? lines() : [...old.slice(0, at), ...lines().slice(0, next(9)), ...old.slice(at + next(6))]
+    texts.set(path, some)
+    return some.join('\n') + (next(3) ? '\n' : '')
+  }
   const names = ['a', 'a.b', 'a/b', 'a/b/c', 'ä', 'z/😀', 'z/\uff5e', 'z0', 'z/a', 'd/e/f', 'd/e.x']
   const change = () => {
-    const path = names[next(names.length)]
+    const path = names[next(names.length)] ?? ''
     const kind = next(10)
     if (kind === 0) return `D ${path}\n`
     if (kind === 1) return `M 120000 inline ${path}\n${text('target')}`
     if (kind === 2) return `M 160000 ${String(next(9)).repeat(40)} ${path}\n`
-    if (kind === 3) return `M 100644 inline ${path}\n${text(`\0${lines()}`)}`
-    return `M ${kind === 4 ? '100755' : '100644'} inline ${path}\n${text(lines())}`
+    if (kind === 3) return `M 100644 inline ${path}\n${text(`\0${lines().join('\n')}`)}`
+    return `M ${kind === 4 ? '100755' : '100644'} inline ${path}\n${text(edited(path))}`
   }
   return Array.from({ length: count }, (_, at) => {
     const changes = Array.from({ length: 1 + next(4) }, change).join('')
