@@ -8,6 +8,17 @@ export interface ArtifactsWish {
   readonly exclude: readonly string[]
   readonly untracked: boolean
   readonly when: 'on_success' | 'on_failure' | 'always'
+  /** Patterns of files with variables for later builds. */
+  readonly dotenv?: readonly string[]
+}
+
+/** An image that a build asks for. The names may contain variables. */
+export interface ContainerWish {
+  readonly name: string
+  /** The host name of a service. */
+  readonly alias: string | null
+  readonly entrypoint: readonly string[] | null
+  readonly command: readonly string[] | null
 }
 
 export interface RunnerJob {
@@ -23,6 +34,11 @@ export interface RunnerJob {
   readonly header?: readonly string[]
   /** Values that the trace must not show. */
   readonly secrets: readonly string[]
+  /** For the Docker executor only: without an image it takes the one of the configuration. */
+  readonly image?: ContainerWish | null
+  readonly services?: readonly ContainerWish[]
+  /** Whose containers these are: of which appliance, and of which of its workers. */
+  readonly owner?: { readonly instance: string; readonly worker: number }
 }
 
 /** Where the sources go: the project folder of the build, in its sandbox. */
@@ -50,6 +66,8 @@ export interface RunnerPort {
   writeTrace(chunk: Buffer): Promise<void>
   /** The archive no longer exists after this promise has settled. */
   putArtifacts(archive: { path: string; size: number; filename: string }): Promise<void>
+  /** Stores the text of all files with variables. Throws a Failure for a text that is wrong. */
+  putVariables(text: Uint8Array): Promise<void>
   /** Aborting this signal cancels the build. */
   readonly signal: AbortSignal
 }
