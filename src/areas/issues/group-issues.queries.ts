@@ -7,8 +7,8 @@ import { rows } from '../../db/sql.js'
 import { hasTitle, titlesOfFilter } from '../labels/label-filter.js'
 import { hasMilestone } from '../milestones/milestone-filter.js'
 import { IN_PROJECTS } from './issue-list.queries.js'
-import { and, countAll, inState, type ListedIssueRow, listOf, orderOf, type Source } from './issue-pages.queries.js'
-import { readableIssues } from './issues.queries.js'
+import { and, countAll, inState, listOf, orderOf, type Source } from './issue-pages.queries.js'
+import { type ListedIssueRow, readableIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 /** Projects of a page that is put together, and issues of each. */

@@ -9,18 +9,8 @@ import { hasMilestone, NO_MILESTONE } from '../milestones/milestone-filter.js'
 import { findMilestoneByTitle } from '../milestones/milestones.queries.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { issueCounts } from './issue-counts.js'
-import {
-  ALL,
-  and,
-  countAll,
-  inState,
-  type ListedIssueRow,
-  listOf,
-  listOfProject,
-  orderOf,
-  type Source
-} from './issue-pages.queries.js'
-import { visibleIssues } from './issues.queries.js'
+import { ALL, and, countAll, inState, listOf, listOfProject, orderOf, type Source } from './issue-pages.queries.js'
+import { type ListedIssueRow, visibleIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 /** A page of the issues of a project that the asker may see. */

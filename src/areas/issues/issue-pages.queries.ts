@@ -13,9 +13,17 @@ import {
 } from '../../db/paginate.js'
 import { fromPlace, versionOf } from '../../db/places.js'
 import { row, rows } from '../../db/sql.js'
+import { shownColumns, shownValues } from '../participation/readings.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { type IssueCounts, issueCounts, KEPT_COUNTS, readCounts, type State } from './issue-counts.js'
-import { COLUMNS, type IssueRow, JOINS, seesConfidential, visibleIssues } from './issues.queries.js'
+import {
+  COLUMNS,
+  type IssueRow,
+  JOINS,
+  type ListedIssueRow,
+  seesConfidential,
+  visibleIssues
+} from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 export const ALL: Fragment = { sql: 'true', values: [] }
@@ -33,11 +41,6 @@ export const orderOf = ({ order_by: order }: Pick<IssueListQuery, 'order_by'>) =
 
 export const countAll = (from: string, { sql, values }: Fragment): Promise<number> =>
   countTotal(`select count(*) as total from ${from} where ${sql}`, values)
-
-/** The row of a list, with what the asker has said of the subscription to the issue: null for nothing. */
-export interface ListedIssueRow extends IssueRow {
-  readonly said: number | null
-}
 
 /** Where the ids of a page come from. Their columns are those of the issue `i` unless others have copies. */
 export interface Source {
@@ -76,10 +79,6 @@ function idsOf(
   }
 }
 
-/** A part of the statement costs less than a statement. */
-const SAID = `(select b.subscribed from subscriptions b
-  where b.target_type = 'Issue' and b.target_id = i.id and b.project_id = i.project_id and b.user_id = ?)`
-
 /** The rows of a page. Only the rows of its ids are joined. */
 function readRows<T extends ListedIssueRow>(
   ids: Fragment,
@@ -88,9 +87,9 @@ function readRows<T extends ListedIssueRow>(
   more: Fragment = { sql: '', values: [] }
 ): Promise<T[]> {
   return rows<T>(
-    `select ${COLUMNS}, ${SAID} as said${more.sql} from (${ids.sql}) page join issues i on i.id = page.id ${JOINS}
+    `select ${COLUMNS}, ${shownColumns('Issue')}${more.sql} from (${ids.sql}) page join issues i on i.id = page.id ${JOINS}
      order by page.place ${direction}, page.id ${direction}`,
-    [user?.id ?? 0, ...more.values, ...ids.values]
+    [...shownValues(user?.id), ...more.values, ...ids.values]
   )
 }
 

@@ -153,7 +153,7 @@ export async function changeLabelSubscription(
   userId: number,
   subscribed: boolean
 ): Promise<void> {
-  const now = await readSubscriptions('Label', [label.id], userId, project.id)
+  const now = await readSubscriptions([label.id], userId, project.id)
   if ((now.get(label.id) ?? false) === subscribed) throw new NotModified()
   await setSubscription({ type: 'Label', id: label.id, projectId: project.id }, userId, subscribed)
 }
