@@ -156,6 +156,8 @@ function registryOf(layer: Buffer, images: TestImages, pulls: Map<string, number
     const type = kind === 'blobs' ? 'application/octet-stream' : 'application/vnd.oci.image.manifest.v1+json'
     response.statusCode = content ? 200 : 404
     response.setHeader('content-type', type)
+    // Docker asks for the length of a manifest before it asks for the manifest.
+    if (content) response.setHeader('content-length', Buffer.byteLength(content))
     if (content && kind === 'manifests') response.setHeader('docker-content-digest', digestOf(content))
     response.end(content ?? '{"errors":[{"code":"MANIFEST_UNKNOWN","message":"no such image"}]}')
   })

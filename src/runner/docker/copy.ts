@@ -1,6 +1,5 @@
 // Takes the project folder into a container and back. tar runs in the sandbox, as the user of builds and under the limits
 // of the build: what comes out of a container may be anything.
-
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { quietScript } from '../script.js'
@@ -16,10 +15,11 @@ type Outside = Pick<Run, 'folders' | 'trace' | 'halt' | 'disk'>
 export async function copyIn(run: Outside, id: string, { uid, gid }: Owner): Promise<void> {
   const pack = `tar --create --format=pax --numeric-owner --owner=build:${uid} --group=build:${gid} . >&${LINK}`
   const { signal } = run.halt
-  const code = await runTar(run, [pack], socket => {
+  const put = async (socket: Duplex) => {
     socket.end()
-    return ask({ method: 'PUT', path: `/containers/${id}/archive`, query: { path: PROJECT }, tar: socket, signal })
-  })
+    await ask({ method: 'PUT', path: `/containers/${id}/archive`, query: { path: PROJECT }, tar: socket, signal })
+  }
+  const code = await runTar(run, [pack], put, true)
   if (code !== 0) throw failure(`tar ended with exit code ${code}`)
 }
 
@@ -68,13 +68,19 @@ async function accountsOf(id: string, signal: AbortSignal): Promise<string[][]> 
 }
 
 /** Runs commands in the sandbox, with the other end of their descriptor. The failure of `serve` says more than theirs. */
-async function runTar(run: Outside, commands: readonly string[], serve: (socket: Duplex) => Promise<unknown>) {
-  let served: Promise<unknown> | undefined
-  const code = await runInside(run, quietScript(commands, LINK), run.halt.signal, socket => {
+async function runTar(
+  run: Outside,
+  commands: readonly string[],
+  serve: (socket: Duplex) => Promise<void>,
+  drained = false
+) {
+  let served: Promise<void> | undefined
+  const link = (socket: Duplex) => {
     socket.on('error', () => undefined)
     served = serve(socket)
     served.catch(() => socket.destroy())
-  })
+  }
+  const code = await runInside(run, quietScript(commands, LINK), run.halt.signal, link, drained)
   await served
   run.halt.signal.throwIfAborted()
   return code

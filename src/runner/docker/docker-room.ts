@@ -10,7 +10,7 @@ import { copyIn, copyOut, userOf } from './copy.js'
 import { EngineRefused } from './engine.js'
 import { getImage, type Image } from './images.js'
 import { closeRoom, openRoom, type RoomKey } from './leftovers.js'
-import { awaitService, makeNetwork, type Service, type StartedService, startService } from './services.js'
+import { awaitService, hostsOf, makeNetwork, type Service, type StartedService, startService } from './services.js'
 import type { Owner } from './tar.js'
 import { watchContainers } from './watch.js'
 
@@ -111,14 +111,10 @@ async function startServices(base: Base, room: RoomKey, services: readonly Servi
   if (services.length === 0 && !config().runner.network) return { network: null, services: started }
   const network = await makeNetwork(room, halt.signal)
   const site = { room, network, values, trace, signal: halt.signal }
-  for (const [at, service] of services.entries()) started.push(await startService(service, at + 1, site))
+  for (const service of services) started.push(await startService(service, [...started], site))
   for (const service of started) await awaitService(service, site)
   return { network, services: started }
 }
-
-/** Not every engine has names on networks, so that the container gets a file of them as well. */
-const hostsOf = (services: readonly StartedService[]) =>
-  services.flatMap(({ aliases, address }) => (address === '' ? [] : aliases.map(alias => `${alias}:${address}`)))
 
 async function checkMemory({ halt, trace }: Base, id: string): Promise<void> {
   if (halt.reason || !(await ranOut(id))) return
