@@ -1,10 +1,13 @@
 // Describes a claimed build to its runner, independently of any runner protocol. The built-in runner converts the
 // description to a job of its executor, and each protocol of outside runners converts it to its own document.
-import type { CiArtifacts, CiCache, CiImage } from '../../ci/config-types.js'
-import type { PlannedBuild } from '../../ci/plan.js'
+import type { CiArtifacts, CiImage } from '../../ci/config-types.js'
+import type { BuildOptions, PlannedBuild, PlannedCache } from '../../ci/plan.js'
 import type { BuildVariable } from '../../ci/variables.js'
 import { config } from '../../config.js'
+import { resolveCommit } from '../../git/refs.js'
 import type { BuildClaim } from '../builds/claim.js'
+import { repositoryPath } from '../projects/repositories.js'
+import { findProtections } from '../refs/protected-branches.queries.js'
 import {
   type DependencyRow,
   type DescribedBuild,
@@ -35,9 +38,14 @@ export interface JobDescription {
   readonly image: CiImage | null
   readonly services: readonly CiImage[]
   readonly artifacts: CiArtifacts | null
-  readonly cache: CiCache | null
+  readonly caches: readonly JobCache[]
   /** Builds whose artifacts are unpacked over the sources, in this order. */
   readonly dependencies: readonly DependencyRow[]
+}
+
+/** A cache whose keys all get the same ending. */
+export interface JobCache extends PlannedCache {
+  readonly ending: 'protected' | 'non_protected'
 }
 
 export interface JobSource {
@@ -45,6 +53,8 @@ export interface JobSource {
   readonly url: string
   readonly ref: string
   readonly tag: boolean
+  /** Whether the repository still has the tag, and it names the commit. */
+  readonly tagStands: boolean
   readonly sha: string
   readonly beforeSha: string
   /** The number of commits to fetch; 0 fetches the whole history. */
@@ -72,7 +82,8 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
   if (!build) return null
   const { options, variables, environment, parallel = null } = JSON.parse(build.plan) as FrozenPlan
   const path = `${build.namespace_path}/${build.project_path}`
-  const sources = { token: claim.token, runner, configVariables: variables, environment, parallel }
+  const { dependencies } = options
+  const sources = { token: claim.token, runner, configVariables: variables, environment, parallel, dependencies }
   const timeout = timeoutOf(build, runner)
   return {
     id: build.id,
@@ -81,23 +92,47 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
     pipelineId: build.pipeline_id,
     token: claim.token,
     project: { id: build.project_id, name: build.project_name, path, storage: build.storage },
-    source: sourceOf(build, cloneUrl(path, claim.token)),
+    source: await sourceOf(build, cloneUrl(path, claim.token)),
     timeout,
     variables: await variablesOf(build, sources),
     steps: stepsOf(options, timeout),
     image: options.image,
     services: options.services,
     artifacts: options.artifacts,
-    cache: options.cache,
-    dependencies: await findDependencies(build, options.dependencies)
+    caches: await cachesOf(build, options),
+    dependencies: await findDependencies(build, dependencies)
   }
 }
 
-function sourceOf(build: DescribedBuild, url: string): JobSource {
+/** A plan of an earlier version has one cache or none. */
+interface OfEarlierVersions extends Partial<BuildOptions> {
+  readonly cache?: Partial<PlannedCache> | null
+}
+
+/**
+ * Builds of protected branches have caches of their own, so that nobody else can put something into them. Keys that the
+ * file writes are the same for both.
+ */
+async function cachesOf(build: DescribedBuild, { caches, cache }: OfEarlierVersions): Promise<JobCache[]> {
+  const planned = caches ?? (cache ? [{ ...NO_CACHE, ...cache }] : [])
+  if (planned.length === 0) return []
+  const isProtected = build.tag === 0 && (await findProtections(build.project_id)).of(build.ref) !== null
+  return planned.map(each => ({ ...each, ending: isProtected && !each.unprotect ? 'protected' : 'non_protected' }))
+}
+
+const NO_CACHE: PlannedCache = {
+  ...{ key: null, untracked: false, paths: [], policy: 'pull-push', when: 'on_success' },
+  ...{ fallbackKeys: [], unprotect: false }
+}
+
+async function sourceOf(build: DescribedBuild, url: string): Promise<JobSource> {
+  const repository = repositoryPath({ id: build.project_id, storage: build.storage })
+  const tagged = build.tag === 1 ? await resolveCommit(repository, `refs/tags/${build.ref}`) : null
   return {
     url,
     ref: build.ref,
     tag: build.tag === 1,
+    tagStands: tagged?.id === build.sha,
     sha: build.sha,
     beforeSha: build.before_sha,
     depth: config().runner.depth

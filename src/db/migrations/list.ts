@@ -40,6 +40,8 @@ import { todos } from './0051-todos.js'
 import { notificationSettings } from './0052-notification-settings.js'
 import { mail } from './0053-mail.js'
 import { confirmations } from './0054-confirmations.js'
+import { ciFile } from './0056-ci-file.js'
+import { placesOfLabels } from './0058-places-of-labels.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -81,5 +83,7 @@ export const migrations: readonly Migration[] = [
   todos,
   notificationSettings,
   mail,
-  confirmations
+  confirmations,
+  ciFile,
+  placesOfLabels
 ]
