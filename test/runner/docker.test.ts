@@ -77,9 +77,6 @@ if (canRunEngine) {
         ...runner
       }
     })
-  const leftovers = () =>
-    engine.podman('ps', '--all', '--quiet') + engine.podman('network', 'ls', '--quiet', '--filter', 'name=gitstead')
-
   t.test('a build runs in a container of the image, with its sources, variables and artifacts', async t => {
     settings()
     const { result, trace, files } = await build({
@@ -95,7 +92,7 @@ if (canRunEngine) {
     t.match(trace, '\n*********** /build/project\noops\nRunning after_script\n')
     t.match(trace, '\nmade\nit was success\nWARNING: after_script failed')
     t.strictSame(files.sort(), ['README', 'made'])
-    t.equal(leftovers(), '')
+    t.strictSame(await engine.left(), [])
   })
 
   t.test('the image says who runs the script and how it starts; a job may start it in another way', async t => {
@@ -143,7 +140,7 @@ if (canRunEngine) {
     settings({ max_services: 1 })
     const { trace } = await build({ services: [wish('web'), wish('web')] })
     t.match(trace, 'the build has 2 services, and 1 is the limit (runner.docker.max_services)')
-    t.equal(leftovers(), '')
+    t.strictSame(await engine.left(), [])
   })
 
   t.test('services have names on a network of the build, which leads nowhere else', async t => {
@@ -161,7 +158,7 @@ if (canRunEngine) {
     t.match(trace, `Starting the service ${engine.registry}/web:latest as site, `)
     t.match(trace, /WARNING: the service \S+dead:latest has ended:\nalas\n/)
     t.match(trace, '\ngood morning\nno way out\neth0\nlo\nBuild succeeded\n')
-    t.equal(leftovers(), '')
+    t.strictSame(await engine.left(), [])
     const alone = await build({ script: ['ls /sys/class/net'] })
     t.match(alone.trace, 'net\nlo\nBuild', 'without services there is no network')
   })
@@ -192,7 +189,7 @@ if (canRunEngine) {
       onTrace: (text, cancel) => text.includes('\nbegun\n') && cancel()
     })
     t.strictSame(result, { status: 'canceled' })
-    t.equal(leftovers(), '')
+    t.strictSame(await engine.left(), [])
   })
 
   t.test('all of the output arrives, however slowly the trace is written; an engine behind TLS', async t => {
@@ -250,15 +247,18 @@ if (canRunEngine) {
     t.match(trace, `the container engine at ${engine.socket} does not answer`)
     t.match((await build({ script: ['true'] })).trace, 'does not answer (ENOENT)')
     await engine.start()
-    const dead = ['--label', 'gitstead.worker=5', '--label', 'gitstead.instance=one']
+    const labels = (worker: number, instance: string) => ({
+      'gitstead.worker': String(worker),
+      'gitstead.instance': instance
+    })
     const image = `${engine.registry}/tools`
-    engine.podman('create', ...dead, image, 'true')
-    engine.podman('network', 'create', ...dead, 'gitstead-of-a-killed-worker')
-    engine.podman('create', '--label', 'gitstead.worker=6', '--label', 'gitstead.instance=one', image, 'true')
-    engine.podman('create', '--label', 'gitstead.worker=5', '--label', 'gitstead.instance=two', image, 'true')
+    await engine.makeContainer(image, labels(5, 'one'))
+    await engine.makeNetwork('gitstead-of-a-killed-worker', labels(5, 'one'))
+    await engine.makeContainer(image, labels(6, 'one'))
+    await engine.makeContainer(image, labels(5, 'two'))
     t.equal(await removeLeftovers(owner, worker => worker === 5), 3, 'its own that is closed, and two of a dead worker')
-    t.equal(leftovers().trim().split('\n').length, 2, 'other workers and other appliances keep theirs')
-    engine.podman('rm', '--all', '--force')
+    t.equal((await engine.left()).length, 2, 'other workers and other appliances keep theirs')
+    await engine.clear()
   })
 }
 

@@ -11,7 +11,6 @@ import { openTrace } from '../../../src/storage/traces.js'
 import { testDatabase } from '../../helpers/database.js'
 import { canRunEngine, testEngine } from '../../helpers/engine.js'
 import { factory } from '../../helpers/factory.js'
-import { until } from '../../helpers/until.js'
 import { makePipeline, type TestBuild } from '../builds/make-builds.js'
 
 if (canRunEngine) {
@@ -62,14 +61,15 @@ if (canRunEngine) {
   })
 
   t.test('containers of a worker that is gone are removed', async t => {
-    const labels = (worker: number) => {
-      const owner = containerOwner(worker)
-      return ['--label', `gitstead.instance=${owner.instance}`, '--label', `gitstead.worker=${owner.worker}`]
+    const labels = (number: number) => {
+      const owner = containerOwner(number)
+      return { 'gitstead.instance': owner.instance, 'gitstead.worker': String(owner.worker) }
     }
-    for (const number of [worker + 1000, await registerProcess({ queues: [], concurrency: 1 })])
-      engine.podman('create', '--name', `of-${number}`, ...labels(number), image, 'true')
+    const other = await registerProcess({ queues: [], concurrency: 1 })
+    await engine.makeContainer(image, labels(other))
+    const [kept] = await engine.left()
+    await engine.makeContainer(image, labels(other + 1000))
     await removeStaleContainers(worker)
-    await until('one is gone', () => engine.podman('ps', '--all', '--quiet').trim().split('\n').length === 1)
-    t.notMatch(engine.podman('ps', '--all', '--format', '{{.Names}}'), `of-${worker + 1000}`)
+    t.strictSame(await engine.left(), [kept])
   })
 }
