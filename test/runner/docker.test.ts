@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync } from 'node:fs'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -178,9 +178,12 @@ if (canRunEngine) {
       { output_limit: 100_000, memory_limit: 64 * MIB, disk_limit: 20 * MIB, file_limit: 8 * MIB, process_limit: 20 }
     )
     const check = async ([reason, script, timeout, text]: (typeof cases)[number]) => {
-      const { result, trace } = await build({ script: [script], timeout })
+      const artifacts = { name: '', paths: ['kept'], exclude: [], untracked: false, when: 'always' } as const
+      const { result, trace, files } = await build({ script: ['echo >kept', script], timeout, artifacts })
       t.match(result, { status: 'failed', reason }, script)
       t.match(trace, text, script)
+      if (reason !== 'disk_limit')
+        t.strictSame(files, ['kept'], 'as in the sandbox, a limit does not cost the artifacts')
     }
     await Promise.all(cases.map(check))
     settings()
@@ -261,6 +264,14 @@ if (canRunEngine) {
     await engine.clear()
   })
 }
+
+t.test('an engine that takes a connection and says nothing counts as away', async t => {
+  const silent = createServer(() => undefined).listen(join(home, 'silent'))
+  await once(silent, 'listening')
+  loadConfig({ home, runner: { docker: { socket: `unix://${home}/silent`, timeout: 1 } } })
+  await t.rejects(askForEngine(), { name: 'EngineAway', message: /does not answer \(nothing for 1 s\)/ })
+  silent.close()
+})
 
 t.test('names of images', async t => {
   const digest = `sha256:${'a'.repeat(64)}`
