@@ -107,7 +107,8 @@ export async function testEngine(images: TestImages): Promise<TestEngine> {
     socket: `unix://${socket}`,
     registry,
     pulls,
-    makeContainer: async (Image, Labels) => void (await call('POST', '/containers/create', { Image, Labels, Cmd: ['true'] })),
+    makeContainer: async (Image, Labels) =>
+      void (await call('POST', '/containers/create', { Image, Labels, Cmd: ['true'] })),
     makeNetwork: async (Name, Labels) => void (await call('POST', '/networks/create', { Name, Labels })),
     left: async () => [
       ...(await containers()).flatMap(({ Names }) => Names),
