@@ -99,6 +99,30 @@ export interface CiRetry {
   readonly exitCodes: readonly number[]
 }
 
+/** A file that is included, as the CI file names it. */
+export interface CiInclude {
+  readonly local?: string
+  readonly project?: string
+  readonly ref?: string
+  readonly file?: readonly string[]
+  readonly remote?: string
+  readonly template?: string
+}
+
+/** What a job starts in place of a script. Texts may contain variables. */
+export interface CiTrigger {
+  /** The path of another project; null for a pipeline of the same commit, made of `include`. */
+  readonly project: string | null
+  /** Null: the default branch of that project. */
+  readonly branch: string | null
+  readonly include: readonly CiInclude[] | null
+  /** Whether the build ends with that pipeline, and as it does. */
+  readonly awaited: boolean
+  /** Whether that pipeline gets the variables of the job, and those that were given to this one. */
+  readonly forwardsOwn: boolean
+  readonly forwardsGiven: boolean
+}
+
 /** One entry of `rules`. All its conditions must hold; null means that it lacks the key. */
 export interface CiRule {
   readonly if: Expression | null
@@ -158,6 +182,7 @@ export interface CiJob {
   readonly resourceGroup: string | null
   /** The exit codes of failures that nobody minds, beside `allowFailure`. */
   readonly allowFailureCodes: readonly number[]
+  readonly trigger: CiTrigger | null
 }
 
 export const NEW_COMMIT_ACTIONS = ['conservative', 'interruptible', 'none'] as const

@@ -119,6 +119,24 @@ t.test('jobs take over keys of others', async t => {
       `a: {${X}, artifacts: {reports: {dotenv: [a.env, b.env], junit: x}, public: false}}`,
       { artifacts: { dotenv: ['a.env', 'b.env'], access: 'developer', paths: [] } as unknown as CiJob['artifacts'] }
     ],
+    'a pipeline of another project': [
+      'a: {trigger: {project: g/$P, branch: b, strategy: depend, forward: {yaml_variables: false, pipeline_variables: true}}}',
+      {
+        script: [],
+        trigger: {
+          ...{ project: 'g/$P', branch: 'b', include: null, awaited: true, forwardsOwn: false, forwardsGiven: true }
+        }
+      }
+    ],
+    'a child pipeline': [
+      'a: {trigger: {include: [x.yml, {project: g/p, file: y.yml, ref: v1}]}}',
+      {
+        trigger: {
+          include: [{ local: 'x.yml' }, { project: 'g/p', ref: 'v1', file: ['y.yml'] }],
+          ...{ project: null, branch: null, awaited: false, forwardsOwn: true, forwardsGiven: false }
+        }
+      }
+    ],
     'an environment that ends': [
       `a: {${X}, environment: {name: e, auto_stop_in: 2 days, deployment_tier: staging, action: prepare}}`,
       { environment: { name: 'e', url: null, action: 'prepare', onStop: null, autoStopIn: 172_800, tier: 'staging' } }

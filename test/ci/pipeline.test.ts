@@ -250,6 +250,7 @@ unit: {script: x, only: [tags]}
     parallel: null,
     retry: null,
     startIn: null,
+    trigger: null,
     allowFailureCodes: []
   }
   t.strictSame(plan, {

@@ -156,6 +156,17 @@ export async function finishBuild(claim: BuildHold, result: RunnerResult, trace:
   return finished ?? false
 }
 
+/** Ends a running build that no runner has. Returns false when it has ended already. */
+export async function finishTrigger(build: FoundBuild, result: RunnerResult, trace: Measured): Promise<boolean> {
+  const finished = await changePipeline(build.pipelineId, async pipeline => {
+    const found = await readBuild(pipeline, build.buildId)
+    if (found?.status !== 'running' || found.token_hash !== null || found.runner_id !== null) return false
+    await end(pipeline, found, result, trace)
+    return true
+  })
+  return finished ?? false
+}
+
 /**
  * Cancels a build that is created, pending or running, with any runner. Other builds stay unchanged. Returns whether it
  * was canceled. The worker that runs it hears of it at once. `waiting` spares a build that a worker runs. Throws NotFound

@@ -1,5 +1,6 @@
 // Inserts a planned pipeline with its builds.
 import type { Plan, PlannedBuild } from '../../ci/plan.js'
+import type { PipelineSource } from '../../ci/refs.js'
 import { duplicateKey } from '../../db/failure.js'
 import { execute, row, type Value } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -18,7 +19,7 @@ export interface NewPipeline {
   readonly tag: boolean
   readonly commit: Commit
   readonly beforeSha: string
-  readonly source: 'push' | 'api' | 'trigger' | 'schedule' | 'external'
+  readonly source: PipelineSource | 'external'
   readonly userId: number | null
 }
 
@@ -41,7 +42,9 @@ export async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<
     const id = await insertPipeline(pipeline, 'created', null, plan)
     await insertBuilds(id, pipeline, plan.builds)
     await startPipeline(id)
-    if (!pipeline.tag && (await hasOlder(id, pipeline))) await enqueue('pipeline.supersede', { pipelineId: id })
+    // A child pipeline supersedes nothing: the newest older one would be its parent.
+    if (!pipeline.tag && pipeline.source !== 'parent_pipeline' && (await hasOlder(id, pipeline)))
+      await enqueue('pipeline.supersede', { pipelineId: id })
     return id
   })
 }

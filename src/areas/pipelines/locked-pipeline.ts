@@ -20,7 +20,7 @@ export interface LockedPipeline {
   readonly wanted: WantedEvents
   /** What is told at the end: builds by their ids, and the status of the pipeline when it is another one. */
   readonly news: { readonly builds: Set<number>; status: BuildStatus | null }
-  /** Builds that failed in this change, and whether somebody repeats builds. */
+  /** Builds and statuses that failed in this change, and whether somebody repeats some. */
   readonly ended: { readonly failed: Set<number>; repeated: boolean }
 }
 

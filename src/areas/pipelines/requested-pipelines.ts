@@ -18,7 +18,7 @@ export interface PlannedRequest extends PlannedFile {
 }
 
 interface Asked {
-  readonly source: 'api' | 'trigger' | 'schedule'
+  readonly source: 'api' | 'trigger' | 'schedule' | 'pipeline'
   readonly userId: number | null
   /** Rules of the CI file look at them, too. */
   readonly variables?: GivenVariables | null

@@ -1,3 +1,4 @@
+import type { PipelineSource } from '../../ci/refs.js'
 import { row, rows } from '../../db/sql.js'
 import type { ArtifactsRow } from '../builds/artifacts.js'
 
@@ -16,7 +17,7 @@ export interface DescribedBuild {
   readonly timeout: number | null
   readonly plan: string
   readonly before_sha: string
-  readonly source: 'push' | 'api' | 'trigger' | 'schedule'
+  readonly source: PipelineSource
   readonly storage: string
   readonly project_name: string
   readonly project_path: string
