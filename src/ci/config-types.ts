@@ -127,6 +127,8 @@ export interface CiTrigger {
 export interface CiRule {
   readonly if: Expression | null
   readonly changes: readonly string[] | null
+  /** What `changes` compares with; null for the commit before the push. */
+  readonly compareTo: string | null
   readonly exists: readonly string[] | null
   readonly when: BuildWhen | 'never' | null
   readonly startIn: number | null
@@ -193,6 +195,10 @@ export interface CiWorkflow {
   readonly rules: readonly CiRule[] | null
   /** What becomes of the pipeline when its branch gets another one. */
   readonly onNewCommit: NewCommitAction
+  /** Whether the first failure cancels the rest. */
+  readonly stopsOnFailure: boolean
+  /** The name of the pipeline, which may contain variables. */
+  readonly name: string | null
 }
 
 /** `stages` are in the order of execution, `jobs` in the order of the file. */

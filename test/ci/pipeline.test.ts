@@ -256,6 +256,8 @@ unit: {script: x, only: [tags]}
   t.strictSame(plan, {
     kind: 'builds',
     onNewCommit: 'conservative',
+    stopsOnFailure: false,
+    name: null,
     stages: ['build', 'test', 'deploy'],
     builds: [
       {

@@ -16,6 +16,7 @@ import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
 import { wakeForRoom } from '../pipelines/wake-runners.js'
 import { coverageIn, noteCoverage } from './coverage.js'
 import { judgeFailure, repeat } from './failures.js'
+import { stopOnFailure } from './pipeline-actions.js'
 
 /** A build that is still unfinished after this many attempts, for example because its workers died, fails. */
 const ATTEMPTS = 4
@@ -221,5 +222,6 @@ async function end(
     finished_at: new Date()
   })
   if (failure?.again) await repeat(pipeline, build.id)
+  else if (status === 'failed' && judged.allow_failure !== 1) await stopOnFailure(pipeline)
   if (build.status === 'running') await wakeForRoom(pipeline.id)
 }

@@ -78,6 +78,11 @@ export async function cancelPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Or
   await cancelChildren(id, origin)
 }
 
+/** Cancels the rest of a pipeline of which a build has failed, if its CI file says so. */
+export async function stopOnFailure(pipeline: LockedPipeline): Promise<void> {
+  if (pipeline.stopsOnFailure && (await cancelUnfinished(pipeline)) > 0) await recount(pipeline)
+}
+
 /** The child pipelines go with their parent: they are parts of it. */
 async function cancelChildren(id: number, origin: Origin): Promise<void> {
   const children = await rows<{ id: number }>(

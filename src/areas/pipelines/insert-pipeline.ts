@@ -81,8 +81,8 @@ export async function insertPipeline(
   const now = new Date()
   const { insertId } = await execute(
     `insert into pipelines (project_id, ref_change_id, ref, tag, sha, before_sha, status, source, yaml_errors, user_id,
-       committed_at, finished_at, created_at, updated_at, each_build, on_new_commit)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       committed_at, finished_at, created_at, updated_at, each_build, on_new_commit, stops_on_failure, name)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       pipeline.projectId,
       pipeline.refChangeId,
@@ -99,7 +99,9 @@ export async function insertPipeline(
       now,
       now,
       plan?.builds.some(goesByItself) ?? false,
-      plan && actionOf(plan)
+      plan && actionOf(plan),
+      plan?.stopsOnFailure ?? false,
+      plan?.name ?? null
     ]
   )
   return insertId

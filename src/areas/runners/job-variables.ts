@@ -46,7 +46,7 @@ export async function inputOf(build: DescribedBuild, sources: VariableSources): 
   return {
     build: { ...buildOf(build, sources.token), parallel: sources.parallel ?? null },
     commit: await commitOf(build),
-    pipeline: { id: build.pipeline_id, source: build.source },
+    pipeline: { id: build.pipeline_id, source: build.source, name: build.pipeline_name },
     project: projectOf(build),
     server: { name: 'Gitstead', version, revision: version, url: publicUrl() },
     runner: sources.runner && {

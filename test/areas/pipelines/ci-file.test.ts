@@ -1,4 +1,7 @@
 // Keys of the CI file that reach further than one build: variables for later builds, other pipelines, environments.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { retryBuilds } from '../../../src/areas/builds/administer.js'
@@ -10,11 +13,12 @@ import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { advanceTrigger } from '../../../src/areas/runners/downstream/advance-trigger.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { jobDocument } from '../../../src/areas/runners/outside/job-document.js'
+import { loadConfig } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { prepareHome } from '../../../src/home.js'
 import { readTrace } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
-import { factory } from '../../helpers/factory.js'
+import { factory, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 import { beginBuild, endBuild, makePipeline, newestBuild, pipelineOf, type TestBuild } from '../builds/make-builds.js'
 import { runBuild } from '../environments/make-environments.js'
@@ -328,4 +332,94 @@ t.test('canceling a pipeline cancels its children', async t => {
   await cancelPipeline({ id: builds[0]?.pipelineId ?? 0 }, originOf(nobody, null))
   t.match(await downstreamOf(builds[0]), [{ status: 'canceled' }])
   t.same(await statuses(builds[0]?.pipelineId), { a: 'canceled' })
+})
+
+/** Plans and makes the pipeline of a project's branch, as its owner. Returns the names of its builds, or the errors. */
+async function run(project: TestProject, ref = 'master') {
+  const res = await app.as(project.owner).post(`/projects/${project.id}/pipeline`, { ref })
+  if (res.statusCode !== 201) return JSON.stringify(res.json())
+  const found = await rows<{ name: string }>('select name from builds where pipeline_id = ? order by id', [
+    res.json().id
+  ])
+  return found.map(({ name }) => name).join(' ')
+}
+
+t.test('files of other projects, of URLs, and templates', async t => {
+  const server = createServer((request, response) => {
+    if (request.url === '/moved.yml') response.writeHead(302, { location: '/far.yml' }).end()
+    else if (request.url === '/large.yml') response.end('#'.repeat(1_048_577))
+    else response.end('far: {script: x}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  const owner = await factory.user()
+  const [own, mine, other] = [
+    await factory.project({ owner }),
+    await factory.project({ owner }),
+    await factory.project()
+  ]
+  for (const project of [mine, other]) {
+    await factory.file(project, 'ci/x.yml', 'include: /ci/y.yml\nx: {script: x}')
+    await factory.file(project, 'ci/y.yml', 'y: {script: x}')
+  }
+  await factory.file(own, 'README', 'x')
+  const cases: Record<string, string | RegExp> = {
+    [`{project: ${mine.path}, ref: master, file: /ci/x.yml}`]: 'y x own',
+    [`{project: ${mine.path}, ref: none, file: /ci/x.yml}`]: /names a branch, tag or commit that is missing/,
+    [`{project: ${other.path}, ref: master, file: ci/y.yml}`]:
+      /is not in a project that the user of the pipeline may read/,
+    '{project: no/such, file: x.yml}': /is not in a project that the user of the pipeline may read/,
+    '{local: none.yml, rules: [{exists: [none.yml]}]}': 'own',
+    [`[{project: ${mine.path}, ref: master, file: ci/y.yml, rules: [{if: '$CI_PIPELINE_SOURCE == "api"'}]}]`]: 'y own',
+    '{template: None}': /`None` is not a template/,
+    [`"${base}/far.yml"`]: /hooks may not reach the address 127\.0\.0\.1/
+  }
+  let branches = 0
+  const check = async (table: typeof cases) => {
+    for (const [include, expected] of Object.entries(table)) {
+      await execute('delete from jobs')
+      const branch = `b${branches++}`
+      await factory.branch(own, branch)
+      await factory.file(own, '.gitstead-ci.yml', `include: ${include}\nown: {script: x}`, branch)
+      const found = await run(own, branch)
+      if (expected instanceof RegExp) t.match(found, expected, include)
+      else t.equal(found, expected, include)
+    }
+  }
+  await check(cases)
+  loadConfig({ port: 0, hooks: { allow: ['127.0.0.1'] } })
+  t.teardown(() => loadConfig({ port: 0 }))
+  await check({
+    [`{remote: "${base}/far.yml", rules: [{when: always}]}`]: 'far own',
+    [`"${base}/moved.yml"`]: /answered with status 302/,
+    [`"${base}/large.yml"`]: /is larger than 1048576 bytes/
+  })
+  server.close()
+  await check({ [`[ "${base}/far.yml" ]`]: 'far own' })
+})
+
+t.test('a comparison with a branch, and a failure that ends the pipeline', async t => {
+  const project = await factory.project()
+  await factory.file(project, 'docs', 'x')
+  await factory.branch(project, 'topic')
+  await factory.file(project, 'later', 'x')
+  const compared = (to: string, paths: string) =>
+    `script: x, rules: [{changes: {paths: [${paths}], compare_to: ${to}}}]`
+  const text = `workflow: {name: '$CI_COMMIT_BRANCH', auto_cancel: {on_job_failure: all}}
+new: {${compared('master', 'src')}}
+old: {${compared('refs/heads/master', 'docs, later')}}
+fail: {script: x}
+after: {stage: deploy, script: x}
+`
+  await factory.file(project, 'src', 'x', 'topic')
+  const builds = await makePipeline(project, text, 'topic')
+  t.same(builds.map(({ name }) => name).sort(), ['after', 'fail', 'new'])
+  t.equal((await described(named(builds, 'new'))).values.get('CI_PIPELINE_NAME'), 'topic')
+  await endBuild(named(builds, 'fail') as TestBuild, { status: 'failed' })
+  t.same(await statuses(builds[0]?.pipelineId), { new: 'canceled', fail: 'failed', after: 'canceled' })
+  await factory.branch(project, 'wrong')
+  await factory.file(project, '.gitstead-ci.yml', `a: {${compared('none', 'x')}}`, 'wrong')
+  t.match(await run(project, 'wrong'), /compares with `none`, which is no branch, tag or commit/)
 })
