@@ -10,8 +10,11 @@ const quiet = process.argv.includes('--quiet')
 
 /** Commands that the appliance needs, with the Debian packages that bring them. */
 const needed = { git: 'git', mariadbd: 'mariadb-server-core', bwrap: 'bubblewrap', prlimit: 'util-linux', bash: 'bash' }
-/** The tests speak to the appliance by SSH as well. */
-const clients = { ssh: 'openssh-client' }
+/** The tests speak to the appliance by SSH as well, and run builds in containers of an engine that only root can start. */
+const clients = {
+  ssh: 'openssh-client',
+  ...(process.getuid?.() === 0 && { podman: 'podman', busybox: 'busybox-static' })
+}
 
 process.chdir(root)
 checkNode()

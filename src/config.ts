@@ -5,6 +5,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SETTINGS } from './config/shape.js'
+import { contradictionsIn } from './config/together.js'
 import { Misconfigured } from './errors.js'
 import { nearest } from './lib/nearest.js'
 import { type Problem, pathsIn, problemsIn, type ValuesOf } from './lib/rules.js'
@@ -37,7 +38,7 @@ export function config(): Config {
 export function loadConfig(flags: Tree): Config {
   const { home, layers } = layersOf(flags)
   const merged = mergeAll(layers)
-  const [problem] = problemsIn(merged, SETTINGS)
+  const [problem] = problemsOf(merged)
   if (problem) throw new Misconfigured(`configuration: ${problem.text}`)
   current = freeze({ ...(merged as ValuesOf<typeof SETTINGS>), home, root })
   return current
@@ -67,7 +68,7 @@ export function reportConfig(flags: Tree, file?: string): ConfigReport {
     home,
     file: file ?? join(home, 'config.yaml'),
     settings: pathsIn(SETTINGS).map(key => ({ key, value: valueAt(merged, key), origin: originOf(key) })),
-    problems: problemsIn(merged, SETTINGS).map(problem => ({ ...problem, origin: originOf(problem.path) }))
+    problems: problemsOf(merged).map(problem => ({ ...problem, origin: originOf(problem.path) }))
   }
 }
 
@@ -128,6 +129,11 @@ function accountOf(uid: number): string | undefined {
   } catch {
     return undefined
   }
+}
+
+function problemsOf(tree: Tree): Problem[] {
+  const problems = problemsIn(tree, SETTINGS)
+  return problems.length > 0 ? problems : contradictionsIn(tree as ValuesOf<typeof SETTINGS>)
 }
 
 const mergeAll = (layers: readonly Layer[]): Tree => layers.map(({ tree }) => tree).reduce(merge, {})

@@ -79,6 +79,13 @@ const wrong: [string, { file?: string; variables?: Variables; flags?: object }, 
   ['a storage that leaves its folder', { file: 'repositories: {storages: ["../x"]}\n' }, /repositories\.storages/],
   ['a level that is none', { file: 'log: {level: loud}\n' }, /log\.level .*"loud"/],
   ['a sandbox that is none', { file: 'runner: {sandbox: docker}\n' }, /runner\.sandbox/],
+  [
+    'an engine that anybody reaches',
+    { file: 'runner: {docker: {socket: "tcp://h:2375"}}\n' },
+    /docker\.tls\.ca must be a file/
+  ],
+  ['a socket that is none', { file: 'runner: {docker: {socket: /var/run/docker.sock}}\n' }, /docker\.socket .*unix:/],
+  ['a pattern that is none', { file: 'runner: {docker: {allowed_images: ["a b"]}}\n' }, /allowed_images .*ruby/],
   ['a URL without a scheme', { file: 'url: git.example.org\n' }, /url /],
   ['a list', { file: '- a\n' }, /config\.yaml must hold a mapping/],
   ['what is no YAML', { file: 'a: [1\n' }, /config\.yaml cannot be read/],

@@ -136,9 +136,9 @@ export async function seedIssues(project: number, author: number, count: number)
     [label + 1, 1000]
   ] as const) {
     await execute(
-      `insert into label_links (target_type, target_id, label_id)
-       select 'Issue', ? + seq * ${every}, ? from seq_0_to_${count / every - 1}`,
-      [first, id]
+      `insert into label_links (target_type, target_id, label_id, of_project, of_author, of_created_at)
+       select 'Issue', i.id, ?, i.project_id, i.author_id, i.created_at from seq_0_to_${count / every - 1} join issues i on i.id = ? + seq * ${every}`,
+      [id, first]
     )
   }
   await execute(

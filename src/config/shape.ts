@@ -3,6 +3,8 @@ import { flag, integer, listOf, nullOr, number, oneOf, text } from '../lib/rules
 
 const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of lower-case letters, digits, - and _')
 
+const path = text(/^\//, 'the whole path of a file')
+
 /** An address, alone or behind a name. */
 const sender = text(
   /^([^\p{Cc}<>]*<[^\s\p{Cc}@<>,;"]+@[^\s\p{Cc}@<>,;"]+>|[^\s\p{Cc}@<>,;"]+@[^\s\p{Cc}@<>,;"]+)$/u,
@@ -72,6 +74,7 @@ export const SETTINGS = {
     lease: integer(3)
   },
   runner: {
+    executor: oneOf(['sandbox', 'docker']),
     sandbox: oneOf(['bubblewrap', 'none']),
     user: text(/^[a-z_][a-z0-9_-]*$/, 'the name of a user'),
     network: flag,
@@ -82,7 +85,24 @@ export const SETTINGS = {
     process_limit: integer(8),
     file_limit: integer(1_048_576),
     depth: integer(0),
-    project_limit: integer(0)
+    project_limit: integer(0),
+    docker: {
+      socket: text(
+        /^(unix:\/\/\/\S+|tcp:\/\/[^\s/?#@]+:\d{1,5})$/,
+        'unix:///PATH of a socket, or tcp://HOST:PORT of an engine with TLS'
+      ),
+      tls: { ca: nullOr(path), cert: nullOr(path), key: nullOr(path) },
+      timeout: integer(1),
+      image: text(/^[\w.:/@-]+$/, 'the name of an image such as debian:12'),
+      allowed_images: listOf(text(/^[\w.:/@*?-]+$/, 'a pattern such as ruby:* or registry.example.org/**')),
+      pull: oneOf(['always', 'if-not-present', 'never']),
+      pull_timeout: integer(1),
+      cpus: number(0),
+      disk_quota: flag,
+      max_services: integer(0, 20),
+      service_memory_limit: integer(16_777_216),
+      service_timeout: integer(0)
+    }
   },
   artifacts: {
     max_size: integer(1),

@@ -73,7 +73,8 @@ export const recountTotals = (): void =>
     counting.clear()
   })
 
-function lastChange(): Promise<string> {
+/** The last change that the audit knows. It may be 50 ms old for the changes of other processes. */
+export function lastChange(): Promise<string> {
   const now = performance.now()
   if (looked && now - looked.at < FRESH_MS) return looked.change
   const asked = { at: now, change: readChange() }

@@ -1,6 +1,6 @@
 // Names of branches and tags, the objects that they point at, and changes of refs.
 
-import { DamagedRepository, isCommitKnown } from './objects.js'
+import { DamagedRepository, isCommitKnown, readCommit } from './objects.js'
 import { isObjectId, objectInfo } from './reader.js'
 import { hasRefFile } from './ref-files.js'
 import { lookUpRef } from './ref-lookup.js'
@@ -49,6 +49,9 @@ export function isRefName(name: string): boolean {
  */
 export async function refValue(repository: string, ref: string): Promise<string | null> {
   if (!isRefName(ref)) return null
+  const value = await lookUpRef(repository, ref)
+  if (value && (await objectInfo(repository, value))) return value
+  // Git also tells a ref that does not exist from a repository that does not.
   return (await objectInfo(repository, ref))?.id ?? (await valueAgain(repository, ref))
 }
 
@@ -97,15 +100,19 @@ export async function resolveCommit(
   return direct ? { id: commit.id, ref: null } : null
 }
 
-/** Does the same without git for a commit that is in the cache. Returns undefined when git must be asked. */
+/** Does the same without git for names in full. Returns undefined when git must be asked. */
 async function resolveKnown(repository: string, refs: readonly string[], id: string | null) {
   for (const ref of refs) {
     const value = await lookUpRef(repository, ref)
     if (value === null) continue
-    return value !== undefined && isCommitKnown(repository, value) ? { id: value, ref } : undefined
+    return value !== undefined && (await isCommit(repository, value)) ? { id: value, ref } : undefined
   }
-  return id !== null && isCommitKnown(repository, id) ? { id, ref: null } : undefined
+  return id !== null && isObjectId(id) && (await isCommit(repository, id)) ? { id, ref: null } : undefined
 }
+
+/** The commit is kept, because most callers read it next. */
+const isCommit = async (repository: string, id: string) =>
+  isCommitKnown(repository, id) || (await readCommit(repository, id)) !== null
 
 export interface Ref {
   readonly name: string

@@ -78,6 +78,11 @@ export async function reapProcesses(self?: number): Promise<number[]> {
   return gone
 }
 
+/** Returns the ids of all registered processes. */
+export async function listProcesses(): Promise<number[]> {
+  return (await rows<{ id: number }>('select id from job_processes')).map(({ id }) => id)
+}
+
 /** Returns the ids of processes that are gone but still registered. */
 export async function listGone(): Promise<number[]> {
   const all = await rows<ProcessRow>(`select ${COLUMNS} from job_processes`)

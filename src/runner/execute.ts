@@ -3,11 +3,22 @@
 import { config } from '../config.js'
 import { Failure, Unavailable } from '../errors.js'
 import { watchDisk } from './disk.js'
-import { removeFolder } from './folders.js'
+import { dockerRoom } from './docker/docker-room.js'
+import { prepareFolders, removeFolder } from './folders.js'
 import { Halt } from './halt.js'
 import type { RunnerJob, RunnerPort, RunnerResult } from './job.js'
 import { storeReports } from './reports.js'
-import { fetchDependencies, fetchSources, halted, prepare, runAfterScript, runScript, StageFailure } from './stages.js'
+import type { Room } from './room.js'
+import {
+  type Base,
+  fetchDependencies,
+  fetchSources,
+  halted,
+  prepare,
+  runAfterScript,
+  runScript,
+  StageFailure
+} from './stages.js'
 import { Trace } from './trace.js'
 import { uploadArtifacts } from './upload.js'
 
@@ -52,19 +63,25 @@ export async function executeBuild(job: RunnerJob, port: RunnerPort): Promise<Ru
   return halt.reason === 'runner_system_failure' ? halted(halt) : result
 }
 
-async function runStages(base: Parameters<typeof prepare>[0]): Promise<RunnerResult> {
-  const { trace, halt } = base
+async function runStages(base: Base): Promise<RunnerResult> {
+  const { trace, halt, port } = base
+  let room: Room | undefined
   try {
     halt.signal.throwIfAborted()
-    const run = await prepare(base)
+    const folders = await prepareFolders(port.workFolder)
+    if (config().runner.executor === 'docker') room = dockerRoom({ ...base, folders })
+    const run = await prepare(base, folders, room)
     const before = await fetchSources(run)
     await fetchDependencies(run)
+    await room?.furnish(run.values)
     const outcome = await runScript(run)
     if (outcome.reason === 'script_failure' || outcome.status === 'success') await runAfterScript(run, outcome)
     await storeReports(run, outcome)
     return await uploadArtifacts(run, outcome, before)
   } catch (error) {
     return halt.reason ? halted(halt) : failed(error, trace)
+  } finally {
+    await room?.close()
   }
 }
 

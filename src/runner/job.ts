@@ -12,6 +12,15 @@ export interface ArtifactsWish {
   readonly dotenv?: readonly string[]
 }
 
+/** An image that a build asks for. The names may contain variables. */
+export interface ContainerWish {
+  readonly name: string
+  /** The host name of a service. */
+  readonly alias: string | null
+  readonly entrypoint: readonly string[] | null
+  readonly command: readonly string[] | null
+}
+
 export interface RunnerJob {
   readonly id: number
   /** Time limit in seconds, from the start to the end of the script. */
@@ -25,6 +34,11 @@ export interface RunnerJob {
   readonly header?: readonly string[]
   /** Values that the trace must not show. */
   readonly secrets: readonly string[]
+  /** For the Docker executor only: without an image it takes the one of the configuration. */
+  readonly image?: ContainerWish | null
+  readonly services?: readonly ContainerWish[]
+  /** Whose containers these are: of which appliance, and of which of its workers. */
+  readonly owner?: { readonly instance: string; readonly worker: number }
 }
 
 /** Where the sources go: the project folder of the build, in its sandbox. */

@@ -3,7 +3,6 @@ import { realpath } from 'node:fs/promises'
 import { Failure } from '../errors.js'
 import { pathMatcher } from '../lib/glob.js'
 import type { RunnerResult } from './job.js'
-import { placesInside } from './sandbox.js'
 import { type Run, StageFailure } from './stages.js'
 import { openInside, walk } from './tree.js'
 import { inProject } from './upload.js'
@@ -19,6 +18,7 @@ export async function storeReports(run: Run, outcome: RunnerResult): Promise<voi
   if (patterns.length === 0 || outcome.status === 'canceled' || outcome.reason === 'runner_system_failure') return
   trace.line('Reading the reported variables')
   try {
+    await run.room?.bringBack()
     const text = await readReports(run, patterns)
     if (text) await port.putVariables(text)
     else trace.line('WARNING: no files match the report; no variables are stored')
@@ -35,8 +35,8 @@ export async function storeReports(run: Run, outcome: RunnerResult): Promise<voi
 }
 
 /** The content of all files, one after the other; undefined without any. */
-async function readReports({ folders, trace, lookup, port }: Run, patterns: readonly string[]) {
-  const { project } = placesInside(folders)
+async function readReports({ folders, places, trace, lookup, port }: Run, patterns: readonly string[]) {
+  const { project } = places
   const matches = pathMatcher(patterns.flatMap(pattern => inProject(pattern, { project, trace, lookup })))
   const tree = await realpath(folders.project)
   const paths: string[] = []

@@ -21,9 +21,19 @@ export const quoted = (text: string): string => `'${text.replaceAll('\0', '').re
  * that fails. The commands follow each other as text, so that one command may span several entries of the list.
  */
 export function shellScript(variables: Map<string, string>, commands: readonly string[]): string {
-  const exports = [...variables].flatMap(([key, value]) => (canExport(key) ? `export ${key}=${quoted(value)}` : []))
-  const lines = commands.flatMap(command => [`printf '%s\\n' ${quoted(`$ ${command}`)}`, command.replaceAll('\0', '')])
-  return `${[preamble(255), ...exports, 'set -eo pipefail', ...lines].join('\n')}\n`
+  return `${[preamble(255), ...exportsOf(variables), 'set -eo pipefail', ...shown(commands)].join('\n')}\n`
+}
+
+const shown = (commands: readonly string[]) =>
+  commands.flatMap(command => [`printf '%s\\n' ${quoted(`$ ${command}`)}`, command.replaceAll('\0', '')])
+
+const exportsOf = (variables: Map<string, string>) =>
+  [...variables].flatMap(([key, value]) => (canExport(key) ? `export ${key}=${quoted(value)}` : []))
+
+/** The same for any shell in a container, which has the other variables already. Not every shell knows pipefail. */
+export function containerScript(variables: Map<string, string>, commands: readonly string[]): string {
+  const settings = ['set -e', 'if (set -o pipefail) 2>/dev/null; then set -o pipefail; fi']
+  return `${[...exportsOf(variables), ...settings, ...shown(commands)].join('\n')}\n`
 }
 
 /** Returns a script of the runner itself, which shows no commands and keeps the descriptor `kept`. */

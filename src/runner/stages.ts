@@ -7,10 +7,11 @@ import { config } from '../config.js'
 import { Failure } from '../errors.js'
 import { CONTENT_RATIO } from './artifacts.js'
 import type { DiskWatch } from './disk.js'
-import { type Folders, prepareFolders } from './folders.js'
+import type { Folders } from './folders.js'
 import type { Halt } from './halt.js'
 import type { FailureReason, RunnerJob, RunnerPort, RunnerResult } from './job.js'
-import { baseEnvironment, placesInside, sandboxRefused, shellCommand } from './sandbox.js'
+import type { Room } from './room.js'
+import { baseEnvironment, type Places, placesInside, sandboxRefused, shellCommand } from './sandbox.js'
 import { quietScript, shellScript } from './script.js'
 import { LINK, runShell, type ShellRun } from './shell.js'
 import type { Trace } from './trace.js'
@@ -26,6 +27,9 @@ export interface Run {
   readonly halt: Halt
   readonly folders: Folders
   readonly disk: DiskWatch
+  /** Where the scripts run, when it is not the sandbox. */
+  readonly room?: Room | undefined
+  readonly places: Places
   readonly values: Map<string, string>
   readonly lookup: (name: string) => string | undefined
 }
@@ -50,22 +54,28 @@ export function halted({ reason, error }: Halt): RunnerResult {
   return error === undefined ? { status: 'failed', reason } : { status: 'failed', reason, error }
 }
 
+/** What the parts of a build have from its beginning. */
+export type Base = Pick<Run, 'job' | 'port' | 'trace' | 'halt' | 'disk'>
+
 /**
- * Prepares the folders and the variables of a build. Throws Misconfigured when the user of builds cannot reach the
- * folders.
+ * Prepares the variables of a build, and the images of its containers. Throws StageFailure when an image is not to be
+ * had.
  */
-export async function prepare(base: Pick<Run, 'job' | 'port' | 'trace' | 'halt' | 'disk'>): Promise<Run> {
-  const { job, port } = base
-  const folders = await prepareFolders(port.workFolder)
-  const places = placesInside(folders)
+export async function prepare(base: Base, folders: Folders, room?: Room): Promise<Run> {
+  const places = room?.places ?? placesInside(folders)
+  const { lookup } = valuesOf(base.job, places, {})
+  const before = room ? await room.prepare(lookup) : baseEnvironment(places.home)
+  return { ...base, folders, room, places, ...valuesOf(base.job, places, before) }
+}
+
+function valuesOf(job: RunnerJob, places: Places, before: Record<string, string>): Pick<Run, 'values' | 'lookup'> {
   const own = { CI_PROJECT_DIR: places.project, CI_BUILDS_DIR: places.builds }
   const fixed = Object.entries(own).map(([key, value]) => ({ key, value, public: true }))
   const defaults = { CI: 'true', CI_SERVER: 'yes', CI_JOB_TIMEOUT: String(job.timeout), ...own }
-  const set = { ...baseEnvironment(places.home), ...defaults }
+  const set = { ...before, ...defaults }
   const values = new Map([...Object.entries(defaults), ...expandVariables([...job.variables, ...fixed], set)])
   const all = new Map([...Object.entries(set), ...values])
-  const lookup = (name: string) => all.get(name)
-  return { ...base, folders, values, lookup }
+  return { values, lookup: name => all.get(name) }
 }
 
 /** Gets the sources. Returns the files of the checkout when the artifacts need the untracked files later. */
@@ -110,12 +120,13 @@ export async function fetchDependencies({ port, trace, halt, folders }: Run): Pr
   if (folders.user && port.dependencies.length > 0) await handOver(folders.project, folders.user)
 }
 
-const runStep = ({ values, ...run }: Run, commands: readonly string[], signal: AbortSignal) =>
-  runInside(run, shellScript(values, commands), signal)
+const runStep = ({ values, room, ...run }: Run, commands: readonly string[], signal: AbortSignal) =>
+  room ? room.run(commands, values, signal) : runInside(run, shellScript(values, commands), signal)
 
 type Inside = Pick<Run, 'folders' | 'trace' | 'halt' | 'disk'>
 
-async function runInside(run: Inside, script: string, signal: AbortSignal, link?: ShellRun['link']) {
+/** Runs a script in the sandbox. Throws Misconfigured when this machine cannot confine builds. */
+export async function runInside(run: Inside, script: string, signal: AbortSignal, link?: ShellRun['link']) {
   const { folders, trace } = run
   const command = shellCommand(folders)
   const watch = await watchOf(run)

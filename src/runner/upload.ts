@@ -5,7 +5,6 @@ import { Failure } from '../errors.js'
 import { isDiskFull } from '../lib/disk-full.js'
 import { archiveName, packArtifacts } from './artifacts.js'
 import type { ArtifactsWish, RunnerResult } from './job.js'
-import { placesInside } from './sandbox.js'
 import { type Run, StageFailure } from './stages.js'
 import { expand } from './variables.js'
 
@@ -19,6 +18,7 @@ export async function uploadArtifacts(run: Run, outcome: RunnerResult, before?: 
   if (wish.dotenv?.length && wish.paths.length === 0 && !wish.untracked) return outcome
   trace.line('Packing the artifacts')
   try {
+    await run.room?.bringBack()
     const archive = await packFor(run, wish, before)
     if (archive) await port.putArtifacts(archive)
     else trace.line('WARNING: no files match the artifacts; nothing is stored')
@@ -39,9 +39,13 @@ function reasonOf(error: unknown): string {
   return isDiskFull(error) ? 'the disk is full' : 'the runner failed'
 }
 
-async function packFor({ folders, trace, port, lookup }: Run, wish: ArtifactsWish, before: Set<string> | undefined) {
+async function packFor(
+  { folders, places, trace, port, lookup }: Run,
+  wish: ArtifactsWish,
+  before: Set<string> | undefined
+) {
   const path = join(folders.work, 'artifacts.zip')
-  const { project } = placesInside(folders)
+  const { project } = places
   const patterns = (list: readonly string[]) => list.flatMap(text => inProject(text, { project, trace, lookup }))
   const packed = await packArtifacts({
     tree: folders.project,

@@ -5,6 +5,7 @@ import { settleOpenChanges } from '../areas/refs/recovery.js'
 import { clearStaleLocks } from '../areas/repository/stale-locks.js'
 import { lookAfterBuilds } from '../areas/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../areas/runners/built-in-runner.js'
+import { removeStaleContainers } from '../areas/runners/containers.js'
 import { addMissingWakeUps } from '../areas/runners/wake-ups.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
@@ -26,6 +27,8 @@ import { startSchedule } from './schedule.js'
 
 const RECOVER_MS = 5000
 const WAKE_UPS_MS = 20_000
+/** An engine that was away may have containers of builds that have ended. */
+const CONTAINERS_MS = 60_000
 /** The record of the runner says so often that a worker is there: often enough for one that counts by the hour. */
 const SHOW_RUNNER_MS = 600_000
 /** Milliseconds that jobs have to end by themselves when the worker stops. */
@@ -51,6 +54,10 @@ export async function startWorker(): Promise<Worker> {
   }
   const concurrency = queues.reduce((sum, queue) => sum + config().queue.concurrency[queue], 0)
   const processId = await registerProcess({ queues, concurrency })
+  // The engine may take its time, and no job waits for it.
+  const cleaned = queues.includes('builds')
+    ? removeStaleContainers(processId).catch(error => log().warn({ error: String(error) }, 'old containers may remain'))
+    : undefined
   const tally = new Tally(processId)
   const loops = new Map(
     queues.map(queue => [
@@ -89,6 +96,7 @@ export async function startWorker(): Promise<Worker> {
       await chores.stop()
       leaving.abort()
       await locks
+      await cleaned
       const goodBye = tally.write().then(() => unregisterProcess(processId))
       await goodBye.catch(error => log().warn({ error: String(error) }, 'the worker could not remove its registration'))
       closeMail()
@@ -123,7 +131,10 @@ function startChores(
     }),
     every(WAKE_UPS_MS, 'adding wake-ups for builds', async () => void (await addMissingWakeUps()))
   ]
-  if (loops.has('builds')) timers.push(every(SHOW_RUNNER_MS, 'showing the runner', showBuiltInRunner))
+  if (loops.has('builds')) {
+    timers.push(every(SHOW_RUNNER_MS, 'showing the runner', showBuiltInRunner))
+    timers.push(every(CONTAINERS_MS, 'removing old containers', () => removeStaleContainers(processId)))
+  }
   return {
     lost,
     stop: async () => {

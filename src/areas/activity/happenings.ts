@@ -64,7 +64,8 @@ export type Happening =
   | { readonly kind: 'pipeline.changed'; readonly pipeline: PipelineSnapshot }
   /** Somebody wrote about an issue, a merge request or a snippet. */
   | { readonly kind: 'note.created'; readonly noteId: number; readonly confidential: boolean }
-  | { readonly kind: 'note.edited'; readonly noteId: number }
+  /** `named`: the names that the new text mentions and the old one did not. */
+  | { readonly kind: 'note.edited'; readonly noteId: number; readonly by?: number; readonly named?: readonly string[] }
   /** A merge request was created, changed, closed, reopened or merged. */
   | {
       readonly kind: 'merge_request.changed'

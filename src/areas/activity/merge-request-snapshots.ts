@@ -42,4 +42,6 @@ export interface MergeRequestChanges {
   /** Seconds: the estimate now, and what was logged (negative: taken away). */
   readonly time_estimate?: number
   readonly time_spent?: number
+  /** Names that its new texts mention and the old ones did not. */
+  readonly named?: readonly string[]
 }

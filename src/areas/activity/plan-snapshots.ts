@@ -35,6 +35,8 @@ export interface IssueChanges {
   /** Seconds: the estimate now, and what was logged (negative: taken away). */
   readonly time_estimate?: number
   readonly time_spent?: number
+  /** Names that its new texts mention and the old ones did not. */
+  readonly named?: readonly string[]
 }
 
 export interface MilestoneSnapshot {

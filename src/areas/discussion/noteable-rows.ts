@@ -1,4 +1,5 @@
 // The rows that notes are about, as far as notes change them.
+import { moved } from '../../db/places.js'
 import { execute, row } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import type { Noteable, NoteableType } from './noteables.js'
@@ -17,6 +18,7 @@ export async function touchNoteable({ type, id }: Pick<Noteable, 'type' | 'id'>,
   if (type !== 'Snippet') {
     await addParticipants({ type, id }, [userId])
     await execute(`update ${TABLES[type]} set updated_at = greatest(updated_at, ?) where id = ?`, [new Date(), id])
+    moved(type)
   }
   // A lock that is there already, but for a snippet: what is deleted at this moment takes no more notes.
   if (!(await row(`select id from ${TABLES[type]} where id = ? lock in share mode`, [id]))) throw new NotFound('Note')

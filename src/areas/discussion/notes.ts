@@ -5,6 +5,7 @@ import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Invalid, NotFound } from '../../errors.js'
 import { parseMoment } from '../../lib/moment.js'
+import { addedMentions } from '../../text/mentions.js'
 import { tellText } from '../activity/happenings.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { holdUser } from '../users/users.queries.js'
@@ -69,16 +70,23 @@ export async function createNoteWithCommands(
 export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Actor): Promise<NoteRow> {
   checkText(body)
   if (old.is_system === 1) return old
+  const by = askerOf(actor).id
   await transact(async () => {
+    const before = await row<{ note: string }>('select note from notes where id = ? for update', [old.id])
+    if (!before) throw new NotFound('Note')
+    const named = addedMentions(before.note, body)
     await execute('update notes set note = ?, updated_by_id = ?, updated_at = ? where id = ?', [
       body,
-      askerOf(actor).id,
+      by,
       new Date(),
       old.id
     ])
     const { id, project_id: projectId, author_id: authorId, noteable_type: type, noteable_id: on } = old
     const target = { type, id: on }
-    await tellText({ kind: 'note.edited', noteId: id }, { projectId, authorId, target, noteId: id, text: body })
+    await tellText(
+      { kind: 'note.edited', noteId: id, by, ...(named.length > 0 && { named }) },
+      { projectId, authorId, target, noteId: id, text: body }
+    )
   })
   return found(old.id)
 }

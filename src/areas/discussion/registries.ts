@@ -3,34 +3,30 @@
 import './commands/descriptions.js'
 import type { Actor } from '../../access/actor.js'
 import { projectsOfMember, visibleProjects } from '../../access/membership.js'
-import { execute, marks, padded, rows } from '../../db/sql.js'
+import { execute, marks, rows } from '../../db/sql.js'
 import { REPORTER } from '../../lib/levels.js'
 import { addMoveStep } from '../issues/move.js'
-import { addParticipation, addReading } from '../participation/readings.js'
+import { addColumn, addParticipation } from '../participation/readings.js'
 import { rewriteNotes } from './moved-texts.js'
 import { addReferrerReader } from './referrers.queries.js'
 
-addReading(
-  ids => `select n.noteable_id as id, 'user_notes_count' as kind, count(*) as count
-    from notes n straight_join users u on u.id = n.author_id
-    where n.noteable_type = ? and n.noteable_id in (${ids}) and not n.is_system group by n.noteable_id`
+addColumn(
+  'user_notes_count',
+  (type, id) => `(select count(*) from notes o straight_join users v on v.id = o.author_id
+    where o.noteable_type = '${type}' and o.noteable_id = ${id} and not o.is_system)`
 )
 
-addReading(
-  ids => `select w.awardable_id as id, if(w.name = 'thumbsup', 'upvotes', 'downvotes') as kind, count(*) as count
-    from award_emoji w straight_join users u on u.id = w.user_id
-    where w.awardable_type = ? and w.awardable_id in (${ids}) and w.name in ('thumbsup', 'thumbsdown')
-    group by w.awardable_id, w.name`
+addColumn(
+  'votes',
+  (type, id) => `(select concat(sum(o.name = 'thumbsup'), ' ', sum(o.name = 'thumbsdown'))
+    from award_emoji o straight_join users v on v.id = o.user_id
+    where o.awardable_type = '${type}' and o.awardable_id = ${id} and o.name in ('thumbsup', 'thumbsdown'))`
 )
 
-addParticipation(async (type, ids, userId) => {
-  const list = padded(ids)
-  const found = await rows<{ id: number }>(
-    `select target_id as id from participants where target_type = ? and target_id in (${marks(list)}) and user_id = ?`,
-    [type, ...list, userId]
-  )
-  return new Set(found.map(({ id }) => id))
-})
+addParticipation(
+  (type, id) => `exists (select 1 from participants o
+    where o.target_type = '${type}' and o.target_id = ${id} and o.user_id = ?)`
+)
 
 addReferrerReader('Issue', async (ids, actor: Actor) => {
   const visible = visibleProjects(actor)

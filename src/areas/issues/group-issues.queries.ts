@@ -6,8 +6,9 @@ import { countTotal, type Page, window } from '../../db/paginate.js'
 import { rows } from '../../db/sql.js'
 import { hasTitle, titlesOfFilter } from '../labels/label-filter.js'
 import { hasMilestone } from '../milestones/milestone-filter.js'
-import { and, countAll, IN_PROJECTS, inState, type ListedIssueRow, list, orderOf } from './issue-list.queries.js'
-import { readableIssues } from './issues.queries.js'
+import { IN_PROJECTS } from './issue-list.queries.js'
+import { and, countAll, inState, listOf, orderOf, type Source } from './issue-pages.queries.js'
+import { type ListedIssueRow, readableIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 /** Projects of a page that is put together, and issues of each. */
@@ -35,13 +36,13 @@ export async function listGroupIssues(
   const readable = readableIssues(actor)
   const where = and(places, inState(state), ...filters, readable)
   const { page, perPage } = window(query)
-  if (filters.length > 0) return list(IN_PROJECTS, where, query, actor, countAll(IN_PROJECTS, where))
+  const all = () => listOf([{ from: IN_PROJECTS, where }], query, actor, countAll(IN_PROJECTS, where))
+  if (filters.length > 0) return all()
   const projects = await countedProjects(places, state)
-  if (projects.length > MOST_PROJECTS) return list(IN_PROJECTS, where, query, actor, countAll(IN_PROJECTS, where))
+  if (projects.length > MOST_PROJECTS) return all()
   const count = countOf(projects, and(places, inState(state), readable))
-  if (page * perPage > FARTHEST) return list(IN_PROJECTS, where, query, actor, { exact: false, count })
-  const parts = firstOfEach(projects, query, and(inState(state), readable))
-  return list(parts.sql, { sql: 'true', values: parts.values }, query, actor, { exact: false, count })
+  if (page * perPage > FARTHEST) return listOf([{ from: IN_PROJECTS, where }], query, actor, count)
+  return listOf(ofEach(projects, query, and(inState(state), readable)), query, actor, count)
 }
 
 /** The projects, at most one more than a page is put together from, with their kept numbers. */
@@ -65,15 +66,11 @@ async function countOf(projects: readonly CountedProject[], { sql, values }: Fra
   )
 }
 
-/** The first issues of each project, as many as the page needs, under the name of the table of issues. */
-function firstOfEach(projects: readonly CountedProject[], query: IssueListQuery, where: Fragment): Fragment {
-  const { page, perPage } = window(query)
-  const { state = 'opened', order_by: order = 'created_at', sort = 'desc' } = query
-  const index = `issues${state === 'all' ? '' : '_open'}_${orderOf(query)}`
+/** The issues of each project, in order. */
+function ofEach(projects: readonly CountedProject[], query: IssueListQuery, where: Fragment): Source[] {
+  const from = `issues i force index (issues${(query.state ?? 'opened') === 'all' ? '' : '_open'}_${orderOf(query)})`
   // A power of two, so that few statements are prepared. No project has the number 0.
   const size = 2 ** Math.ceil(Math.log2(Math.max(projects.length, 1)))
   const ids = [...projects.map(({ id }) => id), ...Array.from({ length: size - projects.length }, () => 0)]
-  const part = `(select i.id, i.${order} from issues i force index (${index}) where i.project_id = ? and ${where.sql}
-    order by i.${order} ${sort}, i.id ${sort} limit ${page * perPage})`
-  return { sql: `(${ids.map(() => part).join(' union all ')}) i`, values: ids.flatMap(id => [id, ...where.values]) }
+  return ids.map(id => ({ from, where: and({ sql: 'i.project_id = ?', values: [id] }, where) }))
 }

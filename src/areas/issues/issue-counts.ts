@@ -1,5 +1,7 @@
 // How many issues a project has. The numbers are kept, because a count of a million rows takes half a second, and several
-// rows hold their parts, because all writers of a project would wait for one.
+// rows hold their parts, because all writers of a project would wait for one. Beside them is kept how often ranks have changed:
+// `moves` by issues that came or went elsewhere than at the young end, `turns` by those that were closed, reopened, hidden or shown.
+import { moved } from '../../db/places.js'
 import { execute, row } from '../../db/sql.js'
 
 /** Rows of each project. */
@@ -10,16 +12,25 @@ export interface Counted {
   readonly confidential: boolean
 }
 
-/** Counts an issue that came (1) or went (-1). Call it at the end of the transaction of the change. */
-export async function countIssue(projectId: number, { open, confidential }: Counted, by: 1 | -1): Promise<void> {
-  await addToCounts(projectId, changeOf({ open, confidential }, by))
+/**
+ * Counts an issue that came (1) or went (-1). `youngest`: it was made just now, so that no other has another rank. Call it at
+ * the end of the transaction of the change.
+ */
+export async function countIssue(
+  projectId: number,
+  { open, confidential }: Counted,
+  by: 1 | -1,
+  { youngest }: { readonly youngest: boolean }
+): Promise<void> {
+  await addToCounts(projectId, { numbers: changeOf({ open, confidential }, by), moves: youngest ? 0 : 1, turns: 0 })
 }
 
 /** Counts an issue whose state or confidentiality has changed. Call it at the end of the transaction of the change. */
 export async function recountIssue(projectId: number, before: Counted, after: Counted): Promise<void> {
   if (before.open === after.open && before.confidential === after.confidential) return
   const [gone, come] = [changeOf(before, -1), changeOf(after, 1)]
-  await addToCounts(projectId, gone.map((value, at) => value + (come[at] ?? 0)) as unknown as Numbers)
+  const numbers = gone.map((value, at) => value + (come[at] ?? 0)) as unknown as Numbers
+  await addToCounts(projectId, { numbers, moves: 0, turns: 1 })
 }
 
 /** Open issues, closed ones, and how many of each are confidential. */
@@ -32,41 +43,62 @@ const changeOf = ({ open, confidential }: Counted, by: number): Numbers => [
   !open && confidential ? by : 0
 ]
 
-async function addToCounts(projectId: number, numbers: Numbers): Promise<void> {
+interface Change {
+  readonly numbers: Numbers
+  readonly moves: number
+  readonly turns: number
+}
+
+async function addToCounts(projectId: number, { numbers, moves, turns }: Change): Promise<void> {
+  const values = [...numbers, moves, turns]
   await execute(
-    `insert into issue_counts (project_id, slot, opened, closed, opened_confidential, closed_confidential)
-     values (?, ?, ?, ?, ?, ?) on duplicate key update opened = opened + ?, closed = closed + ?,
-       opened_confidential = opened_confidential + ?, closed_confidential = closed_confidential + ?`,
-    [projectId, Math.floor(Math.random() * SLOTS), ...numbers, ...numbers]
+    `insert into issue_counts (project_id, slot, opened, closed, opened_confidential, closed_confidential, moves, turns)
+     values (?, ?, ?, ?, ?, ?, ?, ?) on duplicate key update opened = opened + ?, closed = closed + ?,
+       opened_confidential = opened_confidential + ?, closed_confidential = closed_confidential + ?,
+       moves = moves + ?, turns = turns + ?`,
+    [projectId, Math.floor(Math.random() * SLOTS), ...values, ...values]
   )
+  moved('Issue')
+}
+
+/** The kept numbers of a project as one text: a statement that reads issues shows what they were at the same moment. */
+export const KEPT_COUNTS = `(select concat_ws(' ', coalesce(sum(opened), 0), coalesce(sum(closed), 0), coalesce(sum(opened_confidential), 0),
+  coalesce(sum(closed_confidential), 0), coalesce(sum(moves), 0), coalesce(sum(turns), 0)) from issue_counts where project_id = ?)`
+
+export type State = 'opened' | 'closed' | 'all'
+
+export interface IssueCounts {
+  readonly total: number
+  readonly confidential: number
+  /** Changes when an issue in this state came, went or changed its rank by its creation, except for one made just now. */
+  readonly version: string
+}
+
+/** Reads such a text for a state. */
+export function readCounts(text: string, state: State): IssueCounts {
+  const [opened = 0, closed = 0, openedSecret = 0, closedSecret = 0, moves = 0, turns = 0] = text.split(' ').map(Number)
+  const version = `${moves} ${turns}`
+  if (state === 'opened') return { total: opened, confidential: openedSecret, version }
+  if (state === 'closed') return { total: closed, confidential: closedSecret, version }
+  return { total: opened + closed, confidential: openedSecret + closedSecret, version }
 }
 
 /** Returns how many issues a project has in a state, and how many of them are confidential. */
-export async function issueCounts(
-  projectId: number,
-  state: 'opened' | 'closed' | 'all'
-): Promise<{ total: number; confidential: number }> {
-  const sum = (column: string) => `cast(coalesce(sum(${column}), 0) as signed)`
-  const found = await row<Record<'opened' | 'closed' | 'openedSecret' | 'closedSecret', number>>(
-    `select ${sum('opened')} as opened, ${sum('closed')} as closed, ${sum('opened_confidential')} as openedSecret,
-       ${sum('closed_confidential')} as closedSecret from issue_counts where project_id = ?`,
-    [projectId]
-  )
-  const { opened = 0, closed = 0, openedSecret = 0, closedSecret = 0 } = found ?? {}
-  if (state === 'opened') return { total: opened, confidential: openedSecret }
-  if (state === 'closed') return { total: closed, confidential: closedSecret }
-  return { total: opened + closed, confidential: openedSecret + closedSecret }
+export async function issueCounts(projectId: number, state: State): Promise<IssueCounts> {
+  const found = await row<{ counts: string }>(`select ${KEPT_COUNTS} as counts`, [projectId])
+  return readCounts(found?.counts ?? '', state)
 }
 
 /** Takes the issues of a user off the counts. Call it before the user's rows go, in the same transaction. */
 export async function uncountIssues(userId: number): Promise<void> {
   await execute(
-    `insert into issue_counts (project_id, slot, opened, closed, opened_confidential, closed_confidential)
-     select project_id, 0, -sum(is_open), -sum(not is_open), -sum(is_open and confidential), -sum(not is_open and confidential)
+    `insert into issue_counts (project_id, slot, opened, closed, opened_confidential, closed_confidential, moves)
+     select project_id, 0, -sum(is_open), -sum(not is_open), -sum(is_open and confidential), -sum(not is_open and confidential), 1
      from issues where author_id = ? group by project_id
      on duplicate key update opened = issue_counts.opened + values(opened), closed = issue_counts.closed + values(closed),
        opened_confidential = issue_counts.opened_confidential + values(opened_confidential),
-       closed_confidential = issue_counts.closed_confidential + values(closed_confidential)`,
+       closed_confidential = issue_counts.closed_confidential + values(closed_confidential), moves = issue_counts.moves + 1`,
     [userId]
   )
+  moved('Issue')
 }

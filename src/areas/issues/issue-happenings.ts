@@ -1,5 +1,6 @@
 // What happens to issues is told with a copy of their small values: hooks and notes about changes show what an issue was at
 // that moment. The description is read when it is needed.
+import { moved } from '../../db/places.js'
 import { row } from '../../db/sql.js'
 import { type Happening, tell } from '../activity/happenings.js'
 
@@ -19,5 +20,6 @@ export async function tellIssue({ issueId, ...told }: Told): Promise<void> {
        updated_at from issues where id = ?`,
     [issueId]
   )
+  moved('Issue')
   if (issue) await tell({ kind: 'issue.changed', ...told, issue: { ...issue, confidential: issue.confidential === 1 } })
 }

@@ -1,28 +1,17 @@
-// Lists of issues: of a project, of a group, and those that a user has made.
+// Lists of issues: of a project, of a milestone, and those that a user has made. How a page is read is in issue-pages.queries.ts.
 import type { Actor } from '../../access/actor.js'
 import { type Fragment, visibleProjects } from '../../access/membership.js'
-import { countTotal, type Page, pageOf, type Reading, window } from '../../db/paginate.js'
-import { marks, row, rows } from '../../db/sql.js'
+import { countTotal, type Page, window } from '../../db/paginate.js'
+import { marks, rows } from '../../db/sql.js'
 import { hasLabel, hasTitle, titlesOfFilter } from '../labels/label-filter.js'
 import { findLabels } from '../labels/labels.queries.js'
 import { hasMilestone, NO_MILESTONE } from '../milestones/milestone-filter.js'
 import { findMilestoneByTitle } from '../milestones/milestones.queries.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { issueCounts } from './issue-counts.js'
-import { COLUMNS, type IssueRow, JOINS, seesConfidential, visibleIssues } from './issues.queries.js'
+import { ALL, and, countAll, inState, listOf, listOfProject, orderOf, type Source } from './issue-pages.queries.js'
+import { type ListedIssueRow, visibleIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
-
-export const ALL: Fragment = { sql: 'true', values: [] }
-
-export const and = (...parts: readonly Fragment[]): Fragment => {
-  const some = parts.filter(part => part !== ALL)
-  return { sql: some.map(({ sql }) => sql).join(' and ') || 'true', values: some.flatMap(({ values }) => values) }
-}
-
-export type State = 'opened' | 'closed' | 'all'
-
-export const inState = (state: State): Fragment =>
-  state === 'all' ? ALL : { sql: 'i.is_open = ?', values: [state === 'opened'] }
 
 /** A page of the issues of a project that the asker may see. */
 export async function listProjectIssues(
@@ -32,44 +21,79 @@ export async function listProjectIssues(
 ): Promise<Page<ListedIssueRow>> {
   const { state = 'all', iid, milestone } = query
   const titles = titlesOfFilter(query.labels)
-  const labels = [...(await findLabels(project, titles)).values()].map(({ id }) => id)
-  const step = milestone && milestone !== NO_MILESTONE ? await findMilestoneByTitle(project.id, milestone) : undefined
-  const filters = [
-    ...(titles.length > 0 ? [hasLabel('Issue', 'i', labels)] : []),
+  const [known, step] = await Promise.all([
+    findLabels(project, titles),
+    milestone && milestone !== NO_MILESTONE ? findMilestoneByTitle(project.id, milestone) : undefined
+  ])
+  const labels = [...known.values()].map(({ id }) => id)
+  const of: Fragment = { sql: 'i.project_id = ?', values: [project.id] }
+  const inOrder = `issues i force index (issues${state === 'all' ? '' : '_open'}_${orderOf(query)})`
+  if (titles.length === 0 && !milestone && !iid) return listOfProject(project, inOrder, query, actor)
+  const labelled = titles.length > 0 ? [hasLabel('Issue', 'i', labels)] : []
+  const others = [
+    inState(state),
+    visibleIssues(project, actor),
     ...(milestone
       ? [{ sql: step ? 'i.milestone_id = ?' : (NONE[milestone] ?? 'false'), values: step ? [step.id] : [] }]
       : []),
     ...(iid ? [{ sql: `i.iid in (${marks(iid)})`, values: iid }] : [])
   ]
-  const of: Fragment = { sql: 'i.project_id = ?', values: [project.id] }
-  const where = and(of, inState(state), visibleIssues(project, actor), ...filters)
-  const inOrder = `issues i force index (issues${state === 'all' ? '' : '_open'}_${orderOf(query)})`
-  const all = () => countOfProject(project, state, actor)
-  if (filters.length === 0) return list(inOrder, where, query, actor, { exact: true, count: all() })
-  if (iid || step || titles.length === 0) {
-    return list(
-      titles.length > 0 || iid || step ? 'issues i' : inOrder,
-      where,
-      query,
-      actor,
-      countAll('issues i', where)
+  const where = and(of, ...others, ...labelled)
+  const plain: Source = { from: labelled.length > 0 || iid || step ? 'issues i' : inOrder, where }
+  if (labelled.length === 0 || iid || step) return listOf([plain], query, actor, countAll('issues i', where))
+  if (orderOf(query) === 'created') {
+    const sources = labels.map(label => withLabel(label, { project: project.id, others }))
+    return listOf(sources, query, actor, countWithLabels(labels, and(of, ...others), project.id))
+  }
+  // No index has what has a label by its change. The others hold for few more, so they do not change the choice.
+  const found = withLabels(labels)
+  const rest = and(of, ...others)
+  const filtered = { sql: rest.sql, values: [...found.values, ...rest.values] }
+  const total = countAll(found.sql, filtered)
+  const all = async () => (await issueCounts(project.id, state)).total
+  const few = await isFew(query, await total, all)
+  return listOf(
+    [few ? { from: found.sql, where: filtered } : { from: inOrder, where: ofScan(where) }],
+    query,
+    actor,
+    total
+  )
+}
+
+/** The issues of a project that have a label, in the order of their creation. */
+function withLabel(label: number, { project, others }: { project: number; others: readonly Fragment[] }): Source {
+  const linked = { sql: "k.label_id = ? and k.target_type = 'Issue' and k.of_project = ?", values: [label, project] }
+  const rest = and(...others)
+  const from = 'label_links k force index (label_links_place)'
+  return {
+    // Without other conditions the index has all that is asked.
+    from: rest.sql === and().sql ? from : `${from} straight_join issues i on i.id = k.target_id`,
+    where: and(linked, rest),
+    at: 'k.of_created_at',
+    id: 'k.target_id',
+    shares: true
+  }
+}
+
+function countWithLabels(labels: readonly number[], { sql, values }: Fragment, project: number): Promise<number> {
+  const [label] = labels
+  if (label === undefined) return Promise.resolve(0)
+  if (sql === 'i.project_id = ?' && labels.length === 1) {
+    return countTotal(
+      `select count(*) as total from label_links k force index (label_links_place)
+       where k.label_id = ? and k.target_type = 'Issue' and k.of_project = ?`,
+      [label, project]
     )
   }
-  // With labels. The others hold for few more, so they do not change the choice.
-  const others = and(of, inState(state), visibleIssues(project, actor), ...filters.slice(1))
-  const labelled = withLabels(labels)
-  const total = countAll(labelled.sql, { sql: others.sql, values: [...labelled.values, ...others.values] })
-  if (await isFew(query, await total.count, all)) {
-    return list(labelled.sql, { sql: others.sql, values: [...labelled.values, ...others.values] }, query, actor, total)
-  }
-  return list(inOrder, ofScan(where), query, actor, total)
+  const found = withLabels(labels)
+  return countAll(found.sql, { sql, values: [...found.values, ...values] })
 }
 
 /** The issues that have one of these labels, each once: found by the labels, then by their ids. */
 const withLabels = (labels: readonly number[]): Fragment =>
   labels.length === 1
     ? {
-        sql: `label_links k force index (label_links_label) straight_join issues i
+        sql: `label_links k force index (label_links_place) straight_join issues i
           on i.id = k.target_id and k.target_type = 'Issue' and k.label_id = ?`,
         values: labels
       }
@@ -80,9 +104,6 @@ const withLabels = (labels: readonly number[]): Fragment =>
       }
 
 const NONE: { readonly [milestone: string]: string } = { [NO_MILESTONE]: 'i.milestone_id is null' }
-
-export const orderOf = ({ order_by: order }: Pick<IssueListQuery, 'order_by'>) =>
-  order === 'updated_at' ? 'updated' : 'created'
 
 /**
  * Tells whether it costs less to find and sort all that pass the filters than to walk through the issues of the project in
@@ -111,23 +132,34 @@ export function listMilestoneIssues(
   actor: Actor
 ): Promise<Page<ListedIssueRow>> {
   const where = and({ sql: 'i.milestone_id = ?', values: [milestoneId] }, visibleIssues(project, actor))
-  return list('issues i', where, query, actor, countAll('issues i', where))
+  return listOf([{ from: 'issues i', where }], query, actor, countAll('issues i', where))
 }
 
 export const IN_PROJECTS = 'issues i join projects p on p.id = i.project_id'
 
 /** A page of the issues that the asker has made, in the projects that the asker may see. */
-export function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page<ListedIssueRow>> {
+export async function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page<ListedIssueRow>> {
   const titles = titlesOfFilter(query.labels)
-  const made: Fragment = { sql: 'i.author_id = ?', values: [actor.user?.id ?? 0] }
+  const author = actor.user?.id ?? 0
+  const made: Fragment = { sql: 'i.author_id = ?', values: [author] }
   const state = inState(query.state ?? 'all')
   const visible = and({ sql: 'p.issues_enabled', values: [] }, visibleProjects(actor))
+  const inCreation = orderOf(query) === 'created'
+  if (titles.length > 0 && !query.milestone && inCreation) {
+    const labels = await labelsOfAuthor(author, titles)
+    if (labels.length <= MOST_SOURCES) {
+      const sources = labels.map(label => ofAuthorWithLabel(label, { author, state, visible }))
+      return listOf(sources, query, actor, countOfAuthor(labels, { author, state, visible }))
+    }
+  }
   const filters = [
     ...(titles.length > 0 ? [hasTitle('Issue', 'i', titles)] : []),
     ...(query.milestone ? [hasMilestone('i', query.milestone)] : [])
   ]
   const where = and(made, visible, state, ...filters)
-  if (filters.length > 0) return list(IN_PROJECTS, where, query, actor, countAll(IN_PROJECTS, where))
+  if (filters.length > 0) {
+    return listOf([{ from: IN_PROJECTS, where }], query, actor, countAll(IN_PROJECTS, where))
+  }
   const mine = and(made, state)
   // An index has the numbers by project, so that only the projects are read.
   const count = countTotal(
@@ -136,71 +168,57 @@ export function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page
        straight_join projects p on p.id = x.project_id where ${visible.sql}`,
     [...mine.values, ...visible.values]
   )
-  if (orderOf(query) !== 'created') return list(IN_PROJECTS, where, query, actor, { exact: false, count })
+  if (!inCreation) return listOf([{ from: IN_PROJECTS, where }], query, actor, count)
   // Not a join: the database would sort all of its rows.
-  const seen: Fragment = {
-    sql: `0 < (select count(*) from projects p where p.id = i.project_id and ${visible.sql})`,
-    values: visible.values
-  }
-  return list('issues i force index (issues_author)', and(mine, seen), query, actor, { exact: false, count })
+  const from = 'issues i force index (issues_author)'
+  return listOf([{ from, where: and(mine, inVisible('i.project_id', visible)) }], query, actor, count)
 }
 
-export const countAll = (from: string, { sql, values }: Fragment): Total => ({
-  exact: false,
-  count: countTotal(`select count(*) as total from ${from} where ${sql}`, values)
+const inVisible = (column: string, visible: Fragment): Fragment => ({
+  sql: `0 < (select count(*) from projects p where p.id = ${column} and ${visible.sql})`,
+  values: visible.values
 })
 
-/** How many issues of a project the asker may see, without a filter: the kept numbers say it. */
-async function countOfProject(project: ProjectRow, state: State, actor: Actor): Promise<number> {
-  const { total, confidential } = await issueCounts(project.id, state)
-  if (seesConfidential(project, actor) || confidential === 0) return total
-  const id = actor.user?.id ?? 0
-  const where = and(
-    {
-      sql: 'i.project_id = ? and i.confidential and (i.author_id = ? or i.assignee_id = ?)',
-      values: [project.id, id, id]
-    },
-    inState(state)
+/** A page is put together from so many labels at the most. A title may be that of a label in each project. */
+const MOST_SOURCES = 100
+
+/** The labels with these titles that issues of an author have: an index gives the labels of the author without their links. */
+async function labelsOfAuthor(author: number, titles: readonly string[]): Promise<number[]> {
+  const found = await rows<{ id: number }>(
+    `select l.id from (select distinct k.label_id from label_links k force index (label_links_author)
+       where k.of_author = ? and k.target_type = 'Issue') used join labels l on l.id = used.label_id
+     where l.title in (${marks(titles)}) order by l.id`,
+    [author, ...titles]
   )
-  const own = await row<{ total: number }>(`select count(*) as total from issues i where ${where.sql}`, where.values)
-  return total - confidential + (own?.total ?? 0)
+  return found.map(({ id }) => id)
 }
 
-/** The row of a list, with what the asker has said of the subscription to the issue: null for nothing. */
-export interface ListedIssueRow extends IssueRow {
-  readonly said: number | null
+interface OfAuthor {
+  readonly author: number
+  readonly state: Fragment
+  readonly visible: Fragment
 }
 
-/** A part of the statement costs less than a statement. */
-const SAID = `(select b.subscribed from subscriptions b
-  where b.target_type = 'Issue' and b.target_id = i.id and b.project_id = i.project_id and b.user_id = ?)`
-
-/** What a list is counted by: `exact` when the total follows every change, so that far pages can be read from the end. */
-interface Total {
-  readonly exact: boolean
-  readonly count: Promise<number>
+function ofAuthorWithLabel(label: number, { author, state, visible }: OfAuthor): Source {
+  const linked = { sql: "k.of_author = ? and k.target_type = 'Issue' and k.label_id = ?", values: [author, label] }
+  const from = 'label_links k force index (label_links_author)'
+  return {
+    from: state === ALL ? from : `${from} straight_join issues i on i.id = k.target_id`,
+    where: and(linked, state, inVisible('k.of_project', visible)),
+    at: 'k.of_created_at',
+    id: 'k.target_id',
+    shares: true
+  }
 }
 
-export async function list(
-  from: string,
-  { sql: where, values }: Fragment,
-  query: Pick<IssueListQuery, 'page' | 'per_page' | 'order_by' | 'sort'>,
-  { user }: Actor,
-  { exact, count }: Total
-): Promise<Page<ListedIssueRow>> {
-  const part = window(query)
-  const order = query.order_by ?? 'created_at'
-  const asked = query.sort ?? 'desc'
-  // An index gives the ids of the page first; only their rows are joined.
-  const read = ({ direction, sql }: Reading) =>
-    rows<ListedIssueRow>(
-      `select ${COLUMNS}, ${SAID} as said from (select i.id, i.${order} as place from ${from} where ${where}
-         order by i.${order} ${direction}, i.id ${direction} ${sql}) page join issues i on i.id = page.id ${JOINS}
-       order by page.place ${direction}, page.id ${direction}`,
-      [user?.id ?? 0, ...values]
-    )
-  if (exact) return pageOf(part, count, asked, read)
-  const { page, perPage, sql } = part
-  const [items, total] = await Promise.all([read({ direction: asked, sql }), count])
-  return { items, total, page, perPage }
+function countOfAuthor(labels: readonly number[], { author, state, visible }: OfAuthor): Promise<number> {
+  if (labels.length === 0) return Promise.resolve(0)
+  const joined = state === ALL ? '' : 'straight_join issues i on i.id = f.id'
+  const rest = and(visible, state)
+  return countTotal(
+    `select count(*) as total from (select distinct k.target_id as id, k.of_project from label_links k force index (label_links_author)
+       where k.of_author = ? and k.target_type = 'Issue' and k.label_id in (${marks(labels)})) f
+     straight_join projects p on p.id = f.of_project ${joined} where ${rest.sql}`,
+    [author, ...labels, ...rest.values]
+  )
 }

@@ -6,8 +6,9 @@ import type { Page } from '../../db/paginate.js'
 import { ProjectParams } from '../../lib/schema.js'
 import { requireMilestone } from '../milestones/milestones.queries.js'
 import { listGroupIssues } from './group-issues.queries.js'
-import { type ListedIssueRow, listMilestoneIssues, listOwnIssues, listProjectIssues } from './issue-list.queries.js'
-import { readListedIssues } from './issue-readings.js'
+import { listMilestoneIssues, listOwnIssues, listProjectIssues } from './issue-list.queries.js'
+import { readIssues } from './issue-readings.js'
+import type { ListedIssueRow } from './issues.queries.js'
 import {
   GroupIssueParams,
   GroupIssueQuery,
@@ -20,7 +21,7 @@ import { Issue, viewIssue } from './issues.view.js'
 import './label-counts.js'
 
 async function show(page: Page<ListedIssueRow>, actor: Actor, reply: FastifyReply) {
-  return reply.page({ ...page, items: await readListedIssues(page.items, actor) }, viewIssue)
+  return reply.page({ ...page, items: await readIssues(page.items, actor) }, viewIssue)
 }
 
 export const issueListRoutes: FastifyPluginAsyncTypebox = async app => {

@@ -11,7 +11,7 @@ import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import type { IssueChange } from './issues.schema.js'
 
-const LONGEST_TITLE = 255
+export const LONGEST_TITLE = 255
 
 /** The values of an issue that a change sets. An absent one stays as it is. */
 export interface IssueValues {

@@ -5,6 +5,7 @@ import { publicUrl } from '../../config.js'
 import { marks, padded, row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import { REPORTER } from '../../lib/levels.js'
+import { type ShownColumns, shownColumns, shownValues } from '../participation/readings.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import type { UserRow } from '../users/users.queries.js'
 
@@ -81,11 +82,17 @@ export function readableIssues({ user }: Actor): Fragment {
 /** Finds an issue by its id, whoever may see it. */
 export const findIssue = (id: number): Promise<IssueRow | undefined> => row<IssueRow>(`${SELECT} where i.id = ?`, [id])
 
+/** An issue with what its record shows to the asker of the statement. */
+export interface ListedIssueRow extends IssueRow, ShownColumns {}
+
 /** Finds issues by their ids, whoever may see them. */
-export async function findIssues(ids: readonly number[]): Promise<IssueRow[]> {
+export async function findIssues(ids: readonly number[], { user }: Actor): Promise<ListedIssueRow[]> {
   if (ids.length === 0) return []
   const list = padded(ids)
-  return rows<IssueRow>(`${SELECT} where i.id in (${marks(list)})`, list)
+  return rows<ListedIssueRow>(
+    `select ${COLUMNS}, ${shownColumns('Issue')} from issues i ${JOINS} where i.id in (${marks(list)})`,
+    [...shownValues(user?.id), ...list]
+  )
 }
 
 /** Finds an issue of a project by its number there, whoever may see it. */

@@ -49,18 +49,31 @@ const plan = {
 
 export const IssueBody = Type.Object(
   {
-    title: Text('its title, at most 255 characters'),
+    title: Type.Optional(
+      Text('its title, at most 255 characters; needed, unless `merge_request_for_resolving_discussions` is given')
+    ),
     ...plan,
+    merge_request_for_resolving_discussions: Type.Optional(
+      Integer('the number of a merge request of the project: the title becomes `Follow-up from "..."`')
+    ),
     created_at: Type.Optional(
       Text('when it was made, for administrators and owners of personal projects', { maxLength: 64 })
     )
   },
-  { title: 'IssueBody', description: 'A new issue.' }
+  {
+    title: 'IssueBody',
+    description: 'A new issue.',
+    if: {
+      required: ['merge_request_for_resolving_discussions'],
+      properties: { merge_request_for_resolving_discussions: {} }
+    },
+    else: { required: ['title'], properties: { title: {} } }
+  }
 )
 export type IssueBody = Static<typeof IssueBody>
 export const IssueChange = Type.Object(
   {
-    title: Type.Optional(IssueBody.properties.title),
+    title: Type.Optional(Text('its title, at most 255 characters')),
     ...plan,
     state_event: Type.Optional(
       Type.Enum(['close', 'reopen'], { title: 'IssueEvent', description: 'closes it, or opens it again' })

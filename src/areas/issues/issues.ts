@@ -8,9 +8,11 @@ import { deleteRows } from '../../db/owned-rows.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
+import { addedMentions, type RecordTexts, textOf } from '../../text/mentions.js'
 import { addLabels, labelsFor, replaceLabels } from '../labels/label-links.js'
 import { withCommands } from '../participation/descriptions.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
+import { titleOf } from './follow-ups.js'
 import { countIssue, recountIssue } from './issue-counts.js'
 import { type IssueChanges, tellIssue } from './issue-happenings.js'
 import { type IssueValues, readTime, readValues } from './issue-values.js'
@@ -29,7 +31,8 @@ export interface NewIssue extends IssueValues {
 /** Creates an issue. Throws Invalid or BadParameters. */
 export async function createIssue(project: ProjectRow, asked: IssueBody, actor: Actor): Promise<IssueRow> {
   const author = askerOf(actor)
-  const body = await withCommands('Issue', project, asked, actor)
+  const given = { ...asked, title: await titleOf(project, asked, actor) }
+  const { merge_request_for_resolving_discussions: _, ...body } = await withCommands('Issue', project, given, actor)
   const createdAt = readTime('created_at', body.created_at, project, actor)
   const { title = '', ...values } = await readValues(project, body, actor)
   const iid = await nextNumber(project.id, 'issue')
@@ -39,7 +42,9 @@ export async function createIssue(project: ProjectRow, asked: IssueBody, actor: 
     const issue = { ...values, title, authorId: author.id, ...(createdAt && { createdAt }) }
     const made = await insertIssue(project.id, iid, issue, labels)
     await tellIssue({ action: 'open', issueId: made, by: author.id })
-    await countIssue(project.id, { open: true, confidential: values.confidential ?? false }, 1)
+    await countIssue(project.id, { open: true, confidential: values.confidential ?? false }, 1, {
+      youngest: !createdAt
+    })
     return made
   })
   return foundAgain(id)
@@ -141,7 +146,7 @@ export async function deleteIssue(project: ProjectRow, { id }: IssueRow, actor: 
     const locked = await row<LockedIssue>(LOCK, [id])
     if (!locked) throw new NotFound('Issue')
     await deleteRows('issues', [id])
-    await countIssue(project.id, countedOf(locked), -1)
+    await countIssue(project.id, countedOf(locked), -1, { youngest: false })
   })
 }
 
@@ -230,8 +235,19 @@ function changesOf(before: LockedIssue, values: IssueValues): IssueChanges {
     milestone_id: pair(before.milestone_id, milestoneId),
     due_date: pair(before.due_date, dueDate)
   }
-  return Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== undefined))
+  const named =
+    changes.title || changes.description ? addedMentions(textOf(before), textOf({ ...before, ...textsIn(values) })) : []
+  return {
+    ...Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== undefined)),
+    ...(named.length > 0 && { named })
+  }
 }
+
+/** The texts that a change sets. */
+const textsIn = ({ title, description }: IssueValues): Partial<RecordTexts> => ({
+  ...(title !== undefined && { title }),
+  ...(description !== undefined && { description })
+})
 
 /** Throws BadParameters when nothing is given. Decided: the time alone is nothing. */
 function requireSomething({ updated_at: _, ...change }: IssueChange): void {

@@ -21,7 +21,7 @@ async function countIssuesOfLabels(project: ProjectRow, ids: readonly number[], 
   const list = padded(ids)
   const found = await rows<{ label_id: number; open: number; total: number }>(
     `select k.label_id, cast(sum(i.is_open) as signed) as open, count(*) as total
-     from label_links k force index (label_links_label) straight_join issues i on i.id = k.target_id
+     from label_links k force index (label_links_place) straight_join issues i on i.id = k.target_id
      where k.target_type = 'Issue' and k.label_id in (${marks(list)}) and i.project_id = ? and ${visible.sql}
      group by k.label_id`,
     [...list, project.id, ...visible.values]

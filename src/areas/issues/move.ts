@@ -43,7 +43,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
   const [milestone, assigneeId, titles, description] = await Promise.all([
     sameMilestone(issue, target),
     issue.assignee_id === null ? undefined : assignable(target.id, issue.assignee_id, 'issue.read'),
-    readLabelTitles('Issue', [id]),
+    readLabelTitles('Issue', id),
     issue.description === null ? null : rewrite(issue.description, project, target)
   ])
   const iid = await nextNumber(target.id, 'issue')
@@ -51,7 +51,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
     await holdBoth(project.id, target.id)
     const locked = await lockIssue(id)
     if (locked.moved_to_id !== null) throw refused()
-    const labels = await labelsFor(target, titles.get(id) ?? [], { create: false })
+    const labels = await labelsFor(target, titles, { create: false })
     const copy = {
       title: locked.title,
       description,
@@ -79,7 +79,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
     await tellIssue({ action: 'close', issueId: id, by, moved: move })
     const was = { open: locked.state !== 'closed', confidential: copy.confidential }
     await recountIssue(project.id, was, { ...was, open: false })
-    await countIssue(target.id, was, 1)
+    await countIssue(target.id, was, 1, { youngest: false })
     return made
   })
   const found = await findIssue(newId)

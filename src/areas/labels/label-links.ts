@@ -1,7 +1,9 @@
 // The labels of an issue or a merge request.
-import { execute, marks, padded, rows } from '../../db/sql.js'
+import { moved } from '../../db/places.js'
+import { execute, marks, rows } from '../../db/sql.js'
 import { Invalid } from '../../errors.js'
-import type { TargetType } from '../participation/targets.js'
+import { addColumn } from '../participation/readings.js'
+import { TABLES, type TargetType } from '../participation/targets.js'
 import { DEFAULT_COLOR, titleProblem } from './label-rules.js'
 import { requireRoom } from './labels.js'
 import { findLabels, type LabelPlace } from './labels.queries.js'
@@ -70,20 +72,28 @@ export async function replaceLabels(
       `delete from label_links where target_type = ? and target_id = ? and label_id in (${marks(removed)})`,
       [type, targetId, ...removed]
     )
+    moved(type)
   }
   await addLabels(type, targetId, added)
   return { added, removed }
 }
 
-/** Gives a new target its labels. Call it inside `transact`. */
+const PROJECT: { readonly [Type in TargetType]: string } = { Issue: 'project_id', MergeRequest: 'target_project_id' }
+
+/**
+ * Gives a new target its labels. The links have copies of its project, author and creation, none of which ever changes, so that
+ * what has a label is found in order. Call it inside `transact`.
+ */
 export async function addLabels(type: TargetType, targetId: number, labelIds: readonly number[]): Promise<void> {
   if (labelIds.length === 0) return
   // A label may be deleted at this moment: only those that are there still are linked.
   await execute(
-    `insert ignore into label_links (target_type, target_id, label_id)
-     select ?, ?, id from labels where id in (${marks(labelIds)})`,
+    `insert ignore into label_links (target_type, target_id, label_id, of_project, of_author, of_created_at)
+     select ?, t.id, l.id, t.${PROJECT[type]}, t.author_id, t.created_at from ${TABLES[type]} t join labels l
+     where t.id = ? and l.id in (${marks(labelIds)})`,
     [type, targetId, ...labelIds]
   )
+  moved(type)
 }
 
 /** The ids of the labels of a target. */
@@ -95,23 +105,20 @@ export async function labelIdsOf(type: TargetType, targetId: number): Promise<nu
   return found.map(({ label_id: id }) => id)
 }
 
-/** The titles of the labels of a page of targets, by their ids. Decided: they ascend by code point. */
-export async function readLabelTitles(
-  type: TargetType,
-  ids: readonly number[]
-): Promise<ReadonlyMap<number, readonly string[]>> {
-  const titles = new Map<number, string[]>()
-  if (ids.length === 0) return titles
-  const list = padded(ids)
-  const found = await rows<{ target_id: number; title: string }>(
-    `select k.target_id, l.title from label_links k join labels l on l.id = k.label_id
-     where k.target_type = ? and k.target_id in (${marks(list)}) order by l.title`,
-    [type, ...list]
+/** Decided: they ascend by code point. A title has no line feed. */
+const TITLES = `from label_links k straight_join labels l on l.id = k.label_id`
+
+addColumn(
+  'labels',
+  (type, id) =>
+    `(select group_concat(l.title order by l.title separator '\\n') ${TITLES} where k.target_type = '${type}' and k.target_id = ${id})`
+)
+
+/** The titles of the labels of a target. */
+export async function readLabelTitles(type: TargetType, id: number): Promise<string[]> {
+  const found = await rows<{ title: string }>(
+    `select l.title ${TITLES} where k.target_type = ? and k.target_id = ? order by l.title`,
+    [type, id]
   )
-  for (const { target_id: id, title } of found) {
-    const known = titles.get(id)
-    if (known) known.push(title)
-    else titles.set(id, [title])
-  }
-  return titles
+  return found.map(({ title }) => title)
 }

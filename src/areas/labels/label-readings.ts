@@ -36,7 +36,7 @@ export async function readLabels(
 ): Promise<LabelReading[]> {
   const ids = labels.map(({ id }) => id)
   const [subscribed, ...counted] = await Promise.all([
-    readSubscriptions('Label', ids, actor.user?.id ?? 0, project.id),
+    readSubscriptions(ids, actor.user?.id ?? 0, project.id),
     ...[...counters.values()].map(count => (ids.length === 0 ? undefined : count(project, ids, actor)))
   ])
   return labels.map(label => ({

@@ -1,6 +1,7 @@
 // Labels of projects and groups, and the priorities that projects give them.
 import { duplicateKey } from '../../db/failure.js'
 import { deleteRows } from '../../db/owned-rows.js'
+import { moved } from '../../db/places.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Conflict, Invalid, NotFound, NotFoundAs, NotModified, Taken } from '../../errors.js'
@@ -138,7 +139,12 @@ export async function requireOwnLabel(project: Pick<LabelPlace, 'id'>, title: st
 }
 
 /** Removes a label, and takes it from all that has it. */
-export const deleteLabel = ({ id }: { readonly id: number }): Promise<void> => deleteRows('labels', [id])
+export const deleteLabel = ({ id }: { readonly id: number }): Promise<void> =>
+  transact(async () => {
+    await deleteRows('labels', [id])
+    moved('Issue')
+    moved('MergeRequest')
+  })
 
 /** Subscribes a user to a label, or ends that. Throws NotModified when nothing changes. */
 export async function changeLabelSubscription(
@@ -147,7 +153,7 @@ export async function changeLabelSubscription(
   userId: number,
   subscribed: boolean
 ): Promise<void> {
-  const now = await readSubscriptions('Label', [label.id], userId, project.id)
+  const now = await readSubscriptions([label.id], userId, project.id)
   if ((now.get(label.id) ?? false) === subscribed) throw new NotModified()
   await setSubscription({ type: 'Label', id: label.id, projectId: project.id }, userId, subscribed)
 }

@@ -3,24 +3,20 @@ import { type Actor, actorOf } from '../../access/actor.js'
 import { may } from '../../access/authorize.js'
 import { publicUrl } from '../../config.js'
 import { Forbidden } from '../../errors.js'
-import { commitsBetween } from '../../git/commits.js'
-import { readCommit } from '../../git/objects.js'
-import { ZERO } from '../../git/refs.js'
 import { closedIssues } from '../../text/closing.js'
 import { keyOf, type Reference } from '../../text/references.js'
 import { findSudoUser } from '../credentials/credentials.js'
 import { authorizeUpdate, closeIssue } from '../issues/issues.js'
 import { canSeeIssue, findIssueByNumber, type IssueRow } from '../issues/issues.queries.js'
 import { findProject, type ProjectRow } from '../projects/projects.queries.js'
-import { repositoryPath } from '../projects/repositories.js'
+import { pushedMessages } from '../refs/pushed-commits.js'
 import type { ChangeRow } from '../refs/ref-changes.queries.js'
 import type { MergeRequestRow } from './merge-requests.queries.js'
 import { readCommits } from './versions/changes.js'
 import { latestVersion } from './versions/versions.queries.js'
 
-/** Not specified: how many issues one merge request or push closes, and how many commits of a push are read. */
+/** Not specified: how many issues one merge request or push closes. */
 const MOST_ISSUES = 100
-const MOST_COMMITS = 1000
 
 /**
  * The issues that a merge request closes when it is merged, as far as the actor may see them. Decided: none when its target is
@@ -48,14 +44,10 @@ export async function closeIssuesOf(found: MergeRequestRow, userId: number | nul
 
 /** Closes the issues that pushed commits name, once the commits are in the default branch. */
 export async function closeIssuesOfPush(change: ChangeRow): Promise<void> {
-  const { default_branch: branch, new_id: after, old_id: before, user_id: userId } = change
-  // A first push brings a history whose numbers mean issues of elsewhere.
-  if (branch === null || change.ref !== `refs/heads/${branch}` || after === ZERO || before === ZERO) return
-  const repository = repositoryPath({ id: change.project_id, storage: change.storage })
-  const { ids } = await commitsBetween(repository, before, after, MOST_COMMITS)
-  const commits = await Promise.all(ids.map(id => readCommit(repository, id)))
-  const texts = commits
-    .flatMap(commit => commit?.message ?? [])
+  const { default_branch: branch, user_id: userId } = change
+  if (branch === null || change.ref !== `refs/heads/${branch}`) return
+  const texts = (await pushedMessages(change))
+    .map(({ message }) => message)
     .filter(text => closedIssues(text, publicUrl()).length > 0)
   const actor = texts.length > 0 ? await actorBy(userId) : undefined
   const project = actor && (await findProject(change.project_id, actor))

@@ -1,7 +1,9 @@
 // Hot reads of merge requests.
+import type { Actor } from '../../access/actor.js'
 import { countTotal, type Page, window } from '../../db/paginate.js'
 import { marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
+import { type ShownColumns, shownColumns, shownValues } from '../participation/readings.js'
 import type { UserRow } from '../users/users.queries.js'
 import type { MergeRequestListQuery } from './merge-requests.schema.js'
 
@@ -67,13 +69,17 @@ const BY_ID = `select ${COLUMNS} from merge_requests m ${JOINS} where m.id = ? a
 
 export const findMergeRequest = (id: number): Promise<MergeRequestRow | undefined> => row<MergeRequestRow>(BY_ID, [id])
 
+/** A merge request with what its record shows to the asker of the statement. */
+export interface ListedMergeRequestRow extends MergeRequestRow, ShownColumns {}
+
 /** Finds merge requests by their ids. */
-export async function findMergeRequests(ids: readonly number[]): Promise<MergeRequestRow[]> {
+export async function findMergeRequests(ids: readonly number[], { user }: Actor): Promise<ListedMergeRequestRow[]> {
   if (ids.length === 0) return []
   const list = padded(ids)
-  return rows<MergeRequestRow>(
-    `select ${COLUMNS} from merge_requests m ${JOINS} where m.id in (${marks(list)}) and ${WHOLE}`,
-    list
+  return rows<ListedMergeRequestRow>(
+    `select ${COLUMNS}, ${shownColumns('MergeRequest')} from merge_requests m ${JOINS}
+     where m.id in (${marks(list)}) and ${WHOLE}`,
+    [...shownValues(user?.id), ...list]
   )
 }
 
@@ -103,7 +109,11 @@ export const findByNumber = (projectId: number, iid: number): Promise<MergeReque
 const MOST_NUMBERS = 100
 
 /** Returns a page of the merge requests into a project. Two statements for any length. */
-export function listMergeRequests(projectId: number, query: MergeRequestListQuery): Promise<Page<MergeRequestRow>> {
+export function listMergeRequests(
+  projectId: number,
+  query: MergeRequestListQuery,
+  actor: Actor
+): Promise<Page<ListedMergeRequestRow>> {
   const conditions = ['m.target_project_id = ?']
   const values: Value[] = [projectId]
   if (query.state && query.state !== 'all') {
@@ -115,19 +125,24 @@ export function listMergeRequests(projectId: number, query: MergeRequestListQuer
     conditions.push(`m.iid in (${marks(numbers)})`)
     values.push(...numbers)
   }
-  return pageOf(conditions.join(' and '), values, query)
+  return pageOf(conditions.join(' and '), values, query, actor)
 }
 
 /** Returns a page of the merge requests of a milestone. */
-export function listOfMilestone(milestoneId: number, query: MergeRequestListQuery): Promise<Page<MergeRequestRow>> {
-  return pageOf('m.milestone_id = ? and m.deleted_at is null', [milestoneId], query)
+export function listOfMilestone(
+  milestoneId: number,
+  query: MergeRequestListQuery,
+  actor: Actor
+): Promise<Page<ListedMergeRequestRow>> {
+  return pageOf('m.milestone_id = ? and m.deleted_at is null', [milestoneId], query, actor)
 }
 
 async function pageOf(
   condition: string,
   values: readonly Value[],
-  query: MergeRequestListQuery
-): Promise<Page<MergeRequestRow>> {
+  query: MergeRequestListQuery,
+  { user }: Actor
+): Promise<Page<ListedMergeRequestRow>> {
   const { page, perPage, sql } = window(query)
   const column = query.order_by ?? 'created_at'
   const direction = query.sort ?? 'desc'
@@ -135,10 +150,10 @@ async function pageOf(
   const ids = `select m.id, m.${column} as place from merge_requests m where ${condition}
     order by m.${column} ${direction}, m.id ${direction} ${sql}`
   const [items, total] = await Promise.all([
-    rows<MergeRequestRow>(
-      `select ${COLUMNS} from (${ids}) page join merge_requests m on m.id = page.id ${JOINS}
+    rows<ListedMergeRequestRow>(
+      `select ${COLUMNS}, ${shownColumns('MergeRequest')} from (${ids}) page join merge_requests m on m.id = page.id ${JOINS}
        order by page.place ${direction}, page.id ${direction}`,
-      values
+      [...shownValues(user?.id), ...values]
     ),
     countTotal(`select count(*) as total from merge_requests m where ${condition}`, values)
   ])

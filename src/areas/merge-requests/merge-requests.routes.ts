@@ -31,7 +31,7 @@ export const mergeRequestRoutes: FastifyPluginAsyncTypebox = async app => {
       }
     },
     async ({ project, query, actor }, reply) => {
-      const page = await listMergeRequests(project.id, query)
+      const page = await listMergeRequests(project.id, query, actor)
       return reply.page({ ...page, items: await readMergeRequests(page.items, actor) }, viewMergeRequest)
     }
   )

@@ -22,7 +22,7 @@ export const milestoneMergeRequestRoutes: FastifyPluginAsyncTypebox = async app 
     },
     async ({ project, params, query, actor }, reply) => {
       const { id } = await requireMilestone(project.id, params.milestone_id)
-      const page = await listOfMilestone(id, query)
+      const page = await listOfMilestone(id, query, actor)
       return reply.page({ ...page, items: await readMergeRequests(page.items, actor) }, viewMergeRequest)
     }
   )

@@ -1,39 +1,30 @@
-// What the records of a page of merge requests show beside their rows, with one statement for each kind.
+// What the records of a page of merge requests show beside their rows.
 import type { Actor } from '../../access/actor.js'
-import { readLabelTitles } from '../labels/label-links.js'
 import { type MilestoneRow, readMilestones } from '../milestones/milestones.queries.js'
-import { type Counts, readCounts } from '../participation/readings.js'
-import { readSubscribed } from '../participation/subscriptions.js'
+import { readShown, type Shown, type ShownColumns } from '../participation/readings.js'
 import type { MergeRequestRow } from './merge-requests.queries.js'
 
-export interface MergeRequestReading {
+export interface MergeRequestReading extends Shown {
   readonly mergeRequest: MergeRequestRow
-  readonly labels: readonly string[]
   readonly milestone: MilestoneRow | undefined
-  readonly subscribed: boolean
-  readonly counts: Counts
 }
 
-const TYPE = 'MergeRequest'
-
-/** Reads what the records of merge requests show to the asker. */
+/**
+ * Reads what the records of merge requests show to the asker. One statement for milestones, where there are any, and one for
+ * all else, unless the rows have the columns of `shownColumns`.
+ */
 export async function readMergeRequests(
-  page: readonly MergeRequestRow[],
+  page: readonly (MergeRequestRow & Partial<ShownColumns>)[],
   { user }: Actor
 ): Promise<MergeRequestReading[]> {
-  const ids = page.map(({ id }) => id)
-  const [labels, milestones, subscribed, countsOf] = await Promise.all([
-    readLabelTitles(TYPE, ids),
-    readMilestones(page.map(({ milestone_id: id }) => id)),
-    user ? readSubscribed(TYPE, page, user.id) : new Set<number>(),
-    readCounts(TYPE, ids)
+  const [shownOf, milestones] = await Promise.all([
+    readShown('MergeRequest', page, user?.id),
+    readMilestones(page.map(({ milestone_id: id }) => id))
   ])
   return page.map(mergeRequest => ({
     mergeRequest,
-    labels: labels.get(mergeRequest.id) ?? [],
     milestone: mergeRequest.milestone_id === null ? undefined : milestones.get(mergeRequest.milestone_id),
-    subscribed: subscribed.has(mergeRequest.id),
-    counts: countsOf(mergeRequest.id)
+    ...shownOf(mergeRequest)
   }))
 }
 

@@ -6,6 +6,7 @@ import { execute, row, type Value } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
 import { enqueue } from '../../queue/enqueue.js'
+import { addedMentions, textOf } from '../../text/mentions.js'
 import type { MergeRequestChanges } from '../activity/merge-request-snapshots.js'
 import { audit } from '../audit/audit.js'
 import { labelsFor, replaceLabels } from '../labels/label-links.js'
@@ -200,10 +201,13 @@ function changesOf(before: Locked, columns: Columns): MergeRequestChanges {
   const changed = TOLD.filter(name => columns[name] !== undefined && columns[name] !== before[name])
   const flag = columns.force_remove_source_branch
   const flagBefore = before.force_remove_source_branch
+  const hasText = changed.includes('title') || changed.includes('description')
+  const named = hasText ? addedMentions(textOf(before), textOf({ ...before, ...columns })) : []
   return {
     ...Object.fromEntries(changed.map(name => [name, [before[name], columns[name]]])),
     // It may be long, and nobody who hears of it shows it.
     ...(changed.includes('description') && { description: true }),
+    ...(named.length > 0 && { named }),
     ...(flag !== undefined &&
       Number(flag) !== flagBefore && { remove_source_branch: [flagBefore === 1, flag === true] })
   }

@@ -2,7 +2,7 @@
 import type { Listener } from '../activity/listeners.js'
 import { issueNotices } from './notices/issues.js'
 import { mergeRequestNotices } from './notices/merge-requests.js'
-import { commentNotice, noteNotice } from './notices/notes.js'
+import { commentNotice, editNotice, noteNotice } from './notices/notes.js'
 import { sendNotice } from './notices/notice.js'
 import { pipelineNotice } from './notices/pipelines.js'
 import './unsubscribe.js'
@@ -18,6 +18,10 @@ export const notifications: Listener = {
     },
     'note.created': async told => {
       const notice = await noteNotice(told)
+      if (notice) await sendNotice(notice)
+    },
+    'note.edited': async told => {
+      const notice = await editNotice(told)
       if (notice) await sendNotice(notice)
     },
     'commit.commented': async told => {

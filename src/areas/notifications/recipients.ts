@@ -1,8 +1,8 @@
 // Who gets which mail, and why ("Notifications"): a pure function of facts. It knows neither the database nor mail.
 import type { EventName, LevelName } from './levels.js'
 
-/** What can be mailed: the events of settings, and that something has got labels. */
-export type MailEvent = EventName | 'label_added'
+/** What can be mailed: the events of settings, that something has got labels, and that an edit mentions somebody. */
+export type MailEvent = EventName | 'label_added' | 'mentioned'
 
 /** What somebody has to do with the target. */
 export const ROLES = [
@@ -94,6 +94,7 @@ function refusalOf({ id, applied, roles, isBlocked, canRead }: Person, { actorId
 /** The first reason that holds; the nearest ones come first, because the mail says it. */
 function reasonOf(event: MailEvent, person: Person): Reason | undefined {
   if (event === 'label_added') return person.roles.has('label_subscriber') ? 'label_subscriber' : undefined
+  if (event === 'mentioned') return person.roles.has('mentioned') ? 'mentioned' : undefined
   return named(event, person) ?? participating(person) ?? asked(event, person) ?? watching(event, person)
 }
 

@@ -3,7 +3,7 @@
 import { execute, marks, padded, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { NotModified } from '../../errors.js'
-import { readParticipation } from './readings.js'
+import { readShown } from './readings.js'
 import type { TargetType } from './targets.js'
 
 /** A label of a group has subscriptions for each project. */
@@ -18,49 +18,20 @@ interface Spoken {
   readonly subscribed: number
 }
 
-/** Returns what a user has said of these targets of a kind, by their ids; of labels, in this project. */
+/** Returns what a user has said of these labels in a project, by their ids. */
 export async function readSubscriptions(
-  type: Subscribable['type'],
   ids: readonly number[],
   userId: number,
-  projectId?: number
+  projectId: number
 ): Promise<ReadonlyMap<number, boolean>> {
   if (ids.length === 0) return new Map()
   const list = padded(ids)
-  const within = projectId === undefined ? '' : ' and project_id = ?'
   const found = await rows<Spoken>(
     `select target_id, subscribed from subscriptions
-     where target_type = ? and target_id in (${marks(list)}) and user_id = ?${within}`,
-    [type, ...list, userId, ...(projectId === undefined ? [] : [projectId])]
+     where target_type = 'Label' and target_id in (${marks(list)}) and user_id = ? and project_id = ?`,
+    [...list, userId, projectId]
   )
   return new Map(found.map(({ target_id: id, subscribed }) => [id, subscribed === 1]))
-}
-
-/** The users whom the row of an issue or merge request names. */
-export interface Involved {
-  readonly id: number
-  readonly author_id: number | null
-  readonly assignee_id: number | null
-}
-
-/**
- * Returns those of the targets to which a user is subscribed, by word or by taking part. Two statements for any number; one
- * less where the caller has read already what the user said (`known`).
- */
-export async function readSubscribed(
-  type: TargetType,
-  targets: readonly Involved[],
-  userId: number,
-  known?: ReadonlyMap<number, boolean>
-): Promise<ReadonlySet<number>> {
-  const ids = targets.map(({ id }) => id)
-  const [spoken, taking] = await Promise.all([
-    known ?? readSubscriptions(type, ids, userId),
-    readParticipation(type, ids, userId)
-  ])
-  const takesPart = ({ id, author_id: author, assignee_id: assignee }: Involved) =>
-    author === userId || assignee === userId || taking.has(id)
-  return new Set(targets.filter(target => spoken.get(target.id) ?? takesPart(target)).map(({ id }) => id))
 }
 
 /**
@@ -69,12 +40,12 @@ export async function readSubscribed(
  */
 export async function changeSubscription(
   type: TargetType,
-  target: Involved & { readonly project_id: number },
+  target: { readonly id: number; readonly project_id: number },
   userId: number,
   subscribed: boolean
 ): Promise<void> {
-  const now = await readSubscribed(type, [target], userId)
-  if (now.has(target.id) === subscribed) throw new NotModified()
+  const shownOf = await readShown(type, [{ id: target.id }], userId)
+  if (shownOf(target).subscribed === subscribed) throw new NotModified()
   await setSubscription({ type, id: target.id, projectId: target.project_id }, userId, subscribed)
 }
 

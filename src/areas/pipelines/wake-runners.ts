@@ -1,5 +1,6 @@
 import { config } from '../../config.js'
 import { row } from '../../db/sql.js'
+import { afterCommit } from '../../db/transact.js'
 import { enqueueAll } from '../../queue/enqueue.js'
 
 /**
@@ -8,8 +9,17 @@ import { enqueueAll } from '../../queue/enqueue.js'
  */
 export async function wakeRunners(builds: readonly number[]): Promise<void> {
   const wakeUps = builds.map(buildId => ({ buildId }))
-  if (wakeUps.length > 0) await enqueueAll('build.run', wakeUps)
+  if (wakeUps.length === 0) return
+  await enqueueAll('build.run', wakeUps)
+  afterCommit(() => {
+    made += 1
+  })
 }
+
+let made = 0
+
+/** How often this process has made builds pending so far. */
+export const madePending = (): number => made
 
 /**
  * Wakes the built-in runner for another build of the project of a pipeline, of which one has ended. A wake-up finds nothing

@@ -155,7 +155,12 @@ export async function insertPlanned(
   record: RecordOf<'issue'> | RecordOf<'merge_request'>
 ): Promise<void> {
   const target = { target_type: type, target_id: id }
-  const links = record.labels.map(title => ({ ...target, label_id: labelId(loading, title) }))
+  const copies = {
+    of_project: loading.projectId,
+    of_author: loading.people.idOf(record.author) ?? loading.importerId,
+    of_created_at: date(record.created_at)
+  }
+  const links = record.labels.map(title => ({ ...target, label_id: labelId(loading, title), ...copies }))
   await insertAll('label_links', links)
   const participants = record.participants.flatMap(username => loading.people.idOf(username) ?? [])
   await insertAll(

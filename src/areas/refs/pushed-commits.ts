@@ -1,4 +1,5 @@
-// Reads the commits of a push for payloads: the newest 20, with the paths that they change.
+// Reads the commits of a push: the newest 20 with the paths that they change, for payloads, and the messages of more, for what
+// they name.
 import { type ChangedPaths, changedPaths, commitsBetween, MOST_PATHS, readCommit } from '../../git/commits.js'
 import { objectInfo } from '../../git/reader.js'
 import { refValue, ZERO } from '../../git/refs.js'
@@ -6,6 +7,7 @@ import { GitFailure } from '../../git/run.js'
 import { beginning } from '../../webhooks/body.js'
 import type { PayloadPushCommit } from '../../webhooks/payloads.js'
 import { type PayloadPushedCommits, pushEvent } from '../../webhooks/push-payloads.js'
+import { repositoryPath } from '../projects/repositories.js'
 import type { ChangeRow } from './ref-changes.queries.js'
 
 /** Maximum number of commits in a payload. */
@@ -14,6 +16,10 @@ const LISTED = 20
 const MESSAGE_LIMIT = 10_000
 const PERSON_LIMIT = 255
 const PATHS_LIMIT = 50_000
+/** Not specified: commits of one push whose messages are read, and characters that are read of one and of all. */
+const MOST_READ = 1000
+const READ_OF_ONE = 10_000
+const READ_OF_ALL = 1_000_000
 const NO_PATHS: ChangedPaths = { added: [], modified: [], removed: [] }
 const KINDS = ['added', 'modified', 'removed'] as const
 
@@ -39,11 +45,42 @@ export async function pushedCommits(push: PushedRef): Promise<PayloadPushedCommi
   return { commits: found.filter(commit => commit !== null), totalCommitsCount: range.total }
 }
 
+export interface PushedMessage {
+  /** The id of the commit. */
+  readonly id: string
+  readonly message: string
+}
+
+/**
+ * Returns what the newest commits of a push to a branch say, oldest first. Nothing for a first push: it brings a history whose
+ * numbers mean issues of elsewhere.
+ */
+export async function pushedMessages(change: ChangeRow): Promise<readonly PushedMessage[]> {
+  const { ref, new_id: tip } = change
+  if (tip === ZERO || pushEvent(ref) === 'tag_push') return []
+  const repository = repositoryPath({ id: change.project_id, storage: change.storage })
+  const base = await baseOf({ change, repository })
+  if (base === ZERO) return []
+  // Most pushes have few commits, and payloads have asked for these.
+  const few = await commitsBetween(repository, base, tip, LISTED)
+  const { ids } = few.total > LISTED ? await commitsBetween(repository, base, tip, MOST_READ) : few
+  const commits = await Promise.all(ids.map(id => readCommit(repository, id)))
+  const found: PushedMessage[] = []
+  let room = READ_OF_ALL
+  for (const commit of commits) {
+    if (!commit || room <= 0) continue
+    const message = beginning(commit.message, Math.min(READ_OF_ONE, room))
+    room -= message.length
+    found.push({ id: commit.id, message })
+  }
+  return found.reverse()
+}
+
 /**
  * Not specified: the commits of a new branch. We chose those that the default branch does not contain. The default
  * branch itself, and a branch whose old value was pruned, list all commits.
  */
-async function baseOf({ change, repository }: PushedRef): Promise<string> {
+async function baseOf({ change, repository }: Pick<PushedRef, 'change' | 'repository'>): Promise<string> {
   if (change.old_id !== ZERO) return (await commitOf(repository, change.old_id)) ?? ZERO
   const main = `refs/heads/${change.default_branch ?? ''}`
   const value = change.ref === main ? null : await refValue(repository, main)

@@ -16,6 +16,7 @@ import { repositoryPath } from '../projects/repositories.js'
 import { hiddenValues } from '../variables/hidden-values.js'
 import { builtInRunner } from './built-in-runner.js'
 import { claimNext } from './claim-next.js'
+import { containerOf, containerOwner, requireEngine } from './containers.js'
 import { describeBuild, type JobDescription } from './job-description.js'
 import type { RunnerRow } from './runners.queries.js'
 
@@ -34,9 +35,10 @@ const CHECKOUT_TIMEOUT = 600
  */
 export async function runNextBuild(processId: number, stop: AbortSignal): Promise<void> {
   const token = newBuildToken()
+  await whenAvailable(requireEngine, stop)
   const runner = await whenAvailable(builtInRunner, stop)
   const claim = await whenAvailable(() => claimNext(runner, { token, processId }), stop)
-  if (claim) await runClaimed(claim, runner, stop)
+  if (claim) await runClaimed(claim, runner, { processId, stop })
 }
 
 /** Looks after the builds that this process runs, at once: one of them may have been canceled. */
@@ -46,7 +48,11 @@ export function lookAfterBuilds(): void {
 
 const lookers = new Set<() => void>()
 
-async function runClaimed(claim: BuildClaim, runner: RunnerRow, stop: AbortSignal): Promise<void> {
+async function runClaimed(
+  claim: BuildClaim,
+  runner: RunnerRow,
+  { processId, stop }: { processId: number; stop: AbortSignal }
+): Promise<void> {
   const lost = new AbortController()
   const looker = () => void lookAfter(claim, lost)
   lookers.add(looker)
@@ -57,7 +63,7 @@ async function runClaimed(claim: BuildClaim, runner: RunnerRow, stop: AbortSigna
     await resetTrace(key)
     const description = await whenAvailable(() => describeBuild(claim, runner), signal)
     if (!description) return
-    const result = await executeBuild(jobOf(description), await portOf(description, claim, signal))
+    const result = await executeBuild(jobOf(description, processId), await portOf(description, claim, signal))
     if (result.error) log().warn({ build: claim.buildId, error: result.error }, 'a build stumbled')
     // When the worker stops, the build stays running. The error returns its wake-up to the queue, and the next worker
     // starts the build again.
@@ -74,7 +80,7 @@ async function runClaimed(claim: BuildClaim, runner: RunnerRow, stop: AbortSigna
   }
 }
 
-/** Retries `ask` while the database is unavailable, so that an outage neither loses nor fails a finished build. */
+/** Retries `ask` while the database or the engine of containers is unavailable, so that an outage neither loses nor fails a finished build. */
 async function whenAvailable<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
@@ -95,7 +101,7 @@ async function lookAfter(claim: BuildClaim, lost: AbortController): Promise<void
 }
 
 /** Converts a job description to a job of the executor. */
-function jobOf({ id, timeout, variables, steps, artifacts, token }: JobDescription): RunnerJob {
+function jobOf({ id, timeout, variables, steps, artifacts, token, ...job }: JobDescription, worker: number): RunnerJob {
   const commandsOf = (step: 'script' | 'after_script') => [...(steps.find(({ name }) => name === step)?.commands ?? [])]
   return {
     id,
@@ -105,7 +111,10 @@ function jobOf({ id, timeout, variables, steps, artifacts, token }: JobDescripti
     afterScript: commandsOf('after_script'),
     artifacts: artifacts && { ...artifacts, name: artifacts.name ?? 'artifacts' },
     header: [`Running with Gitstead ${version} on the built-in runner`],
-    secrets: [token, ...hiddenValues(variables.filter(variable => !variable.public))]
+    secrets: [token, ...hiddenValues(variables.filter(variable => !variable.public))],
+    image: job.image === null ? null : containerOf(job.image),
+    services: job.services.map(containerOf),
+    owner: containerOwner(worker)
   }
 }
 

@@ -4,7 +4,9 @@ import type { CiArtifacts, CiImage } from '../../ci/config-types.js'
 import type { BuildOptions, PlannedBuild, PlannedCache } from '../../ci/plan.js'
 import type { BuildVariable } from '../../ci/variables.js'
 import { config } from '../../config.js'
+import { resolveCommit } from '../../git/refs.js'
 import type { BuildClaim } from '../builds/claim.js'
+import { repositoryPath } from '../projects/repositories.js'
 import { findProtections } from '../refs/protected-branches.queries.js'
 import {
   type DependencyRow,
@@ -42,13 +44,17 @@ export interface JobDescription {
 }
 
 /** A cache whose keys all get the same ending. */
-export type JobCache = PlannedCache & { readonly ending: 'protected' | 'non_protected' }
+export interface JobCache extends PlannedCache {
+  readonly ending: 'protected' | 'non_protected'
+}
 
 export interface JobSource {
   /** The URL contains the credentials of the build. */
   readonly url: string
   readonly ref: string
   readonly tag: boolean
+  /** Whether the repository still has the tag, and it names the commit. */
+  readonly tagStands: boolean
   readonly sha: string
   readonly beforeSha: string
   /** The number of commits to fetch; 0 fetches the whole history. */
@@ -86,7 +92,7 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
     pipelineId: build.pipeline_id,
     token: claim.token,
     project: { id: build.project_id, name: build.project_name, path, storage: build.storage },
-    source: sourceOf(build, cloneUrl(path, claim.token)),
+    source: await sourceOf(build, cloneUrl(path, claim.token)),
     timeout,
     variables: await variablesOf(build, sources),
     steps: stepsOf(options, timeout),
@@ -99,7 +105,9 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
 }
 
 /** A plan of an earlier version has one cache or none. */
-type OfEarlierVersions = Partial<BuildOptions> & { readonly cache?: Partial<PlannedCache> | null }
+interface OfEarlierVersions extends Partial<BuildOptions> {
+  readonly cache?: Partial<PlannedCache> | null
+}
 
 /**
  * Builds of protected branches have caches of their own, so that nobody else can put something into them. Keys that the
@@ -117,11 +125,14 @@ const NO_CACHE: PlannedCache = {
   ...{ fallbackKeys: [], unprotect: false }
 }
 
-function sourceOf(build: DescribedBuild, url: string): JobSource {
+async function sourceOf(build: DescribedBuild, url: string): Promise<JobSource> {
+  const repository = repositoryPath({ id: build.project_id, storage: build.storage })
+  const tagged = build.tag === 1 ? await resolveCommit(repository, `refs/tags/${build.ref}`) : null
   return {
     url,
     ref: build.ref,
     tag: build.tag === 1,
+    tagStands: tagged?.id === build.sha,
     sha: build.sha,
     beforeSha: build.before_sha,
     depth: config().runner.depth

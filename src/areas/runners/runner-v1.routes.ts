@@ -4,15 +4,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotFound } from '../../errors.js'
 import { contentDisposition } from '../../lib/disposition.js'
 import { TraceMismatch } from '../../storage/traces.js'
-import { checkUpload, dropArchive, openDependency, receiveArchive } from './outside/artifacts.js'
+import { checkUpload, dropArchive, openDependency, receiveUpload } from './outside/artifacts.js'
 import { buildDocument } from './outside/build-document.js'
 import { noteContact } from './outside/contact.js'
 import { type HeldBuild, heldBy, NotHeld, requireHeld } from './outside/held-builds.js'
 import { addToTrace, type Report, report } from './outside/progress.js'
 import { registerRunner, requireRunner, unregisterRunner } from './outside/registration.js'
 import { takeNext } from './outside/take.js'
-import { rangeOf, shownToken, TRACE_LIMIT } from './runner-answers.js'
-import { DownloadQuery, JobParams, JobReport, RegisterCall, RunnerCall, UploadQuery } from './runner-protocol.schema.js'
+import { answerPlainJson, LAST_UPDATE, rangeOf, shownToken, TRACE_LIMIT } from './runner-answers.js'
+import {
+  DownloadQuery,
+  JobCall,
+  JobParams,
+  JobReport,
+  RegisterCall,
+  RunnerCall,
+  UploadQuery
+} from './runner-protocol.schema.js'
 
 const hidden = { hide: true as const }
 const config = { public: true as const }
@@ -21,6 +29,7 @@ const buildToken = (request: FastifyRequest) => shownToken(request.query, reques
 
 export const runnerV1Routes: FastifyPluginAsyncTypebox = async app => {
   app.setErrorHandler(answerError)
+  app.addHook('onSend', answerPlainJson)
 
   app.post('/runners/register', { config, schema: { ...hidden, body: RegisterCall } }, async (request, reply) => {
     const { body, origin } = request
@@ -32,10 +41,10 @@ export const runnerV1Routes: FastifyPluginAsyncTypebox = async app => {
     return reply.code(200).send({})
   })
 
-  app.post('/builds/register', { config, schema: { ...hidden, body: RunnerCall } }, async (request, reply) => {
-    const runner = await requireRunner(request.body.token)
-    const job = runner.active ? await takeNext(runner, request.body.info) : null
+  app.post('/builds/register', { config, schema: { ...hidden, body: JobCall } }, async (request, reply) => {
+    const { runner, job, value } = await takeNext({ ...request.body, token: request.body.token })
     if (job) return reply.code(201).send(buildDocument(job))
+    reply.header(LAST_UPDATE, value)
     if (runner.active && knowsEmpty(request)) return reply.code(204).send()
     throw new NotFound()
   })
@@ -61,8 +70,8 @@ export const runnerV1Routes: FastifyPluginAsyncTypebox = async app => {
     async (request, reply) => {
       const shown = buildToken(request) ?? ''
       const build = await requireHeld(request.params.id, shown)
-      const expireIn = checkUpload(request.query)
-      await request.receiveFile(file => receiveArchive({ ...build, shown }, file, expireIn))
+      const upload = checkUpload(request.query)
+      await request.receiveFile(file => receiveUpload({ ...build, shown }, file, upload))
       return reply.code(201).send({ id: build.buildId, status: build.status })
     }
   )

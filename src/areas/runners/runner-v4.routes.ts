@@ -4,15 +4,23 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { contentDisposition } from '../../lib/disposition.js'
 import { TraceMismatch } from '../../storage/traces.js'
-import { checkUpload, openDependency, receiveArchive } from './outside/artifacts.js'
+import { checkUpload, openDependency, receiveUpload } from './outside/artifacts.js'
 import { noteContact } from './outside/contact.js'
 import { NotHeld, requireHeld } from './outside/held-builds.js'
 import { jobDocument } from './outside/job-document.js'
 import { addToTrace, report } from './outside/progress.js'
 import { registerRunner, requireRunner, unregisterRunner } from './outside/registration.js'
 import { takeNext } from './outside/take.js'
-import { rangeOf, shownToken, TRACE_LIMIT } from './runner-answers.js'
-import { DownloadQuery, JobParams, JobReport, RegisterCall, RunnerCall, UploadQuery } from './runner-protocol.schema.js'
+import { answerPlainJson, LAST_UPDATE, rangeOf, shownToken, TRACE_LIMIT } from './runner-answers.js'
+import {
+  DownloadQuery,
+  JobCall,
+  JobParams,
+  JobReport,
+  RegisterCall,
+  RunnerCall,
+  UploadQuery
+} from './runner-protocol.schema.js'
 
 const hidden = { hide: true as const }
 const config = { public: true as const }
@@ -23,6 +31,7 @@ const jobToken = (request: FastifyRequest) =>
 
 export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
   app.setErrorHandler(answerError)
+  app.addHook('onSend', answerPlainJson)
 
   app.post('/runners', { config, schema: { ...hidden, body: RegisterCall } }, async ({ body, origin }, reply) => {
     const { id, token } = await registerRunner(body.token ?? '', body, origin)
@@ -47,10 +56,9 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
     return reply.code(204).send()
   })
 
-  app.post('/jobs/request', { config, schema: { ...hidden, body: RunnerCall } }, async (request, reply) => {
-    const runner = await requireRunner(runnerToken(request))
-    const job = await takeNext(runner, request.body.info)
-    return job ? reply.code(201).send(jobDocument(job)) : reply.code(204).send()
+  app.post('/jobs/request', { config, schema: { ...hidden, body: JobCall } }, async (request, reply) => {
+    const { job, value } = await takeNext({ ...request.body, token: runnerToken(request) })
+    return job ? reply.code(201).send(jobDocument(job)) : reply.code(204).header(LAST_UPDATE, value).send()
   })
 
   app.put(
@@ -73,8 +81,8 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
     async (request, reply) => {
       const shown = jobToken(request) ?? ''
       const build = await requireHeld(request.params.id, shown)
-      const expireIn = checkUpload(request.query)
-      await request.receiveFile(file => receiveArchive({ ...build, shown }, file, expireIn))
+      const upload = checkUpload(request.query)
+      await request.receiveFile(file => receiveUpload({ ...build, shown }, file, upload))
       return reply.code(201).send({})
     }
   )

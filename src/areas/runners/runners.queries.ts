@@ -33,15 +33,12 @@ export interface OutsideRunner extends RunnerRow {
   readonly platform: string | null
   readonly architecture: string | null
   readonly contacted_at: Date | null
-  /** 0 when no build of any project waits for a runner, so that nothing more need be asked. */
-  readonly work: number
 }
 
 /** Finds the runner with this authentication token. The built-in runner has none. */
 export function findRunnerByToken(token: string): Promise<OutsideRunner | undefined> {
   return row<OutsideRunner>(
-    `select ${COLUMNS}, r.name, r.version, r.revision, r.platform, r.architecture, r.contacted_at,
-       exists (select 1 from builds w where w.status = 'pending') as work
+    `select ${COLUMNS}, r.name, r.version, r.revision, r.platform, r.architecture, r.contacted_at
      from runners r where r.token_hash = ?`,
     [tokenHash(token)]
   )

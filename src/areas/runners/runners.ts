@@ -8,6 +8,7 @@ import { transact } from '../../db/transact.js'
 import { Conflict, Forbidden, Invalid, NotFound } from '../../errors.js'
 import { audit, changesBetween } from '../audit/audit.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
+import { noteRunnerChange } from './changes.js'
 import { countProjects, hasAccess, type RunnerRecord, requireRunnerById } from './runner-records.queries.js'
 import { cleanTags, requireWork } from './runner-tags.js'
 import type { RunnerChange } from './runners.schema.js'
@@ -75,6 +76,7 @@ export async function changeRunner(runner: RunnerRecord, change: Change, origin:
       ] as Value[]
     )
     await audit(origin, { action: 'runner.update', target: targetOf(runner), changes })
+    noteRunnerChange()
   })
   return true
 }
@@ -106,6 +108,7 @@ export async function removeRunner(
     await execute('delete from runner_projects where runner_id = ?', [runner.id])
     const { affectedRows } = await execute('delete from runners where id = ?', [runner.id])
     if (affectedRows > 0) await audit(origin, { action: 'runner.remove', target: targetOf(runner) })
+    noteRunnerChange()
   })
 }
 
@@ -127,6 +130,7 @@ export async function enableRunner(
       await requireRoom(project.id)
       await execute('insert into runner_projects (runner_id, project_id) values (?, ?)', [id, project.id])
       await audit(origin, { action: 'runner.enable', target: targetOf(runner), changes: ofProject(project, 'after') })
+      noteRunnerChange()
     })
   } catch (error) {
     throw duplicateKey(error) === undefined ? error : new Conflict('Runner was already enabled for this project')
@@ -146,6 +150,7 @@ export async function disableRunner(project: ProjectRow, id: number, origin: Ori
     }
     await execute('delete from runner_projects where runner_id = ? and project_id = ?', [id, project.id])
     await audit(origin, { action: 'runner.disable', target: targetOf(runner), changes: ofProject(project, 'before') })
+    noteRunnerChange()
   })
   return runner
 }

@@ -1,15 +1,17 @@
 // What makes to-dos, and what makes them done ("Todos" in the completions): heard in the transaction of the change, so that a
 // list after an answer shows it. Only to-dos of the user who acts become done. Whoever imports this file has it filled.
 import { execute, row } from '../../db/sql.js'
+import { mentionsOf, type RecordTexts, textOf } from '../../text/mentions.js'
 import { addListenerAtOnce, type Heard, type WrittenText } from '../activity/happenings.js'
 import { noteFailuresOf } from './failed-builds.js'
+import { forgetLists } from './kept-lists.js'
 import { mentionPeople } from './mentions.js'
 import { addTodos, finishTodosOn, removeTodosIn, type TodoTarget } from './todos.js'
 
 /** Edits that make to-dos done. Those of a due date or of time do not. */
 const EDITS = ['title', 'description', 'assignee_id', 'milestone_id', 'labels', 'target_branch'] as const
 
-type Changes = { readonly [Name in (typeof EDITS)[number]]?: unknown }
+type Changes = { readonly [Name in (typeof EDITS)[number]]?: unknown } & { readonly named?: readonly string[] }
 
 interface Change {
   readonly target: Exclude<TodoTarget, { type: 'Commit' }>
@@ -29,20 +31,17 @@ async function onChange({ target, action, by, changes, assigneeId, cause }: Chan
   if (assigneeId !== null && (isNew || changes.assignee_id !== undefined)) {
     await addTodos({ userIds: [assigneeId], authorId: by, target, action: 'assigned', cause })
   }
-  if (!isNew && changes.title === undefined && changes.description === undefined) return
-  const text = await textOf(target)
-  if (text !== undefined) await mentionPeople({ target, authorId: by, text, cause })
+  // An edit calls those alone whom it adds.
+  const names = isNew ? await mentionedIn(target) : (changes.named ?? [])
+  await mentionPeople({ target, authorId: by, names, cause })
 }
 
 const TEXTS = { Issue: 'issues', MergeRequest: 'merge_requests' } as const
 
-/** The texts of an issue or merge request in which people are mentioned. */
-export async function textOf({ type, id }: Change['target']): Promise<string | undefined> {
-  const found = await row<{ title: string; description: string | null }>(
-    `select title, description from ${TEXTS[type]} where id = ?`,
-    [id]
-  )
-  return found && `${found.title}\n\n${found.description ?? ''}`
+/** Whom an issue or merge request mentions. */
+export async function mentionedIn({ type, id }: Change['target']): Promise<readonly string[]> {
+  const found = await row<RecordTexts>(`select title, description from ${TEXTS[type]} where id = ?`, [id])
+  return found ? mentionsOf(textOf(found)) : []
 }
 
 /** What a note is about; undefined for a snippet, which nobody has to do anything about. */
@@ -51,12 +50,21 @@ export function targetOf({ projectId, target: { type, id, commitId } }: WrittenT
   return id !== null && (type === 'Issue' || type === 'MergeRequest') ? { type, id, projectId } : undefined
 }
 
-async function onNote(heard: readonly Pick<Heard<'note.created'>, 'id' | 'text'>[], isNew: boolean): Promise<void> {
+async function onNote(heard: readonly Pick<Heard<'note.created'>, 'id' | 'text'>[]): Promise<void> {
   for (const { id: cause, text: written } of heard) {
     const target = targetOf(written)
     if (!target) continue
-    if (isNew) await finishTodosOn(target, written.authorId)
-    await mentionPeople({ target, authorId: written.authorId, text: written.text, noteId: written.noteId, cause })
+    const { authorId, noteId, text } = written
+    await finishTodosOn(target, authorId)
+    await mentionPeople({ target, authorId, names: mentionsOf(text), noteId, cause })
+  }
+}
+
+async function onEdit(heard: readonly Heard<'note.edited'>[]): Promise<void> {
+  for (const { id: cause, text: written, happening } of heard) {
+    const target = targetOf(written)
+    const { authorId, noteId } = written
+    if (target) await mentionPeople({ target, authorId, names: happening.named ?? [], noteId, cause })
   }
 }
 
@@ -65,6 +73,7 @@ addListenerAtOnce({
     for (const { id: cause, happening } of heard) {
       const { issue, action, by, changes = {} } = happening
       const target = { type: 'Issue', id: issue.id, projectId: issue.project_id } as const
+      if (issue.confidential || changes.confidential !== undefined) forgetLists()
       await onChange({ target, action, by, changes, assigneeId: issue.assignee_id, cause })
     }
   },
@@ -80,9 +89,9 @@ addListenerAtOnce({
       if (action === 'update' && !changes) await noteFailuresOf(mergeRequest)
     }
   },
-  'note.created': heard => onNote(heard, true),
-  'note.edited': heard => onNote(heard, false),
-  'commit.commented': heard => onNote(heard, true),
+  'note.created': onNote,
+  'note.edited': onEdit,
+  'commit.commented': onNote,
   'emoji.noted': async heard => {
     for (const { happening } of heard) {
       const { target, by } = happening

@@ -2,10 +2,11 @@
 import { actorOf } from '../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/actor-user.js'
 import { row } from '../../db/sql.js'
+import { mentionsOf } from '../../text/mentions.js'
 import type { Told, ToldOf } from '../activity/happenings.js'
 import type { Listener } from '../activity/listeners.js'
 import { findToldNote } from '../discussion/notes.queries.js'
-import { targetOf, textOf } from './at-once.js'
+import { mentionedIn, targetOf } from './at-once.js'
 import { mentionMembers } from './mentions.js'
 import { removeUnreadable } from './todos.queries.js'
 
@@ -13,7 +14,8 @@ type Changed = ToldOf<'issue.changed'> | ToldOf<'merge_request.changed'>
 
 async function onChange(told: Changed): Promise<void> {
   const { action, by, changes = {} } = told.happening
-  if (by === null || (action !== 'open' && !('title' in changes) && !('description' in changes))) return
+  // An edit calls those alone whom it adds.
+  if (by === null || (action !== 'open' && changes.named === undefined)) return
   const target =
     told.happening.kind === 'issue.changed'
       ? ({ type: 'Issue', id: told.happening.issue.id, projectId: told.happening.issue.project_id } as const)
@@ -22,17 +24,18 @@ async function onChange(told: Changed): Promise<void> {
           id: told.happening.mergeRequest.id,
           projectId: told.happening.mergeRequest.target_project_id
         } as const)
-  const text = await textOf(target)
-  if (text !== undefined) await mentionMembers({ target, authorId: by, text, cause: told.id }, new Date(told.at))
+  const names = changes.named ?? (await mentionedIn(target))
+  await mentionMembers({ target, authorId: by, names, cause: told.id }, new Date(told.at))
 }
 
-async function onNote(told: Told, noteId: number): Promise<void> {
+async function onNote(told: Told, noteId: number, added?: readonly string[]): Promise<void> {
   const note = await findToldNote(noteId)
   if (!note) return
   const { project_id: projectId, author_id: authorId, note: text, noteable_type: type, noteable_id: id } = note
   const on = note.commit_id === null ? { type, id } : { type, id, commitId: note.commit_id }
   const target = targetOf({ projectId, authorId, noteId, text, target: on })
-  if (target) await mentionMembers({ target, authorId, text, noteId, cause: told.id }, new Date(told.at))
+  const names = added ?? mentionsOf(text)
+  if (target) await mentionMembers({ target, authorId, names, noteId, cause: told.id }, new Date(told.at))
 }
 
 /** Lists hide at once what the user may not read any more. It is removed, so that a later membership does not bring it back. */
@@ -49,7 +52,7 @@ export const todoListener: Listener = {
     'issue.changed': onChange,
     'merge_request.changed': onChange,
     'note.created': told => onNote(told, told.happening.noteId),
-    'note.edited': told => onNote(told, told.happening.noteId),
+    'note.edited': told => onNote(told, told.happening.noteId, told.happening.named ?? []),
     'commit.commented': told => onNote(told, told.happening.commentId),
     'member.removed': onRemoval
   }

@@ -9,7 +9,6 @@ import { transact } from '../../db/transact.js'
 import { NotFound } from '../../errors.js'
 import { batches } from '../../lib/batches.js'
 import { GUEST } from '../../lib/levels.js'
-import { parseText } from '../../text/references.js'
 import { findProject } from '../projects/projects.queries.js'
 import { readersOf } from './readers.js'
 import { addTodos, holdTarget, type TodoTarget } from './todos.js'
@@ -17,7 +16,8 @@ import { addTodos, holdTarget, type TodoTarget } from './todos.js'
 export interface Mentions {
   readonly target: TodoTarget
   readonly authorId: number
-  readonly text: string
+  /** Of users and groups, as mentionsOf gives them. */
+  readonly names: readonly string[]
   readonly noteId?: number
   readonly cause: string
 }
@@ -26,12 +26,8 @@ export interface Mentions {
 const NAMES = 1000
 const MEMBERS = 1000
 
-/** A text without this sign mentions nobody, and is not parsed. */
-const namesIn = (text: string): readonly string[] => (text.includes('@') ? parseText(text, '').mentions : [])
-
 /** Adds to-dos for the people whom a text mentions and who may read it. Call it inside `transact`. */
-export async function mentionPeople({ text, ...mention }: Mentions): Promise<void> {
-  const names = namesIn(text)
+export async function mentionPeople({ names, ...mention }: Mentions): Promise<void> {
   if (names.length === 0) return
   const readers = await readersOf(mention.target)
   if (!readers) return
@@ -51,8 +47,7 @@ export async function mentionPeople({ text, ...mention }: Mentions): Promise<voi
  * Adds to-dos for the members of the groups that a text mentions, and with `@all` for those of the project. Those who have
  * written about the target since have read it. The second run finds all of them done.
  */
-export async function mentionMembers({ text, ...mention }: Mentions, at: Date): Promise<void> {
-  const names = namesIn(text)
+export async function mentionMembers({ names, ...mention }: Mentions, at: Date): Promise<void> {
   if (names.length === 0) return
   const sources = await sourcesOf(names, mention)
   if (sources.length === 0) return
@@ -70,7 +65,7 @@ export async function mentionMembers({ text, ...mention }: Mentions, at: Date): 
 }
 
 /** Returns false when the target has gone. */
-async function addAll(mention: Omit<Mentions, 'text'> & { readonly userIds: readonly number[] }): Promise<boolean> {
+async function addAll(mention: Omit<Mentions, 'names'> & { readonly userIds: readonly number[] }): Promise<boolean> {
   try {
     await transact(async () => {
       await holdTarget(mention.target)
@@ -87,7 +82,7 @@ async function addAll(mention: Omit<Mentions, 'text'> & { readonly userIds: read
 type Source = Fragment
 
 /** Members of groups that the author may see, and of the project when a member says `@all`. */
-async function sourcesOf(names: readonly string[], { authorId, target }: Omit<Mentions, 'text'>): Promise<Source[]> {
+async function sourcesOf(names: readonly string[], { authorId, target }: Omit<Mentions, 'names'>): Promise<Source[]> {
   const user = await row<ActorUserColumns>(`select ${ACTOR_USER} from users u where u.id = ?`, [authorId])
   if (!user) return []
   const author = actorOf(actorUserOf(user), 'private')
@@ -125,7 +120,7 @@ async function membersAfter(after: number, sources: readonly Source[], readers: 
 
 /** Those of the users who wrote a note about the target after the text: what they wrote makes their to-dos done. */
 async function writersSince(
-  { target, noteId }: Omit<Mentions, 'text'>,
+  { target, noteId }: Omit<Mentions, 'names'>,
   at: Date,
   userIds: readonly number[]
 ): Promise<ReadonlySet<number>> {

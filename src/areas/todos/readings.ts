@@ -37,7 +37,7 @@ export async function readTodos(todos: readonly TodoRow[], actor: Actor): Promis
 
 async function issuesOf(ids: readonly number[], actor: Actor): Promise<ReadonlyMap<number, IssueReading>> {
   if (ids.length === 0) return new Map()
-  const read = await readIssues(await findIssues(ids), actor)
+  const read = await readIssues(await findIssues(ids, actor), actor)
   return new Map(read.map(reading => [reading.issue.id, reading]))
 }
 
@@ -46,7 +46,7 @@ async function mergeRequestsOf(
   actor: Actor
 ): Promise<ReadonlyMap<number, MergeRequestReading>> {
   if (ids.length === 0) return new Map()
-  const read = await readMergeRequests(await findMergeRequests(ids), actor)
+  const read = await readMergeRequests(await findMergeRequests(ids, actor), actor)
   return new Map(read.map(reading => [reading.mergeRequest.id, reading]))
 }
 

@@ -1,6 +1,7 @@
 // Lists every check of `gitstead doctor` in order: a check may need those above it.
 import type { Check } from './check.js'
 import { clockCheck, databaseCheck, schemaCheck } from './database.js'
+import { engineCheck } from './engine.js'
 import { commitGraphsCheck, locksCheck, orphansCheck, repositoriesCheck } from './files.js'
 import { foldersCheck, homeCheck, secretsCheck } from './home.js'
 import { backupsCheck, buildFilesCheck, integrityCheck } from './integrity.js'
@@ -26,6 +27,7 @@ export const checks: readonly Check[] = [
   gitCheck,
   mariadbCheck,
   sandboxCheck,
+  engineCheck,
   homeCheck,
   foldersCheck,
   secretsCheck,

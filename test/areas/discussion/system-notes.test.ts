@@ -1,6 +1,6 @@
 // Automatic notes: about changes, and about mentions elsewhere. Mentions make people take part.
 import t from 'tap'
-import { GUEST, REPORTER } from '../../../src/lib/levels.js'
+import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { type Asker, testApp } from '../../helpers/app.js'
 import { makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 
@@ -121,6 +121,60 @@ t.test('merge requests', async t => {
     note: 'old form',
     author: { id: project.owner.id }
   })
+})
+
+t.test('commits of pushes', async t => {
+  const project = await makeProject()
+  const other = await app.make.project({ visibility_level: 20 })
+  const owner = app.as(project.owner)
+  const base = `/projects/${project.id}`
+  const open = async (title: string) => (await owner.post(`${base}/issues`, { title })).json()
+  const [one, two, secret] = [await open('One'), await open('Two'), await open('Three')]
+  const elsewhere = (await app.as(other.owner).post(`/projects/${other.id}/issues`, { title: 'Theirs' })).json()
+  const { id: mergeRequest } = await makeMergeRequest(project)
+  const pusher = await app.make.member(project, DEVELOPER)
+  await owner.put(`${base}/issues/${secret.id}`, { confidential: true })
+  const commit = async (branch: string, message: string, by: Asker = app.as(pusher)) => {
+    const actions = [{ action: 'create', file_path: `${branch}-${message.length}`, content: 'x' }]
+    const body = { branch_name: branch, commit_message: message, actions, author_email: project.owner.email }
+    return (await by.post(`${base}/repository/commits`, body)).json().id
+  }
+  const first = await commit('feature', `Like #1, #1 and !1\n\n${other.path}#1, #77, \`#2\` and nothing@else`)
+  const notes = async (id: number) => said(owner, `${base}/issues/${id}`)
+  t.same(await notes(one.id), [`mentioned in commit ${first}`])
+  t.same(await notes(two.id), [])
+  t.same(await said(owner, `${base}/merge_requests/${mergeRequest}`), [`mentioned in commit ${first}`])
+  const [note] = (await owner.get(`${base}/issues/${one.id}/notes`)).json()
+  t.equal(note.author.id, pusher.id, 'whoever wrote it')
+  const path = `/projects/${other.id}/issues/${elsewhere.id}`
+  t.same(await said(owner, path), [`mentioned in commit ${project.path}@${first}`])
+  t.same(await said(app.as(other.owner), path), [], 'a private project is not named to others')
+
+  // A branch is new, and the same commit comes to the default branch.
+  await owner.post(`${base}/repository/branches`, { branch_name: 'again', ref: 'feature' })
+  const merged = (await owner.put(`${base}/merge_requests/${mergeRequest}/merge`)).json().merge_commit_sha
+  const closing = await commit('master', 'Fixes #2', owner)
+  t.same(await notes(one.id), [`mentioned in commit ${first}`])
+  t.same((await notes(two.id)).sort(), ['Status changed to closed', `mentioned in commit ${closing}`])
+  t.same(
+    (await said(owner, `${base}/merge_requests/${mergeRequest}`)).sort(),
+    ['Status changed to merged', `mentioned in commit ${first}`, `mentioned in commit ${merged}`].sort()
+  )
+
+  // A guest of another project, by a push there, learns and writes nothing of what is hidden from guests.
+  await app.make.member(project, GUEST, other.owner)
+  const body = { file_path: 'a', branch_name: 'master', content: 'x', commit_message: `${project.path}#1` }
+  const theirs = `/projects/${other.id}/repository/files`
+  await app.as(other.owner).post(theirs, body)
+  t.same(await notes(one.id), [`mentioned in commit ${first}`], 'the first push is not read')
+  const message = ['#1', '#3', '!1'].map(name => `${project.path}${name}`).join(' ')
+  await app.as(other.owner).post(theirs, { ...body, file_path: 'b', commit_message: message })
+  t.match(await notes(one.id), [
+    `mentioned in commit ${first}`,
+    /^mentioned in commit user-\d+\/project-\d+@[0-9a-f]{40}$/
+  ])
+  t.same(await notes(secret.id), ['Made the issue confidential'])
+  t.equal((await said(owner, `${base}/merge_requests/${mergeRequest}`)).length, 3)
 })
 
 t.test('those whom a text mentions take part', async t => {

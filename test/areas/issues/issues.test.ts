@@ -168,7 +168,9 @@ t.test('wrong values and missing issues', async t => {
       t.match(res.json(), answer)
     }
   }
-  t.match((await owner.post(issues, {})).json(), { error: 'title is missing' })
+  for (const body of [{}, { title: null }, { merge_request_for_resolving_discussions: 77 }]) {
+    t.match((await owner.post(issues, body)).json(), { error: 'title is missing' }, JSON.stringify(body))
+  }
   t.match((await owner.post(issues, { title: 'x', created_at: 'then' })).json(), { error: 'created_at is invalid' })
   for (const body of [{}, { updated_at: '2020-01-01' }]) {
     const res = await owner.put(`${issues}/${id}`, body)

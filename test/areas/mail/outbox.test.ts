@@ -10,7 +10,6 @@ import { retryFailedMails, retryMail } from '../../../src/areas/mail/administer.
 import { readLink, signedLink } from '../../../src/areas/mail/links.js'
 import { type NewMail, queueMail } from '../../../src/areas/mail/outbox.js'
 import { runTask } from '../../../src/areas/maintenance/maintenance.js'
-import { readSubscriptions } from '../../../src/areas/participation/subscriptions.js'
 import { config, loadConfig } from '../../../src/config.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { NotFound } from '../../../src/errors.js'
@@ -156,7 +155,13 @@ t.test('one click in a mail ends mails like it', async t => {
   await app.runJobs()
   const sent = (await mailsTo(user.email)).at(-1)
   const { pathname: path, search } = new URL(/Unsubscribe: (\S+)/.exec(sent?.text ?? '')?.[1] ?? '')
-  const said = async () => [...(await readSubscriptions('Issue', [id], user.id))]
+  const said = async () =>
+    (
+      await rows<{ target_id: number; subscribed: number }>(
+        "select target_id, subscribed from subscriptions where target_type = 'Issue' and user_id = ?",
+        [user.id]
+      )
+    ).map(said => [said.target_id, said.subscribed === 1])
   const page = await app.nobody.inject({ method: 'GET', url: path + search })
   t.equal(page.statusCode, 200)
   t.match(page.body, /no more mail about <strong>[^<]+#\d+<\/strong>/)

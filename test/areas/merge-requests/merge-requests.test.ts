@@ -19,6 +19,21 @@ async function subject(values: Parameters<typeof makeProject>[0] = {}) {
 
 const body = { source_branch: 'feature', target_branch: 'master', title: 'Add a feature' }
 
+t.test('an issue that follows up has its title from the merge request', async t => {
+  const project = await makeProject({ visibility_level: 20 })
+  const { iid } = await makeMergeRequest(project, { title: 'Say "hello"' })
+  const path = `/projects/${project.id}/issues`
+  const ask = (body: object, by = project.owner) => app.as(by).post(path, body)
+  const follows = { merge_request_for_resolving_discussions: iid }
+  t.match((await ask(follows)).json(), { title: 'Follow-up from "Say "hello""', description: null })
+  t.match((await ask({ ...follows, title: 'Own' })).json(), { title: 'Own' })
+  t.match((await ask({ title: 'Own', merge_request_for_resolving_discussions: 77 })).json(), { title: 'Own' })
+  await execute('update merge_requests set title = ? where target_project_id = ?', ['😀'.repeat(255), project.id])
+  t.match((await ask(follows)).json().title, /^Follow-up from "(😀){118}…"$/u)
+  await execute('update projects set merge_requests_enabled = false where id = ?', [project.id])
+  t.equal((await ask(follows, await app.make.user())).statusCode, 400)
+})
+
 t.test('a merge request is created, shown and listed with all its fields', async t => {
   const { project, owner, path } = await subject()
   const assignee = await app.make.member(project, DEVELOPER)

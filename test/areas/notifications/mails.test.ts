@@ -136,6 +136,36 @@ t.test('notes: participants, the mentioned and subscribers, and nobody who has u
   await unsubscribe({ userId: ann.id, projectId: 4_000_000_000 })
 })
 
+t.test('edits: those alone whom they add hear of them', async t => {
+  const { project, people, path } = await subject(makeProject)
+  const { owner, ann, bob, mention, off, stranger } = people
+  const { id } = (await app.as(owner).post(`${path}/issues`, { title: 'x', description: `@${ann.username}` })).json()
+  const note = (await app.as(bob).post(`${path}/issues/${id}/notes`, { body: `@${ann.username}` })).json()
+  await mailed(people)
+  const all = [ann, mention, off, owner].map(({ username }) => `@${username}`).join(' ')
+  await app.as(owner).put(`${path}/issues/${id}`, { title: 'y', description: all })
+  t.same(await mailed(people), ['issue mention mentioned'])
+  const letter = await letterTo(mention)
+  t.match(letter.text, new RegExp(`mentioned you in the issue\n.*${all}`, 's'))
+  t.match([letter.subject, letter.headers.get('references')], [/^Re: .* \| y \(#1\)$/, `issue_${id}@`])
+  await app.as(owner).put(`${path}/issues/${id}`, { title: 'x', assignee_id: 0 })
+  t.same(await mailed(people), [])
+  // The master edits what another one wrote.
+  await app.as(owner).put(`${path}/issues/${id}/notes/${note.id}`, { body: `${all} @${bob.username} @all` })
+  t.same(
+    (await mailed(people)).filter(each => !/custom/.test(each)),
+    ['note ann mentioned', 'note bob mentioned', 'note mention mentioned'],
+    '@all is a name, too'
+  )
+  t.match((await letterTo(mention)).text, new RegExp(`^${owner.name} .* mentioned you in a note about the issue\n`))
+  const request = await makeMergeRequest(project, { description: `@${ann.username}` })
+  await mailed(people)
+  await app
+    .as(owner)
+    .put(`${path}/merge_requests/${request.id}`, { description: `@${ann.username} @${stranger.username}` })
+  t.same(await mailed(people), ['merge-request stranger mentioned'])
+})
+
 t.test('labels: their subscribers hear when they are added, and of what is new with them', async t => {
   const { people, path } = await subject()
   const { owner, bob, mention, off } = people

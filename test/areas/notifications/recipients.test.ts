@@ -97,9 +97,18 @@ t.test('labels that were added: their subscribers alone', async t => {
   }
 })
 
+t.test('names that an edit adds: the mentioned alone', async t => {
+  for (const level of LEVELS) {
+    for (const role of ROLES.filter(name => name !== 'unsubscribed')) {
+      const expected = level === 'disabled' ? 'disabled' : role === 'mentioned' ? 'mentioned' : 'level'
+      t.equal(why('mentioned', { level, roles: [role], events: EVENTS }), expected, `${level} ${role}`)
+    }
+  }
+})
+
 t.test('who gets nothing', async t => {
   const all: Values = { level: 'watch', roles: ROLES.filter(role => role !== 'unsubscribed'), events: EVENTS }
-  for (const event of [...EVENTS, 'label_added'] as const) {
+  for (const event of [...EVENTS, 'label_added', 'mentioned'] as const) {
     t.equal(why(event, { ...all, id: 1 }), 'actor')
     t.equal(why(event, { ...all, isBlocked: true }), 'blocked')
     t.equal(why(event, { ...all, canRead: false }), 'unreadable')

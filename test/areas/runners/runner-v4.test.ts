@@ -6,8 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
-import { requireRunner } from '../../../src/areas/runners/outside/registration.js'
-import { takeNext } from '../../../src/areas/runners/outside/take.js'
 import { registrationToken } from '../../../src/areas/runners/registration-token.js'
 import { config } from '../../../src/config.js'
 import { execute, row } from '../../../src/db/sql.js'
@@ -15,7 +13,6 @@ import { prepareHome } from '../../../src/home.js'
 import { readTrace } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
 import { factory } from '../../helpers/factory.js'
-import { countStatements } from '../../helpers/statements.js'
 import { makePipeline } from '../builds/make-builds.js'
 import { INFO, type Job, patch, register, request, speak, take, tokenOf, update } from './stock-runner.js'
 
@@ -52,7 +49,7 @@ t.test('register', async t => {
       }
     })
     t.equal(answer.statusCode, 201)
-    t.match(answer.headers['content-type'], /^application\/json\b/)
+    t.equal(answer.headers['content-type'], 'application/json')
     const { id, token, token_expires_at } = answer.json()
     t.equal(token_expires_at, null)
     t.match(token, /^(?!glrt-)[\w-]{20}$/)
@@ -98,7 +95,7 @@ t.test('register', async t => {
       const answer = await ask('POST', '/runners', { payload })
       t.equal(answer.statusCode, status)
       t.match(answer.body, body)
-      t.match(answer.headers['content-type'], /^application\/json\b/)
+      t.equal(answer.headers['content-type'], 'application/json')
     }
   })
 })
@@ -121,11 +118,18 @@ t.test('verify and unregister, by the body or the header', async t => {
 })
 
 t.test('a request for a job', async t => {
-  t.test('a runner that asks in vain costs one statement, a read', async t => {
-    const runner = await register(app)
-    await execute("update builds set status = 'canceled' where status = 'pending'")
-    const asks = async () => takeNext(await requireRunner(runner.token), {})
-    t.equal(await countStatements(asks), 1)
+  t.test('an answer without a job has a value that the runner shows again', async t => {
+    const project = await factory.project()
+    const runner = await register(app, await tokenOf(project))
+    const vain = await request(app, runner.token)
+    const last_update = String(vain.headers['x-gitlab-last-update'])
+    t.match(last_update, /^[0-9a-f]{32}$/)
+    const again = () => ask('POST', '/jobs/request', { payload: { token: runner.token, last_update } })
+    t.match(await again(), { statusCode: 204, headers: { 'x-gitlab-last-update': last_update } })
+    await makePipeline(project, CI)
+    const taken = await again()
+    t.equal(taken.statusCode, 201)
+    t.notOk(taken.headers['x-gitlab-last-update'])
   })
 
   t.test('204 when nothing waits or the runner is paused, 403 for an unknown token alone', async t => {
@@ -143,12 +147,6 @@ t.test('a request for a job', async t => {
     const before = await row('select * from runners where id = ?', [runner.id])
     t.equal((await request(app, runner.token)).statusCode, 204)
     t.same(await row('select * from runners where id = ?', [runner.id]), before)
-    await execute('update runners set contacted_at = ? where id = ?', [new Date(0), runner.id])
-    await request(app, runner.token)
-    t.not(
-      (await row<{ at: Date }>('select contacted_at as at from runners where id = ?', [runner.id]))?.at.getTime(),
-      0
-    )
   })
 
   t.test('the document has the types that the decoder wants', async t => {
@@ -232,7 +230,9 @@ unit:
     await execute("update builds set tag = true, ref = 'v1' where project_id = ?", [project.id])
     const tagged = await take(app, (await register(app, await tokenOf(project), { maximum_timeout: 60 })).token)
     t.match(tagged, { git_info: { ref_type: 'tag' }, runner_info: { timeout: 60 } })
-    t.match((tagged.git_info as { refspecs: string[] }).refspecs[1], /:refs\/tags\/v1$/)
+    const { refspecs: alone, sha } = tagged.git_info as { refspecs: string[]; sha: string }
+    t.match(alone, [new RegExp(`^\\+${sha}:refs/pipelines/\\d+$`)], 'a tag that is gone does not come')
+    t.equal(alone.length, 1)
   })
 
   t.test('a build that cannot be described fails, and the runner goes on', async t => {
@@ -451,7 +451,10 @@ t.test('artifacts', async t => {
     const { job } = await running()
     const headers = { 'job-token': job.token }
     t.equal((await upload({ ...job, token: 'x' }, '', [Buffer.from('x')])).status, 403)
-    t.equal((await upload(job, '?artifact_type=junit', [Buffer.from('x')])).status, 400)
+    t.equal((await upload(job, '?artifact_type=..', [Buffer.from('x')])).status, 400)
+    t.equal((await upload(job, '?artifact_format=gzip', [Buffer.from('x')])).status, 400)
+    t.equal((await upload(job, '?artifact_type=junit&artifact_format=gzip', [Buffer.from('x')])).status, 201)
+    t.match(await row('select artifacts_filename from builds where id = ?', [job.id]), { artifacts_filename: null })
     t.equal((await upload(job, '?expire_in=soon', [Buffer.from('x')])).status, 400)
     t.equal((await ask('POST', `/jobs/${job.id}/artifacts`, { headers })).statusCode, 400)
     await cancelBuild(job.id)
@@ -486,8 +489,12 @@ t.test('the token of a build clones its project as long as the build runs, also 
   t.equal(await fetch(job, project), 401)
 })
 
-t.test('git fetches what the document asks for, also when the branch has moved on', async t => {
-  const { job, project } = await running()
+t.test('git fetches what the document asks for, also when the branch has moved on, and a tag', async t => {
+  const { job, project, runner } = await running()
+  await app
+    .as(project.owner)
+    .post(`/projects/${project.id}/repository/tags`, { tag_name: 'v1', ref: 'master', message: 'one' })
+  await app.as(project.owner).post(`/projects/${project.id}/repository/tags`, { tag_name: 'v2', ref: 'master' })
   await factory.file(project, 'later', 'text')
   const { port } = app.fastify.server.address() as AddressInfo
   const { refspecs, sha } = job.git_info as { refspecs: string[]; sha: string }
@@ -499,6 +506,16 @@ t.test('git fetches what the document asks for, also when the branch has moved o
     await git('fetch', '-q', '--depth', '50', '--prune', url, ...refspecs)
     await git('checkout', '-f', '-q', sha)
     t.equal(await git('rev-parse', 'HEAD', 'refs/remotes/origin/master'), `${sha}\n${sha}`)
+  }
+  for (const tag of ['v1', 'v2']) {
+    await execute('update builds set tag = 1, ref = ?, status = ? where id = ?', [tag, 'pending', job.id])
+    const tagged = await take(app, runner.token)
+    const { refspecs } = tagged.git_info as { refspecs: string[] }
+    t.equal(refspecs[1], `+refs/tags/${tag}:refs/tags/${tag}`)
+    const place = url.replace(job.token, tagged.token)
+    await git('tag', '-d', tag).catch(() => undefined)
+    await git('fetch', '-q', '--depth', '50', '--prune', place, ...refspecs)
+    t.equal(await git('rev-parse', `refs/tags/${tag}^{commit}`), sha)
   }
 })
 

@@ -228,9 +228,38 @@ t.test('one at most is pending for a target, and the next comes when it is done'
   t.same([refused.statusCode, refused.body], [304, ''])
   t.same(await todosOf(me), ['assigned Issue'])
   t.equal((await me.delete('/todos')).body, '1')
+  // The description names the user already.
+  await owner.put(path, { title: `@${user.username.toUpperCase()}` })
+  await app.runJobs()
+  t.same(await todosOf(me), [])
+  await owner.put(path, { title: 'x', description: 'y' })
   await owner.put(path, { title: `@${user.username}` })
   t.same(await todosOf(me), ['mentioned Issue'])
   t.same(await todosOf(me, { state: 'done' }), ['assigned Issue'])
+})
+
+t.test('an edited note, title or description calls those alone whom it adds', async t => {
+  const { user, project, owner, me, open } = await subject()
+  const group = await app.make.group({ owner: project.owner })
+  const [second, third] = [await app.make.member(project), await app.make.groupMember(group, REPORTER)]
+  await app.make.member(project, REPORTER, third)
+  const others = [app.as(second), app.as(third)]
+  const { path } = await open({ description: `@${user.username}` })
+  const note = (await owner.post(`${path}/notes`, { body: `@${user.username}` })).json()
+  await me.delete('/todos')
+  const edit = async (at: string, body: object) => {
+    await owner.put(at, body)
+    await app.runJobs()
+    const found = [await todosOf(me), ...(await Promise.all(others.map(each => todosOf(each))))]
+    for (const each of [me, ...others]) await each.delete('/todos')
+    return found.map(all => all.length)
+  }
+  const both = `@${user.username} and @${second.username}`
+  t.same(await edit(`${path}/notes/${note.id}`, { body: both }), [0, 1, 0])
+  t.same(await edit(`${path}/notes/${note.id}`, { body: `${both}, @${group.path}` }), [0, 0, 1])
+  t.same(await edit(path, { description: `${both}, @${group.path}` }), [0, 1, 1])
+  t.same(await edit(path, { title: both, labels: 'x' }), [0, 0, 0])
+  t.same(await edit(path, { description: '@all' }), [1, 1, 1])
 })
 
 type Finish = readonly [name: string, act: (path: string, world: World) => Promise<unknown>, left?: boolean]

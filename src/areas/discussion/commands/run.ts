@@ -60,7 +60,7 @@ async function subjectOf({ project, noteable: { type, id }, actor }: Asked): Pro
     userId: askerOf(actor).id,
     title: found.title,
     state: found.state,
-    labels: (await readLabelTitles(target, [id])).get(id) ?? [],
+    labels: await readLabelTitles(target, id),
     mayUpdate: isAllowed(() => authorizeRecord(actor, isIssue ? 'issue.update' : 'merge_request.update', record)),
     mayPlan: isIssue ? may(actor, 'issue.plan', project) : levelIn(project, actor) >= DEVELOPER
   }

@@ -1,11 +1,14 @@
 // Writes automatic notes about what happened to issues and merge requests, and reads the texts that people wrote.
 import { row } from '../../../db/sql.js'
+import { type RecordTexts, textOf } from '../../../text/mentions.js'
 import type { Told, ToldOf } from '../../activity/happenings.js'
 import type { Listener } from '../../activity/listeners.js'
+import { pushedMessages } from '../../refs/pushed-commits.js'
+import { findSettledChange } from '../../refs/ref-changes.queries.js'
 import { findNote } from '../notes.queries.js'
 import { type Changes, textsOf } from './changes.js'
 import { addSystemNote, type SystemTarget } from './insert.js'
-import { readText, type Source } from './references.js'
+import { readCommits, readText, type Source } from './references.js'
 
 const STATES: { readonly [action: string]: string } = {
   close: 'Status changed to closed',
@@ -42,7 +45,7 @@ async function onIssue(told: ToldOf<'issue.changed'>): Promise<void> {
   if (moved) return noteMove(told, target, { by, moved, isNew: action === 'open' })
   await writeNotes({ told, target, action, by, changes })
   if (!hasNewText(action, changes)) return
-  const found = await row<Texts>('select title, description from issues where id = ?', [issue.id])
+  const found = await row<RecordTexts>('select title, description from issues where id = ?', [issue.id])
   await readTexts(told, found, source, by)
 }
 
@@ -52,19 +55,13 @@ async function onMergeRequest(told: ToldOf<'merge_request.changed'>): Promise<vo
   const { id, iid, target_project_id: projectId } = mergeRequest
   await writeNotes({ told, target: { type: 'MergeRequest', id, projectId }, action, by, changes })
   if (!hasNewText(action, changes)) return
-  const found = await row<Texts>('select title, description from merge_requests where id = ?', [id])
+  const found = await row<RecordTexts>('select title, description from merge_requests where id = ?', [id])
   await readTexts(told, found, { type: 'MergeRequest', id, name: String(iid), projectId }, by)
 }
 
-interface Texts {
-  readonly title: string
-  readonly description: string | null
-}
-
-async function readTexts(told: Told, found: Texts | undefined, source: Source, authorId: number): Promise<void> {
+async function readTexts(told: Told, found: RecordTexts | undefined, source: Source, authorId: number): Promise<void> {
   if (!found) return
-  const text = `${found.title}\n\n${found.description ?? ''}`
-  await readText({ text, authorId, source, at: new Date(told.at) })
+  await readText({ text: textOf(found), authorId, source, at: new Date(told.at) })
 }
 
 interface Move {
@@ -105,12 +102,20 @@ async function onNote(told: ToldOf<'note.created'> | ToldOf<'note.edited'>): Pro
   await readText({ text: note.note, authorId: note.author_id, source, at: new Date(told.at) })
 }
 
+async function onPush({ happening, at }: ToldOf<'ref.changed'>): Promise<void> {
+  const change = await findSettledChange(happening.refChangeId)
+  if (!change || change.user_id === null) return
+  const { user_id: authorId, project_id: projectId } = change
+  await readCommits(await pushedMessages(change), { authorId, projectId, at: new Date(at) })
+}
+
 export const systemNotes: Listener = {
   name: 'discussion',
   on: {
     'issue.changed': onIssue,
     'merge_request.changed': onMergeRequest,
     'note.created': onNote,
-    'note.edited': onNote
+    'note.edited': onNote,
+    'ref.changed': onPush
   }
 }

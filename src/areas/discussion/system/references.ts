@@ -5,13 +5,15 @@ import { canSee, may } from '../../../access/authorize.js'
 import { publicUrl } from '../../../config.js'
 import { execute, lowerMarks, marks, row, rows } from '../../../db/sql.js'
 import { batches } from '../../../lib/batches.js'
-import { parseText, type Reference } from '../../../text/references.js'
+import { keyOf, MOST_REFERENCES, parseText, type Reference } from '../../../text/references.js'
 import { canSeeIssue } from '../../issues/issues.queries.js'
 import { findProject, type ProjectRow } from '../../projects/projects.queries.js'
+import type { PushedMessage } from '../../refs/pushed-commits.js'
 import { addSystemNote, type SystemNote, type SystemTarget } from './insert.js'
 
-/** Notes about mentions that one text makes, and projects that it refers to. */
+/** Notes about mentions that one text makes, those that all commits of a push make, and projects that either refers to. */
 const MOST_NOTES = 100
+const MOST_NOTES_OF_PUSH = 1000
 const MOST_PROJECTS = 20
 /** The letter before the number of a thing. */
 const SIGNS = { Issue: '#', MergeRequest: '!', Snippet: '$', Commit: '@' } as const
@@ -36,19 +38,60 @@ export interface WrittenText {
 /** Reads a text, and writes what it means for others. A second call for the same text changes nothing. */
 export async function readText({ text, authorId, source, at }: WrittenText): Promise<void> {
   const { references, mentions } = parseText(text, publicUrl())
-  const wanted = references.filter(({ kind }) => kind === 'issue' || kind === 'merge_request')
-  if (wanted.length === 0 && mentions.length === 0) return
   if (mentions.length > 0) await noteMentions(source, mentions)
-  if (wanted.length === 0) return
+  await noteReferences([{ source, references }], { authorId, projectId: source.projectId, at, most: MOST_NOTES })
+}
+
+/**
+ * The same for the messages of commits that a user pushed: with the rights of this user, whoever wrote them, because anybody can
+ * write any name into a commit. Not specified: people whom they mention hear nothing.
+ */
+export async function readCommits(
+  commits: readonly PushedMessage[],
+  { authorId, projectId, at }: Pick<Referring, 'authorId' | 'projectId' | 'at'>
+): Promise<void> {
+  const texts = commits.map(({ id, message }) => ({
+    source: { type: 'Commit', id: null, name: id, projectId } as const,
+    references: parseText(message, publicUrl()).references
+  }))
+  await noteReferences(texts, { authorId, projectId, at, most: MOST_NOTES_OF_PUSH })
+}
+
+interface Referring {
+  readonly authorId: number
+  /** The project of the texts. */
+  readonly projectId: number
+  readonly at: Date
+  /** Notes. */
+  readonly most: number
+}
+
+/** Writes a note about each thing that the texts refer to, as far as their author may read it. */
+async function noteReferences(
+  texts: readonly { readonly source: Source; readonly references: readonly Reference[] }[],
+  { authorId, projectId, at, most }: Referring
+): Promise<void> {
+  const wanted = texts.map(({ source, references }) => ({
+    source,
+    references: references.filter(({ kind }) => kind === 'issue' || kind === 'merge_request')
+  }))
+  if (wanted.every(({ references }) => references.length === 0)) return
   const user = await row<ActorUserColumns>(`select ${ACTOR_USER} from users u where u.id = ?`, [authorId])
-  const home = user && (await findProject(source.projectId, actorOf(actorUserOf(user), 'private')))
+  const home = user && (await findProject(projectId, actorOf(actorUserOf(user), 'private')))
   if (!user || !home) return
-  const actor = actorOf(actorUserOf(user), 'private')
-  const targets = await targetsOf(wanted, home, actor)
-  for (const target of targets.slice(0, MOST_NOTES)) {
-    if (target.type === source.type && target.id === source.id) continue
-    await addSystemNote(mentionNote(target, { source, home, authorId, at }))
-  }
+  const all = new Map(wanted.flatMap(({ references }) => references).map(each => [keyOf(each), each]))
+  const targets = await targetsOf(
+    [...all.values()].slice(0, MOST_REFERENCES),
+    home,
+    actorOf(actorUserOf(user), 'private')
+  )
+  const notes = wanted.flatMap(({ source, references }) =>
+    references
+      .flatMap(reference => targets.get(keyOf(reference)) ?? [])
+      .filter(({ type, id }) => type !== source.type || id !== source.id)
+      .map(target => mentionNote(target, { source, home, authorId, at }))
+  )
+  for (const note of notes.slice(0, most)) await addSystemNote(note)
 }
 
 interface Mention {
@@ -67,17 +110,22 @@ function mentionNote(target: SystemTarget, { source, home, authorId, at }: Menti
     authorId,
     text: `mentioned in ${place}`,
     at,
-    once: `mention ${target.type} ${target.id} ${type} ${type === 'Commit' ? name : id}`,
+    // The same commit may come to a fork first, which others may not read.
+    once: `mention ${target.type} ${target.id} ${type} ${type === 'Commit' ? `${projectId} ${name}` : id}`,
     refers: { type, id, projectId }
   }
 }
 
 type Asker = ReturnType<typeof actorOf>
 
-/** Returns the issues and merge requests that references name, as far as the author of the text may read them. */
-async function targetsOf(references: readonly Reference[], home: ProjectRow, actor: Asker): Promise<SystemTarget[]> {
+/** Returns the issues and merge requests that references name, by their keys, as far as the author of the text may read them. */
+async function targetsOf(
+  references: readonly Reference[],
+  home: ProjectRow,
+  actor: Asker
+): Promise<ReadonlyMap<string, SystemTarget>> {
   const paths = [...new Set(references.map(({ project }) => project?.toLowerCase() ?? ''))].slice(0, MOST_PROJECTS)
-  const found: SystemTarget[] = []
+  const found = new Map<string, SystemTarget>()
   for (const path of paths) {
     const project = path === '' ? home : await findProject(path, actor)
     if (!project || !canSee(project, actor)) continue
@@ -86,31 +134,37 @@ async function targetsOf(references: readonly Reference[], home: ProjectRow, act
         .filter(each => each.kind === kind && (each.project?.toLowerCase() ?? '') === path)
         .map(({ name }) => Number(name))
         .filter(number => number <= 4_294_967_295)
-    if (may(actor, 'issue.read', project)) found.push(...(await issuesOf(project, numbers('issue'), actor)))
+    const add = (kind: Reference['kind'], type: SystemTarget['type'], some: readonly Numbered[]) => {
+      for (const { id, iid } of some)
+        found.set(keyOf({ kind, project: path || null, name: String(iid) }), { type, id, projectId: project.id })
+    }
+    if (may(actor, 'issue.read', project)) add('issue', 'Issue', await issuesOf(project, numbers('issue'), actor))
     if (may(actor, 'merge_request.read', project))
-      found.push(...(await mergeRequestsOf(project, numbers('merge_request'))))
+      add('merge_request', 'MergeRequest', await mergeRequestsOf(project, numbers('merge_request')))
   }
   return found
 }
 
-async function issuesOf(project: ProjectRow, numbers: readonly number[], actor: Asker): Promise<SystemTarget[]> {
-  if (numbers.length === 0) return []
-  const found = await rows<{ id: number; confidential: number; author_id: number; assignee_id: number | null }>(
-    `select id, confidential, author_id, assignee_id from issues where project_id = ? and iid in (${marks(numbers)})`,
-    [project.id, ...numbers]
-  )
-  return found
-    .filter(issue => canSeeIssue(issue, project, actor))
-    .map(({ id }) => ({ type: 'Issue', id, projectId: project.id }))
+interface Numbered {
+  readonly id: number
+  readonly iid: number
 }
 
-async function mergeRequestsOf(project: ProjectRow, numbers: readonly number[]): Promise<SystemTarget[]> {
+async function issuesOf(project: ProjectRow, numbers: readonly number[], actor: Asker): Promise<readonly Numbered[]> {
   if (numbers.length === 0) return []
-  const found = await rows<{ id: number }>(
-    `select id from merge_requests where target_project_id = ? and iid in (${marks(numbers)}) and deleted_at is null`,
+  const found = await rows<Numbered & { confidential: number; author_id: number; assignee_id: number | null }>(
+    `select id, iid, confidential, author_id, assignee_id from issues where project_id = ? and iid in (${marks(numbers)})`,
     [project.id, ...numbers]
   )
-  return found.map(({ id }) => ({ type: 'MergeRequest', id, projectId: project.id }))
+  return found.filter(issue => canSeeIssue(issue, project, actor))
+}
+
+async function mergeRequestsOf(project: ProjectRow, numbers: readonly number[]): Promise<readonly Numbered[]> {
+  if (numbers.length === 0) return []
+  return rows<Numbered>(
+    `select id, iid from merge_requests where target_project_id = ? and iid in (${marks(numbers)}) and deleted_at is null`,
+    [project.id, ...numbers]
+  )
 }
 
 /**

@@ -5,14 +5,15 @@ import type { Concerned } from '../people.queries.js'
 import type { MailEvent } from '../recipients.js'
 import { type Notice, pathOf, readProject, urlOf } from './notice.js'
 import { labelsOf } from './record-labels.queries.js'
-import { eventsOf, mentionsIn, namedBy, type RecordEvent, recordFacts } from './records.js'
+import { eventsOf, mentionsBy, namedBy, type RecordEvent, recordFacts } from './records.js'
 
 const EVENTS: { readonly [Event in Exclude<RecordEvent, 'merge'>]: MailEvent } = {
   new: 'new_issue',
   close: 'close_issue',
   reopen: 'reopen_issue',
   reassign: 'reassign_issue',
-  label: 'label_added'
+  label: 'label_added',
+  mention: 'mentioned'
 }
 
 interface Secret {
@@ -50,7 +51,7 @@ export async function issueNotices(told: ToldOf<'issue.changed'>): Promise<reado
               project,
               target: { type: 'Issue', id: issue.id },
               named: namedBy(event, issue, changes),
-              mentions: event === 'new' ? mentionsIn(now.title, now.description) : [],
+              mentions: mentionsBy(event, now, changes),
               labelIds: event === 'new' || event === 'label' ? labelIds : [],
               isReadable
             },

@@ -5,7 +5,7 @@ import type { Concerned } from '../people.queries.js'
 import type { MailEvent } from '../recipients.js'
 import { type Notice, pathOf, readProject, urlOf } from './notice.js'
 import { labelsOf } from './record-labels.queries.js'
-import { eventsOf, mentionsIn, namedBy, type RecordEvent, recordFacts } from './records.js'
+import { eventsOf, mentionsBy, namedBy, type RecordEvent, recordFacts } from './records.js'
 
 const EVENTS: { readonly [Event in RecordEvent]: MailEvent } = {
   new: 'new_merge_request',
@@ -13,7 +13,8 @@ const EVENTS: { readonly [Event in RecordEvent]: MailEvent } = {
   reopen: 'reopen_merge_request',
   merge: 'merge_merge_request',
   reassign: 'reassign_merge_request',
-  label: 'label_added'
+  label: 'label_added',
+  mention: 'mentioned'
 }
 
 export const mergeRequestReadable: Concerned['isReadable'] = (project, actor) =>
@@ -40,7 +41,7 @@ export async function mergeRequestNotices(
       project,
       target: { type: 'MergeRequest', id },
       named: namedBy(event, record, changes),
-      mentions: event === 'new' ? mentionsIn(now.title, now.description) : [],
+      mentions: mentionsBy(event, now, changes),
       labelIds: event === 'new' || event === 'label' ? labelIds : [],
       isReadable: mergeRequestReadable
     },

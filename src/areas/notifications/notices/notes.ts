@@ -2,6 +2,7 @@
 import { may } from '../../../access/authorize.js'
 import { readCommit } from '../../../git/objects.js'
 import type { NoteFacts } from '../../../mail/kinds.js'
+import { mentionsOf } from '../../../text/mentions.js'
 import type { ToldOf } from '../../activity/happenings.js'
 import { findNote, type NoteRow } from '../../discussion/notes.queries.js'
 import { findIssue } from '../../issues/issues.queries.js'
@@ -14,7 +15,6 @@ import type { Concerned } from '../people.queries.js'
 import { issueReadable } from './issues.js'
 import { mergeRequestReadable } from './merge-requests.js'
 import { type Notice, pathOf, readNames, readProject, urlOf } from './notice.js'
-import { mentionsIn } from './records.js'
 
 /** What a note is about. */
 interface Subject {
@@ -32,6 +32,26 @@ export async function noteNotice(told: ToldOf<'note.created'>): Promise<Notice<'
   const subject = project && (await subjectOf(note, told.happening.confidential))
   if (!subject) return null
   return notice(told.id, project, { id: note.id, text: note.note, authorId: note.author_id }, subject)
+}
+
+/** The mail about names that an edit of a note adds; null without any. */
+export async function editNotice(told: ToldOf<'note.edited'>): Promise<Notice<'note'> | null> {
+  const { noteId, by, named } = told.happening
+  if (!named || by === undefined) return null
+  const note = await findNote(noteId)
+  const project = note && (await readProject(note.project_id))
+  const subject = project && (await subjectOf(note, false))
+  if (!subject) return null
+  return {
+    ...notice(
+      told.id,
+      project,
+      { id: note.id, text: note.note, authorId: by, verb: 'mentioned you in a note' },
+      subject
+    ),
+    event: 'mentioned',
+    concerned: { ...subject.concerned, project, mentions: named }
+  }
 }
 
 /** The mail about a new comment on a commit. */
@@ -73,21 +93,23 @@ interface Written {
   readonly id: number
   readonly text: string
   readonly authorId: number
+  readonly verb?: string
 }
 
-function notice(key: string, project: ProjectRow, { id, text, authorId }: Written, subject: Subject): Notice<'note'> {
+function notice(key: string, project: ProjectRow, written: Written, subject: Subject): Notice<'note'> {
+  const { id, text, authorId, verb = 'wrote' } = written
   const { concerned, thread, page, words, shown } = subject
   return {
     event: 'new_note',
     once: `${key} note`,
     actorId: authorId,
-    concerned: { ...concerned, project, mentions: mentionsIn(text) },
+    concerned: { ...concerned, project, mentions: mentionsOf(text) },
     mail: { kind: 'note', thread },
     facts: async () => ({
       ...shown,
       project: pathOf(project),
       url: urlOf(project, `${page}#note_${id}`),
-      happened: `${(await readNames([authorId]))(authorId)} wrote about ${words}`,
+      happened: `${(await readNames([authorId]))(authorId)} ${verb} about ${words}`,
       text
     })
   }

@@ -1,9 +1,7 @@
 // What issues and merge requests have in common: their events, and what their mails show.
-
-import { publicUrl } from '../../../config.js'
 import { marks, padded, rows } from '../../../db/sql.js'
 import type { RecordFacts } from '../../../mail/kinds.js'
-import { parseText } from '../../../text/references.js'
+import { mentionsOf, type RecordTexts, textOf } from '../../../text/mentions.js'
 import type { Role } from '../recipients.js'
 import { readNames } from './notice.js'
 
@@ -12,6 +10,7 @@ type Pair<T> = readonly [before: T, after: T]
 export interface RecordChanges {
   readonly assignee_id?: Pair<number | null>
   readonly labels?: { readonly added: readonly number[] }
+  readonly named?: readonly string[]
 }
 
 export interface ToldRecord {
@@ -20,8 +19,8 @@ export interface ToldRecord {
   readonly title: string
 }
 
-/** What can be told of a record: its state, that it is new, another assignee, new labels. */
-export type RecordEvent = 'new' | 'close' | 'reopen' | 'merge' | 'reassign' | 'label'
+/** What can be told of a record: its state, that it is new, another assignee, new labels, new names in its texts. */
+export type RecordEvent = 'new' | 'close' | 'reopen' | 'merge' | 'reassign' | 'label' | 'mention'
 
 const STATES: { readonly [action: string]: RecordEvent } = {
   open: 'new',
@@ -31,13 +30,17 @@ const STATES: { readonly [action: string]: RecordEvent } = {
 }
 
 /** An update may be several events. */
-export function eventsOf(action: string, { assignee_id: assignee, labels }: RecordChanges): readonly RecordEvent[] {
+export function eventsOf(
+  action: string,
+  { assignee_id: assignee, labels, named }: RecordChanges
+): readonly RecordEvent[] {
   const state = STATES[action]
   return [
     ...(state ? [state] : []),
     // Who is assigned at the creation hears that it is new.
     ...(assignee && action !== 'open' ? (['reassign'] as const) : []),
-    ...(labels && labels.added.length > 0 && action !== 'open' ? (['label'] as const) : [])
+    ...(labels && labels.added.length > 0 && action !== 'open' ? (['label'] as const) : []),
+    ...(named && action !== 'open' ? (['mention'] as const) : [])
   ]
 }
 
@@ -54,9 +57,11 @@ export function namedBy(
   ]
 }
 
-/** Names in the texts of what is new. Those in later texts are told by to-dos alone. */
-export const mentionsIn = (...texts: readonly (string | null)[]): readonly string[] =>
-  parseText(texts.filter(text => text !== null).join('\n\n'), publicUrl()).mentions
+/** The names that an event calls: those in the texts of what is new, and those that an edit adds. */
+export function mentionsBy(event: RecordEvent, texts: RecordTexts, { named = [] }: RecordChanges): readonly string[] {
+  if (event === 'mention') return named
+  return event === 'new' ? mentionsOf(textOf(texts)) : []
+}
 
 const VERBS: { readonly [Event in RecordEvent]: string } = {
   new: 'created',
@@ -64,7 +69,8 @@ const VERBS: { readonly [Event in RecordEvent]: string } = {
   reopen: 'reopened',
   merge: 'merged',
   reassign: 'gave another assignee to',
-  label: 'added labels to'
+  label: 'added labels to',
+  mention: 'mentioned you in'
 }
 
 interface Shown {
@@ -102,7 +108,7 @@ export async function recordFacts({
     // Not specified: who it was when a command or the appliance did it.
     happened: `${by === null ? 'An administrator' : nameOf(by)} ${VERBS[event]} ${words}`,
     lines: lines.filter(line => line !== null),
-    text: event === 'new' ? description : null
+    text: event === 'new' || event === 'mention' ? description : null
   }
 }
 

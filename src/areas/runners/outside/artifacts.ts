@@ -1,7 +1,8 @@
 // Artifacts of builds that outside runners run, and the downloads of those that they depend on.
 import type { Readable } from 'node:stream'
+import { config } from '../../../config.js'
 import { execute, row } from '../../../db/sql.js'
-import { BadRequest, Forbidden, NothingThere } from '../../../errors.js'
+import { BadRequest, Forbidden, NothingThere, TooLarge } from '../../../errors.js'
 import { parseDuration } from '../../../lib/duration.js'
 import { archiveName } from '../../../runner/artifacts.js'
 import { tokenHash } from '../../../secrets.js'
@@ -15,26 +16,53 @@ export interface UploadWish {
   readonly artifact_format?: string
 }
 
-/** Returns the seconds until the artifacts expire; null for never. Throws BadRequest. */
-export function checkUpload({ expire_in, artifact_type: type, artifact_format: format }: UploadWish): number | null {
-  if (type !== undefined && type !== '' && type !== 'archive') {
-    throw new BadRequest('400 (Bad request) "artifact_type" must be archive: reports are not supported')
-  }
-  if (format !== undefined && format !== '' && format !== 'zip') {
-    throw new BadRequest('400 (Bad request) "artifact_format" must be zip')
-  }
-  if (expire_in === undefined || expire_in === '') return null
-  const seconds = parseDuration(expire_in)
-  if (seconds === undefined) throw new BadRequest('400 (Bad request) "expire_in" is not a duration')
-  return seconds
+export interface Upload {
+  /** `archive`, or the name of a report such as `junit`. */
+  readonly type: string
+  /** Seconds until the artifacts expire; null for never. */
+  readonly expireIn: number | null
 }
 
-/** Stores the archive of a running build. Throws TooLarge, and NotHeld when the build has ended meanwhile. */
-export async function receiveArchive(
-  build: HeldBuild & { readonly shown: string },
-  file: { readonly name: string; readonly stream: Readable },
-  expireIn: number | null
-): Promise<void> {
+/** Reads what a runner says of a file that it uploads. Throws BadRequest. */
+export function checkUpload({ expire_in, artifact_type, artifact_format }: UploadWish): Upload {
+  const type = artifact_type || 'archive'
+  if (!/^[a-z][a-z0-9_]{0,63}$/.test(type)) {
+    throw new BadRequest('400 (Bad request) "artifact_type" must be archive or the name of a report')
+  }
+  const formats = type === 'archive' ? ['zip'] : ['zip', 'gzip', 'raw']
+  if (!formats.includes(artifact_format || 'zip')) {
+    throw new BadRequest(`400 (Bad request) "artifact_format" must be ${formats.join(', ')}`)
+  }
+  if (expire_in === undefined || expire_in === '') return { type, expireIn: null }
+  const seconds = parseDuration(expire_in)
+  if (seconds === undefined) throw new BadRequest('400 (Bad request) "expire_in" is not a duration')
+  return { type, expireIn: seconds }
+}
+
+interface UploadedFile {
+  readonly name: string
+  readonly stream: Readable
+}
+
+interface UploadingBuild extends HeldBuild {
+  readonly shown: string
+}
+
+/** Takes a file of a running build. Throws TooLarge, and NotHeld when the build has ended meanwhile. */
+export const receiveUpload = (build: UploadingBuild, file: UploadedFile, { type, expireIn }: Upload): Promise<void> =>
+  type === 'archive' ? receiveArchive(build, file, expireIn) : readToEnd(file.stream)
+
+/** Nobody reads these reports. A build would fail if its runner could not deliver them. */
+async function readToEnd(stream: Readable): Promise<void> {
+  const most = config().artifacts.max_size
+  let size = 0
+  for await (const chunk of stream) {
+    size += (chunk as Buffer).length
+    if (size > most) throw new TooLarge()
+  }
+}
+
+async function receiveArchive(build: UploadingBuild, file: UploadedFile, expireIn: number | null): Promise<void> {
   const { buildId, pipelineId, attempt, shown: token } = build
   const filename = archiveName(file.name.replace(/^.*[/\\]/s, '').replace(/\.zip$/i, ''))
   if (await storeArtifacts({ buildId, pipelineId, attempt, token }, { path: file.stream, filename }, expireIn)) return

@@ -17,15 +17,16 @@ export function factsOf(info: unknown): (string | null)[] {
   })
 }
 
-/** Notes that a runner was there, unless the record says so already. */
-export async function noteContact(runner: OutsideRunner, info: unknown): Promise<void> {
+/** Notes that a runner was there, unless the record says so already. Returns whether it changed the record. */
+export async function noteContact(runner: OutsideRunner, info: unknown): Promise<boolean> {
   const facts = factsOf(info)
   const told = facts.some((fact, at) => fact !== null && fact !== runner[NAMES[at] ?? 'name'])
   const age = runner.contacted_at === null ? Number.POSITIVE_INFINITY : Date.now() - runner.contacted_at.getTime()
-  if (!told && age < LEAST_MS + Math.random() * MORE_MS) return
+  if (!told && age < LEAST_MS + Math.random() * MORE_MS) return false
   await execute(
     `update runners set name = coalesce(?, name), version = coalesce(?, version), revision = coalesce(?, revision),
        platform = coalesce(?, platform), architecture = coalesce(?, architecture), contacted_at = ? where id = ?`,
     [...facts, new Date(), runner.id]
   )
+  return true
 }

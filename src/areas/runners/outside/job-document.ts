@@ -4,7 +4,7 @@
 import type { CiImage } from '../../../ci/config-types.js'
 import type { BuildVariable } from '../../../ci/variables.js'
 import { isRefName } from '../../../git/refs.js'
-import type { JobCache, JobDescription, JobSource } from '../job-description.js'
+import type { JobCache, JobDescription } from '../job-description.js'
 import { REASONS } from './progress.js'
 
 const ZEROS = '0'.repeat(40)
@@ -91,18 +91,18 @@ function depthOf({ source, variables }: JobDescription): number {
 }
 
 /**
- * The commit itself and the ref are fetched by the id of the commit: the branch may have moved on, or be gone. With the
- * whole history all branches and tags come along.
+ * The commit itself and the branch are fetched by the id of the commit: the branch may have moved on, or be gone. With the
+ * whole history all branches and tags come along. A tag comes by its name, because git refuses a fetch that brings it by the
+ * id as well, as it brings all tags of the commits that it fetches.
  */
 function refspecsOf(job: JobDescription): string[] {
-  const { sha } = job.source
+  const { sha, ref, tag, tagStands } = job.source
   const commit = `+${sha}:refs/pipelines/${job.pipelineId}`
   if (depthOf(job) === 0) return [commit, '+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*']
-  const name = localName(job.source)
-  return isRefName(name) ? [commit, `+${sha}:${name}`] : [commit]
+  if (tag) return tagStands ? [commit, `+refs/tags/${ref}:refs/tags/${ref}`] : [commit]
+  const branch = `refs/remotes/origin/${ref}`
+  return isRefName(branch) ? [commit, `+${sha}:${branch}`] : [commit]
 }
-
-const localName = ({ tag, ref }: JobSource) => (tag ? `refs/tags/${ref}` : `refs/remotes/origin/${ref}`)
 
 function artifactsOf({ artifacts }: JobDescription) {
   if (!artifacts) return []

@@ -1,17 +1,70 @@
 // Hands builds to outside runners, on the claim path of the built-in runner. An outside runner never takes over a build.
+import { LRUCache } from 'lru-cache'
+import { Forbidden } from '../../../errors.js'
 import { log } from '../../../log.js'
+import { tokenHash } from '../../../secrets.js'
 import { type BuildClaim, finishBuild } from '../../builds/claim.js'
 import { claimNext } from '../claim-next.js'
 import { describeBuild, type JobDescription } from '../job-description.js'
 import type { OutsideRunner } from '../runners.queries.js'
 import { noteContact } from './contact.js'
 import { rememberToken } from './masked-traces.js'
+import { lookAtQueue, type QueueLook } from './queue-look.js'
+import { requireRunner } from './registration.js'
 
-/** Claims the next build for a runner. Returns null when none waits for it, or the runner is paused. */
-export async function takeNext(runner: OutsideRunner, info: unknown): Promise<JobDescription | null> {
-  await noteContact(runner, info)
-  // Hundreds of runners ask every few seconds, mostly in vain: then finding the runner was all.
-  if (!runner.work) return null
+export interface Question {
+  readonly token: string | undefined
+  readonly info?: unknown
+  /** The value of the runner's last answer without a build. */
+  readonly last_update?: string | undefined
+}
+
+export interface Answer {
+  readonly runner: OutsideRunner
+  /** Null when no build waits for the runner, or the runner is paused. */
+  readonly job: JobDescription | null
+  /** As long as this stays the same, the runner gets no build. */
+  readonly value: string
+}
+
+/** Gives a runner the next build. Throws Forbidden when no runner has this token. */
+export async function takeNext({ token, info, last_update }: Question): Promise<Answer> {
+  // Before the search: a build that comes between the two changes the value.
+  const look = await lookAtQueue()
+  const known = await findAsking(token, look)
+  const { runner } = known
+  if (await noteContact(runner, info)) asking.delete(known.key)
+  const { value } = look
+  if (!look.work || last_update === value || known.inVain === value) return { runner, job: null, value }
+  const job = runner.active ? await claim(runner) : null
+  if (!job) known.inVain = value
+  return { runner, job, value }
+}
+
+interface Asking {
+  readonly key: string
+  readonly runner: OutsideRunner
+  /** The runners as they were when this one was read. */
+  readonly runners: string
+  /** The value with which a search found nothing. */
+  inVain?: string
+}
+
+/** Runners that this process remembers: as many as an instance may have. */
+const asking = new LRUCache<string, Asking>({ max: 10_000 })
+
+/** Finds a runner as it is now, without a statement while no runner has changed. */
+async function findAsking(token: string | undefined, { runners }: QueueLook): Promise<Asking> {
+  if (token === undefined || token === '') throw new Forbidden()
+  const key = tokenHash(token).toString('base64')
+  const known = asking.get(key)
+  if (known?.runners === runners) return known
+  const found = { key, runner: await requireRunner(token), runners }
+  asking.set(key, found)
+  return found
+}
+
+async function claim(runner: OutsideRunner): Promise<JobDescription | null> {
   const claim = await claimNext(runner)
   if (!claim) return null
   rememberToken({ build: claim.buildId, attempt: claim.attempt }, claim.token)

@@ -1,0 +1,168 @@
+// How a page of issues is read: first the ids of the page by an index, then what their records show.
+import type { Actor } from '../../access/actor.js'
+import type { Fragment } from '../../access/membership.js'
+import {
+  countTotal,
+  type Direction,
+  isFar,
+  type Page,
+  type PlacedReading,
+  pageOfMoving,
+  pageOfSteady,
+  window
+} from '../../db/paginate.js'
+import { fromPlace, versionOf } from '../../db/places.js'
+import { row, rows } from '../../db/sql.js'
+import { shownColumns, shownValues } from '../participation/readings.js'
+import type { ProjectRow } from '../projects/projects.queries.js'
+import { type IssueCounts, issueCounts, KEPT_COUNTS, readCounts, type State } from './issue-counts.js'
+import {
+  COLUMNS,
+  type IssueRow,
+  JOINS,
+  type ListedIssueRow,
+  seesConfidential,
+  visibleIssues
+} from './issues.queries.js'
+import type { IssueListQuery } from './issues.schema.js'
+
+export const ALL: Fragment = { sql: 'true', values: [] }
+
+export const and = (...parts: readonly Fragment[]): Fragment => {
+  const some = parts.filter(({ sql }) => sql !== ALL.sql)
+  return { sql: some.map(({ sql }) => sql).join(' and ') || ALL.sql, values: some.flatMap(({ values }) => values) }
+}
+
+export const inState = (state: State): Fragment =>
+  state === 'all' ? ALL : { sql: 'i.is_open = ?', values: [state === 'opened'] }
+
+export const orderOf = ({ order_by: order }: Pick<IssueListQuery, 'order_by'>) =>
+  order === 'updated_at' ? 'updated' : 'created'
+
+export const countAll = (from: string, { sql, values }: Fragment): Promise<number> =>
+  countTotal(`select count(*) as total from ${from} where ${sql}`, values)
+
+/** Where the ids of a page come from. Their columns are those of the issue `i` unless others have copies. */
+export interface Source {
+  readonly from: string
+  /** Its values begin with those of `from`. */
+  readonly where: Fragment
+  readonly at?: string
+  readonly id?: string
+  /** Other sources of the same list may have the same issues. */
+  readonly shares?: boolean
+}
+
+type PageQuery = Pick<IssueListQuery, 'page' | 'per_page' | 'order_by' | 'sort'>
+
+/** The statement that gives the ids of a page from a source, or from several ones, with each id once. */
+function idsOf(
+  sources: readonly Source[],
+  order: string,
+  { direction, sql, until, from: place }: PlacedReading
+): Fragment {
+  const part = ({ from, where, at = `i.${order}`, id = 'i.id' }: Source, limit: string): Fragment => {
+    const { sql: condition, values } = place ? and(where, fromPlace(at, id, direction, place)) : where
+    return {
+      sql: `select ${id} as id, ${at} as place from ${from} where ${condition} order by ${at} ${direction}, ${id} ${direction} ${limit}`,
+      values
+    }
+  }
+  const [first] = sources
+  if (first && sources.length === 1) return part(first, sql)
+  const parts = sources.map(source => part(source, `limit ${until}`))
+  const union = sources.some(({ shares }) => shares) ? ' union ' : ' union all '
+  return {
+    sql: `select f.id, f.place from (${parts.map(each => `(${each.sql})`).join(union)}) f
+      order by f.place ${direction}, f.id ${direction} ${sql}`,
+    values: parts.flatMap(({ values }) => values)
+  }
+}
+
+/** The rows of a page. Only the rows of its ids are joined. */
+function readRows<T extends ListedIssueRow>(
+  ids: Fragment,
+  direction: Direction,
+  { user }: Actor,
+  more: Fragment = { sql: '', values: [] }
+): Promise<T[]> {
+  return rows<T>(
+    `select ${COLUMNS}, ${shownColumns('Issue')}${more.sql} from (${ids.sql}) page join issues i on i.id = page.id ${JOINS}
+     order by page.place ${direction}, page.id ${direction}`,
+    [...shownValues(user?.id), ...more.values, ...ids.values]
+  )
+}
+
+const placedBy =
+  (order: 'created_at' | 'updated_at') =>
+  (issue: IssueRow): { readonly at: Date; readonly id: number } => ({ at: issue[order], id: issue.id })
+
+/** A page of what the sources give, each issue once. */
+export async function listOf(
+  sources: readonly Source[],
+  query: PageQuery,
+  actor: Actor,
+  count: Promise<number>
+): Promise<Page<ListedIssueRow>> {
+  const part = window(query)
+  if (sources.length === 0) return { items: [], total: await count, page: part.page, perPage: part.perPage }
+  const order = query.order_by ?? 'created_at'
+  return pageOfMoving<ListedIssueRow>(part, {
+    key: JSON.stringify([order, sources]),
+    version: () => versionOf('Issue'),
+    direction: query.sort ?? 'desc',
+    count,
+    placed: placedBy(order),
+    read: reading => readRows(idsOf(sources, order, reading), reading.direction, actor)
+  })
+}
+
+/** A row beside which the same statement has read the kept numbers of the project. */
+interface CountedRow extends ListedIssueRow {
+  readonly counts: string
+}
+
+/** A page of the issues of a project that the asker may see, without a filter but the state: the kept numbers tell the total. */
+export async function listOfProject(
+  project: ProjectRow,
+  from: string,
+  query: PageQuery & Pick<IssueListQuery, 'state'>,
+  actor: Actor
+): Promise<Page<ListedIssueRow>> {
+  const { state = 'all', order_by: order = 'created_at', sort: direction = 'desc' } = query
+  const where = and({ sql: 'i.project_id = ?', values: [project.id] }, inState(state), visibleIssues(project, actor))
+  const sources = [{ from, where }]
+  const seesAll = (counts: IssueCounts) => counts.confidential === 0 || seesConfidential(project, actor)
+  const totalOf = async (counts: IssueCounts) =>
+    seesAll(counts) ? counts.total : counts.total - counts.confidential + (await countNamed(project.id, state, actor))
+  const read = async (reading: PlacedReading) => {
+    const ids = idsOf(sources, order, reading)
+    const items = await readRows<CountedRow>(ids, reading.direction, actor, {
+      sql: `, ${KEPT_COUNTS} as counts`,
+      values: [project.id]
+    })
+    return { items, counts: items[0] && readCounts(items[0].counts, state) }
+  }
+  const part = window(query)
+  const { page, perPage, sql } = part
+  if (!isFar(part)) {
+    const { items, counts } = await read({ direction, sql, until: page * perPage })
+    return { items, total: await totalOf(counts ?? (await issueCounts(project.id, state))), page, perPage }
+  }
+  const counts = await issueCounts(project.id, state)
+  // Each change of an issue moves it in the order of changes, which no kept number follows.
+  if (order !== 'created_at' || !seesAll(counts)) return listOf(sources, query, actor, totalOf(counts))
+  const key = JSON.stringify(sources)
+  return pageOfSteady(part, { key, direction, counts, read, placed: placedBy(order) })
+}
+
+/** How many confidential issues name the asker. */
+async function countNamed(projectId: number, state: State, { user }: Actor): Promise<number> {
+  const id = user?.id ?? 0
+  const of = {
+    sql: 'i.project_id = ? and i.confidential and (i.author_id = ? or i.assignee_id = ?)',
+    values: [projectId, id, id]
+  }
+  const { sql, values } = and(of, inState(state))
+  return (await row<{ total: number }>(`select count(*) as total from issues i where ${sql}`, values))?.total ?? 0
+}

@@ -1,0 +1,48 @@
+// The containers of builds, when the Docker executor runs them: whose they are, and what becomes of those that nobody
+// looks after any more.
+import type { CiImage } from '../../ci/config-types.js'
+import { config } from '../../config.js'
+import { log } from '../../log.js'
+import { listProcesses } from '../../queue/processes.js'
+import { removeLeftovers } from '../../runner/docker/leftovers.js'
+import { askForEngine } from '../../runner/docker/version.js'
+import type { ContainerWish } from '../../runner/job.js'
+import { signature } from '../../secrets.js'
+
+/** How often the log says that the engine is away. */
+const TELL_MS = 60_000
+let toldAt = 0
+
+const isDocker = () => config().runner.executor === 'docker'
+
+/** Labels say by this which appliance a container belongs to, whichever of its machines asks. */
+const instance = () => signature('containers', 'instance').subarray(0, 8).toString('hex')
+
+export const containerOwner = (worker: number) => ({ instance: instance(), worker })
+
+export function containerOf(image: CiImage): ContainerWish {
+  return typeof image === 'string' ? { name: image, alias: null, entrypoint: null, command: null } : image
+}
+
+/**
+ * Throws Unavailable when builds need an engine that does not answer. We decided that builds wait then, as they wait for
+ * a worker: an engine that is upgraded or starts after the worker must fail none of them.
+ */
+export async function requireEngine(): Promise<void> {
+  if (!isDocker()) return
+  try {
+    await askForEngine()
+  } catch (error) {
+    if (Date.now() - toldAt > TELL_MS) log().warn({ error: String(error) }, 'builds wait for the container engine')
+    toldAt = Date.now()
+    throw error
+  }
+}
+
+/** Removes the containers and networks of builds that no worker runs any more. */
+export async function removeStaleContainers(worker: number): Promise<void> {
+  if (!isDocker()) return
+  const running = new Set(await listProcesses())
+  const count = await removeLeftovers(containerOwner(worker), other => !running.has(other))
+  if (count > 0) log().info({ count }, 'containers and networks of killed builds were removed')
+}

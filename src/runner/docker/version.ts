@@ -1,0 +1,30 @@
+// What the engine is, and what it can do for builds.
+import { ask } from './engine.js'
+
+export interface EngineVersion {
+  /** Such as `Docker 28.1.1` or `Podman Engine 4.3.1`. */
+  readonly text: string
+  /** The limits that it says it cannot hold: `memory`, `processes`. */
+  readonly lacks: readonly string[]
+}
+
+/** Throws EngineAway when it does not answer. */
+export async function engineVersion(): Promise<EngineVersion> {
+  const { Version, Components } = await ask<{
+    readonly Version: string
+    readonly Components?: readonly { readonly Name: string }[]
+  }>({ method: 'GET', path: '/version' })
+  const info = await ask<{ MemoryLimit?: boolean; PidsLimit?: boolean }>({ method: 'GET', path: '/info' })
+  // Docker calls itself `Engine`.
+  const name = Components?.[0]?.Name ?? 'Engine'
+  const limits = { memory: info.MemoryLimit, processes: info.PidsLimit }
+  return {
+    text: `${name === 'Engine' ? 'Docker' : name} ${Version}`,
+    lacks: Object.entries(limits).flatMap(([limit, held]) => (held === true ? [] : [limit]))
+  }
+}
+
+/** Throws EngineAway when the engine does not answer. */
+export async function askForEngine(): Promise<void> {
+  await ask({ method: 'GET', path: '/version' })
+}
