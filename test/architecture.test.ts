@@ -59,7 +59,8 @@ const AREAS = [
   'repository',
   'history',
   'archives',
-  // CI. The rules of a CI file see the variables of the project.
+  // CI. The rules of a CI file see the variables of the project, and it may include templates.
+  'templates',
   'variables',
   'pipelines',
   'builds',
@@ -82,7 +83,6 @@ const AREAS = [
   'notifications',
   'accounts',
   // Administration.
-  'templates',
   'broadcasts',
   'jobs',
   // What goes through all of them.
