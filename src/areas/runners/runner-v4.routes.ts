@@ -24,6 +24,8 @@ import {
 
 const hidden = { hide: true as const }
 const config = { public: true as const }
+/** Builds go on during maintenance, also with outside runners. It saves a statement for each piece of a trace, too. */
+const ofBuilds = { ...config, duringMaintenance: true as const }
 
 const runnerToken = (request: FastifyRequest) => shownToken(request.body, request.headers['runner-token'])
 const jobToken = (request: FastifyRequest) =>
@@ -56,14 +58,14 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
     return reply.code(204).send()
   })
 
-  app.post('/jobs/request', { config, schema: { ...hidden, body: JobCall } }, async (request, reply) => {
+  app.post('/jobs/request', { config: ofBuilds, schema: { ...hidden, body: JobCall } }, async (request, reply) => {
     const { job, value } = await takeNext({ ...request.body, token: runnerToken(request) })
     return job ? reply.code(201).send(jobDocument(job)) : reply.code(204).header(LAST_UPDATE, value).send()
   })
 
   app.put(
     '/jobs/:id',
-    { config, bodyLimit: TRACE_LIMIT, schema: { ...hidden, params: JobParams, body: JobReport } },
+    { config: ofBuilds, bodyLimit: TRACE_LIMIT, schema: { ...hidden, params: JobParams, body: JobReport } },
     async (request, reply) => {
       const build = await requireHeld(request.params.id, jobToken(request))
       await report(build, request.body)
@@ -75,7 +77,7 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
   app.post(
     '/jobs/:id/artifacts',
     {
-      config: { ...config, streams: true, takesFile: true },
+      config: { ...ofBuilds, streams: true, takesFile: true },
       schema: { ...hidden, params: JobParams, querystring: UploadQuery }
     },
     async (request, reply) => {
@@ -109,7 +111,7 @@ const traceRoutes: FastifyPluginAsyncTypebox = async app => {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes))
   app.patch(
     '/jobs/:id/trace',
-    { config, bodyLimit: TRACE_LIMIT, schema: { ...hidden, params: JobParams } },
+    { config: ofBuilds, bodyLimit: TRACE_LIMIT, schema: { ...hidden, params: JobParams } },
     async (request, reply) => {
       const build = await requireHeld(request.params.id, jobToken(request))
       const chunk = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
