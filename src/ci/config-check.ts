@@ -1,12 +1,14 @@
 // Checks what needs all jobs together: stages, dependencies, needs, and environments that another job stops.
 import type { CiConfig, CiJob, CiNeed } from './config-types.js'
 import { printable, type Report } from './config-values.js'
+import { findCircle } from './keys/needs.js'
 import { nearest } from './nearest.js'
-import { findCircle } from './needs.js'
 
 // The most expensive pattern takes a few milliseconds for one ref, and every push matches all patterns.
 const EXPRESSION_LIMIT = 200
 const isExpression = (entry: string) => entry.startsWith('/')
+/** Different files whose content makes keys of caches: each is looked up for each pipeline. */
+const KEY_FILE_LIMIT = 100
 /** Needs of all jobs together, with those that `parallel` makes. */
 const NEED_LIMIT = 20_000
 
@@ -27,6 +29,10 @@ export function checkConfig(config: CiConfig, report: Report): void {
   const expressions = new Set(config.jobs.flatMap(job => [...job.only, ...job.except]).filter(isExpression))
   if (expressions.size > EXPRESSION_LIMIT)
     report('jobs', `have ${expressions.size} regular expressions in only and except, more than ${EXPRESSION_LIMIT}`)
+  const keyFiles = keyFilesOf(config.jobs).length
+  if (keyFiles > KEY_FILE_LIMIT) {
+    report('jobs', `have caches whose keys name ${keyFiles} files, more than ${KEY_FILE_LIMIT}`)
+  }
   for (const job of firstOfEach(config.jobs)) {
     const tell = (problem: string) => report(`${printable(job.name)} job:`, problem)
     if (!stageOf.has(job.stage))
@@ -37,6 +43,11 @@ export function checkConfig(config: CiConfig, report: Report): void {
   }
   checkCircles(known, report)
 }
+
+/** The files whose content makes keys of caches. */
+export const keyFilesOf = (jobs: readonly CiJob[]): string[] => [
+  ...new Set(jobs.flatMap(({ caches }) => caches.flatMap(({ keyFiles }) => keyFiles ?? [])))
+]
 
 /** Two jobs may have the same name after `parallel` has made names. */
 function jobsByName(all: readonly CiJob[]): Map<string, CiJob[]> {

@@ -1,5 +1,4 @@
 // The keys that a job takes over from the root of the file, or from `default`, when it lacks them.
-import { readArtifacts, readCache, readImage, readServices } from './config-parts.js'
 import type { CiArtifacts, CiCache, CiImage, CiRetry, CiVariable } from './config-types.js'
 import {
   checkKeys,
@@ -13,8 +12,11 @@ import {
   reportAt,
   type Section
 } from './config-values.js'
-import { readRetry } from './retry.js'
-import { readTimeout } from './timing.js'
+import { readArtifacts } from './keys/artifacts.js'
+import { readCaches } from './keys/cache.js'
+import { readImage, readServices } from './keys/containers.js'
+import { readRetry } from './keys/retry.js'
+import { readTimeout } from './keys/timing.js'
 
 /** A job's own value replaces that of the file as a whole. */
 export interface Shared {
@@ -22,7 +24,7 @@ export interface Shared {
   readonly afterScript: readonly string[]
   readonly image: CiImage | null
   readonly services: readonly CiImage[]
-  readonly cache: CiCache | null
+  readonly caches: readonly CiCache[]
   readonly tags: readonly string[]
   readonly artifacts: CiArtifacts | null
   readonly retry: CiRetry | null
@@ -35,7 +37,7 @@ export const SHARED_KEYS = {
   afterScript: 'after_script',
   image: 'image',
   services: 'services',
-  cache: 'cache',
+  caches: 'cache',
   tags: 'tags',
   artifacts: 'artifacts',
   retry: 'retry',
@@ -57,7 +59,7 @@ export function readShared(section: Section, only: readonly string[] = NAMES): S
     afterScript: readList(read, 'after_script', { single: true }) ?? [],
     image: readImage(read),
     services: readServices(read),
-    cache: readCache(read) ?? null,
+    caches: readCaches(read),
     tags: [...new Set(readList(read, 'tags', { check: nameProblem }))],
     artifacts: readArtifacts(read),
     retry: readRetry(read),

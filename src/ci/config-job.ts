@@ -1,6 +1,5 @@
 // Reads one job of a CI file.
 import { type Defaults, inheritedVariables, SHARED_KEYS, withDefaults } from './config-defaults.js'
-import { readEnvironment } from './config-parts.js'
 import { BUILD_WHENS, type CiJob, type CiVariable } from './config-types.js'
 import {
   checkKeys,
@@ -15,12 +14,13 @@ import {
   reportAt,
   type Section
 } from './config-values.js'
-import { readNeeds } from './needs.js'
-import { expandParallel } from './parallel.js'
+import { readEnvironment } from './keys/environment.js'
+import { readNeeds } from './keys/needs.js'
+import { expandParallel } from './keys/parallel.js'
+import { readStartIn } from './keys/timing.js'
 import { patternProblem } from './refs.js'
 import { readRules } from './rules/read-rules.js'
 import { readSelection } from './rules/selection.js'
-import { readStartIn } from './timing.js'
 
 export const JOB_KEYS = [
   ...Object.values(SHARED_KEYS),
@@ -113,6 +113,5 @@ function readCoverage(section: Section): string | null {
 
 /** `over` wins. */
 export function mergeVariables(under: readonly CiVariable[], over: readonly CiVariable[]): CiVariable[] {
-  const merged = new Map([...under, ...over].map(({ key, value }) => [key, value]))
-  return [...merged].map(([key, value]) => ({ key, value }))
+  return [...new Map([...under, ...over].map(variable => [variable.key, variable])).values()]
 }

@@ -8,23 +8,37 @@ export type BuildWhen = (typeof BUILD_WHENS)[number]
 export const ARTIFACT_WHENS = ['on_success', 'on_failure', 'always'] as const
 export type ArtifactWhen = (typeof ARTIFACT_WHENS)[number]
 
-export const ENVIRONMENT_ACTIONS = ['start', 'stop'] as const
+export const ENVIRONMENT_ACTIONS = ['start', 'stop', 'prepare', 'verify', 'access'] as const
 export type EnvironmentAction = (typeof ENVIRONMENT_ACTIONS)[number]
+
+export const ENVIRONMENT_TIERS = ['production', 'staging', 'testing', 'development', 'other'] as const
+export type EnvironmentTier = (typeof ENVIRONMENT_TIERS)[number]
+
+/** Who may download artifacts, of those who see the build. Other builds get them in any case. */
+export const ARTIFACT_ACCESS = ['all', 'developer', 'maintainer', 'none'] as const
+export type ArtifactAccess = (typeof ARTIFACT_ACCESS)[number]
 
 export interface CiVariable {
   readonly key: string
   readonly value: string
+  /** True: nothing in the value is replaced by other variables. */
+  readonly raw?: true
 }
 
 export const CACHE_POLICIES = ['pull-push', 'pull', 'push'] as const
 
 export interface CiCache {
+  /** With `keyFiles`, what comes before the rest of the key. */
   readonly key: string | null
+  /** The files whose content makes the rest of the key; null for a key that is written as it is. */
+  readonly keyFiles: readonly string[] | null
   readonly untracked: boolean
   readonly paths: readonly string[]
   readonly policy: (typeof CACHE_POLICIES)[number]
   readonly when: ArtifactWhen
   readonly fallbackKeys: readonly string[]
+  /** True: builds of protected branches share it with those of other branches. */
+  readonly unprotect: boolean
 }
 
 /** An image, or a service, that is started in another way than its maker meant. */
@@ -34,6 +48,8 @@ export interface CiContainer {
   readonly alias: string | null
   readonly entrypoint: readonly string[] | null
   readonly command: readonly string[] | null
+  /** Variables of a service alone. */
+  readonly variables: readonly CiVariable[]
 }
 
 /** Mostly a name alone. */
@@ -47,6 +63,9 @@ export interface CiArtifacts {
   readonly when: ArtifactWhen
   /** Seconds after the upload; null means never. */
   readonly expireIn: number | null
+  /** Patterns of files with variables for the builds that get these artifacts. */
+  readonly dotenv: readonly string[]
+  readonly access: ArtifactAccess
 }
 
 export interface CiEnvironment {
@@ -56,6 +75,9 @@ export interface CiEnvironment {
   readonly action: EnvironmentAction
   /** The name of the job that stops this environment. */
   readonly onStop: string | null
+  /** Seconds after a deployment until the environment is stopped; null for never. */
+  readonly autoStopIn: number | null
+  readonly tier: EnvironmentTier | null
 }
 
 /** A job that must end before another one starts. */
@@ -104,7 +126,7 @@ export interface CiJob {
   readonly variables: readonly CiVariable[]
   /** The names of those variables that the job itself has. */
   readonly ownVariables: readonly string[]
-  readonly cache: CiCache | null
+  readonly caches: readonly CiCache[]
   readonly tags: readonly string[]
   readonly allowFailure: boolean
   readonly when: BuildWhen

@@ -195,17 +195,24 @@ export function readVariables(section: Section): CiVariable[] {
   return [...value].flatMap(([key, entry]) => {
     const name = keyText(key)
     const path = pathOf(section, `variables:${printable(name)}`)
-    const text = variableText({ ...section, path }, entry)
+    const place = { ...section, path }
+    const text = variableText(place, entry)
     const problem = text === undefined ? undefined : variableProblem(name, [text])
     if (problem) section.report(path, problem)
-    return problem || text === undefined ? [] : [{ key: name, value: text }]
+    return problem || text === undefined ? [] : [{ key: name, value: text, ...(isRaw(place, entry) && RAW) }]
   })
 }
+
+const RAW = { raw: true } as const
+
+/** Whether a variable says that its value is taken as it is written. */
+const isRaw = (section: Section, entry: Yaml): boolean =>
+  entry instanceof Map && entry.has('expand') && !readFlag({ ...section, entries: entry }, 'expand')
 
 /** The value of a variable as text; undefined after a report. A mapping has it in `value`, with words for people. */
 function variableText(section: Section, entry: Yaml): string | undefined {
   if (entry instanceof Map) {
-    checkKeys({ ...section, entries: entry }, ['value', 'description', 'options'], ['expand'])
+    checkKeys({ ...section, entries: entry }, ['value', 'description', 'options', 'expand'], [])
     return variableText(section, wordsOf(entry))
   }
   if (entry === null) return ''

@@ -14,13 +14,13 @@ import {
   reportAt,
   type Section
 } from './config-values.js'
+import { readWorkflow } from './keys/workflow.js'
 import { EXPANDED_LIMIT, keyText, loadYaml, type Yaml, type YamlKey, type YamlMapping } from './load-yaml.js'
 import { nearest } from './nearest.js'
 import { resolveExtends } from './resolve/extends.js'
 import { type CiFiles, includesFiles, resolveIncludes } from './resolve/include.js'
 import { MERGE_LIMIT, type MergeBudget, MergesTooMuch } from './resolve/merge.js'
 import { resolveReferences } from './resolve/references.js'
-import { readWorkflow } from './workflow.js'
 
 export type * from './config-types.js'
 export type { CiFiles } from './resolve/include.js'

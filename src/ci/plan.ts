@@ -1,13 +1,14 @@
 // Plans the builds of a pipeline from a configuration and one event. A plan is final: later changes of the file never
 // reach it, so it contains a copy of everything that a build needs.
+import { keyFilesOf } from './config-check.js'
 import type { CiConfig, CiJob, CiRule, CiVariable, NewCommitAction } from './config-types.js'
 import { printable } from './config-values.js'
-import { findCircle } from './needs.js'
+import { findCircle } from './keys/needs.js'
 import { type JobContext, missingNeeds, type PlannedBuild, planBuild, valuesOfJob } from './planned-build.js'
 import { type RefContext, selector } from './refs.js'
 import { layered, type RuleFacts, type RuleJudge, RulesTooLarge, ruleJudge, valuesOf } from './rules/evaluate.js'
 
-export type { BuildOptions, PlannedBuild } from './planned-build.js'
+export type { BuildOptions, PlannedBuild, PlannedCache } from './planned-build.js'
 
 export interface PlanContext extends RefContext {
   /** The message of the last commit of the ref. */
@@ -20,6 +21,8 @@ export interface PlanContext extends RefContext {
   readonly stronger?: readonly CiVariable[]
   /** What `changes` and `exists` look at. Without it, nothing has changed and no file exists. */
   readonly facts?: RuleFacts
+  /** The ids of the files whose content makes keys of caches, by their paths. */
+  readonly fileIds?: ReadonlyMap<string, string>
 }
 
 /**
@@ -60,7 +63,8 @@ export function inputsNeeded({ jobs, workflow }: CiConfig) {
   return {
     variables: rules.length > 0 || names.some(name => name.includes('$')),
     changes: rules.some(rule => rule.changes !== null),
-    exists: rules.some(rule => rule.exists !== null)
+    exists: rules.some(rule => rule.exists !== null),
+    keyFiles: keyFilesOf(jobs)
   }
 }
 
@@ -76,7 +80,8 @@ function planSelected(config: CiConfig, context: PlanContext): Plan {
   const { rules } = config.workflow
   const allowed = rules ? judge.choose(rules, layered(weaker, valuesOf(config.variables), stronger)) : null
   if (allowed === undefined || allowed?.when === 'never') return { kind: 'empty' }
-  const ofJobs = { weaker, stronger, ofWorkflow: allowed?.variables ?? [] }
+  const fileIds = context.fileIds ?? new Map<string, string>()
+  const ofJobs = { weaker, stronger, ofWorkflow: allowed?.variables ?? [], fileIds }
   const selected = selectJobs(config, selector(context), ofJobs, judge)
   // Jobs of the two outer stages alone make no pipeline.
   if (!selected.some(({ job }) => job.stage !== '.pre' && job.stage !== '.post')) return { kind: 'empty' }

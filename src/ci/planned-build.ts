@@ -1,4 +1,5 @@
 // Plans one build: what its job says, what the rule that chose it says, and what the variables mean.
+import { createHash } from 'node:crypto'
 import { neededNames } from './config-check.js'
 import { mergeVariables } from './config-job.js'
 import type {
@@ -24,8 +25,11 @@ export interface BuildOptions {
   readonly dependencies: readonly string[] | null
   readonly image: CiImage | null
   readonly services: readonly CiImage[]
-  readonly cache: CiCache | null
+  readonly caches: readonly PlannedCache[]
 }
+
+/** A cache whose key is known but for its variables. */
+export type PlannedCache = Omit<CiCache, 'keyFiles'>
 
 export interface PlannedBuild {
   readonly name: string
@@ -59,6 +63,8 @@ export interface JobContext {
   readonly stronger: Values
   /** The variables of the rule that has let the pipeline through. */
   readonly ofWorkflow: readonly CiVariable[]
+  /** The ids of files whose content makes keys of caches. */
+  readonly fileIds: ReadonlyMap<string, string>
 }
 
 interface Chosen {
@@ -122,7 +128,7 @@ export function planBuild({ job, rule }: Chosen, names: Names, stageIndex: numbe
       dependencies: dependenciesOf(job, needs, names),
       image: job.image,
       services: job.services,
-      cache: job.cache
+      caches: job.caches.map(cache => withKey(cache, context.fileIds))
     },
     variables,
     parallel: job.parallel,
@@ -130,6 +136,17 @@ export function planBuild({ job, rule }: Chosen, names: Names, stageIndex: numbe
     startIn: when === 'delayed' ? (rule?.startIn ?? job.startIn) : null,
     allowFailureCodes: rule?.allowFailure === null || rule === null ? job.allowFailureCodes : []
   }
+}
+
+/**
+ * Not specified: the key is made of the content of the files, so that equal files have equal caches on all branches.
+ * Without any of the files it ends with `default`.
+ */
+function withKey({ keyFiles, ...cache }: CiCache, fileIds: JobContext['fileIds']): PlannedCache {
+  if (keyFiles === null) return cache
+  const ids = keyFiles.flatMap(path => fileIds.get(path) ?? [])
+  const end = ids.length === 0 ? 'default' : createHash('sha256').update(ids.join('\n')).digest('hex').slice(0, 40)
+  return { ...cache, key: cache.key === null ? end : `${cache.key}-${end}` }
 }
 
 /** A text with its variables replaced. Most texts have none. */

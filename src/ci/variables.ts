@@ -7,6 +7,8 @@ export interface BuildVariable {
   readonly value: string
   /** False for a value that must not be shown: a token, or a secret of a user. */
   readonly public: boolean
+  /** True: nothing in the value is replaced by other variables. */
+  readonly raw?: true
 }
 
 export interface VariablesInput {
@@ -54,23 +56,27 @@ export interface VariablesInput {
   readonly user: { readonly id: number; readonly email: string; readonly login: string; readonly name: string } | null
   /** The variables of the CI file, as planned. */
   readonly configVariables: readonly CiVariable[]
+  /** What earlier builds have reported. */
+  readonly reportedVariables?: readonly CiVariable[]
   readonly projectVariables: readonly CiVariable[]
   readonly triggerVariables: readonly CiVariable[]
 }
 
 /**
  * All variables of a build, each key once. A value may refer to variables before it. A later source wins: predefined,
- * CI file, user, project, trigger, and last the environment.
+ * CI file, reports of earlier builds, user, project, trigger, and last the environment.
  */
 export function buildVariables(input: VariablesInput): BuildVariable[] {
   const list = new Map<string, BuildVariable>()
   const put = (isPublic: boolean) => (entry: CiVariable) => {
     list.delete(entry.key)
-    list.set(entry.key, { key: entry.key, value: entry.value, public: isPublic })
+    list.set(entry.key, { ...entry, public: isPublic })
   }
   predefined(input).forEach(put(true))
   secrets(input).forEach(put(false))
   input.configVariables.forEach(put(true))
+  // Not specified: their place. They are as public as the script that has written them.
+  input.reportedVariables?.forEach(put(true))
   userVariables(input).forEach(put(true))
   input.projectVariables.forEach(put(false))
   input.triggerVariables.forEach(put(false))

@@ -3,82 +3,17 @@
 // or an id column that is missing here. A new table needs a line here and, if it belongs to a project or names a user,
 // a row in test/helpers/owned-rows.ts.
 
-/** Tables whose rows own rows of other tables. */
-export type Owner =
-  | 'users'
-  | 'namespaces'
-  | 'projects'
-  | 'pipelines'
-  | 'builds'
-  | 'runners'
-  | 'ref_changes'
-  | 'hooks'
-  | 'hook_deliveries'
-  | 'mails'
-  | 'oauth_applications'
-  | 'oauth_grants'
-  | 'deploy_keys'
-  | 'merge_requests'
-  | 'labels'
-  | 'milestones'
-  | 'issues'
-  | 'boards'
-  | 'snippets'
-  | 'notes'
-  | 'jobs'
+import {
+  deletedWith,
+  erasedAfter,
+  forgottenAfter,
+  keptAfter,
+  type Line,
+  nulledWith,
+  removedBefore
+} from './ownership-terms.js'
 
-/**
- * What happens to a row when its owner is removed:
- * - deleted: the same transaction deletes the row
- * - removed: a rule of its own has removed the row before, because its removal is a happening
- * - erased: a job deletes the row afterwards, in batches; for tables with many rows or with files
- * - nulled: the row stays, and the same transaction sets the column to null
- * - forgotten: the row stays, and a job sets the column to null afterwards, by ranges, because the column has no index
- * - kept: the row stays unchanged, with the id of the removed owner
- */
-export type Fate = 'deleted' | 'removed' | 'erased' | 'nulled' | 'forgotten' | 'kept'
-
-export type Condition = readonly [column: string, value: string]
-
-export interface Link {
-  readonly to: Owner
-  /** Contains the id of the owner. */
-  readonly column: string
-  readonly fate: Fate
-  /** Only rows with this value in another column link to this owner: the type column of a polymorphic pair. */
-  readonly when?: Condition
-}
-
-/** How the restore of one project inserts the rows of a table. */
-export interface Restoring {
-  /** It inserts only rows with this value. */
-  readonly only?: Condition
-  /** It sets these columns to null: they name what works on the row now, and nothing works on a restored row. */
-  readonly empty?: readonly string[]
-}
-
-export interface Line {
-  readonly owners?: readonly Link[]
-  /** Columns whose names end in `_id` but that do not link to an owner. */
-  readonly others?: readonly string[]
-  /** Columns that are encrypted with the key in secrets.json. */
-  readonly encrypted?: readonly string[]
-  /** False: backups leave the rows out. They describe current work, which does not continue in a restored copy. */
-  readonly backup?: false
-  /** False: the restore of their project does not insert the rows. */
-  readonly restore?: Restoring | false
-}
-
-const link =
-  (fate: Fate) =>
-  (to: Owner, column: string, when?: Condition): Link => ({ to, column, fate, ...(when && { when }) })
-
-const deletedWith = link('deleted')
-const removedBefore = link('removed')
-const erasedAfter = link('erased')
-const nulledWith = link('nulled')
-const forgottenAfter = link('forgotten')
-const keptAfter = link('kept')
+export type { Condition, Fate, Line, Link, Owner, Restoring } from './ownership-terms.js'
 
 const LINES = {
   // People.
@@ -252,6 +187,21 @@ const LINES = {
     ],
     others: ['process_id', 'environment_id'],
     restore: { empty: ['token_hash', 'spent_token_hash', 'process_id', 'lease_until'] }
+  },
+  // What a build has reported for later ones. It goes with its pipeline.
+  reported_variables: {
+    owners: [erasedAfter('pipelines', 'pipeline_id'), keptAfter('builds', 'build_id')],
+    encrypted: ['variables_encrypted']
+  },
+  // The pipelines may be of two projects, of which one may be gone.
+  downstream_pipelines: {
+    owners: [
+      erasedAfter('pipelines', 'upstream_pipeline_id'),
+      keptAfter('pipelines', 'pipeline_id'),
+      keptAfter('builds', 'build_id')
+    ],
+    others: ['root_pipeline_id'],
+    restore: false
   },
   // A restored pipeline is counted again when it changes: its unfinished builds are canceled by then.
   pipeline_stages: { owners: [erasedAfter('pipelines', 'pipeline_id')], restore: false },

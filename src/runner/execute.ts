@@ -7,6 +7,7 @@ import { dockerRoom } from './docker/docker-room.js'
 import { prepareFolders, removeFolder } from './folders.js'
 import { Halt } from './halt.js'
 import type { RunnerJob, RunnerPort, RunnerResult } from './job.js'
+import { storeReports } from './reports.js'
 import type { Room } from './room.js'
 import {
   type Base,
@@ -75,6 +76,7 @@ async function runStages(base: Base): Promise<RunnerResult> {
     await room?.furnish(run.values)
     const outcome = await runScript(run)
     if (outcome.reason === 'script_failure' || outcome.status === 'success') await runAfterScript(run, outcome)
+    await storeReports(run, outcome)
     return await uploadArtifacts(run, outcome, before)
   } catch (error) {
     return halt.reason ? halted(halt) : failed(error, trace)

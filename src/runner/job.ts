@@ -8,6 +8,8 @@ export interface ArtifactsWish {
   readonly exclude: readonly string[]
   readonly untracked: boolean
   readonly when: 'on_success' | 'on_failure' | 'always'
+  /** Patterns of files with variables for later builds. */
+  readonly dotenv?: readonly string[]
 }
 
 /** An image that a build asks for. The names may contain variables. */
@@ -64,6 +66,8 @@ export interface RunnerPort {
   writeTrace(chunk: Buffer): Promise<void>
   /** The archive no longer exists after this promise has settled. */
   putArtifacts(archive: { path: string; size: number; filename: string }): Promise<void>
+  /** Stores the text of all files with variables. Throws a Failure for a text that is wrong. */
+  putVariables(text: Uint8Array): Promise<void>
   /** Aborting this signal cancels the build. */
   readonly signal: AbortSignal
 }

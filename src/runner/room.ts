@@ -10,7 +10,7 @@ export interface Room {
   furnish(values: Map<string, string>): Promise<void>
   /** Runs commands with these values. Returns the exit code, or undefined when `signal` ended them. */
   run(commands: readonly string[], values: Map<string, string>, signal: AbortSignal): Promise<number | undefined>
-  /** Replaces the project folder outside by the one inside. */
+  /** Replaces the project folder outside by the one inside. It may be called again. */
   bringBack(): Promise<void>
   /** Removes everything. Never rejects. */
   close(): Promise<void>

@@ -6,7 +6,6 @@ import { isDiskFull } from '../lib/disk-full.js'
 import { archiveName, packArtifacts } from './artifacts.js'
 import type { ArtifactsWish, RunnerResult } from './job.js'
 import { type Run, StageFailure } from './stages.js'
-import type { Trace } from './trace.js'
 import { expand } from './variables.js'
 
 /** Not specified: a build that its time limit or output limit stopped counts as failed here. */
@@ -16,6 +15,7 @@ export async function uploadArtifacts(run: Run, outcome: RunnerResult, before?: 
   const wanted = outcome.status === 'success' ? 'on_success' : 'on_failure'
   if (!wish || outcome.status === 'canceled' || outcome.reason === 'runner_system_failure') return outcome
   if (wish.when !== 'always' && wish.when !== wanted) return outcome
+  if (wish.dotenv?.length && wish.paths.length === 0 && !wish.untracked) return outcome
   trace.line('Packing the artifacts')
   try {
     await run.room?.bringBack()
@@ -46,7 +46,7 @@ async function packFor(
 ) {
   const path = join(folders.work, 'artifacts.zip')
   const { project } = places
-  const patterns = (list: readonly string[]) => list.flatMap(text => inProject(expand(text, lookup), project, trace))
+  const patterns = (list: readonly string[]) => list.flatMap(text => inProject(text, { project, trace, lookup }))
   const packed = await packArtifacts({
     tree: folders.project,
     paths: patterns(wish.paths),
@@ -63,11 +63,17 @@ async function packFor(
   return { path, size: packed.size, filename: archiveName(expand(wish.name, lookup)) }
 }
 
+interface Place extends Pick<Run, 'trace' | 'lookup'> {
+  /** The folder of the project, as the build sees it. */
+  readonly project: string
+}
+
 /**
- * Returns a pattern as a path in the project. An absolute pattern may also lead into the project. Any other pattern
+ * Returns a pattern, with its variables replaced, as a path in the project. An absolute pattern may also lead into the project. Any other pattern
  * gives a warning and an empty list.
  */
-function inProject(pattern: string, project: string, trace: Trace): string[] {
+export function inProject(text: string, { project, trace, lookup }: Place): string[] {
+  const pattern = expand(text, lookup)
   const inner = pattern.startsWith(`${project}/`) ? pattern.slice(project.length + 1) : pattern
   if (inner !== '' && !inner.startsWith('/') && !inner.split('/').includes('..')) return [inner]
   trace.line(`WARNING: ${JSON.stringify(pattern)} is not a path in the project`)

@@ -4,6 +4,8 @@ export interface Variable {
   readonly key: string
   readonly value: string
   readonly public: boolean
+  /** True: no reference in the value is replaced. */
+  readonly raw?: true
 }
 
 const NAME_SHAPE = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -47,8 +49,8 @@ export function expandVariables(variables: Variable[], base: Record<string, stri
   const set = new Map(Object.entries(base))
   const values = new Map<string, string>()
   let room = ROOM
-  for (const { key, value } of variables) {
-    const grown = expand(value, name => set.get(name) ?? (name === key ? undefined : later.get(name)))
+  for (const { key, value, raw } of variables) {
+    const grown = raw ? value : expand(value, name => set.get(name) ?? (name === key ? undefined : later.get(name)))
     const growth = Buffer.byteLength(grown) - Buffer.byteLength(value)
     const expanded = growth > room ? value : grown
     room -= Math.max(0, Buffer.byteLength(expanded) - Buffer.byteLength(value))

@@ -10,7 +10,7 @@ const bare: Omit<CiJob, 'name' | 'baseName'> = {
   image: null,
   services: [],
   variables: [],
-  cache: null,
+  caches: [],
   tags: [],
   allowFailure: false,
   when: 'on_success',
@@ -89,10 +89,12 @@ sink:
     services: ['mysql'],
     beforeScript: ['bundle'],
     afterScript: ['clean'],
-    cache: {
-      ...{ key: 'gems', untracked: true, paths: ['vendor/'] },
-      ...{ policy: 'pull-push', when: 'on_success', fallbackKeys: [] }
-    } as const,
+    caches: [
+      {
+        ...{ key: 'gems', keyFiles: null, untracked: true, paths: ['vendor/'] },
+        ...{ policy: 'pull-push', when: 'on_success', fallbackKeys: [], unprotect: false }
+      } as const
+    ],
     variables: [
       { key: 'LEVEL', value: '1' },
       { key: 'SHARED', value: 'global' }
@@ -116,7 +118,9 @@ sink:
         exclude: ['*.o'],
         untracked: true,
         when: 'always',
-        expireIn: 604800
+        expireIn: 604800,
+        dotenv: [],
+        access: 'all'
       }
     },
     {
@@ -145,7 +149,14 @@ sink:
       stage: 'ship',
       script: ['./ship'],
       when: 'manual',
-      environment: { name, url: 'https://$CI_ENVIRONMENT_SLUG.example.com', action: 'start', onStop: 'sink' }
+      environment: {
+        name,
+        url: 'https://$CI_ENVIRONMENT_SLUG.example.com',
+        action: 'start',
+        onStop: 'sink',
+        autoStopIn: null,
+        tier: null
+      }
     },
     {
       ...bare,
@@ -154,7 +165,7 @@ sink:
       baseName: 'sink',
       stage: 'ship',
       script: ['./sink'],
-      environment: { name, url: null, action: 'stop', onStop: null }
+      environment: { name, url: null, action: 'stop', onStop: null, autoStopIn: null, tier: null }
     }
   ])
   t.strictSame(JSON.parse(JSON.stringify(config)), config, 'the form survives JSON')
@@ -192,7 +203,7 @@ t.test('unusual files are valid', async t => {
     'no artifacts from earlier stages': ['a: {script: make, dependencies: []}', { dependencies: [] }],
     'environment as text': [
       'a: {script: make, environment: prod}',
-      { environment: { name: 'prod', url: null, action: 'start', onStop: null } }
+      { environment: { name: 'prod', url: null, action: 'start', onStop: null, autoStopIn: null, tier: null } }
     ]
   }
   for (const [name, [text, expected]] of Object.entries(cases)) {
@@ -271,8 +282,35 @@ t.test('each error has its path and a short problem', async t => {
     [`a: {script: x, variables: {A: ${'é'.repeat(50_001)}}}`, ['jobs:a:variables:A is longer than 100000 bytes']],
     ['variables: {A: [1]}\na: {script: x}', ['variables:A should be text, a number or a boolean, not a list']],
     [
-      'a: {script: x, cache: {key: k, unprotect: true}}',
-      ['jobs:a:cache key `unprotect` is not supported by this service']
+      'a: {script: x, cache: [{key: {files: [a, b, c], prefix: x}}, {paths: x}, y]}',
+      [
+        'jobs:a:cache:1:key:files are more than 2',
+        'jobs:a:cache:2:paths should be a list of text, not text',
+        'jobs:a:cache:3 should be a mapping, not text'
+      ]
+    ],
+    [
+      'a: {script: x, cache: {key: {files: [../x, "*.lock"]}}}',
+      [
+        'jobs:a:cache:key:files `../x` should be the path of a file of the repository',
+        'jobs:a:cache:key:files `*.lock` should be the path of one file, not a pattern'
+      ]
+    ],
+    ['a: {script: x, cache: [{}, {}, {}, {}, {}]}', ['jobs:a:cache are more than 4']],
+    [
+      'a: {script: x, environment: {name: e, auto_stop_in: soon, deployment_tier: prod}}',
+      [
+        'jobs:a:environment:auto_stop_in should be a duration such as `3 minutes`, at most 5 years, or `never`',
+        'jobs:a:environment:deployment_tier should be one of production, staging, testing, development, other'
+      ]
+    ],
+    [
+      'a: {script: x, artifacts: {access: me, reports: {dotenv: /etc/x, junk: x}}}',
+      [
+        'jobs:a:artifacts:reports unknown key `junk`',
+        'jobs:a:artifacts:reports:dotenv `/etc/x` should be relative to the project directory',
+        'jobs:a:artifacts:access should be one of all, developer, maintainer, none'
+      ]
     ],
     ['a: {script: x, artifacts: {path: [a]}}', ['jobs:a:artifacts unknown key `path` (did you mean `paths`?)']],
     [

@@ -1,8 +1,9 @@
 // The later keys of a CI file: what they mean, what they refuse, and what they cost.
 import t from 'tap'
 import { type CiFiles, type CiJob, parseConfig, readConfig } from '../../src/ci/config.js'
+import { parseDotenv } from '../../src/ci/dotenv.js'
+import { retriesAgain } from '../../src/ci/keys/retry.js'
 import { type PlanContext, type PlannedBuild, planPipeline } from '../../src/ci/plan.js'
-import { retriesAgain } from '../../src/ci/retry.js'
 import { ruleJudge } from '../../src/ci/rules/evaluate.js'
 import { readExpression } from '../../src/ci/rules/expression.js'
 
@@ -102,10 +103,34 @@ t.test('jobs take over keys of others', async t => {
       `a: {${X}, retry: {max: 2, when: [script_failure, runner_system_failure], exit_codes: 7}}`,
       { retry: { max: 2, when: ['script_failure', 'runner_system_failure'], exitCodes: [7] } }
     ],
-    'a cache with all its keys': [
-      `a: {${X}, cache: {key: k, policy: pull, when: always, fallback_keys: [j]}}`,
+    'caches with all their keys': [
+      `a: {${X}, cache: [{key: k, policy: pull, when: always, fallback_keys: [j], unprotect: true}, {key: {files: [f], prefix: p}}]}`,
       {
-        cache: { key: 'k', untracked: false, paths: [], policy: 'pull', when: 'always', fallbackKeys: ['j'] }
+        caches: [
+          {
+            ...{ key: 'k', keyFiles: null, untracked: false, paths: [], policy: 'pull', when: 'always' },
+            ...{ fallbackKeys: ['j'], unprotect: true }
+          },
+          { key: 'p', keyFiles: ['f'], unprotect: false } as unknown as CiJob['caches'][number]
+        ]
+      }
+    ],
+    'reports and access': [
+      `a: {${X}, artifacts: {reports: {dotenv: [a.env, b.env], junit: x}, public: false}}`,
+      { artifacts: { dotenv: ['a.env', 'b.env'], access: 'developer', paths: [] } as unknown as CiJob['artifacts'] }
+    ],
+    'an environment that ends': [
+      `a: {${X}, environment: {name: e, auto_stop_in: 2 days, deployment_tier: staging, action: prepare}}`,
+      { environment: { name: 'e', url: null, action: 'prepare', onStop: null, autoStopIn: 172_800, tier: 'staging' } }
+    ],
+    'variables that stay as they are': [
+      `a: {${X}, variables: {A: {value: $B, expand: false}, C: {value: $B, expand: true}}, services: [{name: s, variables: {D: 1}}]}`,
+      {
+        variables: [
+          { key: 'A', value: '$B', raw: true },
+          { key: 'C', value: '$B' }
+        ],
+        services: [{ name: 's', alias: null, entrypoint: null, command: null, variables: [{ key: 'D', value: '1' }] }]
       }
     ],
     delayed: [`a: {${X}, when: delayed, start_in: 30 minutes}`, { when: 'delayed', startIn: 1800 }],
@@ -188,10 +213,6 @@ t.test('each fault names the job and the key', async t => {
     [`a: {${X}, parallel: {matrix: [{A: {b: c}}]}}`, /^jobs:a:parallel:matrix:1:A should be text or a list of text/],
     [`a: {${X}, retry: 3}`, 'jobs:a:retry should be a number from 0 to 2'],
     [`a: {${X}, retry: {when: script_failed}}`, /^jobs:a:retry:when `script_failed` is not known/],
-    [
-      `a: {${X}, artifacts: {reports: {dotenv: x}}}`,
-      'jobs:a:artifacts:reports key `dotenv` is not supported by this service'
-    ],
     [`a: {${X}, timeout: soon}`, /^jobs:a:timeout should be a duration/],
     [`a: {${X}, allow_failure: {exit_codes: [x]}}`, /^jobs:a:allow_failure:exit_codes should be numbers/],
     [`workflow: {rule: x}\na: {${X}}`, 'workflow unknown key `rule` (did you mean `rules`?)'],
@@ -404,6 +425,40 @@ e: {${X}, stage: deploy, dependencies: [a]}
     kind: 'refused',
     errors: ['jobs need each other in a circle: a → b → a']
   })
+})
+
+t.test('reports of variables', async t => {
+  const cases: Record<string, readonly [text: string, expected: Record<string, string> | RegExp]> = {
+    lines: ['A=1\nB = two words \r\nA=3\n', { B: 'two words', A: '3' }],
+    'an equals sign in the value, quotes, nothing': ['A=b=c\nQ="x"\nE=', { A: 'b=c', Q: '"x"', E: '' }],
+    'empty lines and remarks': ['\n# A=1\n  \nB=2', { B: '2' }],
+    'no equals sign': ['A=1\nB', /^line 2 \(`B`\) should be NAME=value$/],
+    'a name of other characters': ['A-B=1', /^line 1 \(`A-B`\) has a name that is not made of letters/],
+    'a zero byte': ['A=\0', /^is not text in UTF-8$/],
+    'too many': [Array.from({ length: 151 }, (_, at) => `A${at}=1`).join('\n'), /^has more than 150 variables$/],
+    'too large': [`A=${'x'.repeat(16_384)}`, /^is larger than 16384 bytes$/]
+  }
+  for (const [name, [text, expected]] of Object.entries(cases)) {
+    const { variables, problem } = parseDotenv(Buffer.from(text))
+    if (expected instanceof RegExp) t.match(problem, expected, name)
+    else t.same(Object.fromEntries((variables ?? []).map(({ key, value }) => [key, value])), expected, name)
+  }
+  t.match(parseDotenv(Buffer.from([0x41, 0x3d, 0xff])), { problem: 'is not text in UTF-8' })
+})
+
+t.test('the content of files makes the key of a cache', async t => {
+  const text = `a: {${X}, cache: [{key: {files: [x, y], prefix: p}}, {key: {files: [x]}}, {key: {files: [none]}}, {key: k}]}`
+  const keysOf = (ids: Record<string, string>) => {
+    const plan = planOf(text, { fileIds: new Map(Object.entries(ids)) })
+    return plan.kind === 'builds' ? plan.builds[0]?.options.caches.map(({ key }) => key) : []
+  }
+  const [first, second, third, fourth] = keysOf({ x: '1', y: '2' }) ?? []
+  t.match(first, /^p-[0-9a-f]{40}$/)
+  t.match(second, /^[0-9a-f]{40}$/)
+  t.equal(third, 'default')
+  t.equal(fourth, 'k')
+  t.same(keysOf({ x: '1', y: '2' })?.[0], first, 'the same for the same content')
+  t.not(keysOf({ x: '1', y: '3' })?.[0], first)
 })
 
 t.test('retriesAgain', async t => {

@@ -270,14 +270,25 @@ unit: {script: x, only: [tags]}
         options: {
           script: ['setup', 'one', 'two'],
           afterScript: ['clean'],
-          artifacts: { name: null, paths: ['out'], exclude: [], untracked: false, when: 'on_success', expireIn: null },
+          artifacts: {
+            name: null,
+            paths: ['out'],
+            exclude: [],
+            untracked: false,
+            when: 'on_success',
+            expireIn: null,
+            dotenv: [],
+            access: 'all'
+          },
           dependencies: null,
           image: 'node',
           services: ['mysql'],
-          cache: {
-            ...{ key: null, untracked: false, paths: ['c'] },
-            ...{ policy: 'pull-push', when: 'on_success', fallbackKeys: [] }
-          }
+          caches: [
+            {
+              ...{ key: null, untracked: false, paths: ['c'] },
+              ...{ policy: 'pull-push', when: 'on_success', fallbackKeys: [], unprotect: false }
+            }
+          ]
         },
         variables: [{ key: 'A', value: 'b' }]
       },
@@ -289,7 +300,7 @@ unit: {script: x, only: [tags]}
         allowFailure: true,
         tagList: ['x'],
         ...unset,
-        environment: { name: 'prod', url: null, action: 'start', onStop: null },
+        environment: { name: 'prod', url: null, action: 'start', onStop: null, autoStopIn: null, tier: null },
         coverage: null,
         options: {
           script: ['setup', 'ship'],
@@ -298,7 +309,7 @@ unit: {script: x, only: [tags]}
           dependencies: null,
           image: null,
           services: [],
-          cache: null
+          caches: []
         },
         variables: [{ key: 'A', value: 'b' }]
       }

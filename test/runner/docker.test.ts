@@ -31,6 +31,7 @@ async function build(wish: Wish) {
         const zip = await yauzl.fromBufferPromise(readFileSync(path), { lazyEntries: true })
         for await (const entry of zip.eachEntry()) outcome.files.push(entry.fileName)
       },
+      putVariables: async text => void outcome.files.push(`variables: ${text}`),
       signal: cancel.signal,
       ...wish
     }

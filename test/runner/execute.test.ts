@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import yauzl from 'yauzl'
 import { ZipFile } from 'yazl'
 import { config, loadConfig } from '../../src/config.js'
-import { Misconfigured, NotFound } from '../../src/errors.js'
+import { Invalid, Misconfigured, NotFound } from '../../src/errors.js'
 import { watchDisk } from '../../src/runner/disk.js'
 import { executeBuild, type RunnerJob, type RunnerPort, type RunnerResult } from '../../src/runner/execute.js'
 import { makeWorkFolder, removeStaleFolders } from '../../src/runner/folders.js'
@@ -47,6 +47,7 @@ async function build(wish: Wish): Promise<Outcome> {
       outcome.trace += chunk.toString('latin1')
       wish.onTrace?.(outcome.trace, () => cancel.abort())
     },
+    putVariables: async () => undefined,
     putArtifacts: async ({ path, filename }) => {
       outcome.archive = readFileSync(path)
       outcome.filename = filename
@@ -357,6 +358,32 @@ t.test('stages', async t => {
     t.strictSame(await namesIn(archive), ['new'])
   })
 
+  t.test('the variables that a script reports are stored, also when it fails', async t => {
+    const wish = { ...artifacts([]), dotenv: ['*.env', '$DIR/x'] }
+    const reported = async (script: string, putVariables?: RunnerPort['putVariables']) => {
+      let text: string | undefined
+      const store = async (bytes: Uint8Array) => {
+        text = Buffer.from(bytes).toString()
+      }
+      const variables = [{ key: 'DIR', value: 'd', public: true }]
+      const { result, trace, archive } = await build({
+        ...{ variables, script: [script], artifacts: wish, putVariables: putVariables ?? store }
+      })
+      t.equal(archive, undefined, 'no archive was asked for')
+      return { status: result.status, text, trace }
+    }
+    t.match(await reported('echo B=2 >b.env; echo A=1 >a.env; mkdir d; echo C=3 >d/x; ln -s /etc/passwd e.env'), {
+      status: 'success',
+      text: 'A=1\n\nB=2\n\nC=3\n\n'
+    })
+    t.match(await reported('echo A=1 >a.env; exit 1'), { status: 'failed', text: 'A=1\n\n' })
+    t.match(await reported('true'), { status: 'success', text: undefined, trace: /no files match the report/ })
+    t.match(await reported('echo A >a.env', () => Promise.reject(new Invalid('dotenv', 'line 1 is wrong'))), {
+      status: 'failed',
+      trace: /ERROR: the reported variables are not stored: .*line 1 is wrong/
+    })
+  })
+
   t.test('artifacts are stored according to their condition', async t => {
     for (const [when, script, sent] of [
       ['on_success', 'true', true],
@@ -450,7 +477,7 @@ t.test('when a worker is killed its builds end, and the next worker removes thei
       script: ['setsid sleep ${nap(8)} & echo rea""dy; wait'] }
     const workFolder = await makeWorkFolder()
     process.stdout.write('<' + workFolder + '>')
-    await executeBuild(job, { workFolder, getSources: none, dependencies: [], putArtifacts: none,
+    await executeBuild(job, { workFolder, getSources: none, dependencies: [], putArtifacts: none, putVariables: none,
       writeTrace: async chunk => void process.stdout.write(chunk), signal: new AbortController().signal })`
   const worker = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit']

@@ -39,6 +39,7 @@ async function build(script: string[], port: Partial<RunnerPort> = {}, timeout =
         trace += chunk.toString('latin1')
       },
       putArtifacts: async () => undefined,
+      putVariables: async () => undefined,
       signal: new AbortController().signal,
       ...port
     }

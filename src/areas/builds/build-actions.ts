@@ -17,6 +17,7 @@ import { countArtifacts, hasArtifacts } from './artifacts.js'
 import { mustFindBuild } from './build-readings.js'
 import { type BuildRow, findStartableBuild, type StartableBuild } from './builds.queries.js'
 import { rearm } from './copies.js'
+import { dropReportedVariables } from './reported-variables.js'
 
 /** Cancels a build that has not ended; one that has ended stays as it is. Returns its id. Throws NothingThere. */
 export async function cancelBuildOf(project: ProjectRow, id: number, origin: Origin): Promise<number> {
@@ -90,6 +91,7 @@ export async function eraseBuild(project: Pick<ProjectRow, 'id'>, id: number, or
       [new Date(), new Date(), id]
     )
     if (affectedRows === 0) throw new Forbidden('Build is not erasable!')
+    await dropReportedVariables(id)
     await audit(origin, { action: 'build.erase', target: targetOf(build) })
     return build.artifacts_size ?? 0
   })

@@ -1,5 +1,5 @@
 // Reads builds for the API, with their commits, traces and artifacts.
-
+import type { Actor } from '../../access/actor.js'
 import type { Page } from '../../db/paginate.js'
 import { NotFound, NothingThere, RangeNotSatisfiable } from '../../errors.js'
 import { type Commit, readCommit } from '../../git/commits.js'
@@ -14,6 +14,7 @@ import { openArtifactsOf } from './artifacts.js'
 import { type BuildRow, findBuild, findBuilds, findSuccessfulBuild, listBuilds } from './builds.queries.js'
 import type { BuildListQuery } from './builds.schema.js'
 import type { BuildReading } from './builds.view.js'
+import { mayDownload } from './files/artifact-access.js'
 
 /** Returns a page of builds; with `sha`, only builds of that commit. Throws NotFound when the commit does not exist. */
 export async function readBuilds(
@@ -49,6 +50,11 @@ export interface AskedPart {
   readonly 'if-range'?: string
 }
 
+/** A request for an archive, and who asks. */
+export interface AskedArchive extends AskedPart {
+  readonly actor: Actor
+}
+
 /** Opens the current trace of a build, or a part. Throws NothingThere when the build or its trace does not exist. */
 export async function readTraceOf(project: ProjectRow, id: number, asked: AskedPart) {
   const build = await mustFindBuild(project, id)
@@ -59,8 +65,8 @@ export async function readTraceOf(project: ProjectRow, id: number, asked: AskedP
 }
 
 /** Opens the archive of a build, or a part. Throws NothingThere when the build or its archive does not exist. */
-export async function readArtifactsOf(project: ProjectRow, id: number, asked: AskedPart) {
-  return archiveOf(await mustFindBuild(project, id), asked)
+export async function readArtifactsOf(project: ProjectRow, id: number, asked: AskedArchive) {
+  return archiveOf(project, await mustFindBuild(project, id), asked)
 }
 
 /**
@@ -70,9 +76,9 @@ export async function readArtifactsOf(project: ProjectRow, id: number, asked: As
 export async function readArtifactsOfRef(
   project: ProjectRow,
   { ref, name }: { readonly ref: string; readonly name: string },
-  asked: AskedPart
+  asked: AskedArchive
 ) {
-  return archiveOf(await findSuccessfulBuild(project.id, ref, name), asked)
+  return archiveOf(project, await findSuccessfulBuild(project.id, ref, name), asked)
 }
 
 /** Finds a build of a project. Throws NothingThere. */
@@ -82,7 +88,9 @@ export async function mustFindBuild(project: Pick<ProjectRow, 'id'>, id: number)
   return build
 }
 
-async function archiveOf(build: BuildRow | undefined, asked: AskedPart) {
+/** The CI file may keep an archive from some of those who see the build: to them there is none. */
+async function archiveOf(project: ProjectRow, build: BuildRow | undefined, asked: AskedArchive) {
+  if (build && !(await mayDownload(project, build.id, asked.actor))) throw new NothingThere()
   const hash = build?.artifacts_sha256
   const etag = hash ? `"${hash.toString('hex')}"` : undefined
   const archive = build && (await openArtifactsOf(build, chooser(asked, etag)))

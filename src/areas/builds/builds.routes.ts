@@ -115,8 +115,8 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
         response: archive
       }
     },
-    async ({ project, params, headers }, reply) =>
-      sendArchive(reply, await readArtifactsOf(project, params.build_id, headers))
+    async ({ project, params, headers, actor }, reply) =>
+      sendArchive(reply, await readArtifactsOf(project, params.build_id, { ...headers, actor }))
   )
 
   app.get(
@@ -134,9 +134,9 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
         response: archive
       }
     },
-    async ({ project, params, query, headers }, reply) => {
+    async ({ project, params, query, headers, actor }, reply) => {
       const wanted = { ref: params.ref_name, name: query.job }
-      return sendArchive(reply, await readArtifactsOfRef(project, wanted, headers))
+      return sendArchive(reply, await readArtifactsOfRef(project, wanted, { ...headers, actor }))
     }
   )
 }

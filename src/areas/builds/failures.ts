@@ -1,6 +1,7 @@
 // What a failure of a build means, as the CI file says: nobody minds it, or the build is repeated by itself.
+
+import { retriesAgain } from '../../ci/keys/retry.js'
 import type { PlannedBuild } from '../../ci/plan.js'
-import { retriesAgain } from '../../ci/retry.js'
 import { row } from '../../db/sql.js'
 import type { RunnerResult } from '../../runner/job.js'
 import { type LockedPipeline, recount } from '../pipelines/locked-pipeline.js'

@@ -1,4 +1,5 @@
 // Deployments: a build with an environment that succeeds has brought its commit there.
+import type { CiEnvironment } from '../../ci/config-types.js'
 import type { PlannedBuild } from '../../ci/plan.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -48,13 +49,15 @@ export async function recordDeployment(buildId: number): Promise<void> {
     // The row of the project makes numbers of deployments one after the other.
     if (!build || !(await holdForNumber(build.project_id))) return
     const now = new Date()
-    if (stops(build)) {
-      await execute("update environments set state = 'stopped', updated_at = ? where id = ?", [
+    const { action = 'start', autoStopIn = null, tier = null } = planOf(build) ?? {}
+    if (action === 'stop') {
+      await execute("update environments set state = 'stopped', auto_stop_at = null, updated_at = ? where id = ?", [
         now,
         build.environment_id
       ])
-      return
     }
+    // The other actions only look at an environment.
+    if (action !== 'start') return
     const { affectedRows } = await execute(
       `insert ignore into deployments (project_id, iid, environment_id, build_id, ref, tag, sha, user_id, created_at)
        select b.project_id, (select coalesce(max(d.iid), 0) + 1 from deployments d where d.project_id = b.project_id),
@@ -64,13 +67,16 @@ export async function recordDeployment(buildId: number): Promise<void> {
     if (affectedRows === 0) return
     const url = build.environment_url !== null && isWebAddress(build.environment_url) ? build.environment_url : null
     await execute(
-      "update environments set state = 'available', external_url = coalesce(?, external_url), updated_at = ? where id = ?",
-      [url, now, build.environment_id]
+      `update environments set state = 'available', external_url = coalesce(?, external_url), tier = coalesce(?, tier),
+         auto_stop_at = ?, updated_at = ? where id = ?`,
+      // Not specified: the last deployment decides when the environment ends, also that it does not.
+      [url, tier, autoStopIn === null ? null : new Date(now.getTime() + autoStopIn * 1000), now, build.environment_id]
     )
   })
 }
 
-const stops = ({ plan }: DeployedRow): boolean =>
-  (JSON.parse(plan) as Pick<PlannedBuild, 'environment'>).environment?.action === 'stop'
+/** Builds of earlier versions lack some of it. */
+const planOf = ({ plan }: DeployedRow): Partial<CiEnvironment> | null =>
+  (JSON.parse(plan) as Pick<PlannedBuild, 'environment'>).environment
 
 const holdForNumber = (projectId: number) => row('select id from projects where id = ? for update', [projectId])

@@ -48,14 +48,14 @@ async function stopThoseOfBranch(refChangeId: number): Promise<void> {
   for (const { id } of environments) await transact(() => stop(id, change.user_id))
 }
 
-/** Returns false when the environment is gone. */
-async function stop(id: number, userId: number | null): Promise<boolean> {
+/** Stops an environment. Returns false when it is gone. */
+export async function stop(id: number, userId: number | null): Promise<boolean> {
   const stopper = await findStopper(id)
   if (stopper) await startManualBuild(stopper, userId)
-  const { affectedRows } = await execute("update environments set state = 'stopped', updated_at = ? where id = ?", [
-    new Date(),
-    id
-  ])
+  const { affectedRows } = await execute(
+    "update environments set state = 'stopped', auto_stop_at = null, updated_at = ? where id = ?",
+    [new Date(), id]
+  )
   return affectedRows > 0
 }
 

@@ -9,6 +9,7 @@ import { expiredGrants } from '../credentials/expired-grants.js'
 import { expiredSessions } from '../credentials/expired-sessions.js'
 import { expiredTokens } from '../credentials/expired-tokens.js'
 import { oldSignInAddresses } from '../credentials/sign-in-addresses.js'
+import { dueEnvironments } from '../environments/auto-stop.js'
 import { oldDeliveries } from '../hooks/old-deliveries.js'
 import { unfinishedImports } from '../imports/unfinished-imports.js'
 import { oldMailFiles, oldMails } from '../mail/old-mails.js'
@@ -24,6 +25,7 @@ import { orphanedFiles } from './orphaned-files.js'
 export const tasks: readonly Task[] = [
   abandonedBuilds,
   bucketUploads,
+  dueEnvironments,
   expiredArtifacts,
   expiredMembers,
   expiredGrants,

@@ -66,15 +66,17 @@ export async function planFile(text: string, planning: Planning): Promise<Planne
 async function contextOf(config: CiConfig, planning: Planning): Promise<PlanContext> {
   const { project, ref, tag, source, commit, honourSkip } = planning
   const needed = inputsNeeded(config)
-  const [predefined, stronger, changed, files] = await Promise.all([
+  const [predefined, stronger, changed, files, fileIds] = await Promise.all([
     needed.variables ? predefinedOf(planning) : [],
     needed.variables ? strongerOf(planning) : [],
     needed.changes ? changedIn(planning) : [],
-    needed.exists ? listFiles(planning.repository, commit) : []
+    needed.exists ? listFiles(planning.repository, commit) : [],
+    idsOf(planning.repository, commit.id, needed.keyFiles)
   ])
   const projectPath = `${project.namespace_path}/${project.path}`
   const { message: commitMessage } = commit
-  return { ref, tag, source, projectPath, commitMessage, honourSkip, predefined, stronger, facts: { changed, files } }
+  const facts = { changed, files }
+  return { ref, tag, source, projectPath, commitMessage, honourSkip, predefined, stronger, facts, fileIds }
 }
 
 async function strongerOf({ project, triggerVariables }: Planning): Promise<CiVariable[]> {
@@ -153,6 +155,19 @@ async function readText(repository: string, commitId: string, path: string): Pro
     if (error instanceof TooLarge || error instanceof InvalidPath) return null
     throw error
   }
+}
+
+/** The ids of the contents of files; a path that is no file has none. */
+async function idsOf(repository: string, commitId: string, paths: readonly string[]): Promise<Map<string, string>> {
+  const ids = new Map<string, string>()
+  for (const path of paths) {
+    const entry = await findEntry(repository, commitId, path).catch(error => {
+      if (error instanceof InvalidPath) return null
+      throw error
+    })
+    if (entry?.type === 'blob') ids.set(path, entry.id)
+  }
+  return ids
 }
 
 async function listFiles(repository: string, { treeId }: Commit): Promise<string[]> {

@@ -37,7 +37,7 @@ const PLAN = JSON.stringify({
     image: null,
     services: [],
     artifacts: null,
-    cache: null,
+    caches: [],
     dependencies: null
   }
 } satisfies Pick<PlannedBuild, 'environment' | 'coverage' | 'variables' | 'options'>)

@@ -11,6 +11,7 @@ import { appendTrace, resetTrace } from '../../storage/traces.js'
 import { version } from '../../version.js'
 import { type ArtifactsRow, openArtifactsOf, storeArtifacts } from '../builds/artifacts.js'
 import { type BuildClaim, finishBuild, newBuildToken, releaseBuild, renewBuild } from '../builds/claim.js'
+import { storeReportedVariables } from '../builds/reported-variables.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { hiddenValues } from '../variables/hidden-values.js'
 import { builtInRunner } from './built-in-runner.js'
@@ -128,6 +129,7 @@ async function portOf(description: JobDescription, claim: BuildClaim, signal: Ab
     writeTrace: async chunk => void (await appendTrace(key, chunk)),
     putArtifacts: async archive =>
       void (await whenAvailable(() => storeArtifacts(claim, archive, artifacts?.expireIn ?? null), signal)),
+    putVariables: async text => void (await whenAvailable(() => storeReportedVariables(claim, text), signal)),
     signal
   }
 }

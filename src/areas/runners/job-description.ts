@@ -1,12 +1,13 @@
 // Describes a claimed build to its runner, independently of any runner protocol. The built-in runner converts the
 // description to a job of its executor, and each protocol of outside runners converts it to its own document.
-import type { CiArtifacts, CiCache, CiImage } from '../../ci/config-types.js'
-import type { PlannedBuild } from '../../ci/plan.js'
+import type { CiArtifacts, CiImage } from '../../ci/config-types.js'
+import type { BuildOptions, PlannedBuild, PlannedCache } from '../../ci/plan.js'
 import type { BuildVariable } from '../../ci/variables.js'
 import { config } from '../../config.js'
 import { resolveCommit } from '../../git/refs.js'
 import type { BuildClaim } from '../builds/claim.js'
 import { repositoryPath } from '../projects/repositories.js'
+import { findProtections } from '../refs/protected-branches.queries.js'
 import {
   type DependencyRow,
   type DescribedBuild,
@@ -37,10 +38,13 @@ export interface JobDescription {
   readonly image: CiImage | null
   readonly services: readonly CiImage[]
   readonly artifacts: CiArtifacts | null
-  readonly cache: CiCache | null
+  readonly caches: readonly JobCache[]
   /** Builds whose artifacts are unpacked over the sources, in this order. */
   readonly dependencies: readonly DependencyRow[]
 }
+
+/** A cache whose keys all get the same ending. */
+export type JobCache = PlannedCache & { readonly ending: 'protected' | 'non_protected' }
 
 export interface JobSource {
   /** The URL contains the credentials of the build. */
@@ -76,7 +80,8 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
   if (!build) return null
   const { options, variables, environment, parallel = null } = JSON.parse(build.plan) as FrozenPlan
   const path = `${build.namespace_path}/${build.project_path}`
-  const sources = { token: claim.token, runner, configVariables: variables, environment, parallel }
+  const { dependencies } = options
+  const sources = { token: claim.token, runner, configVariables: variables, environment, parallel, dependencies }
   const timeout = timeoutOf(build, runner)
   return {
     id: build.id,
@@ -92,9 +97,28 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
     image: options.image,
     services: options.services,
     artifacts: options.artifacts,
-    cache: options.cache,
-    dependencies: await findDependencies(build, options.dependencies)
+    caches: await cachesOf(build, options),
+    dependencies: await findDependencies(build, dependencies)
   }
+}
+
+/** A plan of an earlier version has one cache or none. */
+type OfEarlierVersions = Partial<BuildOptions> & { readonly cache?: Partial<PlannedCache> | null }
+
+/**
+ * Builds of protected branches have caches of their own, so that nobody else can put something into them. Keys that the
+ * file writes are the same for both.
+ */
+async function cachesOf(build: DescribedBuild, { caches, cache }: OfEarlierVersions): Promise<JobCache[]> {
+  const planned = caches ?? (cache ? [{ ...NO_CACHE, ...cache }] : [])
+  if (planned.length === 0) return []
+  const isProtected = build.tag === 0 && (await findProtections(build.project_id)).of(build.ref) !== null
+  return planned.map(each => ({ ...each, ending: isProtected && !each.unprotect ? 'protected' : 'non_protected' }))
+}
+
+const NO_CACHE: PlannedCache = {
+  ...{ key: null, untracked: false, paths: [], policy: 'pull-push', when: 'on_success' },
+  ...{ fallbackKeys: [], unprotect: false }
 }
 
 async function sourceOf(build: DescribedBuild, url: string): Promise<JobSource> {

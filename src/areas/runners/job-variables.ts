@@ -5,6 +5,7 @@ import { type BuildVariable, buildVariables, type VariablesInput } from '../../c
 import { publicUrl } from '../../config.js'
 import { readCommit } from '../../git/commits.js'
 import { version } from '../../version.js'
+import { reportedVariables } from '../builds/reported-variables.js'
 import { enterEnvironment } from '../environments/enter.js'
 import { givenVariables } from '../pipelines/given-variables.js'
 import { repositoryPath } from '../projects/repositories.js'
@@ -21,6 +22,8 @@ export interface VariableSources {
   /** As the CI file has it; null without one. */
   readonly environment: CiEnvironment | null
   readonly parallel: VariablesInput['build']['parallel']
+  /** The names of builds whose artifacts the build gets, and what they have reported; null for all of earlier stages. */
+  readonly dependencies: readonly string[] | null
 }
 
 const VISIBILITY = new Map([
@@ -51,6 +54,7 @@ async function inputOf(build: DescribedBuild, sources: VariableSources): Promise
     },
     user: userOf(build),
     configVariables: sources.configVariables,
+    reportedVariables: await reportedVariables(build, sources.dependencies),
     projectVariables: await variablesForBuild(build.project_id),
     triggerVariables: build.source === 'push' ? [] : await givenVariables(build.pipeline_id)
   }

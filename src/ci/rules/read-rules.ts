@@ -13,9 +13,9 @@ import {
   reportAt,
   type Section
 } from '../config-values.js'
+import { readNeeds } from '../keys/needs.js'
+import { readStartIn } from '../keys/timing.js'
 import type { Yaml } from '../load-yaml.js'
-import { readNeeds } from '../needs.js'
-import { readStartIn } from '../timing.js'
 import { type Expression, readExpression } from './expression.js'
 
 export const MOST_RULES = 100

@@ -81,7 +81,14 @@ t.test('the job makes one pipeline of its time, with the builds for schedules, a
   t.match(builds, [{ name: 'nightly' }])
   const build = await findDescribedBuild(builds[0]?.id ?? 0)
   if (!build) throw new Error('no build')
-  const sources = { token: 'x', runner: await builtInRunner(), configVariables: [], environment: null, parallel: null }
+  const sources = {
+    token: 'x',
+    runner: await builtInRunner(),
+    configVariables: [],
+    environment: null,
+    parallel: null,
+    dependencies: null
+  }
   const variables = await variablesOf(build, sources)
   t.match(
     variables.find(({ key }) => key === 'LEVEL'),

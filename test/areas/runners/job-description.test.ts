@@ -48,7 +48,7 @@ t.test('describeBuild describes a claimed build to its runner', async t => {
     timeout: 3600,
     image: 'node',
     services: ['mysql'],
-    cache: { paths: ['node_modules'] },
+    caches: [{ paths: ['node_modules'], ending: 'protected' }],
     artifacts: { paths: ['report'], expireIn: 86_400 }
   })
   t.same(description?.steps, [

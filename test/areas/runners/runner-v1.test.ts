@@ -118,7 +118,7 @@ unit:
       image: 'node',
       services: ['mysql'],
       after_script: ['clean'],
-      cache: { key: 'k', paths: ['c'], untracked: false },
+      cache: { key: 'k-protected', paths: ['c'], untracked: false },
       artifacts: { paths: ['out'], when: 'on_success', expire_in: '3600' }
     },
     depends_on_builds: [],

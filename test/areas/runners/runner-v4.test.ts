@@ -170,7 +170,9 @@ unit:
       runner_info: { timeout: 3600 },
       image: { name: 'node', entrypoint: [''] },
       services: [{ name: 'mysql' }, { name: 'redis:7', alias: 'cache', command: ['redis-server', '--save', ''] }],
-      cache: [{ key: 'k', paths: ['node_modules'], policy: 'pull-push', untracked: false, when: 'on_success' }],
+      cache: [
+        { key: 'k-protected', paths: ['node_modules'], policy: 'pull-push', untracked: false, when: 'on_success' }
+      ],
       credentials: [],
       dependencies: [],
       features: { failure_reasons: ['script_failure'] }

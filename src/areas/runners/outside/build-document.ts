@@ -39,7 +39,9 @@ const commandsOf = ({ steps }: JobDescription, name: 'script' | 'after_script') 
 const nameOf = (image: CiImage) => (typeof image === 'string' ? image : image.name)
 
 function optionsOf(job: JobDescription) {
-  const { image, services, artifacts, cache } = job
+  const { image, services, artifacts, caches } = job
+  // These runners know one cache.
+  const [cache] = caches
   const afterScript = commandsOf(job, 'after_script')
   return {
     ...(image === null ? {} : { image: nameOf(image) }),
@@ -55,7 +57,11 @@ function optionsOf(job: JobDescription) {
       }
     }),
     ...(cache && {
-      cache: { ...(cache.key === null ? {} : { key: cache.key }), untracked: cache.untracked, paths: cache.paths }
+      cache: {
+        ...(cache.key === null ? {} : { key: `${cache.key}-${cache.ending}` }),
+        untracked: cache.untracked,
+        paths: cache.paths
+      }
     })
   }
 }

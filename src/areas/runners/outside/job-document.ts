@@ -4,7 +4,7 @@
 import type { CiImage } from '../../../ci/config-types.js'
 import type { BuildVariable } from '../../../ci/variables.js'
 import { isRefName } from '../../../git/refs.js'
-import type { JobDescription } from '../job-description.js'
+import type { JobCache, JobDescription } from '../job-description.js'
 import { REASONS } from './progress.js'
 
 const ZEROS = '0'.repeat(40)
@@ -44,7 +44,7 @@ export const jobDocument = (job: JobDescription) => ({
   image: job.image === null ? null : containerOf(job.image),
   services: job.services.map(containerOf),
   artifacts: artifactsOf(job),
-  cache: cacheOf(job),
+  cache: job.caches.map(cacheOf),
   credentials: [],
   // The token of the running build opens the artifacts: that of the other build has ended.
   dependencies: dependenciesOf(job),
@@ -53,8 +53,15 @@ export const jobDocument = (job: JobDescription) => ({
 
 function containerOf(image: CiImage) {
   if (typeof image === 'string') return { name: image }
-  const { name, alias, entrypoint, command } = image
-  return { name, ...(alias !== null && { alias }), ...(entrypoint && { entrypoint }), ...(command && { command }) }
+  // Builds of earlier versions have no variables of services.
+  const { name, alias, entrypoint, command, variables = [] } = image
+  return {
+    name,
+    ...(alias !== null && { alias }),
+    ...(entrypoint && { entrypoint }),
+    ...(command && { command }),
+    ...(variables.length > 0 && { variables: variablesOf(variables.map(each => ({ ...each, public: true }))) })
+  }
 }
 
 /** The artifacts that a build needs, with the token that opens them. */
@@ -68,13 +75,13 @@ export const dependenciesOf = ({ dependencies, token }: JobDescription) =>
 
 /** A runner hides the values of masked variables; very short ones would hide common words. */
 const variablesOf = (variables: readonly BuildVariable[]) =>
-  variables.map(({ key, value, public: shown }) => ({
+  variables.map(({ key, value, public: shown, raw = false }) => ({
     key,
     value,
     public: shown,
     file: false,
     masked: !shown && value.length >= 8,
-    raw: false
+    raw
   }))
 
 /** Runners no longer look at GIT_DEPTH by themselves. */
@@ -99,24 +106,30 @@ function refspecsOf(job: JobDescription): string[] {
 
 function artifactsOf({ artifacts }: JobDescription) {
   if (!artifacts) return []
-  const { name, untracked, paths, exclude, when, expireIn } = artifacts
+  // Builds of earlier versions have no reports.
+  const { name, untracked, paths, exclude, when, expireIn, dotenv = [] } = artifacts
+  const expire_in = expireIn === null ? '' : String(expireIn)
+  const archive = {
+    name: name ?? '',
+    untracked,
+    paths,
+    exclude,
+    when,
+    artifact_type: 'archive',
+    artifact_format: 'zip'
+  }
+  const report = { name: '.env', untracked: false, paths: dotenv, exclude: [], when: 'always' }
   return [
-    {
-      name: name ?? '',
-      untracked,
-      paths,
-      exclude,
-      when,
-      artifact_type: 'archive',
-      artifact_format: 'zip',
-      expire_in: expireIn === null ? '' : String(expireIn)
-    }
+    ...(dotenv.length === 0 || paths.length > 0 || untracked ? [{ ...archive, expire_in }] : []),
+    ...(dotenv.length > 0 ? [{ ...report, artifact_type: 'dotenv', artifact_format: 'gzip', expire_in }] : [])
   ]
 }
 
-function cacheOf({ cache }: JobDescription) {
-  if (!cache) return []
-  // Builds of earlier versions have only the first three.
-  const { key, untracked, paths, policy = 'pull-push', when = 'on_success', fallbackKeys = [] } = cache
-  return [{ key: key ?? 'default', untracked, policy, paths, when, fallback_keys: fallbackKeys }]
-}
+const cacheOf = ({ key, untracked, paths, policy, when, fallbackKeys, ending }: JobCache) => ({
+  key: `${key ?? 'default'}-${ending}`,
+  untracked,
+  policy,
+  paths,
+  when,
+  fallback_keys: fallbackKeys.map(each => `${each}-${ending}`)
+})

@@ -1,6 +1,6 @@
 // Reads the keys of a job that have to do with time: how long it may take, and when it starts.
-import { parseDuration } from '../lib/duration.js'
-import { given, reportAt, type Section } from './config-values.js'
+import { parseDuration } from '../../lib/duration.js'
+import { given, reportAt, type Section } from '../config-values.js'
 
 const LONGEST_TIMEOUT = 30 * 86_400
 const LONGEST_DELAY = 7 * 86_400
@@ -20,7 +20,8 @@ export function readStartIn(section: Section, when: string | null): number | nul
   return when === 'delayed' ? seconds : null
 }
 
-function readSeconds(section: Section, key: string, longest: number, words: string): number | null {
+/** A duration in seconds; null when the key is absent or wrong. */
+export function readSeconds(section: Section, key: string, longest: number, words: string): number | null {
   const value = given(section, key)
   if (value === undefined) return null
   const text = typeof value === 'object' && value !== null && 'number' in value ? value.number : value

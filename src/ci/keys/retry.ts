@@ -1,5 +1,5 @@
 // `retry`: which failures of a build are repeated by themselves.
-import type { CiRetry } from './config-types.js'
+import type { CiRetry } from '../config-types.js'
 import {
   checkKeys,
   given,
@@ -10,7 +10,7 @@ import {
   readTexts,
   reportAt,
   type Section
-} from './config-values.js'
+} from '../config-values.js'
 
 const MOST_RETRIES = 2
 /** The reasons that people may name. Some of them never occur here. */

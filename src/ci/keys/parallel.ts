@@ -1,5 +1,5 @@
 // `parallel` makes several jobs of one: a number of equal ones, or one for each combination of some variables.
-import type { CiJob, CiVariable } from './config-types.js'
+import type { CiJob, CiVariable } from '../config-types.js'
 import {
   given,
   kindOf,
@@ -11,8 +11,8 @@ import {
   reportAt,
   type Section,
   variableProblem
-} from './config-values.js'
-import { keyText, type Yaml, type YamlMapping } from './load-yaml.js'
+} from '../config-values.js'
+import { keyText, type Yaml, type YamlMapping } from '../load-yaml.js'
 
 export const MOST_PARALLEL = 200
 

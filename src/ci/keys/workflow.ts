@@ -1,8 +1,8 @@
 // `workflow` decides whether there is a pipeline, and what becomes of it when a newer one comes.
-import { isJob } from './config-defaults.js'
-import { type CiWorkflow, NEW_COMMIT_ACTIONS } from './config-types.js'
-import { checkKeys, given, readChoice, readSection, type Section } from './config-values.js'
-import { readWorkflowRules } from './rules/read-rules.js'
+import { isJob } from '../config-defaults.js'
+import { type CiWorkflow, NEW_COMMIT_ACTIONS } from '../config-types.js'
+import { checkKeys, given, readChoice, readSection, type Section } from '../config-values.js'
+import { readWorkflowRules } from '../rules/read-rules.js'
 
 const NO_WORKFLOW: CiWorkflow = { rules: null, onNewCommit: 'conservative' }
 

@@ -1,5 +1,5 @@
 // `needs`: a job starts as soon as the jobs that it names have ended, whatever their stages are.
-import type { CiNeed } from './config-types.js'
+import type { CiNeed } from '../config-types.js'
 import {
   checkKeys,
   given,
@@ -10,8 +10,8 @@ import {
   readText,
   reportAt,
   type Section
-} from './config-values.js'
-import type { Yaml } from './load-yaml.js'
+} from '../config-values.js'
+import type { Yaml } from '../load-yaml.js'
 
 export const MOST_NEEDS = 50
 /** Keys of an entry that ask for another pipeline or project. */

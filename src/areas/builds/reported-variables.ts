@@ -1,0 +1,74 @@
+// The variables that a build reports for later builds (`artifacts: reports: dotenv`).
+import type { CiVariable } from '../../ci/config-types.js'
+import { parseDotenv } from '../../ci/dotenv.js'
+import { execute, row, rows } from '../../db/sql.js'
+import { transact } from '../../db/transact.js'
+import { Invalid } from '../../errors.js'
+import { decrypt, encrypt, tokenHash } from '../../secrets.js'
+import type { BuildHold } from './claim.js'
+
+/** Variables that the builds of one pipeline report together: a later build may get all of them. */
+const MOST_OF_PIPELINE = 1000
+
+/**
+ * Stores the variables that a running build reports, in place of those of an earlier report. `text` is the content of all
+ * its files, one after the other. Returns false when the claim no longer holds the build. Throws Invalid for a text that
+ * is no report, or when the pipeline has too many.
+ */
+export async function storeReportedVariables(claim: BuildHold, text: Uint8Array): Promise<boolean> {
+  const { variables, problem } = parseDotenv(text)
+  if (problem !== null) throw new Invalid('dotenv', problem)
+  const { buildId, pipelineId, attempt } = claim
+  return transact(async () => {
+    const build = await row(
+      "select id from builds where id = ? and attempt = ? and token_hash = ? and status = 'running' for update",
+      [buildId, attempt, typeof claim.token === 'string' ? tokenHash(claim.token) : claim.token]
+    )
+    if (!build) return false
+    const others = await row<{ total: number | null }>(
+      'select cast(sum(amount) as unsigned) as total from reported_variables where pipeline_id = ? and build_id <> ?',
+      [pipelineId, buildId]
+    )
+    if ((others?.total ?? 0) + variables.length > MOST_OF_PIPELINE) {
+      throw new Invalid('dotenv', `would give the pipeline more than ${MOST_OF_PIPELINE} reported variables`)
+    }
+    await execute(
+      `replace into reported_variables (build_id, pipeline_id, attempt, amount, variables_encrypted, created_at)
+       values (?, ?, ?, ?, ?, ?)`,
+      [buildId, pipelineId, attempt, variables.length, encrypt(JSON.stringify(variables)), new Date()]
+    )
+    return true
+  })
+}
+
+interface Consumer {
+  readonly pipeline_id: number
+  readonly stage_index: number
+}
+
+/**
+ * Returns the variables that the latest builds of earlier stages have reported, or only those of `names`. Of a name that
+ * several have, the build of the later stage wins.
+ */
+export async function reportedVariables(
+  { pipeline_id: pipelineId, stage_index: stage }: Consumer,
+  names: readonly string[] | null
+): Promise<CiVariable[]> {
+  if (names?.length === 0) return []
+  const found = await rows<{ name: string; box: Buffer }>(
+    `select b.name, v.variables_encrypted as box from reported_variables v
+       join builds b on b.id = v.build_id and b.attempt = v.attempt
+     where v.pipeline_id = ? and b.stage_index <= ?
+       and b.id = (select max(c.id) from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name)
+     order by b.stage_index, b.id`,
+    [pipelineId, names === null ? stage - 1 : stage]
+  )
+  return found
+    .filter(({ name }) => names === null || names.includes(name))
+    .flatMap(({ box }) => JSON.parse(decrypt(box)) as CiVariable[])
+}
+
+/** Removes what a build has reported. */
+export async function dropReportedVariables(buildId: number): Promise<void> {
+  await execute('delete from reported_variables where build_id = ?', [buildId])
+}
