@@ -60,7 +60,9 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
 
   app.post('/jobs/request', { config: ofBuilds, schema: { ...hidden, body: JobCall } }, async (request, reply) => {
     const { job, value } = await takeNext({ ...request.body, token: runnerToken(request) })
-    return job ? reply.code(201).send(jobDocument(job)) : reply.code(204).header(LAST_UPDATE, value).send()
+    return job
+      ? reply.code(201).send(jobDocument(job, request.body.info))
+      : reply.code(204).header(LAST_UPDATE, value).send()
   })
 
   app.put(

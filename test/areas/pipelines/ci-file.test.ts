@@ -10,6 +10,7 @@ import { testApp } from '../../helpers/app.js'
 import { factory } from '../../helpers/factory.js'
 import { beginBuild, endBuild, makePipeline, pipelineOf, type TestBuild } from '../builds/make-builds.js'
 import { runBuild } from '../environments/make-environments.js'
+import { INFO } from '../runners/stock-runner.js'
 import { makeVariable } from '../variables/make-variables.js'
 
 const app = await testApp(t)
@@ -20,7 +21,7 @@ async function described(build: TestBuild | undefined) {
   const description = await describeBuild(await beginBuild(build), await builtInRunner())
   if (!description) throw new Error('no description')
   const values = new Map(description.variables.map(({ key, value }) => [key, value]))
-  return { description, values, document: jobDocument(description) }
+  return { description, values, document: jobDocument(description, INFO) }
 }
 
 /** Ends a build that reports variables. */
