@@ -53,7 +53,9 @@ interface UploadedFile {
   readonly stream: Readable
 }
 
-type UploadingBuild = HeldBuild & { readonly shown: string }
+interface UploadingBuild extends HeldBuild {
+  readonly shown: string
+}
 
 /**
  * Takes a file of a running build. Throws TooLarge, NotHeld when the build has ended meanwhile, and Invalid for a report that
