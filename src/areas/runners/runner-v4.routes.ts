@@ -9,7 +9,7 @@ import { noteContact } from './outside/contact.js'
 import { NotHeld, requireHeld } from './outside/held-builds.js'
 import { jobDocument } from './outside/job-document.js'
 import { addToTrace, report } from './outside/progress.js'
-import { registerRunner, requireRunner, unregisterRunner } from './outside/registration.js'
+import { registerRunner, requireRunner, resetRunnerToken, unregisterRunner } from './outside/registration.js'
 import { takeNext } from './outside/take.js'
 import { answerPlainJson, LAST_UPDATE, rangeOf, shownToken, TRACE_LIMIT } from './runner-answers.js'
 import {
@@ -46,6 +46,16 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
     await noteContact(runner, request.body.info)
     return { id: runner.id, token, token_expires_at: null }
   })
+
+  // `gitlab-runner reset-token` sends it. Our tokens do not expire, so no runner does it by itself.
+  app.post(
+    '/runners/reset_authentication_token',
+    { config, schema: { ...hidden, body: RunnerCall } },
+    async (request, reply) => {
+      const { token } = await resetRunnerToken(runnerToken(request), request.origin)
+      return reply.code(201).send({ token, token_expires_at: null })
+    }
+  )
 
   app.delete('/runners', { config, schema: { ...hidden, body: RunnerCall } }, async (request, reply) => {
     await unregisterRunner(runnerToken(request), request.origin)

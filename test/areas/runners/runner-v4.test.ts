@@ -118,6 +118,19 @@ t.test('verify and unregister, by the body or the header', async t => {
   t.equal((await ask('DELETE', '/runners', { payload: { token: runner.token } })).statusCode, 403)
 })
 
+t.test('a runner replaces its token', async t => {
+  const { token: old } = await register(app)
+  const reset = (token: string) => ask('POST', '/runners/reset_authentication_token', { payload: { token } })
+  t.equal((await request(app, old)).statusCode, 204)
+  const answer = await reset(old)
+  t.equal(answer.statusCode, 201)
+  t.match(answer.json(), { token: /^[\w-]{20}$/, token_expires_at: null })
+  t.equal((await request(app, old)).statusCode, 403)
+  t.equal((await reset(old)).statusCode, 403)
+  t.equal((await request(app, answer.json().token)).statusCode, 204)
+  t.ok(await row("select id from audit_events where action = 'runner.reset_token'"))
+})
+
 t.test('a request for a job', async t => {
   t.test('an answer without a job has a value that the runner shows again', async t => {
     const project = await factory.project()
