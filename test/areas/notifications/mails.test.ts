@@ -10,7 +10,7 @@ import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestProject, TestUser } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
-import { endBuild, makePipeline } from '../builds/make-builds.js'
+import { endBuild, makePipeline, newestBuild } from '../builds/make-builds.js'
 import { accept, makeBranch, makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 
 const app = await testApp(t)
@@ -308,6 +308,11 @@ t.test('pipelines: failures and successes, for who started them and who wants to
   t.match(letter.subject, /Pipeline #\d+ of failed has failed \([0-9a-f]{8}\)/)
   t.match(letter.text, /Failed builds:\n {2}test: one\n/)
   t.same(await run('success'), ['pipeline custom custom', 'pipeline owner pipeline_user'])
+  const { sha } = await newestBuild(project)
+  const owner = app.as(project.owner)
+  await owner.post(`/projects/${project.id}/statuses/${sha}`, { state: 'failed', ref: 'success', name: 'coverage' })
+  t.same(await mailed(people), ['pipeline owner pipeline_user', 'pipeline watcher watcher'], 'a status from outside')
+  t.match((await letterTo(project.owner)).text, /Failed builds:\n {2}external: coverage\n/)
 })
 
 t.test('comments on commits, and notes about snippets', async t => {
