@@ -16,6 +16,7 @@ import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
 import { wakeForRoom } from '../pipelines/wake-runners.js'
 import { coverageIn, noteCoverage } from './coverage.js'
 import { judgeFailure, repeat } from './failures.js'
+import { stopOnFailure } from './pipeline-actions.js'
 
 /** A build that is still unfinished after this many attempts, for example because its workers died, fails. */
 const ATTEMPTS = 4
@@ -156,6 +157,17 @@ export async function finishBuild(claim: BuildHold, result: RunnerResult, trace:
   return finished ?? false
 }
 
+/** Ends a running build that no runner has. Returns false when it has ended already. */
+export async function finishTrigger(build: FoundBuild, result: RunnerResult, trace: Measured): Promise<boolean> {
+  const finished = await changePipeline(build.pipelineId, async pipeline => {
+    const found = await readBuild(pipeline, build.buildId)
+    if (found?.status !== 'running' || found.token_hash !== null || found.runner_id !== null) return false
+    await end(pipeline, found, result, trace)
+    return true
+  })
+  return finished ?? false
+}
+
 /**
  * Cancels a build that is created, pending or running, with any runner. Other builds stay unchanged. Returns whether it
  * was canceled. The worker that runs it hears of it at once. `waiting` spares a build that a worker runs. Throws NotFound
@@ -210,5 +222,6 @@ async function end(
     finished_at: new Date()
   })
   if (failure?.again) await repeat(pipeline, build.id)
+  else if (status === 'failed' && judged.allow_failure !== 1) await stopOnFailure(pipeline)
   if (build.status === 'running') await wakeForRoom(pipeline.id)
 }

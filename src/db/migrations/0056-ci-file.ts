@@ -35,7 +35,7 @@ export const ciFile: Migration = {
       add column auto_stop_at datetime(3) null,
       add column tier varchar(16) null,
       add key environments_auto_stop (auto_stop_at)`,
-    // Null in `name`: the file gives none. `stops_on_failure`: the first failure cancels what may be interrupted.
+    // Null in `name`: the file gives none. `stops_on_failure`: the first failure cancels the rest.
     `alter table pipelines
       add column name varchar(255) null,
       add column stops_on_failure boolean not null default false`
