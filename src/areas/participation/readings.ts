@@ -84,7 +84,9 @@ function shownOf({ labels, user_notes_count, votes, subscribed }: ShownColumns):
 }
 
 /** A row whose statement had the columns, or not. */
-export type Showing = { readonly id: number } & Partial<ShownColumns>
+export interface Showing extends Partial<ShownColumns> {
+  readonly id: number
+}
 
 /** Returns what each of the rows of a page shows: from its columns, or by one statement. */
 export async function readShown(
