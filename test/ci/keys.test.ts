@@ -225,6 +225,10 @@ t.test('each fault names the job and the key', async t => {
       'jobs need each other in a circle: a → b → c → a'
     ],
     [`a: {${X}, needs: [b], dependencies: [c]}\nb: {${X}}\nc: {${X}}`, 'a job: dependency `c` is not in its needs'],
+    [
+      `a: {${X}, needs: [{job: b, parallel: {matrix: [{A: z}]}}]}\nb: {${X}, parallel: {matrix: [{A: [x, y]}]}}`,
+      /^a job: needs `b: \[z\]`, which is not a job/
+    ],
     [`a: {${X}, needs: [{pipeline: x}]}`, 'jobs:a:needs:1 key `pipeline` is not supported by this service'],
     [`a: {${X}, parallel: 201}`, 'jobs:a:parallel should be a number from 1 to 200'],
     [`a: {${X}, parallel: {matrix: [{A: [1, 1]}]}}`, /^jobs:a:parallel:matrix has the combination: \[1\] twice$/],
@@ -502,6 +506,8 @@ a: {${X}, stage: build, parallel: 2}
 b: {${X}, stage: build, only: [tags]}
 c: {${X}, needs: [a, {job: b, optional: true}], resource_group: $CI_COMMIT_BRANCH/$SECRET, tags: [$LEVEL, x]}
 d: {${X}, needs: [{job: a, artifacts: false}, c]}
+m: {${X}, stage: build, parallel: {matrix: [{OS: [linux, bsd], ARCH: [x64, arm]}]}}
+n: {${X}, needs: [{job: m, parallel: {matrix: [{OS: linux, ARCH: [x64, arm]}]}}]}
 e: {${X}, stage: deploy, dependencies: [a]}
 `)
   if (plan.kind !== 'builds') return t.fail(plan.kind)
@@ -513,6 +519,7 @@ e: {${X}, stage: deploy, dependencies: [a]}
     tagList: ['low', 'x']
   })
   t.match(byName.get('d'), { needs: ['a 1/2', 'a 2/2', 'c'], options: { dependencies: ['c'] } })
+  t.match(byName.get('n'), { needs: ['m: [linux, x64]', 'm: [linux, arm]'] })
   t.match(byName.get('e'), { needs: null, options: { dependencies: ['a 1/2', 'a 2/2'] } })
   t.match(planOf(`b: {${X}, only: [tags]}\nc: {${X}, needs: [b]}`), {
     kind: 'refused',
