@@ -19,6 +19,8 @@ export interface ContainerWish {
   readonly alias: string | null
   readonly entrypoint: readonly string[] | null
   readonly command: readonly string[] | null
+  /** Variables of a service alone, instead of those of the job with the same names. */
+  readonly variables?: readonly Omit<Variable, 'public'>[]
 }
 
 export interface RunnerJob {

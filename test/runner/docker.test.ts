@@ -149,15 +149,18 @@ if (canRunEngine) {
       variables: [{ key: 'GREETING', value: 'good morning', public: true }],
       services: [
         wish('web', { alias: 'site' }),
+        wish('web', { alias: 'own', variables: [{ key: 'GREETING', value: 'my $GREETING' }] }),
         wish('dead'),
         wish('tools', { command: ['sh', '-c', 'sleep 1000'], entrypoint: [] })
       ],
-      script: ['wget -qO- http://site/index; ip route | grep default || echo no way out; ls /sys/class/net']
+      script: [
+        'wget -qO- http://site/index; wget -qO- http://own/index; ip route | grep default || echo no way out; ls /sys/class/net'
+      ]
     })
     t.strictSame(result, { status: 'success', exitCode: 0 }, trace)
     t.match(trace, `Starting the service ${engine.registry}/web:latest as site, `)
     t.match(trace, /WARNING: the service \S+dead:latest has ended:\nalas\n/)
-    t.match(trace, '\ngood morning\nno way out\neth0\nlo\nBuild succeeded\n')
+    t.match(trace, '\ngood morning\nmy good morning\nno way out\neth0\nlo\nBuild succeeded\n')
     t.strictSame(await engine.left(), [])
     const alone = await build({ script: ['ls /sys/class/net'] })
     t.match(alone.trace, 'net\nlo\nBuild', 'without services there is no network')

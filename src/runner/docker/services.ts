@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { config } from '../../config.js'
 import type { ContainerWish } from '../job.js'
 import type { Trace } from '../trace.js'
+import { expand } from '../variables.js'
 import { createContainer, hostConfig, lookAt, startContainer } from './containers.js'
 import { ask, oneLine, send } from './engine.js'
 import { contentOf } from './frames.js'
@@ -58,6 +59,14 @@ export function aliasesOf({ image, wish }: Service): string[] {
   return [...new Set(names)].filter(name => HOST_NAME.test(name) && name !== 'localhost')
 }
 
+/** The variables of the job, and over them those of the service. */
+function valuesOf({ variables = [] }: ContainerWish, values: Map<string, string>): Map<string, string> {
+  const own = variables.map(
+    ({ key, value, raw }) => [key, raw ? value : expand(value, name => values.get(name))] as const
+  )
+  return new Map([...values, ...own])
+}
+
 /** Starts a service after the `earlier` ones. Throws EngineAway, EngineRefused and StageFailure. */
 export async function startService(
   service: Service,
@@ -75,7 +84,7 @@ export async function startService(
     ...(wish.command && { Cmd: wish.command }),
     HostConfig: { ...hostConfig(network, memory), ExtraHosts: hostsOf(earlier), LogConfig: log }
   }
-  const wanted = { image, entrypoint: null, values, network }
+  const wanted = { image, entrypoint: null, values: valuesOf(wish, values), network }
   const id = await createContainer(room, `${room.name}-${earlier.length + 1}`, wanted, signal, own, aliases)
   await startContainer(id, `the service ${image.reference.full}`, signal)
   const { NetworkSettings } = await lookAt(id, signal)
