@@ -9,22 +9,39 @@ import { ask, createProject } from './lib/rest.js'
 import { seedIssues } from './lib/seed.js'
 
 const CREATE_LIMIT = 500
+const NOTE_LIMIT = 700
 const ISSUES = 1_000_000
 const WRITERS = 50
+/** Each writer writes about another issue: writers of one wait for each other. */
+const FIRST_NOTED = 1000
 
-async function measureCreation({ port, parts, admin }: Prepared, project: number): Promise<void> {
-  const body = JSON.stringify({ title: 'An issue of a writer', description: 'what there is to do' })
-  const request = `POST /api/v3/projects/${project}/issues HTTP/1.1\r\nhost: localhost\r\nprivate-token: ${admin.token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
-  const { perSecond, ...detail } = await rate({ port, requests: [request], connections: WRITERS, parts, rounds: 3 })
-  report({
-    name: `issues, created by ${WRITERS} writers in one project`,
-    value: perSecond,
-    unit: 'requests/s',
-    limit: CREATE_LIMIT,
-    better: 'higher',
-    detail
-  })
+function post(path: string, { token }: Prepared['admin'], record: object): string {
+  const body = JSON.stringify(record)
+  return `POST /api/v3${path} HTTP/1.1\r\nhost: localhost\r\nprivate-token: ${token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
+
+async function measureWriters(appliance: Prepared, name: string, requests: readonly string[], limit: number) {
+  const { port, parts } = appliance
+  const { perSecond, ...detail } = await rate({ port, requests, connections: WRITERS, parts, rounds: 3 })
+  report({ name, value: perSecond, unit: 'requests/s', limit, better: 'higher', detail })
+}
+
+async function measureWrites(appliance: Prepared, issues: string): Promise<void> {
+  const { admin } = appliance
+  const issue = post(issues, admin, { title: 'An issue of a writer', description: 'what there is to do' })
+  await measureWriters(appliance, `issues, created by ${WRITERS} writers in one project`, [issue], CREATE_LIMIT)
+  const [first] = await ask<{ id: number }[]>(appliance, 'GET', `${issues}?sort=asc&per_page=1`)
+  const notes = Array.from({ length: WRITERS }, (_, at) =>
+    post(`${issues}/${(first?.id ?? 0) + FIRST_NOTED + at}/notes`, admin, { body: 'What a writer has to say' })
+  )
+  await measureWriters(appliance, `notes, created by ${WRITERS} writers`, notes, NOTE_LIMIT)
+}
+
+/** A path for each of some pages that lie nowhere near each other, when the path leaves its page open. */
+const pagesOf = (path: string, last: number): string[] =>
+  path.endsWith('PAGE')
+    ? Array.from({ length: 500 }, (_, at) => path.replace('PAGE', String(1 + ((at * 7919) % last))))
+    : [path]
 
 async function measure(appliance: Prepared): Promise<void> {
   const project = await createProject(appliance, 'planned')
@@ -38,6 +55,7 @@ async function measure(appliance: Prepared): Promise<void> {
     ['page 1,000', `${issues}?page=1000`],
     ['the last page', `${issues}?page=${last}`],
     ['the page in the middle', `${issues}?page=${last / 2}`],
+    ['pages far from each other', `${issues}?page=PAGE`],
     ['open ones', `${issues}?state=opened`],
     ['closed ones, by their change, the oldest first', `${issues}?state=closed&order_by=updated_at&sort=asc`],
     ['with a frequent label', `${issues}?labels=frequent`],
@@ -51,11 +69,11 @@ async function measure(appliance: Prepared): Promise<void> {
   ]
   for (const [name, path] of lists) {
     if (only && !name.includes(only)) continue
-    const request = get(`/api/v3${path}`, appliance.admin.token)
+    const request = pagesOf(path, last).map(each => get(`/api/v3${each}`, appliance.admin.token))
     await measureList(appliance, { name: `issues, ${name}`, request, rounds: 3 })
   }
   await ask(appliance, 'GET', `/projects/${project.id}/labels`)
-  await measureCreation(appliance, project.id)
+  await measureWrites(appliance, issues)
 }
 
 await withAppliance({}, measure)

@@ -1,6 +1,7 @@
 // Measures merge requests: merges of small changes one after another, the changes of merge requests of 200 files, and lists of 20
 // with 200k merge requests of one project in the database.
-import { execute } from '../src/db/sql.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { execute, row } from '../src/db/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { percentile, report } from './lib/figure.js'
 import { measureList } from './lib/lists.js'
@@ -11,6 +12,8 @@ const MERGES = 60
 const LARGE = 12
 const FILES = 200
 const SEEDED = 200_000
+const LOOKS = 20
+const PATIENCE_MS = 10_000
 
 interface Made {
   readonly id: number
@@ -53,6 +56,42 @@ async function measureMerges(appliance: Prepared, project: ProjectRecord): Promi
     took.push(await timed(() => ask(appliance, 'PUT', `/projects/${project.id}/merge_requests/${id}/merge`)))
   }
   tell('merge of a small change', took, 0.5, 60)
+}
+
+/** Milliseconds from the answer of `push` until the merge request is in the state that only the new commits bring about. */
+async function knownAfter(id: number, push: () => Promise<unknown>, state: string): Promise<number> {
+  await push()
+  const answered = performance.now()
+  while (!(await row(`select id from merge_requests where id = ? and ${state}`, [id]))) {
+    if (performance.now() - answered > PATIENCE_MS) throw new Error(`merge request ${id} is not ${state}`)
+    await sleep(2)
+  }
+  return performance.now() - answered
+}
+
+/** A push to the source makes a conflict go, and one to the target makes one come: the state shows that both were looked at. */
+async function measureMergeability(appliance: Prepared, project: ProjectRecord): Promise<void> {
+  const took = { source: [] as number[], target: [] as number[] }
+  for (let number = 0; number < LOOKS; number++) {
+    const branch = `looked-${number}`
+    const path = `${branch}/folder-0/file-0.txt`
+    const { id } = await make(appliance, project, branch, 1)
+    const conflict = () => commitFile(appliance, project, path, `another text ${number}\n`)
+    const remove = () =>
+      ask(appliance, 'POST', `/projects/${project.id}/repository/commits`, {
+        branch_name: branch,
+        commit_message: 'Remove',
+        actions: [
+          { action: 'delete', file_path: path },
+          { action: 'create', file_path: `${branch}.txt`, content: 'another file' }
+        ]
+      })
+    await knownAfter(id, async () => undefined, "merge_status = 'can_be_merged'")
+    took.target.push(await knownAfter(id, conflict, "merge_status = 'cannot_be_merged'"))
+    took.source.push(await knownAfter(id, remove, "merge_status = 'can_be_merged'"))
+  }
+  tell('mergeability after a push to the source', took.source, 0.9, 200)
+  tell('mergeability after a push to the target', took.target, 0.9, 200)
 }
 
 async function measureChanges(appliance: Prepared, project: ProjectRecord): Promise<void> {
@@ -100,6 +139,7 @@ async function measure(appliance: Prepared): Promise<void> {
   const project = await createProject(appliance, 'reviewed')
   await commitFile(appliance, project, 'README', 'read me\n')
   await measureMerges(appliance, project)
+  await measureMergeability(appliance, project)
   await measureChanges(appliance, project)
   await measureLists(appliance, project)
 }

@@ -169,7 +169,6 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'queue/wake', 'closed when the command ends'],
   ['cli', 'runner/sandbox', '`doctor` tries the sandbox'],
   ['cli', 'runner/docker/engine', '`doctor` tells an engine that is away from one that refuses'],
-  ['cli', 'runner/docker/images', '`doctor` reads the name of the image'],
   ['cli', 'runner/docker/version', '`doctor` asks the engine what it is'],
   ['cli', 'webhooks/events', '`hooks events` lists them'],
   ['cli', 'webhooks/operations', '`hooks events` tells what emits each'],

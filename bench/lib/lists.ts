@@ -9,14 +9,15 @@ const SAMPLE = 100
 
 export interface List {
   readonly name: string
-  /** The whole request, as bytes on the wire. */
-  readonly request: string
+  /** The whole request, as bytes on the wire; or several, which are sent in turn. */
+  readonly request: string | readonly string[]
   readonly rounds?: number
 }
 
 export async function measureList({ port, parts }: Prepared, { name, request, rounds }: List): Promise<void> {
-  const { perSecond, ...detail } = await rate({ port, requests: [request], connections: 16, parts, rounds })
-  const statements = await statementsOf(port, request)
+  const requests = typeof request === 'string' ? [request] : request
+  const { perSecond, ...detail } = await rate({ port, requests, connections: 16, parts, rounds })
+  const statements = await statementsOf(port, requests)
   report({
     name,
     value: perSecond,
@@ -28,12 +29,12 @@ export async function measureList({ port, parts }: Prepared, { name, request, ro
 }
 
 /** How many statements the database counts for a request. */
-async function statementsOf(port: number, request: string): Promise<number> {
+async function statementsOf(port: number, requests: readonly string[]): Promise<number> {
   const before = await statementCount()
   let asked = 0
   const until = performance.now() + 1000
   while (asked < SAMPLE && performance.now() < until) {
-    asked += (await burst({ port, requests: [request], connections: 1, milliseconds: 100 })).count
+    asked += (await burst({ port, requests, connections: 1, milliseconds: 100 })).count
   }
   return Math.round(((await statementCount()) - before) / asked)
 }

@@ -21,3 +21,6 @@ export const transactionNamespace = {
 
 /** Returns the transaction of the caller, or undefined. */
 export const currentTransaction = () => scopes.getStore()?.transaction
+
+/** How often this process has written. A count that runs since the last time has seen all of it. */
+export const written = { times: 0 }

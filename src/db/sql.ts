@@ -5,7 +5,7 @@ import { isShowable } from '../lib/moment.js'
 import { pool } from './connection.js'
 import { isDatabaseAway, translate } from './failure.js'
 import { noteAnswer } from './presence.js'
-import { currentTransaction } from './scope.js'
+import { currentTransaction, written } from './scope.js'
 import { StatementTimeout, statementClock } from './statement-limit.js'
 
 export type Value = string | number | boolean | bigint | Date | Buffer | null
@@ -29,8 +29,10 @@ export async function row<T>(sql: string, values: readonly Value[] = []): Promis
 }
 
 /** Runs an INSERT, UPDATE or DELETE. Throws Unavailable when the database cannot be reached. */
-export function execute(sql: string, values: readonly Value[] = []): Promise<ResultSetHeader> {
-  return send<ResultSetHeader>(sql, values)
+export async function execute(sql: string, values: readonly Value[] = []): Promise<ResultSetHeader> {
+  const done = await send<ResultSetHeader>(sql, values)
+  written.times += 1
+  return done
 }
 
 const BATCH = 1000

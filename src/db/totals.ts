@@ -2,6 +2,7 @@
 // long as nothing has changed that the audit knows: memberships, visibility, projects, groups, users and settings. What it
 // does not know, such as a new build, a kept total shows after at most 5 seconds. Small totals are counted at every call.
 import { LRUCache } from 'lru-cache'
+import { written } from './scope.js'
 import { row, type Value } from './sql.js'
 import { afterCommit } from './transact.js'
 
@@ -21,6 +22,7 @@ interface Count {
   readonly total: Promise<number>
   readonly change: string | undefined
   readonly begun: number
+  readonly written: number
 }
 
 /** The keys of totals that were large, and the counts that run. */
@@ -44,7 +46,7 @@ export async function countTotal(sql: string, values: readonly Value[]): Promise
   const running = counting.get(key)
   if (running && running.change === change && isShared(key, running)) return running.total
   const total = count(sql, values)
-  const mine = { total, change, begun: performance.now() }
+  const mine = { total, change, begun: performance.now(), written: written.times }
   counting.set(key, mine)
   try {
     const counted = await total
@@ -58,7 +60,8 @@ export async function countTotal(sql: string, values: readonly Value[]): Promise
   }
 }
 
-const isShared = (key: string, { begun }: Count) => large.has(key) || performance.now() - begun > LONG_MS
+const isShared = (key: string, running: Count) =>
+  large.has(key) || running.written === written.times || performance.now() - running.begun > LONG_MS
 
 async function count(sql: string, values: readonly Value[]): Promise<number> {
   const found = await row<{ total: number }>(sql, values)

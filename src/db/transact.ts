@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sequelize, Transaction } from 'sequelize'
 import { isDatabaseAway, isRetriable, translate } from './failure.js'
-import { currentTransaction, type Scope, scopes } from './scope.js'
+import { currentTransaction, type Scope, scopes, written } from './scope.js'
 
 const TRIES = 6
 
@@ -46,6 +46,7 @@ async function once<T>(fn: () => Promise<T>): Promise<T> {
     throw error
   }
   await transaction.commit()
+  written.times += 1
   for (const call of scope.afterCommit) call()
   return result
 }

@@ -3,6 +3,7 @@
 // write is there when the client has its answer, and no order of jobs changes it.
 import { randomUUID } from 'node:crypto'
 import { enqueueAll } from '../../queue/enqueue.js'
+import type { RecordTexts } from '../../text/mentions.js'
 import type { AccountHappening } from './account-happenings.js'
 import type { BuildSnapshot, PipelineSnapshot } from './ci-snapshots.js'
 import type { Doer } from './doers.js'
@@ -159,6 +160,8 @@ export interface Heard<Kind extends HappeningKind | Instant['kind']> {
   readonly at: Date
   readonly happening: Extract<Happening | Instant, { readonly kind: Kind }>
   readonly text: Kind extends TextKind ? WrittenText : undefined
+  /** The texts of a new issue, when the rule has them: listeners need not read them again. */
+  readonly texts?: RecordTexts
 }
 
 /**
@@ -180,11 +183,11 @@ const URGENT = { kinds: new Set<HappeningKind>(['ref.changed']), priority: 50 }
 type ToldAlone = Exclude<Happening, { readonly kind: TextKind }>
 
 /** Tells a happening. Call it in the transaction of the change. */
-export const tell = (happening: ToldAlone): Promise<void> => tellAll([happening])
+export const tell = (happening: ToldAlone, texts?: RecordTexts): Promise<void> => pass([happening], { texts })
 
 /** Tells that a text was written. Call it in the transaction of the change. */
 export const tellText = (happening: Extract<Happening, { readonly kind: TextKind }>, text: WrittenText) =>
-  pass([happening], text)
+  pass([happening], { text })
 
 /** Tells many happenings, with one statement for every 500. Call it in the transaction of the change. */
 export const tellAll = (happenings: readonly ToldAlone[]): Promise<void> => pass(happenings)
@@ -193,7 +196,12 @@ export const tellAll = (happenings: readonly ToldAlone[]): Promise<void> => pass
 export const tellAtOnce = (instant: Instant): Promise<void> =>
   hear([{ id: randomUUID(), at: new Date(), happening: instant, text: undefined }])
 
-async function pass(happenings: readonly Happening[], text?: WrittenText): Promise<void> {
+interface Texts {
+  readonly text?: WrittenText | undefined
+  readonly texts?: RecordTexts | undefined
+}
+
+async function pass(happenings: readonly Happening[], { text, texts }: Texts = {}): Promise<void> {
   const at = new Date()
   const told = happenings.map(happening => ({ id: randomUUID(), at: at.toISOString(), happening }))
   const isUrgent = ({ happening: { kind } }: { happening: Happening }) => URGENT.kinds.has(kind)
@@ -202,7 +210,7 @@ async function pass(happenings: readonly Happening[], text?: WrittenText): Promi
     'happening.told',
     told.filter(each => !isUrgent(each))
   )
-  await hear(told.map(({ id, happening }) => ({ id, at, happening, text })))
+  await hear(told.map(({ id, happening }) => ({ id, at, happening, text, ...(texts && { texts }) })))
 }
 
 interface HeardOfAny extends Omit<Heard<HappeningKind>, 'happening' | 'text'> {

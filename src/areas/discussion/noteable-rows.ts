@@ -17,10 +17,15 @@ const TABLES: { readonly [Type in NoteableType]: string } = {
 export async function touchNoteable({ type, id }: Pick<Noteable, 'type' | 'id'>, userId: number): Promise<void> {
   if (type !== 'Snippet') {
     await addParticipants({ type, id }, [userId])
-    await execute(`update ${TABLES[type]} set updated_at = greatest(updated_at, ?) where id = ?`, [new Date(), id])
+    const { affectedRows } = await execute(
+      `update ${TABLES[type]} set updated_at = greatest(updated_at, ?) where id = ?`,
+      [new Date(), id]
+    )
     moved(type)
+    // A row that stays as it was is not counted.
+    if (affectedRows > 0) return
   }
-  // A lock that is there already, but for a snippet: what is deleted at this moment takes no more notes.
+  // What is deleted at this moment takes no more notes.
   if (!(await row(`select id from ${TABLES[type]} where id = ? lock in share mode`, [id]))) throw new NotFound('Note')
 }
 

@@ -3,6 +3,7 @@
 import { moved } from '../../db/places.js'
 import { row } from '../../db/sql.js'
 import { type Happening, tell } from '../activity/happenings.js'
+import type { IssueRow } from './issues.queries.js'
 
 export type ToldIssue = Extract<Happening, { kind: 'issue.changed' }>
 /** What an update has changed; empty when it set what was there already. */
@@ -22,4 +23,22 @@ export async function tellIssue({ issueId, ...told }: Told): Promise<void> {
   )
   moved('Issue')
   if (issue) await tell({ kind: 'issue.changed', ...told, issue: { ...issue, confidential: issue.confidential === 1 } })
+}
+
+/** Tells that an issue was made, which the rule knows as it is. */
+export async function tellNewIssue(issue: IssueRow): Promise<void> {
+  const { id, iid, project_id, title, description, state, author_id, assignee_id, milestone_id, due_date } = issue
+  const { updated_by_id, moved_to_id, time_estimate, lock_version, created_at, updated_at } = issue
+  const plan = { author_id, assignee_id, milestone_id, due_date, updated_by_id, moved_to_id, time_estimate }
+  const snapshot = { id, iid, project_id, title, state, confidential: issue.confidential === 1, ...plan }
+  moved('Issue')
+  await tell(
+    {
+      kind: 'issue.changed',
+      action: 'open',
+      by: author_id,
+      issue: { ...snapshot, lock_version, created_at, updated_at }
+    },
+    { title, description }
+  )
 }

@@ -43,7 +43,7 @@ export async function listProjectIssues(
   if (labelled.length === 0 || iid || step) return listOf([plain], query, actor, countAll('issues i', where))
   if (orderOf(query) === 'created') {
     const sources = labels.map(label => withLabel(label, { project: project.id, others }))
-    return listOf(sources, query, actor, countWithLabels(labels, and(of, ...others), project.id))
+    return listOf(sources, query, actor, countWithLabels(labels, project.id, others))
   }
   // No index has what has a label by its change. The others hold for few more, so they do not change the choice.
   const found = withLabels(labels)
@@ -67,7 +67,7 @@ function withLabel(label: number, { project, others }: { project: number; others
   const from = 'label_links k force index (label_links_place)'
   return {
     // Without other conditions the index has all that is asked.
-    from: rest.sql === and().sql ? from : `${from} straight_join issues i on i.id = k.target_id`,
+    from: rest.sql === ALL.sql ? from : `${from} straight_join issues i on i.id = k.target_id`,
     where: and(linked, rest),
     at: 'k.of_created_at',
     id: 'k.target_id',
@@ -75,18 +75,15 @@ function withLabel(label: number, { project, others }: { project: number; others
   }
 }
 
-function countWithLabels(labels: readonly number[], { sql, values }: Fragment, project: number): Promise<number> {
-  const [label] = labels
-  if (label === undefined) return Promise.resolve(0)
-  if (sql === 'i.project_id = ?' && labels.length === 1) {
-    return countTotal(
-      `select count(*) as total from label_links k force index (label_links_place)
-       where k.label_id = ? and k.target_type = 'Issue' and k.of_project = ?`,
-      [label, project]
-    )
-  }
-  const found = withLabels(labels)
-  return countAll(found.sql, { sql, values: [...found.values, ...values] })
+function countWithLabels(labels: readonly number[], project: number, others: readonly Fragment[]): Promise<number> {
+  if (labels.length === 0) return Promise.resolve(0)
+  const rest = and(...others)
+  const joined = rest.sql === ALL.sql ? '' : 'straight_join issues i on i.id = k.target_id'
+  return countTotal(
+    `select count(${labels.length === 1 ? '*' : 'distinct k.target_id'}) as total from label_links k force index (label_links_place) ${joined}
+     where k.label_id in (${marks(labels)}) and k.target_type = 'Issue' and k.of_project = ? and ${rest.sql}`,
+    [...labels, project, ...rest.values]
+  )
 }
 
 /** The issues that have one of these labels, each once: found by the labels, then by their ids. */
@@ -185,8 +182,8 @@ const MOST_SOURCES = 100
 /** The labels with these titles that issues of an author have: an index gives the labels of the author without their links. */
 async function labelsOfAuthor(author: number, titles: readonly string[]): Promise<number[]> {
   const found = await rows<{ id: number }>(
-    `select l.id from (select distinct k.label_id from label_links k force index (label_links_author)
-       where k.of_author = ? and k.target_type = 'Issue') used join labels l on l.id = used.label_id
+    `select l.id from (select k.label_id from label_links k force index (label_links_author)
+       where k.of_author = ? and k.target_type = 'Issue' group by k.of_author, k.target_type, k.label_id) used join labels l on l.id = used.label_id
      where l.title in (${marks(titles)}) order by l.id`,
     [author, ...titles]
   )

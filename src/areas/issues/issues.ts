@@ -1,5 +1,5 @@
 // Issues: every write of one. Moving one is in move.ts.
-import type { Actor } from '../../access/actor.js'
+import type { Actor, ActorUser } from '../../access/actor.js'
 import { askerOf } from '../../access/actor.js'
 import { authorizeProject, may } from '../../access/authorize.js'
 import { authorizeRecord } from '../../access/records.js'
@@ -11,10 +11,11 @@ import { BadParameters, NotFound } from '../../errors.js'
 import { addedMentions, type RecordTexts, textOf } from '../../text/mentions.js'
 import { addLabels, labelsFor, replaceLabels } from '../labels/label-links.js'
 import { withCommands } from '../participation/descriptions.js'
+import type { ShownColumns } from '../participation/readings.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { titleOf } from './follow-ups.js'
 import { countIssue, recountIssue } from './issue-counts.js'
-import { type IssueChanges, tellIssue } from './issue-happenings.js'
+import { type IssueChanges, tellIssue, tellNewIssue } from './issue-happenings.js'
 import { type IssueValues, readTime, readValues } from './issue-values.js'
 import { findIssue, type IssueRow, requireIssue } from './issues.queries.js'
 import { type IssueBody, IssueChange } from './issues.schema.js'
@@ -26,29 +27,78 @@ export interface NewIssue extends IssueValues {
   readonly state?: string
   readonly timeEstimate?: number
   readonly createdAt?: Date
+  readonly updatedAt?: Date
 }
 
+/** What a new issue shows that has no label: nobody has written about it or given it an award, and its author takes part. */
+const SHOWN_OF_NEW: ShownColumns = { labels: null, user_notes_count: null, votes: null, subscribed: 1 }
+
 /** Creates an issue. Throws Invalid or BadParameters. */
-export async function createIssue(project: ProjectRow, asked: IssueBody, actor: Actor): Promise<IssueRow> {
+export async function createIssue(
+  project: ProjectRow,
+  asked: IssueBody,
+  actor: Actor
+): Promise<IssueRow & Partial<ShownColumns>> {
   const author = askerOf(actor)
   const given = { ...asked, title: await titleOf(project, asked, actor) }
   const { merge_request_for_resolving_discussions: _, ...body } = await withCommands('Issue', project, given, actor)
   const createdAt = readTime('created_at', body.created_at, project, actor)
   const { title = '', ...values } = await readValues(project, body, actor)
   const iid = await nextNumber(project.id, 'issue')
-  const id = await transact(async () => {
+  const made = await transact(async () => {
     if (!(await holdProject(project.id))) throw new NotFound('Project')
-    const labels = await labelsFor(project, values.labels ?? [], { create: may(actor, 'label.write', project) })
-    const issue = { ...values, title, authorId: author.id, ...(createdAt && { createdAt }) }
-    const made = await insertIssue(project.id, iid, issue, labels)
-    await tellIssue({ action: 'open', issueId: made, by: author.id })
-    await countIssue(project.id, { open: true, confidential: values.confidential ?? false }, 1, {
-      youngest: !createdAt
-    })
-    return made
+    const titles = values.labels ?? []
+    const labels =
+      titles.length > 0 ? await labelsFor(project, titles, { create: may(actor, 'label.write', project) }) : []
+    const now = new Date()
+    const issue = { ...values, title, authorId: author.id, createdAt: createdAt ?? now, updatedAt: now }
+    const id = await insertIssue(project.id, iid, issue, labels)
+    const row = rowOfNew(project, { ...issue, id, iid }, author)
+    await tellNewIssue(row)
+    const counted = { open: true, confidential: values.confidential ?? false }
+    await countIssue(project.id, counted, 1, { youngest: !createdAt })
+    return labels.length === 0 ? { ...row, ...SHOWN_OF_NEW } : row
   })
-  return foundAgain(id)
+  // The names of an assignee have to be read, and whoever is acted for may be blocked.
+  return made.assignee_id === null && actor.sudoer === null ? made : foundAgain(made.id)
 }
+
+interface Inserted extends NewIssue {
+  readonly id: number
+  readonly iid: number
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+/** The row as a statement would give it, but for the names of an assignee. */
+const rowOfNew = (project: ProjectRow, issue: Inserted, author: ActorUser): IssueRow => ({
+  id: issue.id,
+  iid: issue.iid,
+  project_id: project.id,
+  title: issue.title,
+  description: issue.description ?? null,
+  state: 'opened',
+  confidential: issue.confidential ? 1 : 0,
+  author_id: author.id,
+  assignee_id: issue.assigneeId ?? null,
+  milestone_id: issue.milestoneId ?? null,
+  due_date: issue.dueDate ?? null,
+  updated_by_id: null,
+  moved_to_id: null,
+  time_estimate: 0,
+  total_time_spent: 0,
+  lock_version: 0,
+  created_at: issue.createdAt,
+  updated_at: issue.updatedAt,
+  project_path: project.path,
+  namespace_path: project.namespace_path,
+  author_name: author.name,
+  author_username: author.username,
+  author_state: 'active',
+  assignee_name: null,
+  assignee_username: null,
+  assignee_state: null
+})
 
 /** Inserts the row of an issue with its labels. Call it inside `transact`, and count it at the end. */
 export async function insertIssue(
@@ -74,7 +124,7 @@ export async function insertIssue(
       issue.dueDate ?? null,
       issue.timeEstimate ?? 0,
       issue.createdAt ?? now,
-      now
+      issue.updatedAt ?? now
     ]
   )
   await addLabels('Issue', insertId, labelIds)

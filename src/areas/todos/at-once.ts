@@ -20,9 +20,10 @@ interface Change {
   readonly changes: Changes
   readonly assigneeId: number | null
   readonly cause: string
+  readonly texts?: RecordTexts | undefined
 }
 
-async function onChange({ target, action, by, changes, assigneeId, cause }: Change): Promise<void> {
+async function onChange({ target, action, by, changes, assigneeId, cause, texts }: Change): Promise<void> {
   // A command has no user.
   if (by === null) return
   const isEdit = EDITS.some(name => changes[name] !== undefined)
@@ -32,7 +33,8 @@ async function onChange({ target, action, by, changes, assigneeId, cause }: Chan
     await addTodos({ userIds: [assigneeId], authorId: by, target, action: 'assigned', cause })
   }
   // An edit calls those alone whom it adds.
-  const names = isNew ? await mentionedIn(target) : (changes.named ?? [])
+  const ofNew = () => (texts ? mentionsOf(textOf(texts)) : mentionedIn(target))
+  const names = isNew ? await ofNew() : (changes.named ?? [])
   await mentionPeople({ target, authorId: by, names, cause })
 }
 
@@ -70,11 +72,11 @@ async function onEdit(heard: readonly Heard<'note.edited'>[]): Promise<void> {
 
 addListenerAtOnce({
   'issue.changed': async heard => {
-    for (const { id: cause, happening } of heard) {
+    for (const { id: cause, happening, texts } of heard) {
       const { issue, action, by, changes = {} } = happening
       const target = { type: 'Issue', id: issue.id, projectId: issue.project_id } as const
       if (issue.confidential || changes.confidential !== undefined) forgetLists()
-      await onChange({ target, action, by, changes, assigneeId: issue.assignee_id, cause })
+      await onChange({ target, action, by, changes, assigneeId: issue.assignee_id, cause, texts })
     }
   },
   'merge_request.changed': async heard => {

@@ -11,7 +11,7 @@ import { plansOf } from '../../helpers/plans.js'
 import { countStatements } from '../../helpers/statements.js'
 
 const app = await testApp(t)
-const COUNT = 1200
+const COUNT = 900
 const project = await app.make.project()
 const place = await projectRow(project)
 const developer = await app.make.member(project, DEVELOPER)
@@ -110,7 +110,7 @@ t.test('pages with a label are read in the order of an index', async t => {
 })
 
 t.test('each page of a project is what the plain statement gives', async t => {
-  for (let step = 0; step < 40; step++) {
+  for (let step = 0; step < 20; step++) {
     if (step > 0) await change()
     for (const user of [project.owner, guest]) {
       for (let look = 0; look < 3; look++) {
@@ -130,7 +130,7 @@ t.test('each page of a project is what the plain statement gives', async t => {
 })
 
 t.test('each page of what a user has made is what the plain statement gives', async t => {
-  for (let step = 0; step < 15; step++) {
+  for (let step = 0; step < 8; step++) {
     if (step > 0) await change()
     for (let look = 0; look < 3; look++) {
       const query = { ...randomQuery(), labels: oneOf(['a', 'b', 'a,b']) }

@@ -22,6 +22,7 @@ import { factory, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 import { beginBuild, endBuild, makePipeline, newestBuild, pipelineOf, type TestBuild } from '../builds/make-builds.js'
 import { runBuild } from '../environments/make-environments.js'
+import { INFO } from '../runners/stock-runner.js'
 import { makeVariable } from '../variables/make-variables.js'
 
 const app = await testApp(t)
@@ -33,7 +34,7 @@ async function described(build: TestBuild | undefined) {
   const description = await describeBuild(await beginBuild(build), await builtInRunner())
   if (!description) throw new Error('no description')
   const values = new Map(description.variables.map(({ key, value }) => [key, value]))
-  return { description, values, document: jobDocument(description) }
+  return { description, values, document: jobDocument(description, INFO) }
 }
 
 /** Ends a build that reports variables. */
