@@ -112,7 +112,7 @@ export function findSuccessfulBuild(projectId: number, ref: string, name: string
      where b.project_id = ? and b.ref = ? and b.name = ? and b.status = 'success'
        and b.pipeline_id = (select max(m.id) from pipelines m
          where m.project_id = b.project_id and m.ref = b.ref and m.status = 'success'
-           and m.source <> 'parent_pipeline')
+           and m.is_child = false)
      order by b.id desc limit 1`,
     [projectId, ref, name]
   )

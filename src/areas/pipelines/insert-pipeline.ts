@@ -81,8 +81,8 @@ export async function insertPipeline(
   const now = new Date()
   const { insertId } = await execute(
     `insert into pipelines (project_id, ref_change_id, ref, tag, sha, before_sha, status, source, yaml_errors, user_id,
-       committed_at, finished_at, created_at, updated_at, each_build, on_new_commit, stops_on_failure, name)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       committed_at, finished_at, created_at, updated_at, each_build, on_new_commit, stops_on_failure, name, is_child)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       pipeline.projectId,
       pipeline.refChangeId,
@@ -101,7 +101,8 @@ export async function insertPipeline(
       plan?.builds.some(goesByItself) ?? false,
       plan && actionOf(plan),
       plan?.stopsOnFailure ?? false,
-      plan?.name ?? null
+      plan?.name ?? null,
+      pipeline.source === 'parent_pipeline'
     ]
   )
   return insertId

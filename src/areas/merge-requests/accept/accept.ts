@@ -77,7 +77,7 @@ export interface HeadPipeline {
 export const headPipeline = (found: MergeRequestRow): Promise<HeadPipeline | undefined> =>
   row<HeadPipeline>(
     `select id, status from pipelines where project_id = ? and sha = ? and ref = ? and tag = false
-       and source <> 'parent_pipeline' order by id desc limit 1`,
+       and is_child = false order by id desc limit 1`,
     [found.source_project_id, found.head_sha ?? '', found.source_branch]
   )
 

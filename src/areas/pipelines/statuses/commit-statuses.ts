@@ -90,7 +90,7 @@ async function ensurePipeline(project: ProjectRow, place: Place, origin: Origin)
 
 async function newestPipeline(projectId: number, { commit, ref }: Place): Promise<number | null> {
   const found = await row<{ id: number | null }>(
-    `select max(id) as id from pipelines where project_id = ? and sha = ? and ref = ? and source <> 'parent_pipeline'`,
+    `select max(id) as id from pipelines where project_id = ? and sha = ? and ref = ? and is_child = false`,
     [projectId, commit.id, ref]
   )
   return found?.id ?? null
