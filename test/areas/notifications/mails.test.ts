@@ -464,9 +464,13 @@ t.test('a text of mentions up to its limit reaches those whom it names, and harm
   const statements = await countStatements(async () => t.equal((await create(names(262_144))).statusCode, 201))
   t.ok(statements < 40, 'names are looked up in thousands')
   await app.as(owner).post(`${path}/issues`, { title: 'next', assignee_id: bob.id })
+  // One of the names is @all.
   t.same(await mailed(people), [
     'issue ann mentioned',
     'issue bob assignee',
+    'issue bob mentioned',
+    'issue custom mentioned',
+    'issue mention mentioned',
     'issue watcher watcher',
     'issue watcher watcher'
   ])

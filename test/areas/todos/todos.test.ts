@@ -283,10 +283,11 @@ const FINISHES: readonly Finish[] = [
 ]
 
 async function milestoneOf(project: TestProject): Promise<number> {
+  const sql = 'select coalesce(max(iid), 0) + 1 as iid from milestones where project_id = ?'
+  const next = await row<{ iid: number }>(sql, [project.id])
   const { insertId } = await execute(
-    `insert into milestones (project_id, iid, title, created_at, updated_at)
-     select ?, coalesce(max(iid), 0) + 1, uuid(), now(), now() from milestones where project_id = ?`,
-    [project.id, project.id]
+    'insert into milestones (project_id, iid, title, created_at, updated_at) values (?, ?, uuid(), now(), now())',
+    [project.id, next?.iid ?? 1]
   )
   return insertId
 }
