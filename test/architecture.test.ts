@@ -59,7 +59,8 @@ const AREAS = [
   'repository',
   'history',
   'archives',
-  // CI. The rules of a CI file see the variables of the project.
+  // CI. The rules of a CI file see the variables of the project, and it may include templates.
+  'templates',
   'variables',
   'pipelines',
   'builds',
@@ -82,7 +83,6 @@ const AREAS = [
   'notifications',
   'accounts',
   // Administration.
-  'templates',
   'broadcasts',
   'jobs',
   // What goes through all of them.
@@ -169,7 +169,6 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'queue/wake', 'closed when the command ends'],
   ['cli', 'runner/sandbox', '`doctor` tries the sandbox'],
   ['cli', 'runner/docker/engine', '`doctor` tells an engine that is away from one that refuses'],
-  ['cli', 'runner/docker/images', '`doctor` reads the name of the image'],
   ['cli', 'runner/docker/version', '`doctor` asks the engine what it is'],
   ['cli', 'webhooks/events', '`hooks events` lists them'],
   ['cli', 'webhooks/operations', '`hooks events` tells what emits each'],

@@ -13,6 +13,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'areas/backup/unit Totals': 'counted up with each file',
   'areas/project-archives/loading Loading': 'filled record by record',
   'areas/runners/outside/masked-traces OpenTrace': 'goes on with each request',
+  'areas/runners/outside/take Asking': 'keeps the value of its last search in vain',
   'ci/config Messages': 'collected while the file is read',
   'ci/load-yaml Context': 'counts down with each value',
   'ci/pattern Budget': 'counts down with each instruction',

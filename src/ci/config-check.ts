@@ -9,6 +9,8 @@ const EXPRESSION_LIMIT = 200
 const isExpression = (entry: string) => entry.startsWith('/')
 /** Different files whose content makes keys of caches: each is looked up for each pipeline. */
 const KEY_FILE_LIMIT = 100
+/** Different refs that `changes` compares with. */
+const COMPARED_LIMIT = 10
 /** Needs of all jobs together, with those that `parallel` makes. */
 const NEED_LIMIT = 20_000
 
@@ -33,6 +35,9 @@ export function checkConfig(config: CiConfig, report: Report): void {
   if (keyFiles > KEY_FILE_LIMIT) {
     report('jobs', `have caches whose keys name ${keyFiles} files, more than ${KEY_FILE_LIMIT}`)
   }
+  const rules = [...(config.workflow.rules ?? []), ...config.jobs.flatMap(job => job.rules ?? [])]
+  const compared = new Set(rules.flatMap(({ compareTo }) => compareTo ?? [])).size
+  if (compared > COMPARED_LIMIT) report('rules', `compare with ${compared} refs, more than ${COMPARED_LIMIT}`)
   for (const job of firstOfEach(config.jobs)) {
     const tell = (problem: string) => report(`${printable(job.name)} job:`, problem)
     if (!stageOf.has(job.stage))

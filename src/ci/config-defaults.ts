@@ -88,8 +88,8 @@ export function readDefaults(root: Section): Shared {
   return choose(readShared(section), ofRoot, key => given(section, key) !== undefined)
 }
 
-/** Not specified: a job may have the name of a later key. What has a script is a job. */
-export const isJob = (value: unknown): boolean => value instanceof Map && value.has('script')
+/** Not specified: a job may have the name of a later key. What has a script, or starts a pipeline, is a job. */
+export const isJob = (value: unknown): boolean => value instanceof Map && (value.has('script') || value.has('trigger'))
 
 /** The values of a job: its own for the keys that it has, and those that it inherits. */
 export function withDefaults(section: Section, defaults: Defaults): Shared {

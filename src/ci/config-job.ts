@@ -18,6 +18,7 @@ import { readEnvironment } from './keys/environment.js'
 import { readNeeds } from './keys/needs.js'
 import { expandParallel } from './keys/parallel.js'
 import { readStartIn } from './keys/timing.js'
+import { readTrigger } from './keys/trigger.js'
 import { patternProblem } from './refs.js'
 import { readRules } from './rules/read-rules.js'
 import { readSelection } from './rules/selection.js'
@@ -40,10 +41,11 @@ export const JOB_KEYS = [
   'coverage',
   'parallel',
   'resource_group',
-  'inherit'
+  'inherit',
+  'trigger'
 ]
 /** Decided: keys of later versions that would change what a build does are refused by name. */
-const LATER_KEYS = ['trigger', 'secrets', 'id_tokens', 'hooks', 'identity', 'run', 'dast_configuration']
+const LATER_KEYS = ['secrets', 'id_tokens', 'hooks', 'identity', 'run', 'dast_configuration']
 const IDLE_KEYS = ['release', 'pages', 'manual_confirmation']
 
 /** The jobs in their canonical form. A wrong value is reported, and the default of the key replaces it. */
@@ -71,7 +73,8 @@ export function readJob(name: string, section: Section, defaults: Defaults): CiJ
     dependencies: readDependencies(section),
     coverage: readCoverage(section),
     parallel: null,
-    resourceGroup: readText(section, 'resource_group', 255)
+    resourceGroup: readText(section, 'resource_group', 255),
+    trigger: readTrigger(section)
   }
   return expandParallel(section, job)
 }
@@ -88,6 +91,7 @@ function readAllowFailure(section: Section): Pick<CiJob, 'allowFailure' | 'allow
 }
 
 function readScript(section: Section): string[] {
+  if (given(section, 'trigger') !== undefined) return []
   const script = readList(section, 'script', { single: true })
   if (script === undefined) reportAt(section, 'script', 'is missing')
   else if (script.length > 0 && script.every(line => line.trim() === '')) reportAt(section, 'script', 'is empty')

@@ -99,10 +99,36 @@ export interface CiRetry {
   readonly exitCodes: readonly number[]
 }
 
+/** A file that is included, as the CI file names it. */
+export interface CiInclude {
+  readonly local?: string
+  readonly project?: string
+  readonly ref?: string
+  readonly file?: readonly string[]
+  readonly remote?: string
+  readonly template?: string
+}
+
+/** What a job starts in place of a script. Texts may contain variables. */
+export interface CiTrigger {
+  /** The path of another project; null for a pipeline of the same commit, made of `include`. */
+  readonly project: string | null
+  /** Null: the default branch of that project. */
+  readonly branch: string | null
+  readonly include: readonly CiInclude[] | null
+  /** Whether the build ends with that pipeline, and as it does. */
+  readonly awaited: boolean
+  /** Whether that pipeline gets the variables of the job, and those that were given to this one. */
+  readonly forwardsOwn: boolean
+  readonly forwardsGiven: boolean
+}
+
 /** One entry of `rules`. All its conditions must hold; null means that it lacks the key. */
 export interface CiRule {
   readonly if: Expression | null
   readonly changes: readonly string[] | null
+  /** What `changes` compares with; null for the commit before the push. */
+  readonly compareTo: string | null
   readonly exists: readonly string[] | null
   readonly when: BuildWhen | 'never' | null
   readonly startIn: number | null
@@ -158,6 +184,7 @@ export interface CiJob {
   readonly resourceGroup: string | null
   /** The exit codes of failures that nobody minds, beside `allowFailure`. */
   readonly allowFailureCodes: readonly number[]
+  readonly trigger: CiTrigger | null
 }
 
 export const NEW_COMMIT_ACTIONS = ['conservative', 'interruptible', 'none'] as const
@@ -168,6 +195,10 @@ export interface CiWorkflow {
   readonly rules: readonly CiRule[] | null
   /** What becomes of the pipeline when its branch gets another one. */
   readonly onNewCommit: NewCommitAction
+  /** Whether the first failure cancels the rest. */
+  readonly stopsOnFailure: boolean
+  /** The name of the pipeline, which may contain variables. */
+  readonly name: string | null
 }
 
 /** `stages` are in the order of execution, `jobs` in the order of the file. */

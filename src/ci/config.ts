@@ -51,7 +51,7 @@ export async function readConfig(text: string, files: CiFiles | null): Promise<P
   const messages = newMessages()
   try {
     const budget = { left: MERGE_LIMIT }
-    const whole = await resolveIncludes(root, { files, report: messages.report, budget })
+    const whole = await resolveIncludes(root, { files, report: messages.report, warn: messages.warn, budget })
     return readWhole(whole, budget, messages)
   } catch (error) {
     if (error instanceof MergesTooMuch) return refuse([`config ${error.message}`])

@@ -2,11 +2,20 @@
 // reach it, so it contains a copy of everything that a build needs.
 import { keyFilesOf } from './config-check.js'
 import type { CiConfig, CiJob, CiRule, CiVariable, NewCommitAction } from './config-types.js'
-import { printable } from './config-values.js'
+import { NAME_LIMIT, printable } from './config-values.js'
 import { findCircle } from './keys/needs.js'
 import { type JobContext, missingNeeds, type PlannedBuild, planBuild, valuesOfJob } from './planned-build.js'
 import { type RefContext, selector } from './refs.js'
-import { layered, type RuleFacts, type RuleJudge, RulesTooLarge, ruleJudge, valuesOf } from './rules/evaluate.js'
+import {
+  expandValues,
+  layered,
+  type RuleFacts,
+  type RuleJudge,
+  RulesTooLarge,
+  ruleJudge,
+  type Values,
+  valuesOf
+} from './rules/evaluate.js'
 
 export type { BuildOptions, PlannedBuild, PlannedCache } from './planned-build.js'
 
@@ -35,6 +44,9 @@ export type Plan =
       readonly stages: readonly string[]
       readonly builds: readonly PlannedBuild[]
       readonly onNewCommit: NewCommitAction
+      /** Whether the first failure cancels the rest. */
+      readonly stopsOnFailure: boolean
+      readonly name: string | null
     }
   | { readonly kind: 'skipped' }
   | { readonly kind: 'empty' }
@@ -59,14 +71,22 @@ export function asksToSkip(commitMessage: string): boolean {
 /** What a configuration looks at besides the ref, so that nothing else must be read. */
 export function inputsNeeded({ jobs, workflow }: CiConfig) {
   const rules = [...(workflow.rules ?? []), ...jobs.flatMap(rulesOf)]
+  const named = workflow.name === null ? [] : [workflow.name]
   const names = jobs.flatMap(({ tags, resourceGroup }) => [...tags, resourceGroup ?? ''])
   return {
-    variables: rules.length > 0 || names.some(name => name.includes('$')),
-    changes: rules.some(rule => rule.changes !== null),
-    exists: rules.some(rule => rule.exists !== null),
+    variables: rules.length > 0 || [...named, ...names].some(name => name.includes('$')),
+    ...factsNeeded(rules),
     keyFiles: keyFilesOf(jobs)
   }
 }
+
+/** What rules look at besides variables. */
+export const factsNeeded = (rules: readonly CiRule[]) => ({
+  changes: rules.some(({ changes, compareTo }) => changes !== null && compareTo === null),
+  exists: rules.some(({ exists }) => exists !== null),
+  compareTo: [...new Set(rules.flatMap(({ compareTo }) => compareTo ?? []))]
+})
+export type FactsNeeded = ReturnType<typeof factsNeeded>
 
 const rulesOf = ({ rules, onlyRule, exceptRules }: CiJob) => [
   ...(rules ?? []),
@@ -93,8 +113,14 @@ function planSelected(config: CiConfig, context: PlanContext): Plan {
   if (circle) errors.push(`jobs need each other in a circle: ${circle.slice(0, 12).map(printable).join(' → ')}`)
   if (errors.length > 0) return { kind: 'refused', errors: errors.slice(0, 50) }
   builds.sort((a, b) => a.stageIndex - b.stageIndex)
-  return { kind: 'builds', stages: config.stages, builds, onNewCommit: config.workflow.onNewCommit }
+  const { onNewCommit, stopsOnFailure, name } = config.workflow
+  const values = layered(weaker, valuesOf(config.variables), valuesOf(ofJobs.ofWorkflow), stronger)
+  return { kind: 'builds', stages: config.stages, builds, onNewCommit, stopsOnFailure, name: replaced(name, values) }
 }
+
+/** Not specified: a name that is empty once its variables are replaced is none. */
+const replaced = (name: string | null, values: Values): string | null =>
+  (name && expandValues(name, values).trim().slice(0, NAME_LIMIT)) || null
 
 interface Selected {
   readonly job: CiJob

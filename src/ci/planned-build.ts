@@ -11,6 +11,7 @@ import type {
   CiJob,
   CiRetry,
   CiRule,
+  CiTrigger,
   CiVariable
 } from './config-types.js'
 import { NAME_LIMIT, printable } from './config-values.js'
@@ -55,6 +56,8 @@ export interface PlannedBuild {
   readonly retry: CiRetry | null
   readonly startIn: number | null
   readonly allowFailureCodes: readonly number[]
+  /** What the build starts: no runner takes it. */
+  readonly trigger: CiTrigger | null
 }
 
 /** The variables around a job. */
@@ -133,7 +136,9 @@ export function planBuild({ job, rule }: Chosen, names: Names, stageIndex: numbe
     variables,
     parallel: job.parallel,
     retry: job.retry,
-    startIn: when === 'delayed' ? (rule?.startIn ?? job.startIn) : null,
+    // Builds that start pipelines wait for a job, not for a runner. No other build waits zero seconds.
+    startIn: job.trigger ? 0 : when === 'delayed' ? (rule?.startIn ?? job.startIn) : null,
+    trigger: job.trigger,
     allowFailureCodes: rule?.allowFailure === null || rule === null ? job.allowFailureCodes : []
   }
 }

@@ -3,10 +3,13 @@ import { compilePattern, matches, PatternError } from './pattern.js'
 
 export const REF_LIMIT = 255
 
+/** What made a pipeline: `pipeline` is a build of another project, `parent_pipeline` one of the same. */
+export type PipelineSource = 'push' | 'api' | 'trigger' | 'schedule' | 'pipeline' | 'parent_pipeline'
+
 export interface RefContext {
   readonly ref: string
   readonly tag: boolean
-  readonly source: 'push' | 'api' | 'trigger' | 'schedule'
+  readonly source: PipelineSource
   /** `group/project`. */
   readonly projectPath: string
 }
@@ -61,6 +64,7 @@ function matchesKeyword(pattern: string, context: RefContext): boolean {
   if (pattern === 'tags') return context.tag
   if (pattern === 'triggers') return context.source === 'trigger'
   if (pattern === 'schedules') return context.source === 'schedule'
+  if (pattern === 'pipelines') return context.source === 'pipeline'
   if (pattern === 'pushes') return context.source === 'push'
   return pattern === 'api' && context.source === 'api'
 }

@@ -1,6 +1,7 @@
 // Makes the variables of one build, with the old and the new names of the runner's protocol, in one order of
 // precedence.
 import type { CiVariable, EnvironmentAction } from './config-types.js'
+import type { PipelineSource } from './refs.js'
 
 export interface BuildVariable {
   readonly key: string
@@ -38,7 +39,7 @@ export interface VariablesInput {
     readonly parallel?: { readonly index: number; readonly total: number } | null
   }
   readonly commit: { readonly message: string; readonly author: string; readonly timestamp: string }
-  readonly pipeline: { readonly id: number; readonly source: 'push' | 'api' | 'trigger' | 'schedule' }
+  readonly pipeline: { readonly id: number; readonly source: PipelineSource; readonly name?: string | null }
   readonly project: {
     readonly id: number
     /** The last part of the path of the project. */
@@ -137,6 +138,7 @@ function predefined(input: VariablesInput): CiVariable[] {
     ...commitEntries(input),
     ...entries({
       CI_PIPELINE_ID: pipeline.id,
+      CI_PIPELINE_NAME: pipeline.name,
       CI_PIPELINE_SOURCE: pipeline.source,
       CI_PROJECT_ID: project.id,
       CI_PROJECT_NAME: project.path,

@@ -1,6 +1,7 @@
 // The files of a checkout, for a CI file that includes others.
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { ciTemplate } from '../areas/templates/files.js'
 
 /** More files than these are not looked through. */
 const MOST_FILES = 200_000
@@ -14,7 +15,8 @@ export async function filesAround(file: string, limit: number) {
       const found = await lstat(full).catch(() => null)
       return found?.isFile() && found.size <= limit ? readFile(full, 'utf8') : null
     },
-    list: () => listFiles(root)
+    list: () => listFiles(root),
+    template: ciTemplate
   }
 }
 

@@ -22,7 +22,8 @@ export async function runAppliance(configure: () => void): Promise<void> {
   prepareHome()
   const stopping = deferred()
   const down = deferred()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stopping.resolve)
+  // The listener gets the name of the signal, which would be taken for the URL while the parts still start.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.resolve())
   const endOrders = await takeOrders({
     stop: () => {
       stopping.resolve()

@@ -123,7 +123,7 @@ export interface SteadyList<T> extends PlacedList<T, SteadyItems<T>> {
 
 /** The rows of a page, and what the same statement has read of the kept numbers; undefined without any row. */
 interface SteadyItems<T> {
-  readonly items: T[]
+  readonly items: readonly T[]
   readonly counts: Counts | undefined
 }
 

@@ -3,17 +3,15 @@ import { createHash } from 'node:crypto'
 import { remember } from './cache.js'
 import { askDiffs } from './diffs.js'
 import { walkToLastChange } from './last-commit.js'
+import { type CommitStats, countLines } from './line-counts.js'
 import { readCommit } from './objects.js'
 import { isObjectId } from './reader.js'
 import { ZERO } from './refs.js'
 import { GitFailure, runGit } from './run.js'
+import { diffTrees, type FileChange } from './tree-diff.js'
 
+export type { CommitStats } from './line-counts.js'
 export { type Commit, readCommit } from './objects.js'
-
-export interface CommitStats {
-  readonly additions: number
-  readonly deletions: number
-}
 
 export interface CommitRange {
   readonly ids: readonly string[]
@@ -34,11 +32,28 @@ const COUNT_LIMIT = 100_000
  */
 export function commitStats(repository: string, id: string): Promise<CommitStats | null> {
   return remember(repository, `stats ${id}`, async () => {
+    const changes = await changesOf(repository, id)
+    if (changes === null) return null
+    const counted = changes && (await countLines(repository, changes))
+    if (counted) return { value: counted, size: 16 }
     const text = await askDiffs(repository, 'stats', id)
     if (text === null) return null
     const count = (what: string) => Number(new RegExp(`(\\d+) ${what}`).exec(text[0] ?? '')?.[1] ?? 0)
     return { value: { additions: count('insertion'), deletions: count('deletion') }, size: 16 }
   })
+}
+
+/**
+ * Returns the files that a commit changed compared with its first parent, or null when no commit has this id. Returns undefined
+ * when git must be asked.
+ */
+async function changesOf(repository: string, id: string): Promise<FileChange[] | null | undefined> {
+  const commit = await readCommit(repository, id)
+  if (!commit) return null
+  const [parentId] = commit.parentIds
+  const parent = parentId === undefined ? null : await readCommit(repository, parentId)
+  if (parentId !== undefined && !parent) return undefined
+  return diffTrees(repository, parent?.treeId ?? null, commit.treeId)
 }
 
 /** Maximum number of paths that `changedPaths` returns. */
@@ -50,9 +65,16 @@ export const MOST_PATHS = 10_000
  */
 export function changedPaths(repository: string, id: string): Promise<ChangedPaths | null> {
   return remember(repository, `paths ${id}`, async () => {
+    const value: Record<keyof ChangedPaths, string[]> = { added: [], modified: [], removed: [] }
+    const changes = await changesOf(repository, id)
+    if (changes === null) return null
+    if (changes) {
+      for (const { path, before, after } of changes)
+        value[!before ? 'added' : after ? 'modified' : 'removed'].push(path)
+      return { value, size: changes.reduce((sum, { path }) => sum + path.length * 2, 0) }
+    }
     const tokens = await askDiffs(repository, 'paths', id)
     if (tokens === null) return null
-    const value: Record<keyof ChangedPaths, string[]> = { added: [], modified: [], removed: [] }
     for (let at = 0; at + 1 < Math.min(tokens.length, MOST_PATHS * 2); at += 2) {
       const kind = tokens[at] === 'A' ? 'added' : tokens[at] === 'D' ? 'removed' : 'modified'
       value[kind].push(tokens[at + 1] ?? '')

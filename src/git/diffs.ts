@@ -7,6 +7,7 @@ import { mostAtOnce } from './limits.js'
 import { readCommit } from './objects.js'
 import { ProcessPool } from './process-pool.js'
 import { GitFailure, GitLimit } from './run.js'
+import { diffTrees } from './tree-diff.js'
 
 const poolOf = (kind: DiffKind) =>
   new ProcessPool<DiffProcess>({ lanes: 2, limit: () => mostAtOnce(kind, 8) }, (repository, gone) =>
@@ -50,6 +51,9 @@ export const askPatches = (repository: string, commits: readonly string[]): Prom
  * GitLimit when git needs too much memory or time for them.
  */
 export async function changedPaths(repository: string, from: string, to: string): Promise<string[]> {
+  const [before, after] = [await readCommit(repository, from), await readCommit(repository, to)]
+  const changes = before && after && (await diffTrees(repository, before.treeId, after.treeId))
+  if (changes) return changes.map(({ path }) => path)
   const answer = await askProcess(repository, 'paths', [to, from])
   // The first token is the commit's own id. Then come the letter of a change and its path, in turn.
   const tokens = answer.toString().split('\0')

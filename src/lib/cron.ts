@@ -10,10 +10,12 @@ const RANGES = [
 ] as const
 
 const MINUTE = 60_000
+const DAY = 24 * 60
 /**
- * The search stops after this many minutes, because a schedule may name a day that never comes, such as 30 February.
+ * The search stops after this many minutes, because a schedule may name a day that never comes, such as 30 February. A 29
+ * February on a certain weekday may take 40 years.
  */
-const FURTHEST = 366 * 24 * 60
+const FURTHEST = 41 * 366 * DAY
 
 /** Returns the first time of a schedule after `now`. Throws RangeError when the text is not a schedule. */
 export const nextDue = (schedule: string, now: Date): Date => walk(schedule, now, 1)
@@ -23,18 +25,30 @@ export const previousDue = (schedule: string, now: Date): Date => walk(schedule,
 
 function walk(schedule: string, now: Date, step: 1 | -1): Date {
   const fields = parse(schedule)
-  const minute = Math.floor(now.getTime() / MINUTE)
-  for (let away = step === 1 ? 1 : 0; away <= FURTHEST; away++) {
-    const time = new Date((minute + step * away) * MINUTE)
+  const first = Math.floor(now.getTime() / MINUTE) + (step === 1 ? 1 : 0)
+  for (let minute = first; Math.abs(minute - first) <= FURTHEST; ) {
+    const time = new Date(minute * MINUTE)
+    if (!isOnDay(fields, time)) {
+      // The first minute of the next day, or the last one of the day before.
+      const day = Math.floor(minute / DAY)
+      minute = step === 1 ? (day + 1) * DAY : day * DAY - 1
+      continue
+    }
     if (isDue(fields, time)) return time
+    minute += step
   }
   throw new RangeError(`this schedule never comes: ${schedule}`)
 }
 
-function isDue(fields: readonly ReadonlySet<number>[], time: Date): boolean {
-  const values = [time.getUTCMinutes(), time.getUTCHours(), time.getUTCDate(), time.getUTCMonth() + 1, time.getUTCDay()]
-  return values.every((value, at) => fields[at]?.has(value))
-}
+type Fields = readonly ReadonlySet<number>[]
+
+const isDue = ([minutes, hours]: Fields, time: Date): boolean =>
+  minutes?.has(time.getUTCMinutes()) === true && hours?.has(time.getUTCHours()) === true
+
+const isOnDay = ([, , days, months, weekdays]: Fields, time: Date): boolean =>
+  days?.has(time.getUTCDate()) === true &&
+  months?.has(time.getUTCMonth() + 1) === true &&
+  weekdays?.has(time.getUTCDay()) === true
 
 function parse(schedule: string): Set<number>[] {
   const texts = schedule.trim().split(/\s+/)

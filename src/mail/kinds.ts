@@ -121,6 +121,14 @@ export interface PushFacts extends ProjectFacts {
   readonly paths_total: number
   /** What has changed, as git shows it; null when it is left out. */
   readonly diff: string | null
+  /** In whose name it comes, where the service asks for it and the address is of a domain of the appliance. */
+  readonly from?: Sender | null
+}
+
+/** Who sends a mail, or seems to. */
+export interface Sender {
+  readonly name: string
+  readonly address: string
 }
 
 /** A pipeline has ended. */

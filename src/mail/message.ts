@@ -1,6 +1,7 @@
 // A mail as it goes out: what people see, and the headers by which programs thread, filter and end it.
 import type { SendMailOptions } from 'nodemailer'
 import { config, publicUrl } from '../config.js'
+import type { Sender } from './kinds.js'
 import { oneLine, type Rendered } from './render.js'
 
 export interface Letter {
@@ -14,11 +15,8 @@ export interface Letter {
   /** For mail of a project, which people can end; null for mail that only its recipient gets. */
   readonly list: { readonly projectId: number; readonly path: string } | null
   readonly unsubscribeUrl: string | null
-}
-
-export interface Sender {
-  readonly name: string
-  readonly address: string
+  /** In whose name it comes; the appliance itself without one. The envelope is the appliance's in any case. */
+  readonly from?: Sender | null
 }
 
 /** Characters of a name before an address. */
@@ -42,16 +40,40 @@ export function host(): string {
 }
 
 /**
+ * Tells whether mail may come from an address of somebody else: its domain is that of `mail.from`, of the appliance, or one above
+ * that. Servers refuse the mail of others' domains.
+ */
+export function isOfOwnDomain(address: string): boolean {
+  const domain = domainOf(address)
+  const own = host()
+  if (domain === domainOf(sender().address) || domain === own) return true
+  return domain.includes('.') && own.endsWith(`.${domain}`)
+}
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+
+/**
  * Returns the message for nodemailer. Every text is one line when it comes to a header, names are quoted or encoded there,
  * and an address is never read as more than one, because it is not read at all.
  */
-export function messageOf({ rendered, to, id, thread, reason, list, unsubscribeUrl }: Letter): SendMailOptions {
+export function messageOf({
+  rendered,
+  to,
+  id,
+  thread,
+  reason,
+  list,
+  unsubscribeUrl,
+  from = null
+}: Letter): SendMailOptions {
   const { reply_to: replyTo } = config().mail
   const root = thread === null ? undefined : `<${thread}@${host()}>`
   return {
-    from: sender(),
+    from: from ? { name: oneLine(from.name, LONGEST_NAME), address: from.address } : sender(),
+    // Of two in From and in the envelope, programs show both.
+    ...(from && { sender: sender() }),
     to: { name: oneLine(to.name ?? '', LONGEST_NAME), address: to.address },
-    ...(replyTo !== null && { replyTo: split(replyTo) }),
+    ...(replyTo !== null && !from && { replyTo: split(replyTo) }),
     envelope: { from: sender().address, to: [to.address] },
     subject: rendered.subject,
     text: rendered.text,

@@ -23,6 +23,8 @@ export interface Jobs {
   readonly 'schedule.run': { readonly scheduleId: number; readonly dueAt: string }
   /** Starts a build that waited for a moment or for a resource, unless it still has to. */
   readonly 'build.ready': { readonly buildId: number }
+  /** Starts the pipeline of a build that has a `trigger` for a script, or ends the build with that pipeline. */
+  readonly 'build.trigger': { readonly buildId: number }
   /** Cancels older pipelines of the same branch, where they may be interrupted. */
   readonly 'pipeline.supersede': { readonly pipelineId: number }
   /** Records what a successful build did to its environment. */
@@ -86,6 +88,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'schedule.run': kind('default', { attempts: 3 }),
   'build.ready': kind('default', { priority: 50 }),
+  'build.trigger': kind('default'),
   'pipeline.supersede': kind('default'),
   'build.deploy': kind('default'),
   'pipeline.succeeded': kind('default'),

@@ -17,7 +17,8 @@ import {
   prepare,
   runAfterScript,
   runScript,
-  StageFailure
+  StageFailure,
+  tellTimeout
 } from './stages.js'
 import { Trace } from './trace.js'
 import { uploadArtifacts } from './upload.js'
@@ -79,7 +80,9 @@ async function runStages(base: Base): Promise<RunnerResult> {
     await storeReports(run, outcome)
     return await uploadArtifacts(run, outcome, before)
   } catch (error) {
-    return halt.reason ? halted(halt) : failed(error, trace)
+    if (!halt.reason) return failed(error, trace)
+    tellTimeout(base)
+    return halted(halt)
   } finally {
     await room?.close()
   }

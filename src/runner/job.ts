@@ -87,6 +87,9 @@ export type FailureReason =
   | 'runner_interrupted'
   | 'stuck_or_timeout_failure'
   | 'unknown_failure'
+  // Those of builds that start pipelines.
+  | 'downstream_pipeline_creation_failed'
+  | 'downstream_pipeline_failed'
 
 export interface RunnerResult {
   readonly status: 'success' | 'failed' | 'canceled'

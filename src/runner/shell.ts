@@ -29,6 +29,8 @@ export interface ShellRun {
   readonly signal: AbortSignal
   /** Gets the other end of the script's descriptor LINK. */
   readonly link?: ((socket: Duplex) => void) | undefined
+  /** True: what the script has written to LINK is read to its end, or the socket destroyed, after the script as well. */
+  readonly drained?: boolean | undefined
   /**
    * Called when the script's processes can be found, before any of them runs in a sandbox. The script begins when the
    * promise settles. Returns the function that is called after the end of the script.
@@ -134,7 +136,7 @@ function start(run: ShellRun, marker: string): { reader: Socket; child: ChildPro
     })
     // Nobody may read these any more, and the child does not count as closed before they are.
     child.once('exit', () => {
-      for (const place of [GATE, LINK]) streamAt(child, place)?.destroy()
+      for (const place of run.drained ? [GATE] : [GATE, LINK]) streamAt(child, place)?.destroy()
     })
     const other = streamAt(child, LINK)
     if (other) link?.(other)

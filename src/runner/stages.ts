@@ -126,12 +126,27 @@ const runStep = ({ values, room, ...run }: Run, commands: readonly string[], sig
 type Inside = Pick<Run, 'folders' | 'trace' | 'halt' | 'disk'>
 
 /** Runs a script in the sandbox. Throws Misconfigured when this machine cannot confine builds. */
-export async function runInside(run: Inside, script: string, signal: AbortSignal, link?: ShellRun['link']) {
+export async function runInside(
+  run: Inside,
+  script: string,
+  signal: AbortSignal,
+  link?: ShellRun['link'],
+  drained?: boolean
+) {
   const { folders, trace } = run
   const command = shellCommand(folders)
   const watch = await watchOf(run)
   try {
-    return await runShell({ folders, command, script, output: chunk => trace.output(chunk), signal, link, watch })
+    return await runShell({
+      folders,
+      command,
+      script,
+      output: chunk => trace.output(chunk),
+      signal,
+      link,
+      drained,
+      watch
+    })
   } catch (error) {
     throw sandboxRefused(error instanceof Error ? error.message : String(error))
   }
@@ -159,15 +174,20 @@ async function watchOf({ folders, trace, halt, disk }: Inside): Promise<ShellRun
     })
 }
 
+/** Says in the trace that the time limit has ended the build. */
+export function tellTimeout({ halt, job, trace }: Pick<Run, 'halt' | 'job' | 'trace'>): void {
+  if (halt.reason === 'job_execution_timeout') trace.line(`ERROR: the build took longer than ${job.timeout} seconds`)
+}
+
 /**
  * Runs the script. The time limit of the build ends with it. Throws Misconfigured when this machine cannot confine
  * builds.
  */
 export async function runScript(run: Run): Promise<RunnerResult> {
-  const { halt, job, trace } = run
+  const { halt, job } = run
   const exitCode = await runStep(run, job.script, halt.signal)
   halt.stopClock()
-  if (halt.reason === 'job_execution_timeout') trace.line(`ERROR: the build took longer than ${job.timeout} seconds`)
+  tellTimeout(run)
   if (halt.reason) return halted(halt)
   if (exitCode === undefined) throw sandboxRefused('see above')
   return exitCode === 0 ? { status: 'success', exitCode } : { status: 'failed', reason: 'script_failure', exitCode }

@@ -79,7 +79,7 @@ async function exchange(
   const { url, body } = sendable(request)
   const headers = hookHeaders({ ...request, body }, url)
   progress.requestHeaders = withoutSecretHeaders(headers)
-  const outgoing = open(url, { headers, verifyTls: request.verifyTls, ...limits })
+  const outgoing = openRequest(url, { headers, verifyTls: request.verifyTls, ...limits })
   const secrets = secretsOf(request.token, url)
   const kept: Buffer[] = []
   const limit = config().hooks.response_limit
@@ -111,10 +111,11 @@ interface Opening {
   readonly verifyTls: boolean
   readonly allow: readonly Range[]
   readonly signal: AbortSignal
+  readonly method?: 'GET' | 'POST'
 }
 
 /** Starts the request. Throws RefusedTarget, and ERR_INVALID_CHAR for a header that would break its line. */
-function open(url: URL, { headers, verifyTls, allow, signal }: Opening): ClientRequest {
+export function openRequest(url: URL, { headers, verifyTls, allow, signal, method = 'POST' }: Opening): ClientRequest {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   checkLiteral(host, allow)
   const { request } = url.protocol === 'https:' ? https : http
@@ -123,7 +124,7 @@ function open(url: URL, { headers, verifyTls, allow, signal }: Opening): ClientR
     host,
     port: url.port || undefined,
     path: url.pathname + url.search,
-    method: 'POST',
+    method,
     headers,
     // Without a shared agent there is a new connection each time, no proxy of the environment, no shared TLS session.
     agent: false,

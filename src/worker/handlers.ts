@@ -17,6 +17,7 @@ import { eraseProject } from '../areas/removal/erase-project.js'
 import { forgetUser } from '../areas/removal/user-deletion.js'
 import { optimiseRepository } from '../areas/repository/optimise.js'
 import { runNextBuild } from '../areas/runners/built-in.js'
+import { advanceTrigger } from '../areas/runners/downstream/advance-trigger.js'
 import type { JobName, Jobs, RetiredJobs } from '../queue/jobs.js'
 import type { SystemHookEvent } from '../webhooks/events.js'
 import { tellListeners } from './listeners.js'
@@ -38,6 +39,7 @@ export const handlers: Handlers = {
   'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
   'schedule.run': runDueSchedule,
   'build.ready': ({ buildId }) => startReady(buildId),
+  'build.trigger': ({ buildId }) => advanceTrigger(buildId),
   'pipeline.supersede': ({ pipelineId }) => supersedeOlder(pipelineId),
   'build.deploy': ({ buildId }) => recordDeployment(buildId),
   'pipeline.succeeded': ({ pipelineId }) => mergeWaiting(pipelineId),

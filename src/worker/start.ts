@@ -5,7 +5,7 @@ import { settleOpenChanges } from '../areas/refs/recovery.js'
 import { clearStaleLocks } from '../areas/repository/stale-locks.js'
 import { lookAfterBuilds } from '../areas/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../areas/runners/built-in-runner.js'
-import { removeStaleContainers } from '../areas/runners/containers.js'
+import { checkEngine, removeStaleContainers } from '../areas/runners/containers.js'
 import { addMissingWakeUps } from '../areas/runners/wake-ups.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
@@ -48,6 +48,7 @@ export async function startWorker(): Promise<Worker> {
   const queues = QUEUES.filter(queue => config().queue.concurrency[queue] > 0)
   if (queues.includes('builds')) {
     await checkSandbox()
+    checkEngine()
     await removeStaleFolders()
     await builtInRunner()
     await showBuiltInRunner()

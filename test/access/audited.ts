@@ -230,6 +230,7 @@ const others: { readonly [route: string]: Audited } = {
   // Without the token of a runner they do nothing; test/areas/runners has the tokens.
   'POST /api/v4/runners': ['runner.register'],
   'POST /api/v4/runners/verify': READS,
+  'POST /api/v4/runners/reset_authentication_token': ['runner.reset_token'],
   'DELETE /api/v4/runners': ['runner.remove'],
   'DELETE /api/v4/runners/managers': READS,
   'POST /api/v4/jobs/request': RUNS,

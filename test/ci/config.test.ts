@@ -31,7 +31,8 @@ const bare: Omit<CiJob, 'name' | 'baseName'> = {
   interruptible: false,
   startIn: null,
   resourceGroup: null,
-  allowFailureCodes: []
+  allowFailureCodes: [],
+  trigger: null
 }
 
 t.test('a valid file becomes the canonical form', async t => {
@@ -224,7 +225,24 @@ t.test('each error has its path and a short problem', async t => {
     ['.hidden:\na: {script: x}', ['.hidden should not be empty']],
     ['a: {script: x, scirpt: y}', ['jobs:a unknown key `scirpt` (did you mean `script`?)']],
     ['a: {script: x, xyzzy: y}', ['jobs:a unknown key `xyzzy`']],
-    ['a: {script: x, trigger: x}', ['jobs:a key `trigger` is not supported by this service']],
+    ['a: {script: x, trigger: g/p}', ['jobs:a:script cannot stand together with trigger']],
+    ['a: {trigger: {}}', ['jobs:a:trigger should have either a project or files in `include`']],
+    [
+      'a: {trigger: {project: g/p, include: x.yml}}',
+      ['jobs:a:trigger should have either a project or files in `include`']
+    ],
+    ['a: {trigger: {include: x.yml, branch: b}}', ['jobs:a:trigger:branch needs a project']],
+    [
+      'a: {trigger: {include: [{artifact: x}], strategy: soon}}',
+      [
+        'jobs:a:trigger:include:1 key `artifact` is not supported by this service',
+        'jobs:a:trigger:strategy should be one of depend, mirror'
+      ]
+    ],
+    [
+      'a: {trigger: g/p, rules: [{when: delayed, start_in: 1 hour}]}',
+      ['jobs:a:trigger cannot stand together with `when: delayed`']
+    ],
     ['spec: x\na: {script: x}', ['spec is not supported by this service']],
     ['include: x\na: {script: x}', ['include can be read only together with the repository']],
     [

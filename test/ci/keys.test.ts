@@ -119,6 +119,24 @@ t.test('jobs take over keys of others', async t => {
       `a: {${X}, artifacts: {reports: {dotenv: [a.env, b.env], junit: x}, public: false}}`,
       { artifacts: { dotenv: ['a.env', 'b.env'], access: 'developer', paths: [] } as unknown as CiJob['artifacts'] }
     ],
+    'a pipeline of another project': [
+      'a: {trigger: {project: g/$P, branch: b, strategy: depend, forward: {yaml_variables: false, pipeline_variables: true}}}',
+      {
+        script: [],
+        trigger: {
+          ...{ project: 'g/$P', branch: 'b', include: null, awaited: true, forwardsOwn: false, forwardsGiven: true }
+        }
+      }
+    ],
+    'a child pipeline': [
+      'a: {trigger: {include: [x.yml, {project: g/p, file: y.yml, ref: v1}]}}',
+      {
+        trigger: {
+          include: [{ local: 'x.yml' }, { project: 'g/p', ref: 'v1', file: ['y.yml'] }],
+          ...{ project: null, branch: null, awaited: false, forwardsOwn: true, forwardsGiven: false }
+        }
+      }
+    ],
     'an environment that ends': [
       `a: {${X}, environment: {name: e, auto_stop_in: 2 days, deployment_tier: staging, action: prepare}}`,
       { environment: { name: 'e', url: null, action: 'prepare', onStop: null, autoStopIn: 172_800, tier: 'staging' } }
@@ -207,6 +225,10 @@ t.test('each fault names the job and the key', async t => {
       'jobs need each other in a circle: a → b → c → a'
     ],
     [`a: {${X}, needs: [b], dependencies: [c]}\nb: {${X}}\nc: {${X}}`, 'a job: dependency `c` is not in its needs'],
+    [
+      `a: {${X}, needs: [{job: b, parallel: {matrix: [{A: z}]}}]}\nb: {${X}, parallel: {matrix: [{A: [x, y]}]}}`,
+      /^a job: needs `b: \[z\]`, which is not a job/
+    ],
     [`a: {${X}, needs: [{pipeline: x}]}`, 'jobs:a:needs:1 key `pipeline` is not supported by this service'],
     [`a: {${X}, parallel: 201}`, 'jobs:a:parallel should be a number from 1 to 200'],
     [`a: {${X}, parallel: {matrix: [{A: [1, 1]}]}}`, /^jobs:a:parallel:matrix has the combination: \[1\] twice$/],
@@ -219,8 +241,34 @@ t.test('each fault names the job and the key', async t => {
     [`workflow: {rules: [{when: manual}]}\na: {${X}}`, 'workflow:rules:1:when should be one of always, never'],
     [`include: b.yml\na: {${X}}`, /^include `b\.yml` is not a file of the repository/],
     [`include: ../b.yml\na: {${X}}`, 'include `../b.yml` should not contain `..`'],
-    [`include: {remote: "https://x/y.yml"}\na: {${X}}`, 'include key `remote` is not supported by this service'],
-    [`include: "https://x/y.yml"\na: {${X}}`, /^include `https:\/\/x\/y\.yml` is a URL/],
+    [`include: {component: x}\na: {${X}}`, 'include:1 key `component` is not supported by this service'],
+    [`include: {local: b.yml, ref: x}\na: {${X}}`, 'include key `ref` needs `project`'],
+    [
+      `include: {local: b.yml, template: x}\na: {${X}}`,
+      'include should have the path of a file in one of local, template'
+    ],
+    [`include: {project: g/p}\na: {${X}}`, 'include of project `g/p` should name a file'],
+    [
+      `include: {project: g/p, file: "*.yml"}\na: {${X}}`,
+      /^include `\*\.yml` of another project should be the path of one file$/
+    ],
+    [`include: "ftp://x/y.yml"\na: {${X}}`, 'include `ftp://x/y.yml` should be an http or https URL'],
+    [
+      `include: {local: b.yml, rules: [{iff: x}]}\na: {${X}}`,
+      'include:1:rules:1 unknown key `iff` (did you mean `if`?)'
+    ],
+    [
+      `a: {${X}, rules: [{exists: {paths: [x], project: y}}]}`,
+      'jobs:a:rules:1:exists key `project` is not supported by this service'
+    ],
+    [
+      `a: {${X}, only: {changes: {paths: [x], compare_to: y}}}`,
+      'jobs:a:only:changes key `compare_to` is not supported by this service'
+    ],
+    [
+      `workflow: {auto_cancel: {on_job_failure: some}}\na: {${X}}`,
+      'workflow:auto_cancel:on_job_failure should be one of all, none'
+    ],
     [`include: b.yml\na: {${X}}`, 'include `b.yml` includes itself: b.yml → b.yml', { 'b.yml': 'include: b.yml' }],
     [`include: b.yml\na: {${X}}`, /^include:b\.yml yaml is not valid/, { 'b.yml': 'a: [' }]
   ]
@@ -233,9 +281,46 @@ t.test('each fault names the job and the key', async t => {
 })
 
 t.test('a key without an effect is a warning', async t => {
-  const { config, warnings } = parseConfig(`workflow: {name: x}\na: {${X}, release: {tag_name: x}}`)
+  const { config, warnings } = parseConfig(`a: {${X}, release: {tag_name: x}}`)
   t.equal(config?.jobs.length, 1)
-  t.strictSame(warnings, ['workflow key `name` has no effect here', 'jobs:a key `release` has no effect here'])
+  t.strictSame(warnings, ['jobs:a key `release` has no effect here'])
+})
+
+t.test('files of other places', async t => {
+  const other: CiFiles = {
+    ...filesOf({ 'x.yml': 'include: y.yml', 'y.yml': `y: {${X}}`, 'loop.yml': 'include: loop.yml' }),
+    name: 'g/p:'
+  }
+  const files: CiFiles = {
+    ...filesOf({ 'a.yml': `a: {${X}}` }),
+    project: async (path, ref) => (path === 'g/p' && ref !== 'none' ? other : { problem: 'is not there' }),
+    remote: async url => (url.endsWith('far.yml') ? { text: `far: {${X}}` } : { problem: 'is away' }),
+    template: name => (name === 'T' ? `t: {${X}}` : name === 'L' ? 'include: a.yml' : null),
+    allows: async rules => rules[0]?.if !== null
+  }
+  const cases: Record<string, readonly string[] | RegExp> = {
+    '{project: g/p, file: x.yml}': ['y', 'own'],
+    '{project: g/p, file: [y.yml]}': ['y', 'own'],
+    '{project: g/p, ref: none, file: x.yml}': /^include `g\/p:x\.yml` is not there$/,
+    '{project: g/p, file: z.yml}': /^include `g\/p:z\.yml` is not a file of the repository/,
+    '{project: g/p, file: loop.yml}': /^include `g\/p:loop\.yml` includes itself: g\/p:loop\.yml → g\/p:loop\.yml$/,
+    '[{remote: "https://h/far.yml"}, {template: T}, a.yml]': ['far', 't', 'a', 'own'],
+    '"https://h/near.yml"': /^include `https:\/\/h\/near\.yml` is away$/,
+    '{template: none}': /^include `none` is not a template$/,
+    '{template: L}': /^include `a\.yml` is not a file of the repository/,
+    '[{local: a.yml, rules: [{if: $X}]}, {local: gone.yml, rules: [{exists: [x]}]}]': ['a', 'own']
+  }
+  for (const [include, expected] of Object.entries(cases)) {
+    const { config, errors } = await readConfig(`include: ${include}\nown: {${X}}`, files)
+    if (expected instanceof RegExp) t.match(errors[0], expected, include)
+    else t.strictSame(config?.jobs.map(({ name }) => name) ?? errors, expected, include)
+  }
+  const many = Array.from({ length: 11 }, () => '"https://h/far.yml"').join(', ')
+  t.match((await readConfig(`include: [${many}]\nown: {${X}}`, files)).errors, [/is one of more than 10 URLs$/])
+  t.match(await readConfig(`include: [{template: T}, {project: g/p, file: x.yml}]\nown: {${X}}`, filesOf({})), {
+    errors: [],
+    warnings: ['include `T` is not looked at here', 'include `g/p:x.yml` is not looked at here']
+  })
 })
 
 t.test('conditions', async t => {
@@ -293,6 +378,7 @@ t.test('conditions', async t => {
 const NO_RULE = {
   if: null,
   changes: null,
+  compareTo: null,
   exists: null,
   when: null,
   startIn: null,
@@ -314,7 +400,11 @@ const context: PlanContext = {
     { key: 'LEVEL', value: 'low' }
   ],
   stronger: [{ key: 'SECRET', value: 'project' }],
-  facts: { changed: ['docs/a.md', 'src/b.ts'], files: ['docs/a.md', 'src/b.ts', 'Dockerfile'] }
+  facts: {
+    changed: ['docs/a.md', 'src/b.ts'],
+    files: ['docs/a.md', 'src/b.ts', 'Dockerfile'],
+    changedSince: new Map([['main', ['lib/c']]])
+  }
 }
 
 function planOf(text: string, over: Partial<PlanContext> = {}) {
@@ -338,6 +428,8 @@ t.test('rules choose jobs', async t => {
     exists: ['[{exists: [Dockerfile]}]', {}],
     'exists by pattern': ['[{exists: ["**/*.{js,ts}"]}]', {}],
     'nothing exists': ['[{exists: ["*.ts"]}]', null],
+    'changes since a branch': ['[{changes: {paths: [lib/*], compare_to: main}}]', {}],
+    'no changes since a branch': ['[{changes: {paths: [docs/*], compare_to: main}}]', null],
     variables: ['[{if: $SECRET, variables: {LEVEL: high}}]', { variables: [{ key: 'LEVEL', value: 'high' }] }],
     interruptible: ['[{interruptible: true}]', { interruptible: true }],
     delayed: ['[{when: delayed, start_in: 5 minutes}]', { when: 'delayed', startIn: 300 }]
@@ -399,12 +491,23 @@ t.test('the workflow decides whether there is a pipeline', async t => {
   })
 })
 
+t.test('a pipeline has a name', async t => {
+  const nameOf = (name: string) => {
+    const plan = planOf(`workflow: {name: ${name}}\nvariables: {A: b}\na: {${X}}`)
+    return plan.kind === 'builds' ? plan.name : plan.kind
+  }
+  t.equal(nameOf('"$A of $CI_COMMIT_BRANCH"'), 'b of master')
+  t.equal(nameOf('$NONE'), null)
+})
+
 t.test('needs and groups are planned', async t => {
   const plan = planOf(`
 a: {${X}, stage: build, parallel: 2}
 b: {${X}, stage: build, only: [tags]}
 c: {${X}, needs: [a, {job: b, optional: true}], resource_group: $CI_COMMIT_BRANCH/$SECRET, tags: [$LEVEL, x]}
 d: {${X}, needs: [{job: a, artifacts: false}, c]}
+m: {${X}, stage: build, parallel: {matrix: [{OS: [linux, bsd], ARCH: [x64, arm]}]}}
+n: {${X}, needs: [{job: m, parallel: {matrix: [{OS: linux, ARCH: [x64, arm]}]}}]}
 e: {${X}, stage: deploy, dependencies: [a]}
 `)
   if (plan.kind !== 'builds') return t.fail(plan.kind)
@@ -416,6 +519,7 @@ e: {${X}, stage: deploy, dependencies: [a]}
     tagList: ['low', 'x']
   })
   t.match(byName.get('d'), { needs: ['a 1/2', 'a 2/2', 'c'], options: { dependencies: ['c'] } })
+  t.match(byName.get('n'), { needs: ['m: [linux, x64]', 'm: [linux, arm]'] })
   t.match(byName.get('e'), { needs: null, options: { dependencies: ['a 1/2', 'a 2/2'] } })
   t.match(planOf(`b: {${X}, only: [tags]}\nc: {${X}, needs: [b]}`), {
     kind: 'refused',

@@ -250,11 +250,14 @@ unit: {script: x, only: [tags]}
     parallel: null,
     retry: null,
     startIn: null,
+    trigger: null,
     allowFailureCodes: []
   }
   t.strictSame(plan, {
     kind: 'builds',
     onNewCommit: 'conservative',
+    stopsOnFailure: false,
+    name: null,
     stages: ['build', 'test', 'deploy'],
     builds: [
       {

@@ -416,6 +416,13 @@ t.test('an address that another program uses is a fault', async t => {
   t.same((await doctor([], { ...environment, GITSTEAD_HOST: '0.0.0.0' })).ill, ['url'])
 })
 
+t.test('the URL has the port at which the server answers', async t => {
+  const { urlCheck } = await import('../../src/cli/doctor/machine.js')
+  const now = new Date()
+  const found = await urlCheck.examine({ all: false, serverUp: true, serverUrl: 'http://127.0.0.1:9123', now })
+  t.equal(found, 'users see the URL http://127.0.0.1:9123')
+})
+
 t.test('the checks work while the appliance is down', async t => {
   const folder = join(t.testdir(), 'home')
   const own = { GITSTEAD_HOME: folder, GITSTEAD_PORT: '0' }

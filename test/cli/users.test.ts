@@ -247,6 +247,35 @@ t.test('users', async t => {
     t.same(found, { users: 250, hashes: 250, namespaces: 250, tokens: 250, told: 250 })
   })
 
+  t.test('import with mail, and users whose address is confirmed by command', async t => {
+    const { code } = await run(['import', '-', '--mail'], 'username,email,name\nmailed,mailed@example.org,M\n')
+    t.equal(code, 0)
+    const told = await rows<{ payload: string }>(
+      `select payload from jobs where name = 'happening.told' and payload like '%"kind":"user.created"%'`
+    )
+    const mails = told.map(({ payload }) => JSON.parse(payload).happening)
+    const mailTo = (name: string) => mails.find(({ user }) => user.username === name)
+    t.same([mailTo('mailed')?.mail, mailTo('many-1')?.mail], ['welcome', undefined])
+    const { id, username } = await factory.user({ confirm: false })
+    const now = new Date()
+    await execute('insert into emails (user_id, email, created_at) values (?, ?, ?)', [id, 'other@example.org', now])
+    const primary = `${username}@example.org`
+    const one = await run(['confirm', username, '--email', 'OTHER@example.org'])
+    t.equal(one.stdout, `confirmed other@example.org of user ${username}\n`)
+    t.match(await row('select confirmed_at, email_confirmed_at from users where id = ?', [id]), { confirmed_at: null })
+    t.same((await run(['confirm', primary, '--json'])).json(), { username, confirmed: [primary] })
+    t.match(await row('select confirmed_at, email_confirmed_at from users where id = ?', [id]), {
+      confirmed_at: Date,
+      email_confirmed_at: Date
+    })
+    t.equal((await run(['confirm', username])).stdout, `nothing of user ${username} waits to be confirmed\n`)
+    t.equal((await run(['confirm', 'nobody-at-all'])).code, 3)
+    const audited = await rows("select id from audit_events where action = 'email.confirm' and target_name = ?", [
+      username
+    ])
+    t.equal(audited.length, 2)
+  })
+
   t.test('import keeps the users before a line that breaks the rest of the file', async t => {
     const input = 'username,email,name\nbefore,before@example.org,B\nq,"q@example.org,Q\nr,r@example.org,R\n'
     const { code, json } = await run(['import', '-', '--json'], input)

@@ -216,7 +216,7 @@ t.test('pipelines', async t => {
 
   t.test('finds the newest pipeline of each branch in the index', async t => {
     const plan = listing(await plansOf(() => listPipelines(1, { scope: 'branches' })))
-    t.match(stepOf(plan, 'm'), { key: 'pipelines_ref', Extra: /Using index/ })
+    t.match(stepOf(plan, 'm'), { key: 'pipelines_newest', Extra: /Using index/ })
   })
 })
 

@@ -62,7 +62,7 @@ const TEMPLATE = 'template'
  */
 export async function makeTemplate({ home, url }: TestServer, file: string): Promise<void> {
   const at = new URL(url)
-  const connection = await connect(at)
+  const connection = await connectTo(at)
   await connection.query(`create database ${TEMPLATE} character set utf8mb4 collate utf8mb4_unicode_ci`)
   at.pathname = `/${TEMPLATE}`
   process.env.GITSTEAD_DATABASE_URL = at.href
@@ -91,7 +91,7 @@ export async function makeTemplate({ home, url }: TestServer, file: string): Pro
 
 /** Makes an empty database, by the statements of the file that makeTemplate wrote, if there is one. */
 export async function makeDatabase(url: URL, name: string, file: string | undefined): Promise<void> {
-  const connection = await connect(url)
+  const connection = await connectTo(url)
   await connection.query(`create database ${name} character set utf8mb4 collate utf8mb4_unicode_ci`)
   if (file !== undefined) {
     await connection.query(`use ${name}`)
@@ -101,12 +101,13 @@ export async function makeDatabase(url: URL, name: string, file: string | undefi
 }
 
 export async function dropDatabase(url: URL, name: string): Promise<void> {
-  const connection = await connect(url)
+  const connection = await connectTo(url)
   await connection.query(`drop database ${name}`)
   await connection.end()
 }
 
-const connect = (url: URL): Promise<Connection> =>
+/** Connects to the server, and to no database of it. */
+export const connectTo = (url: URL): Promise<Connection> =>
   createConnection({
     socketPath: url.searchParams.get('socket') ?? '',
     user: 'root',

@@ -4,10 +4,11 @@ import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, get } from 'node:http'
+import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { until } from './until.js'
 
 export interface TestEngine {
@@ -17,7 +18,13 @@ export interface TestEngine {
   readonly registry: string
   /** How often each image was asked for. */
   readonly pulls: Map<string, number>
-  podman(...args: string[]): string
+  /** Makes a container with these labels, which does not run. The engine must have the image. */
+  makeContainer(image: string, labels: object): Promise<void>
+  makeNetwork(name: string, labels: object): Promise<void>
+  /** The names of all containers, and of the networks of builds. */
+  left(): Promise<string[]>
+  /** Removes all containers and the networks of builds. */
+  clear(): Promise<void>
   /** Ends the service; containers go on. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -57,10 +64,23 @@ export async function testEngine(images: TestImages): Promise<TestEngine> {
     CONTAINERS_CONF: join(folder, 'containers.conf'),
     CONTAINERS_REGISTRIES_CONF: join(folder, 'registries.conf')
   }
-  const run = (args: string[]) => ['-m', 'sh', '-c', SERVICE, 'sh', 'podman', ...options, ...args]
+  const call = (method: string, path: string, json?: object) => callEngine(socket, method, path, json)
+  const containers = async () => (await call('GET', '/containers/json?all=true')) as { Id: string; Names: string[] }[]
+  const networks = async () => {
+    const all = (await call('GET', '/networks')) as { Id: string; Name: string }[]
+    return all.filter(({ Name }) => Name.startsWith('gitstead'))
+  }
+  const clear = async () => {
+    for (const { Id } of await containers()) {
+      await call('POST', `/containers/${Id}/kill`).catch(() => undefined)
+      await call('DELETE', `/containers/${Id}?force=true&v=true`)
+    }
+    for (const { Id } of await networks()) await call('DELETE', `/networks/${Id}`)
+  }
   let service: ReturnType<typeof spawn> | undefined
   const start = async () => {
-    const args = run(['system', 'service', '--time=0', `unix://${socket}`])
+    const command = ['podman', ...options, 'system', 'service', '--time=0', `unix://${socket}`]
+    const args = ['-m', 'sh', '-c', SERVICE, 'sh', ...command]
     // Its helpers leave files where they are.
     const child = spawn('unshare', args, { cwd: folder, env: environment, stdio: ['ignore', 'ignore', 'pipe'] })
     let said = ''
@@ -69,13 +89,10 @@ export async function testEngine(images: TestImages): Promise<TestEngine> {
     })
     service = child
     const answers = () =>
-      new Promise<boolean>(resolve => {
-        const ping = get({ socketPath: socket, path: '/_ping', agent: false }, answer => {
-          answer.resume()
-          resolve(answer.statusCode === 200)
-        })
-        ping.on('error', () => resolve(false))
-      })
+      call('GET', '/_ping').then(
+        () => true,
+        () => false
+      )
     await until('the engine answers', async () => (await answers()) || child.exitCode !== null)
     if (child.exitCode !== null) throw new Error(`the engine does not start: ${said}`)
   }
@@ -85,24 +102,44 @@ export async function testEngine(images: TestImages): Promise<TestEngine> {
     await once(service, 'exit')
     rmSync(socket, { force: true })
   }
-  const podman = (...args: string[]) => spawnSync('unshare', run(args), { env: environment, encoding: 'utf8' }).stdout
   await start()
   return {
     socket: `unix://${socket}`,
     registry,
     pulls,
-    podman,
+    makeContainer: async (Image, Labels) =>
+      void (await call('POST', '/containers/create', { Image, Labels, Cmd: ['true'] })),
+    makeNetwork: async (Name, Labels) => void (await call('POST', '/networks/create', { Name, Labels })),
+    left: async () => [
+      ...(await containers()).flatMap(({ Names }) => Names),
+      ...(await networks()).map(({ Name }) => Name)
+    ],
+    clear,
     start,
     stop,
     close: async () => {
+      if (service?.exitCode !== null || service.signalCode !== null) await start()
+      await clear()
       await stop()
-      podman('rm', '--all', '--force', '--time', '0')
-      podman('network', 'prune', '--force')
       server.closeAllConnections()
       server.close()
       rmSync(folder, { recursive: true, force: true })
     }
   }
+}
+
+/** Asks the engine, and gives what it answers. */
+function callEngine(socketPath: string, method: string, path: string, json?: object): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const headers = json ? { 'content-type': 'application/json' } : {}
+    const question = request({ socketPath, method, path, headers, agent: false }, async answer => {
+      const said = await text(answer)
+      if ((answer.statusCode ?? 500) >= 400) return reject(new Error(`${method} ${path}: ${said}`))
+      resolve(said.startsWith('{') || said.startsWith('[') ? JSON.parse(said) : said)
+    })
+    question.on('error', reject)
+    question.end(json && JSON.stringify(json))
+  })
 }
 
 /** A file system of busybox and its names alone. */
@@ -147,15 +184,17 @@ function registryOf(layer: Buffer, images: TestImages, pulls: Map<string, number
       })
     )
   }
-  return createServer((request, response) => {
-    const [, name = '', kind = '', version = ''] = /^\/v2\/(.+)\/(manifests|blobs)\/(.+)$/.exec(request.url ?? '') ?? []
-    if (request.url === '/v2/') return response.end('{}')
+  return createServer((asked, response) => {
+    const [, name = '', kind = '', version = ''] = /^\/v2\/(.+)\/(manifests|blobs)\/(.+)$/.exec(asked.url ?? '') ?? []
+    if (asked.url === '/v2/') return response.end('{}')
     if (name.startsWith('endless')) return
     const content = kind === 'blobs' ? blobs.get(version) : manifests.get(name)
     if (kind === 'manifests') pulls.set(name, (pulls.get(name) ?? 0) + 1)
     const type = kind === 'blobs' ? 'application/octet-stream' : 'application/vnd.oci.image.manifest.v1+json'
     response.statusCode = content ? 200 : 404
     response.setHeader('content-type', type)
+    // Docker asks for the length of a manifest before it asks for the manifest.
+    if (content) response.setHeader('content-length', Buffer.byteLength(content))
     if (content && kind === 'manifests') response.setHeader('docker-content-digest', digestOf(content))
     response.end(content ?? '{"errors":[{"code":"MANIFEST_UNKNOWN","message":"no such image"}]}')
   })

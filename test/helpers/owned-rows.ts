@@ -182,14 +182,15 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   reported_variables: ({ project }) =>
     execute(
       `insert into reported_variables (build_id, pipeline_id, attempt, amount, variables_encrypted, created_at)
-       select max(id), max(pipeline_id), 1, 1, 'x', now() from builds where project_id = ?`,
+       select id, pipeline_id, 1, 1, 'x', now() from builds where project_id = ? order by id desc limit 1`,
       [project.id]
     ),
   downstream_pipelines: ({ project }) =>
     execute(
       `insert into downstream_pipelines (build_id, upstream_pipeline_id, pipeline_id, root_pipeline_id, depth, is_child,
          awaited, created_at)
-       select max(id), max(pipeline_id), max(pipeline_id), max(pipeline_id), 1, 1, 1, now() from builds where project_id = ?`,
+       select id, pipeline_id, pipeline_id, pipeline_id, 1, 1, 1, now() from builds where project_id = ?
+       order by id desc limit 1`,
       [project.id]
     ),
   trigger_requests: ({ project }) =>

@@ -1,14 +1,23 @@
 // Builds in containers of a real engine.
-import { readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createServer as createTlsServer } from 'node:tls'
 import t from 'tap'
 import yauzl from 'yauzl'
 import { loadConfig } from '../../src/config.js'
 import { contentOf } from '../../src/runner/docker/frames.js'
 import { isAllowed, parseReference } from '../../src/runner/docker/images.js'
 import { removeLeftovers } from '../../src/runner/docker/leftovers.js'
+import { askForEngine, checkEngineSettings } from '../../src/runner/docker/version.js'
 import { executeBuild, type RunnerJob, type RunnerPort } from '../../src/runner/execute.js'
 import { makeWorkFolder } from '../../src/runner/folders.js'
 import { canRunEngine, testEngine } from '../helpers/engine.js'
+import { selfSigned } from '../webhooks/receiver.js'
 
 const home = t.testdir({ tmp: {} })
 
@@ -68,9 +77,6 @@ if (canRunEngine) {
         ...runner
       }
     })
-  const leftovers = () =>
-    engine.podman('ps', '--all', '--quiet') + engine.podman('network', 'ls', '--quiet', '--filter', 'name=gitstead')
-
   t.test('a build runs in a container of the image, with its sources, variables and artifacts', async t => {
     settings()
     const { result, trace, files } = await build({
@@ -86,7 +92,7 @@ if (canRunEngine) {
     t.match(trace, '\n*********** /build/project\noops\nRunning after_script\n')
     t.match(trace, '\nmade\nit was success\nWARNING: after_script failed')
     t.strictSame(files.sort(), ['README', 'made'])
-    t.equal(leftovers(), '')
+    t.strictSame(await engine.left(), [])
   })
 
   t.test('the image says who runs the script and how it starts; a job may start it in another way', async t => {
@@ -134,7 +140,7 @@ if (canRunEngine) {
     settings({ max_services: 1 })
     const { trace } = await build({ services: [wish('web'), wish('web')] })
     t.match(trace, 'the build has 2 services, and 1 is the limit (runner.docker.max_services)')
-    t.equal(leftovers(), '')
+    t.strictSame(await engine.left(), [])
   })
 
   t.test('services have names on a network of the build, which leads nowhere else', async t => {
@@ -152,40 +158,80 @@ if (canRunEngine) {
     t.match(trace, `Starting the service ${engine.registry}/web:latest as site, `)
     t.match(trace, /WARNING: the service \S+dead:latest has ended:\nalas\n/)
     t.match(trace, '\ngood morning\nno way out\neth0\nlo\nBuild succeeded\n')
-    t.equal(leftovers(), '')
+    t.strictSame(await engine.left(), [])
     const alone = await build({ script: ['ls /sys/class/net'] })
     t.match(alone.trace, 'net\nlo\nBuild', 'without services there is no network')
   })
 
   t.test('limits', async t => {
     const MIB = 1_048_576
-    const cases: [reason: string, script: string, runner: object, timeout: number, text: RegExp][] = [
-      ['output_limit', 'yes', { output_limit: 100_000 }, 60, /the output is longer than 100000 bytes/],
-      ['job_execution_timeout', 'trap "" TERM; sleep 1000', {}, 3, /took longer than 3 seconds/],
-      [
-        'memory_limit',
-        'tail -c 200m /dev/zero >x',
-        { memory_limit: 64 * MIB },
-        60,
-        /more than 67108864 bytes of memory/
-      ],
-      ['disk_limit', 'head -c 40m /dev/zero >x; sleep 1000', { disk_limit: 20 * MIB }, 60, /more than 20971520 bytes/],
-      ['script_failure', 'head -c 9m /dev/zero >x', { file_limit: 4 * MIB }, 60, /File size limit|File too large/],
-      ['script_failure', 'for i in $(seq 60); do sleep 9 & done', { process_limit: 20 }, 60, /can't fork|fork: /]
+    const cases: [reason: string, script: string, timeout: number, text: RegExp][] = [
+      ['output_limit', 'yes', 60, /the output is longer than 100000 bytes/],
+      ['job_execution_timeout', 'trap "" TERM; sleep 1000', 6, /took longer than 6 seconds/],
+      ['memory_limit', 'tail -c 200m /dev/zero >x', 60, /more than 67108864 bytes of memory/],
+      ['disk_limit', 'for i in 1 2 3 4; do head -c 7m /dev/zero >$i; done; sleep 1000', 60, /more than 20971520 bytes/],
+      ['script_failure', 'head -c 9m /dev/zero >x', 60, /File size limit|File too large/],
+      ['script_failure', 'for i in $(seq 60); do sleep 9 & done', 60, /can't fork|fork: /]
     ]
-    for (const [reason, script, runner, timeout, text] of cases) {
-      settings({}, runner)
-      const { result, trace } = await build({ script: [script], timeout })
+    settings(
+      {},
+      { output_limit: 100_000, memory_limit: 64 * MIB, disk_limit: 20 * MIB, file_limit: 8 * MIB, process_limit: 20 }
+    )
+    const check = async ([reason, script, timeout, text]: (typeof cases)[number]) => {
+      const artifacts = { name: '', paths: ['kept'], exclude: [], untracked: false, when: 'always' } as const
+      const { result, trace, files } = await build({ script: ['echo >kept', script], timeout, artifacts })
       t.match(result, { status: 'failed', reason }, script)
       t.match(trace, text, script)
+      if (reason !== 'disk_limit')
+        t.strictSame(files, ['kept'], 'as in the sandbox, a limit does not cost the artifacts')
     }
+    await Promise.all(cases.map(check))
     settings()
     const { result } = await build({
       script: ['echo begun; sleep 1000'],
       onTrace: (text, cancel) => text.includes('\nbegun\n') && cancel()
     })
     t.strictSame(result, { status: 'canceled' })
-    t.equal(leftovers(), '')
+    t.strictSame(await engine.left(), [])
+  })
+
+  t.test('all of the output arrives, however slowly the trace is written; an engine behind TLS', async t => {
+    const folder = mkdtempSync(join(home, 'own-'))
+    const { key, cert } = selfSigned(folder)
+    const proxy = createTlsServer({ key, cert, ca: cert, requestCert: true }, client => {
+      const inner = connect(engine.socket.slice('unix://'.length))
+      pipeline(client, inner, () => inner.destroy())
+      pipeline(inner, client, () => client.destroy())
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const files = { ca: join(folder, 'cert.pem'), cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
+    const socket = `tcp://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    settings({ socket, tls: files }, { output_limit: 64 * 1_048_576 })
+    const script = ['seq 1000000 | tee /tmp/all | md5sum >/tmp/sum; cat /tmp/all /tmp/sum']
+    const chunks: Buffer[] = []
+    const slowly = async (chunk: Buffer) => {
+      chunks.push(chunk)
+      await delay(5)
+    }
+    const { result } = await build({ script, writeTrace: slowly })
+    const text = Buffer.concat(chunks).toString('latin1')
+    t.strictSame(result, { status: 'success', exitCode: 0 }, text.slice(0, 2000))
+    const output = /\n\$ seq[^\n]*\n(1\n[\d\n]*\n1000000\n)(\w{32}) /.exec(text)
+    t.equal(
+      createHash('md5')
+        .update(output?.[1] ?? '')
+        .digest('hex'),
+      output?.[2]
+    )
+    const stranger = mkdtempSync(join(home, 'other-'))
+    selfSigned(stranger)
+    settings({ socket, tls: { ...files, cert: join(stranger, 'cert.pem'), key: join(stranger, 'key.pem') } })
+    await t.rejects(askForEngine(), { name: 'EngineAway' }, 'the engine knows the runner by its certificate')
+    settings({ socket, tls: { ...files, ca: join(stranger, 'cert.pem') } })
+    await t.rejects(askForEngine(), { name: 'EngineAway' }, 'and the runner the engine')
+    settings({ socket, tls: { ...files, ca: join(stranger, 'nothing') } })
+    t.throws(checkEngineSettings, { message: /runner\.docker\.tls\.ca: .*nothing cannot be read \(ENOENT\)/ })
+    proxy.close()
   })
 
   t.test('an engine that goes away fails the build with its name, and what is left is removed later', async t => {
@@ -204,17 +250,28 @@ if (canRunEngine) {
     t.match(trace, `the container engine at ${engine.socket} does not answer`)
     t.match((await build({ script: ['true'] })).trace, 'does not answer (ENOENT)')
     await engine.start()
-    const dead = ['--label', 'gitstead.worker=5', '--label', 'gitstead.instance=one']
+    const labels = (worker: number, instance: string) => ({
+      'gitstead.worker': String(worker),
+      'gitstead.instance': instance
+    })
     const image = `${engine.registry}/tools`
-    engine.podman('create', ...dead, image, 'true')
-    engine.podman('network', 'create', ...dead, 'gitstead-of-a-killed-worker')
-    engine.podman('create', '--label', 'gitstead.worker=6', '--label', 'gitstead.instance=one', image, 'true')
-    engine.podman('create', '--label', 'gitstead.worker=5', '--label', 'gitstead.instance=two', image, 'true')
+    await engine.makeContainer(image, labels(5, 'one'))
+    await engine.makeNetwork('gitstead-of-a-killed-worker', labels(5, 'one'))
+    await engine.makeContainer(image, labels(6, 'one'))
+    await engine.makeContainer(image, labels(5, 'two'))
     t.equal(await removeLeftovers(owner, worker => worker === 5), 3, 'its own that is closed, and two of a dead worker')
-    t.equal(leftovers().trim().split('\n').length, 2, 'other workers and other appliances keep theirs')
-    engine.podman('rm', '--all', '--force')
+    t.equal((await engine.left()).length, 2, 'other workers and other appliances keep theirs')
+    await engine.clear()
   })
 }
+
+t.test('an engine that takes a connection and says nothing counts as away', async t => {
+  const silent = createServer(() => undefined).listen(join(home, 'silent'))
+  await once(silent, 'listening')
+  loadConfig({ home, runner: { docker: { socket: `unix://${home}/silent`, timeout: 1 } } })
+  await t.rejects(askForEngine(), { name: 'EngineAway', message: /does not answer \(nothing for 1 s\)/ })
+  silent.close()
+})
 
 t.test('names of images', async t => {
   const digest = `sha256:${'a'.repeat(64)}`

@@ -3,6 +3,7 @@ import t from 'tap'
 import { createBackup } from '../../src/areas/backup/create.js'
 import { addDelivery } from '../../src/areas/hooks/deliveries.js'
 import { createHook } from '../../src/areas/hooks/hooks.js'
+import { queueMail } from '../../src/areas/mail/outbox.js'
 import { execute } from '../../src/db/sql.js'
 import { prepareHome } from '../../src/home.js'
 import { enqueue } from '../../src/queue/enqueue.js'
@@ -15,7 +16,7 @@ import { runJobs } from '../helpers/jobs.js'
 await testDatabase()
 prepareHome()
 
-t.test('builds, jobs, deliveries, disks and backups have figures', async t => {
+t.test('builds, jobs, deliveries, mails, disks and backups have figures', async t => {
   const project = await factory.project()
   const [one] = await makePipeline(project, 'one:\n  script: [make]\ntwo:\n  script: [make]\n')
   if (!one) throw new Error('no builds')
@@ -27,6 +28,17 @@ t.test('builds, jobs, deliveries, disks and backups have figures', async t => {
   await enqueue('maintenance.run', { task: 'x' })
   await execute("update jobs set state = 'dead' where queue = 'maintenance'")
   await createBackup({}, someOrigin)
+  const now = new Date()
+  const states = ['waiting', 'waiting', 'failed', 'held', 'sent']
+  const recipients = states.map((state, at) => ({
+    userId: null,
+    address: `${at}-${state}@example.org`,
+    reason: 'test'
+  }))
+  await queueMail({ once: 'metrics', kind: 'test', facts: { sent_at: now.toISOString() }, recipients })
+  await execute("update mail_deliveries set state = substring(address, 3, locate('@', address) - 3)")
+  await execute("insert into mail_bounces (address, error, bounced_at) values ('gone@example.org', '550', ?)", [now])
+  await execute("delete from jobs where queue = 'mail'")
   const { text } = await metricsText()
   for (const line of [
     'gitstead_builds{status="failed"} 1',
@@ -39,6 +51,12 @@ t.test('builds, jobs, deliveries, disks and backups have figures', async t => {
     'gitstead_hook_deliveries{state="pending"} 1',
     'gitstead_hook_deliveries{state="dead"} 0',
     'gitstead_hooks_failing 1',
+    'gitstead_mail_deliveries{state="waiting"} 2',
+    'gitstead_mail_deliveries{state="failed"} 1',
+    'gitstead_mail_deliveries{state="held"} 1',
+    'gitstead_mail_deliveries{state="sent"} 1',
+    'gitstead_mail_deliveries{state="canceled"} 0',
+    'gitstead_mail_bounced 1',
     'gitstead_git_spooled_bytes 0'
   ]) {
     t.ok(text.includes(`${line}\n`), line)

@@ -307,6 +307,15 @@ t.test('a confirmation is sent again on demand, to those who wait for one', asyn
     { to: 'further@example.org', subject: 'Confirm your email address', link: /confirmation/ },
     { to: 'waits@example.org', subject: 'Confirm your account waits', link: /sign_up/ }
   ])
+  // An account whose first mail was lost.
+  const late = await app.make.user({ confirm: false })
+  await mails()
+  await forget(late.email, '/users/confirmation/new')
+  const [again] = await mails()
+  t.match(again, { to: late.email, link: /confirmation/ })
+  const browser = new Browser(base)
+  const done = await browser.submit(await browser.get(again?.link ?? ''), '/users/confirmation')
+  t.match(done.body, 'Your address is confirmed')
 })
 
 t.test('a further address gets links for passwords once it is confirmed', async (t: Test) => {

@@ -169,6 +169,17 @@ t.test('the reference page', async t => {
   t.match(policy, /default-src 'self'/)
   t.notMatch(policy, /upgrade-insecure-requests|https?:/, 'it works over plain HTTP, and asks no other host')
   t.match((await get('/api/docs/static/theme/gitstead.css')).body, /topbar \{ display: none/)
+  t.notMatch(page.body, 'class="broadcast"')
+  const root = await app.make.admin()
+  await app.as(root).post('/broadcast_messages', { message: 'Down <i>now</i> $&', color: '#123' })
+  const shown = await get('/api/docs/')
+  t.match(
+    shown.body,
+    /<body>\s*<div class="broadcast" role="status" style="background-color: #123; [^"]*">Down &lt;i&gt;now&lt;\/i&gt; \$&amp;</
+  )
+  t.equal(shown.headers['cache-control'], 'no-store')
+  t.equal(Number(shown.headers['content-length']), Buffer.byteLength(shown.body))
+  t.notMatch((await get('/api/docs/static/swagger-initializer.js')).body, 'broadcast')
   t.same((await get('/api/docs/json')).json().servers, [{ url: '/' }], 'it asks the host that it came from')
 })
 

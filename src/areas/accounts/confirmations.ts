@@ -21,7 +21,7 @@ export interface Unconfirmed {
   readonly first: number
 }
 
-const PRIMARY = `select u.id as user_id, u.username, u.name, u.email as address, 0 as email_id,
+const PRIMARY = `select u.id as user_id, u.username, u.name, u.email as address, cast(0 as unsigned) as email_id,
   u.confirmed_at is null as first from users u where u.email_confirmed_at is null and u.state = 'active'`
 const FURTHER = `select u.id as user_id, u.username, u.name, e.email as address, e.id as email_id, 0 as first
   from emails e join users u on u.id = e.user_id where e.confirmed_at is null and u.state = 'active'`
@@ -53,23 +53,36 @@ export async function confirmationOfLink(token: string, lock = ''): Promise<Unco
 export function confirmAddress(token: string, client: string): Promise<Unconfirmed> {
   return transact(async () => {
     const found = await confirmationOfLink(token, 'for update')
-    const { user_id: userId, username, email_id: emailId, address } = found
-    const now = new Date()
-    if (emailId === 0) {
-      await execute('update users set email_confirmed_at = ?, confirmed_at = coalesce(confirmed_at, ?) where id = ?', [
-        now,
-        now,
-        userId
-      ])
-    } else {
-      await execute('update emails set confirmed_at = ? where id = ?', [now, emailId])
-    }
-    const origin: Origin = { user: null, asker: null, name: username, actingAs: null, via: 'link', address: client }
-    await audit(origin, {
-      action: 'email.confirm',
-      target: { type: 'user', id: userId, name: username },
-      changes: { email: { after: address } }
-    })
+    const { username: name } = found
+    await confirm(found, { user: null, asker: null, name, actingAs: null, via: 'link', address: client })
     return found
+  })
+}
+
+/**
+ * Confirms all addresses of a user, or the one that is named, without a link: an administrator knows whose they are. Returns
+ * those that were not confirmed before.
+ */
+export function confirmAddressesOf(userId: number, origin: Origin, only?: string): Promise<readonly Unconfirmed[]> {
+  return transact(async () => {
+    const found = await rows<Unconfirmed>(`${PRIMARY} and u.id = ? union all ${FURTHER} and u.id = ?`, [userId, userId])
+    const wanted = found.filter(({ address }) => only === undefined || address.toLowerCase() === only.toLowerCase())
+    for (const each of wanted) await confirm(each, origin)
+    return wanted
+  })
+}
+
+async function confirm({ user_id: id, username, email_id: emailId, address }: Unconfirmed, origin: Origin) {
+  const now = new Date()
+  if (emailId === 0) {
+    const sql = 'update users set email_confirmed_at = ?, confirmed_at = coalesce(confirmed_at, ?) where id = ?'
+    await execute(sql, [now, now, id])
+  } else {
+    await execute('update emails set confirmed_at = ? where id = ?', [now, emailId])
+  }
+  await audit(origin, {
+    action: 'email.confirm',
+    target: { type: 'user', id, name: username },
+    changes: { email: { after: address } }
   })
 }

@@ -53,7 +53,7 @@ export async function startManualBuild(
     if (!build || !isPlayable(build)) return false
     const now = new Date()
     const user = userId !== null && { user_id: userId }
-    if (build.resource_group === null) {
+    if (build.resource_group === null && build.start_in !== 0) {
       await moveBuild(pipeline, build, 'pending', { ...user, queued_at: now, ready_at: null })
       await wakeRunners([id])
     } else {

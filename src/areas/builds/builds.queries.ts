@@ -65,6 +65,8 @@ export interface StartableBuild extends ChangingBuild {
   readonly start_when: string
   readonly ready_at: Date | null
   readonly resource_group: string | null
+  /** 0 when the build starts a pipeline. */
+  readonly start_in: number | null
   readonly latest: number
 }
 
@@ -72,7 +74,7 @@ export interface StartableBuild extends ChangingBuild {
 export function findStartableBuild(id: number): Promise<StartableBuild | undefined> {
   return row<StartableBuild>(
     `select b.id, b.name, b.stage_index, b.status, b.allow_failure, b.start_when, b.ready_at, b.resource_group,
-       not exists (select 1 from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name and c.id > b.id) as latest
+       b.start_in, not exists (select 1 from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name and c.id > b.id) as latest
      from builds b where b.id = ?`,
     [id]
   )
@@ -109,7 +111,8 @@ export function findSuccessfulBuild(projectId: number, ref: string, name: string
     `select ${COLUMNS} from builds b ${JOINS}
      where b.project_id = ? and b.ref = ? and b.name = ? and b.status = 'success'
        and b.pipeline_id = (select max(m.id) from pipelines m
-         where m.project_id = b.project_id and m.ref = b.ref and m.status = 'success')
+         where m.project_id = b.project_id and m.ref = b.ref and m.status = 'success'
+           and m.is_child = false)
      order by b.id desc limit 1`,
     [projectId, ref, name]
   )

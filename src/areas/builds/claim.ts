@@ -16,6 +16,7 @@ import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
 import { wakeForRoom } from '../pipelines/wake-runners.js'
 import { coverageIn, noteCoverage } from './coverage.js'
 import { judgeFailure, repeat } from './failures.js'
+import { stopOnFailure } from './pipeline-actions.js'
 
 /** A build that is still unfinished after this many attempts, for example because its workers died, fails. */
 const ATTEMPTS = 4
@@ -43,6 +44,8 @@ export interface Taker {
   /** The worker process of the built-in runner. Null for an outside runner, which never takes over its own builds. */
   readonly processId: number | null
   readonly token: string
+  /** How many builds of the project may run on shared runners at once; for a shared runner, when there is a limit. */
+  readonly mostOfProject?: number
 }
 
 interface ClaimableRow extends ChangingBuild {
@@ -78,6 +81,8 @@ export async function takeBuild({ buildId, pipelineId }: FoundBuild, taker: Take
   const claim = await changePipeline(pipelineId, async pipeline => {
     const build = await readBuild(pipeline, buildId)
     if (!build || !isFree(build, taker)) return null
+    // One that already runs is among those that are counted.
+    if (build.status === 'pending' && !(await hasRoom(pipelineId, taker.mostOfProject))) return null
     if (build.attempt >= ATTEMPTS) {
       await end(pipeline, build, { status: 'failed', reason: 'runner_system_failure' })
       return null
@@ -110,6 +115,24 @@ function readBuild(pipeline: LockedPipeline, id: number): Promise<ClaimableRow |
      from builds b where b.id = ? and b.pipeline_id = ?`,
     [id, pipeline.id]
   )
+}
+
+/**
+ * Claims at the same moment count one after another: each waits for the lock on the project, and then sees what the one before
+ * has taken.
+ */
+async function hasRoom(pipelineId: number, most: number | undefined): Promise<boolean> {
+  if (most === undefined) return true
+  const project = await row<{ id: number }>(
+    'select id from projects where id = (select project_id from pipelines where id = ?) for update',
+    [pipelineId]
+  )
+  const running = await row<{ builds: number }>(
+    `select count(*) as builds from builds b join runners r on r.id = b.runner_id
+     where b.project_id = ? and b.status = 'running' and r.is_shared`,
+    [project?.id ?? 0]
+  )
+  return Number(running?.builds ?? 0) < most
 }
 
 function isFree({ status, runner_id, held, lease_until }: ClaimableRow, { runnerId, processId }: Taker): boolean {
@@ -151,6 +174,17 @@ export async function finishBuild(claim: BuildHold, result: RunnerResult, trace:
     if (result.status === 'success' && build.environment_id !== null) {
       await enqueue('build.deploy', { buildId: build.id })
     }
+    return true
+  })
+  return finished ?? false
+}
+
+/** Ends a running build that no runner has. Returns false when it has ended already. */
+export async function finishTrigger(build: FoundBuild, result: RunnerResult, trace: Measured): Promise<boolean> {
+  const finished = await changePipeline(build.pipelineId, async pipeline => {
+    const found = await readBuild(pipeline, build.buildId)
+    if (found?.status !== 'running' || found.token_hash !== null || found.runner_id !== null) return false
+    await end(pipeline, found, result, trace)
     return true
   })
   return finished ?? false
@@ -210,5 +244,6 @@ async function end(
     finished_at: new Date()
   })
   if (failure?.again) await repeat(pipeline, build.id)
+  else if (status === 'failed' && judged.allow_failure !== 1) await stopOnFailure(pipeline)
   if (build.status === 'running') await wakeForRoom(pipeline.id)
 }

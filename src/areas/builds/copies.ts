@@ -6,6 +6,9 @@ import { advancingBuilds } from '../pipelines/advancing-builds.js'
 import { noteBuild } from '../pipelines/events/tell.js'
 import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
 
+/** Whether a build can go to a runner at once. */
+const OPEN = 'resource_group is null and not (start_in <=> 0)'
+
 /**
  * Copies a build of a locked pipeline, and returns the id of the copy. Not specified: a build that a command repeats keeps its user, because a
  * sysadmin has no account. Exit codes that are allowed count anew.
@@ -22,13 +25,13 @@ export async function copyBuild(
        allow_failure, tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, queued_at,
        created_at, updated_at, ready_at)
      select pipeline_id, project_id, coalesce(?, user_id), name, stage, stage_index, ref, tag, sha,
-       if(resource_group is null, ?, 'created'), start_when,
+       if(${OPEN}, ?, 'created'), start_when,
        allow_failure and not (json_valid(plan) and coalesce(json_length(json_extract(plan, '$.allowFailureCodes')), 0) > 0),
-       tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, ?, ?, ?, if(resource_group is null, null, ?) from builds where id = ?`,
+       tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, ?, ?, ?, if(${OPEN}, null, ?) from builds where id = ?`,
     [userId, status, at, now, now, at, id]
   )
   noteBuild(pipeline, insertId)
-  // It waits until its resource group is free.
+  // It waits until its resource group is free, or for the job that starts its pipeline.
   if (at && (await row('select id from builds where id = ? and ready_at is not null', [insertId]))) {
     await enqueue('build.ready', { buildId: insertId })
   }

@@ -75,6 +75,22 @@ export async function cancelPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Or
     return true
   })
   if (!done) throw new NotFound()
+  await cancelChildren(id, origin)
+}
+
+/** Cancels the rest of a pipeline of which a build has failed, if its CI file says so. */
+export async function stopOnFailure(pipeline: LockedPipeline): Promise<void> {
+  if (pipeline.stopsOnFailure && (await cancelUnfinished(pipeline)) > 0) await recount(pipeline)
+}
+
+/** The child pipelines go with their parent: they are parts of it. */
+async function cancelChildren(id: number, origin: Origin): Promise<void> {
+  const children = await rows<{ id: number }>(
+    `select l.id from downstream_pipelines d join pipelines l on l.id = d.pipeline_id
+     where d.upstream_pipeline_id = ? and d.is_child and l.status in ('created', 'pending', 'running') order by l.id`,
+    [id]
+  )
+  for (const child of children) await cancelPipeline(child, origin)
 }
 
 /**

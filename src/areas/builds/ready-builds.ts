@@ -1,6 +1,8 @@
-// Starts builds whose turn has come but that waited: for the moment of `start_in`, or for their resource group.
+// Starts builds whose turn has come but that waited: for the moment of `start_in`, or for their resource group. Builds that
+// start pipelines come here, too.
 import type { BuildStatus } from '../../ci/status.js'
 import { row } from '../../db/sql.js'
+import { enqueue } from '../../queue/enqueue.js'
 import { changePipeline, moveBuild } from '../pipelines/build-changes.js'
 import { isFree } from '../pipelines/resource-groups.js'
 import { wakeRunners } from '../pipelines/wake-runners.js'
@@ -12,6 +14,8 @@ interface WaitingBuild {
   readonly status: BuildStatus
   readonly allow_failure: number
   readonly resource_group: string | null
+  /** 0 when the build starts a pipeline. */
+  readonly start_in: number | null
   readonly ready_at: Date | null
 }
 
@@ -21,12 +25,17 @@ export async function startReady(buildId: number): Promise<void> {
   if (!found) return
   await changePipeline(found.pipeline_id, async pipeline => {
     const build = await row<WaitingBuild>(
-      `select id, project_id, stage_index, status, allow_failure, resource_group, ready_at from builds where id = ?`,
+      `select id, project_id, stage_index, status, allow_failure, resource_group, start_in, ready_at from builds where id = ?`,
       [buildId]
     )
     const now = new Date()
     if (build?.status !== 'created' || build.ready_at === null || build.ready_at > now) return
     if (build.resource_group !== null && !(await isFree(build.project_id, build.resource_group))) return
+    if (build.start_in === 0) {
+      await moveBuild(pipeline, build, 'running', { attempt: 1, queued_at: now, started_at: now, ready_at: null })
+      await enqueue('build.trigger', { buildId })
+      return
+    }
     await moveBuild(pipeline, build, 'pending', { queued_at: now, ready_at: null })
     await wakeRunners([buildId])
   })

@@ -63,7 +63,7 @@ export async function createIssue(
   return made.assignee_id === null && actor.sudoer === null ? made : foundAgain(made.id)
 }
 
-type Inserted = NewIssue & {
+interface Inserted extends NewIssue {
   readonly id: number
   readonly iid: number
   readonly createdAt: Date

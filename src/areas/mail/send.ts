@@ -8,6 +8,7 @@ import { transact } from '../../db/transact.js'
 import { Unavailable } from '../../errors.js'
 import { batches } from '../../lib/batches.js'
 import { faultOf, type MailFault } from '../../mail/faults.js'
+import type { Sender } from '../../mail/kinds.js'
 import { messageOf } from '../../mail/message.js'
 import { type Rendered, render } from '../../mail/render.js'
 import { sendMessage } from '../../mail/transport.js'
@@ -108,14 +109,16 @@ function letter(delivery: DeliveryRow, filled: Readonly<Record<string, unknown>>
   const unsubscribeUrl = unsubscribeUrlOf(delivery)
   const recipient = { name, address }
   let rendered: Rendered
+  let from: Sender | null | undefined
   try {
     const facts = JSON.parse(delivery.facts)
+    if (delivery.kind === 'push') from = facts.from
     rendered = render(delivery.kind, { facts, filled, url: publicUrl(), recipient, reason, unsubscribeUrl })
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }
   const list = projectId === null || path === null ? null : { projectId, path }
-  return messageOf({ rendered, to: recipient, id: nameOf(delivery), thread, reason, list, unsubscribeUrl })
+  return messageOf({ rendered, to: recipient, id: nameOf(delivery), thread, reason, list, unsubscribeUrl, from })
 }
 
 function unsubscribeUrlOf(delivery: DeliveryRow): string | null {

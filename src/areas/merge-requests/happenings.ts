@@ -1,4 +1,5 @@
 // Tells what happens to merge requests, each time with a copy of the row.
+import { moved } from '../../db/places.js'
 import { row } from '../../db/sql.js'
 import { type Happening, tell } from '../activity/happenings.js'
 
@@ -13,6 +14,7 @@ type Columns = Omit<ToldMergeRequest['mergeRequest'], Flags> & { readonly [Flag 
 
 /** Tells a happening of a merge request as it is now. Call it inside the `transact` of the change, after it. */
 export async function tellMergeRequest({ id, ...told }: Told): Promise<void> {
+  moved('MergeRequest')
   const found = await row<Columns>(
     `select id, iid, target_project_id, source_project_id, target_branch, source_branch, title, state, merge_status,
        author_id, assignee_id, milestone_id, updated_by_id, head_sha, merge_commit_sha, merge_error,

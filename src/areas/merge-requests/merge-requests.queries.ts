@@ -1,6 +1,7 @@
 // Hot reads of merge requests.
 import type { Actor } from '../../access/actor.js'
-import { countTotal, type Page, window } from '../../db/paginate.js'
+import { countTotal, type Page, type PlacedReading, pageOfMoving, window } from '../../db/paginate.js'
+import { fromPlace, versionOf } from '../../db/places.js'
 import { marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
 import { type ShownColumns, shownColumns, shownValues } from '../participation/readings.js'
@@ -143,21 +144,27 @@ async function pageOf(
   query: MergeRequestListQuery,
   { user }: Actor
 ): Promise<Page<ListedMergeRequestRow>> {
-  const { page, perPage, sql } = window(query)
   const column = query.order_by ?? 'created_at'
-  const direction = query.sort ?? 'desc'
-  // An index gives the ids of the page; only their rows are read.
-  const ids = `select m.id, m.${column} as place from merge_requests m where ${condition}
-    order by m.${column} ${direction}, m.id ${direction} ${sql}`
-  const [items, total] = await Promise.all([
-    rows<ListedMergeRequestRow>(
+  const read = ({ direction, sql, from }: PlacedReading) => {
+    const place = from && fromPlace(`m.${column}`, 'm.id', direction, from)
+    // An index gives the ids of the page; only their rows are read.
+    const ids = `select m.id, m.${column} as place from merge_requests m where ${condition}${place ? ` and ${place.sql}` : ''}
+      order by m.${column} ${direction}, m.id ${direction} ${sql}`
+    return rows<ListedMergeRequestRow>(
       `select ${COLUMNS}, ${shownColumns('MergeRequest')} from (${ids}) page join merge_requests m on m.id = page.id ${JOINS}
        order by page.place ${direction}, page.id ${direction}`,
-      [...shownValues(user?.id), ...values]
-    ),
-    countTotal(`select count(*) as total from merge_requests m where ${condition}`, values)
-  ])
-  return { items: items.filter(isWhole), total, page, perPage }
+      [...shownValues(user?.id), ...values, ...(place?.values ?? [])]
+    )
+  }
+  const page = await pageOfMoving(window(query), {
+    key: JSON.stringify([column, condition, values]),
+    version: () => versionOf('MergeRequest'),
+    direction: query.sort ?? 'desc',
+    count: countTotal(`select count(*) as total from merge_requests m where ${condition}`, values),
+    placed: row => ({ at: row[column], id: row.id }),
+    read
+  })
+  return { ...page, items: page.items.filter(isWhole) }
 }
 
 const isWhole = (row: { readonly [Key in 'author_name' | 'namespace_path']: string | null }): boolean =>

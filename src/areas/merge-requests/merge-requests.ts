@@ -1,8 +1,10 @@
 // Makes and removes merge requests.
+
 import { type Actor, type Origin, requireAsker } from '../../access/actor.js'
 import { authorizeProject } from '../../access/authorize.js'
 import { nextNumber } from '../../db/counters.js'
 import { duplicateKey } from '../../db/failure.js'
+import { moved } from '../../db/places.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Forbidden, NotFound } from '../../errors.js'
@@ -110,6 +112,7 @@ export async function deleteMergeRequest(project: ProjectRow, id: number, origin
       [new Date(), id]
     )
     if (affectedRows === 0) throw new NotFound()
+    moved('MergeRequest')
     await tellAtOnce({ kind: 'merge_request.deleted', id })
     const name = `${project.namespace_path}/${project.path}!${found.iid}`
     await audit(origin, { action: 'merge_request.delete', target: { type: 'merge_request', id, name } })

@@ -1,7 +1,9 @@
 // Changes merge requests: their texts, plans and target, and whether they are open.
+
 import { type Actor, type Origin, requireAsker } from '../../access/actor.js'
 import { authorizeRecord } from '../../access/records.js'
 import { duplicateKey } from '../../db/failure.js'
+import { moved } from '../../db/places.js'
 import { execute, row, type Value } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
@@ -220,6 +222,7 @@ async function changeLabels(project: ProjectRow, id: number, { titles }: Plan): 
 }
 
 async function save(id: number, columns: Columns): Promise<void> {
+  moved('MergeRequest')
   const names = Object.keys(columns)
   await execute(
     `update merge_requests set ${names.map(name => `${name} = ?`).join(', ')}, updated_at = ?,

@@ -1,4 +1,5 @@
 // Time tracking of issues and merge requests ("Time stats"): an estimate, and the sum of what was logged.
+import { moved } from '../../db/places.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Invalid, NotFound } from '../../errors.js'
@@ -26,6 +27,7 @@ export async function setEstimate(target: Target, seconds: number): Promise<Time
       `update ${TABLES[target.type]} set time_estimate = ?, updated_at = greatest(updated_at, ?) where id = ?`,
       [seconds, new Date(), target.id]
     )
+    moved(target.type)
     return { time_estimate: seconds, total_time_spent: spent }
   })
 }
@@ -42,6 +44,7 @@ export async function addSpentTime(target: Target, seconds: number, userId: numb
       `update ${TABLES[target.type]} set total_time_spent = ?, updated_at = greatest(updated_at, ?) where id = ?`,
       [spent, new Date(), target.id]
     )
+    moved(target.type)
     return { time_estimate: estimate, total_time_spent: spent }
   })
 }

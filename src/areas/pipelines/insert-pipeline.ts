@@ -1,5 +1,6 @@
 // Inserts a planned pipeline with its builds.
 import type { Plan, PlannedBuild } from '../../ci/plan.js'
+import type { PipelineSource } from '../../ci/refs.js'
 import { duplicateKey } from '../../db/failure.js'
 import { execute, row, type Value } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
@@ -18,7 +19,7 @@ export interface NewPipeline {
   readonly tag: boolean
   readonly commit: Commit
   readonly beforeSha: string
-  readonly source: 'push' | 'api' | 'trigger' | 'schedule' | 'external'
+  readonly source: PipelineSource | 'external'
   readonly userId: number | null
 }
 
@@ -41,7 +42,9 @@ export async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<
     const id = await insertPipeline(pipeline, 'created', null, plan)
     await insertBuilds(id, pipeline, plan.builds)
     await startPipeline(id)
-    if (!pipeline.tag && (await hasOlder(id, pipeline))) await enqueue('pipeline.supersede', { pipelineId: id })
+    // A child pipeline supersedes nothing: the newest older one would be its parent.
+    if (!pipeline.tag && pipeline.source !== 'parent_pipeline' && (await hasOlder(id, pipeline)))
+      await enqueue('pipeline.supersede', { pipelineId: id })
     return id
   })
 }
@@ -78,8 +81,8 @@ export async function insertPipeline(
   const now = new Date()
   const { insertId } = await execute(
     `insert into pipelines (project_id, ref_change_id, ref, tag, sha, before_sha, status, source, yaml_errors, user_id,
-       committed_at, finished_at, created_at, updated_at, each_build, on_new_commit)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       committed_at, finished_at, created_at, updated_at, each_build, on_new_commit, stops_on_failure, name, is_child)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       pipeline.projectId,
       pipeline.refChangeId,
@@ -96,7 +99,10 @@ export async function insertPipeline(
       now,
       now,
       plan?.builds.some(goesByItself) ?? false,
-      plan && actionOf(plan)
+      plan && actionOf(plan),
+      plan?.stopsOnFailure ?? false,
+      plan?.name ?? null,
+      pipeline.source === 'parent_pipeline'
     ]
   )
   return insertId

@@ -11,6 +11,8 @@ export interface LockedPipeline {
   readonly startedAt: Date | null
   /** Whether its builds do not all go by their stages. */
   readonly eachBuild: boolean
+  /** Whether the first failure cancels the rest. */
+  readonly stopsOnFailure: boolean
   stages: readonly StageCounts[]
   /** Whether a change may let other builds start. That a runner takes a build does not. */
   lookAgain: boolean
@@ -20,15 +22,17 @@ export interface LockedPipeline {
   readonly wanted: WantedEvents
   /** What is told at the end: builds by their ids, and the status of the pipeline when it is another one. */
   readonly news: { readonly builds: Set<number>; status: BuildStatus | null }
-  /** Builds that failed in this change, and whether somebody repeats builds. */
+  /** Builds and statuses that failed in this change, and whether somebody repeats some. */
   readonly ended: { readonly failed: Set<number>; repeated: boolean }
 }
 
 /** Locks the row of a pipeline until the transaction ends. Returns undefined when the pipeline does not exist. */
 export async function lockPipeline(id: number): Promise<LockedPipeline | undefined> {
-  const found = await row<{ status: BuildStatus; started_at: Date | null; each_build: number } & WantedColumns>(
+  const found = await row<
+    { status: BuildStatus; started_at: Date | null; each_build: number; stops_on_failure: number } & WantedColumns
+  >(
     // The rows of hooks are read without a lock.
-    `select status, started_at, each_build, ${wantedColumns('pipelines.project_id')} from pipelines where id = ? for update`,
+    `select status, started_at, each_build, stops_on_failure, ${wantedColumns('pipelines.project_id')} from pipelines where id = ? for update`,
     [id]
   )
   if (!found) return undefined
@@ -38,6 +42,7 @@ export async function lockPipeline(id: number): Promise<LockedPipeline | undefin
     status: found.status,
     startedAt: found.started_at,
     eachBuild: found.each_build === 1,
+    stopsOnFailure: found.stops_on_failure === 1,
     stages,
     lookAgain: false,
     changed: new Set(),

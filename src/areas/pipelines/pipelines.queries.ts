@@ -54,5 +54,5 @@ function scopeCondition(scope: PipelineScope | undefined): string {
   if (scope === undefined) return ''
   // Not specified except for the names: these scopes select the newest pipeline of each branch or tag.
   return ` and l.id in (select max(m.id) from pipelines m where m.project_id = l.project_id
-    and m.tag = ${scope === 'tags' ? 1 : 0} group by m.ref)`
+    and m.is_child = false and m.tag = ${scope === 'tags' ? 1 : 0} group by m.ref)`
 }

@@ -11,7 +11,8 @@ import type { Listener } from '../activity/listeners.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
 import { insertBroken, insertPlanned, type NewPipeline } from './insert-pipeline.js'
-import { CI_FILE_LIMIT, type PlannedFile, type Planning, planFile } from './plan-file.js'
+import { CI_FILE_LIMIT } from './planning/commit-files.js'
+import { type PlannedFile, type Planning, planFile } from './planning/plan-file.js'
 
 export const CI_FILES = ['.gitstead-ci.yml', '.gitlab-ci.yml']
 /** A ref with a longer name gets no pipeline, because no CI file can select it. */

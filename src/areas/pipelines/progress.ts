@@ -3,7 +3,7 @@
 import { pipelineStatus, type StageStart, stageToStart } from '../../ci/advance.js'
 import { busySeconds } from '../../ci/duration.js'
 import { type BuildStatus, isComplete, latestBuilds } from '../../ci/status.js'
-import { execute, marks, rows } from '../../db/sql.js'
+import { execute, marks, row, rows } from '../../db/sql.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { moveBuildsOn } from './advancing-builds.js'
 import { countMove, type LockedPipeline, recount, saveCounts } from './locked-pipeline.js'
@@ -65,6 +65,7 @@ async function setStatus({ id, startedAt }: LockedPipeline, status: BuildStatus)
   const now = new Date()
   const ended = status === 'success' || status === 'failed' || status === 'canceled'
   if (status === 'success') await enqueue('pipeline.succeeded', { pipelineId: id })
+  if (isComplete(status)) await wakeUpstream(id)
   await execute(
     `update pipelines set status = ?, started_at = ?, finished_at = ?, duration = ?, updated_at = ? where id = ?`,
     [
@@ -76,6 +77,15 @@ async function setStatus({ id, startedAt }: LockedPipeline, status: BuildStatus)
       id
     ]
   )
+}
+
+/** The build that has started this pipeline may wait for its end. */
+async function wakeUpstream(id: number): Promise<void> {
+  const upstream = await row<{ build_id: number }>(
+    'select build_id from downstream_pipelines where pipeline_id = ? and awaited = 1',
+    [id]
+  )
+  if (upstream) await enqueue('build.trigger', { buildId: upstream.build_id })
 }
 
 interface TimedBuild {

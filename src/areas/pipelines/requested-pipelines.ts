@@ -10,7 +10,7 @@ import { repositoryPath } from '../projects/repositories.js'
 import { checkVariables, type GivenVariables, insertRequest, listed, seal } from './given-variables.js'
 import { insertPlanned, type NewPipeline } from './insert-pipeline.js'
 import { CI_FILES, readCiFile } from './pipelines.js'
-import { type PlannedFile, planFile } from './plan-file.js'
+import { type PlannedFile, planFile } from './planning/plan-file.js'
 
 /** It has builds, unless it has errors: a skip marker in the message of the commit does not count. */
 export interface PlannedRequest extends PlannedFile {
@@ -18,7 +18,7 @@ export interface PlannedRequest extends PlannedFile {
 }
 
 interface Asked {
-  readonly source: 'api' | 'trigger' | 'schedule'
+  readonly source: 'api' | 'trigger' | 'schedule' | 'pipeline'
   readonly userId: number | null
   /** Rules of the CI file look at them, too. */
   readonly variables?: GivenVariables | null

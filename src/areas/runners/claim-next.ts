@@ -1,5 +1,6 @@
 // Gives a runner the next build: a pending build of a project that the runner serves, whose tags the runner has. The
 // built-in runner and outside runners all claim builds here.
+import { config } from '../../config.js'
 import { type BuildClaim, type FoundBuild, findClaim, newBuildToken, takeBuild } from '../builds/claim.js'
 import type { RunnerRow } from './runners.queries.js'
 import { findAbandonedBuilds, findWaitingBuilds } from './waiting-builds.queries.js'
@@ -26,11 +27,16 @@ export async function claimNext(runner: RunnerRow, options: ClaimOptions = {}): 
     const found = await findCandidates(runner)
     if (found.length === 0) return null
     for (const build of found) {
-      const claim = await takeBuild(build, { runnerId: runner.id, processId, token })
+      const claim = await takeBuild(build, { runnerId: runner.id, processId, token, ...limitFor(runner) })
       if (claim) return claim
     }
   }
   return null
+}
+
+function limitFor({ is_shared: isShared }: RunnerRow): { mostOfProject?: number } {
+  const { project_limit: most } = config().runner
+  return isShared && most > 0 ? { mostOfProject: most } : {}
 }
 
 /** The built-in runner takes the builds of workers that are gone before pending builds. */

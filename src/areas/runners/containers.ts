@@ -5,7 +5,7 @@ import { config } from '../../config.js'
 import { log } from '../../log.js'
 import { listProcesses } from '../../queue/processes.js'
 import { removeLeftovers } from '../../runner/docker/leftovers.js'
-import { askForEngine } from '../../runner/docker/version.js'
+import { askForEngine, checkEngineSettings } from '../../runner/docker/version.js'
 import type { ContainerWish } from '../../runner/job.js'
 import { signature } from '../../secrets.js'
 
@@ -37,6 +37,11 @@ export async function requireEngine(): Promise<void> {
     toldAt = Date.now()
     throw error
   }
+}
+
+/** Throws Misconfigured when builds need an engine and the settings cannot be those of one. */
+export function checkEngine(): void {
+  if (isDocker()) checkEngineSettings()
 }
 
 /** Removes the containers and networks of builds that no worker runs any more. */

@@ -1,3 +1,4 @@
+import type { PipelineSource } from '../../ci/refs.js'
 import { row, rows } from '../../db/sql.js'
 import type { ArtifactsRow } from '../builds/artifacts.js'
 
@@ -16,7 +17,8 @@ export interface DescribedBuild {
   readonly timeout: number | null
   readonly plan: string
   readonly before_sha: string
-  readonly source: 'push' | 'api' | 'trigger' | 'schedule'
+  readonly source: PipelineSource
+  readonly pipeline_name: string | null
   readonly storage: string
   readonly project_name: string
   readonly project_path: string
@@ -38,7 +40,7 @@ export interface DependencyRow extends ArtifactsRow {
 export function findDescribedBuild(id: number): Promise<DescribedBuild | undefined> {
   return row<DescribedBuild>(
     `select b.id, b.pipeline_id, b.project_id, b.name, b.stage, b.stage_index, b.ref, b.tag, b.sha, b.start_when, b.timeout, b.plan,
-       l.before_sha, l.source, p.storage, p.name as project_name, p.path as project_path, p.default_branch,
+       l.before_sha, l.source, l.name as pipeline_name, p.storage, p.name as project_name, p.path as project_path, p.default_branch,
        p.visibility_level, n.path as namespace_path, b.user_id, u.name as user_name, u.username as user_username,
        u.email as user_email
      from builds b join pipelines l on l.id = b.pipeline_id join projects p on p.id = b.project_id

@@ -44,7 +44,9 @@ export interface JobDescription {
 }
 
 /** A cache whose keys all get the same ending. */
-export type JobCache = PlannedCache & { readonly ending: 'protected' | 'non_protected' }
+export interface JobCache extends PlannedCache {
+  readonly ending: 'protected' | 'non_protected'
+}
 
 export interface JobSource {
   /** The URL contains the credentials of the build. */
@@ -103,7 +105,9 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
 }
 
 /** A plan of an earlier version has one cache or none. */
-type OfEarlierVersions = Partial<BuildOptions> & { readonly cache?: Partial<PlannedCache> | null }
+interface OfEarlierVersions extends Partial<BuildOptions> {
+  readonly cache?: Partial<PlannedCache> | null
+}
 
 /**
  * Builds of protected branches have caches of their own, so that nobody else can put something into them. Keys that the

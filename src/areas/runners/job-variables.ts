@@ -16,7 +16,8 @@ import type { RunnerRow } from './runners.queries.js'
 export interface VariableSources {
   /** The token of the build. */
   readonly token: string
-  readonly runner: RunnerRow
+  /** Null for a build that no runner takes. */
+  readonly runner: RunnerRow | null
   /** The variables of the CI file. */
   readonly configVariables: readonly CiVariable[]
   /** As the CI file has it; null without one. */
@@ -40,14 +41,15 @@ export async function variablesOf(build: DescribedBuild, sources: VariableSource
   return environment ? buildVariables({ ...input, build: { ...input.build, environment } }) : plain
 }
 
-async function inputOf(build: DescribedBuild, sources: VariableSources): Promise<VariablesInput> {
+/** What the variables of a build are made of, but for its environment. */
+export async function inputOf(build: DescribedBuild, sources: VariableSources): Promise<VariablesInput> {
   return {
     build: { ...buildOf(build, sources.token), parallel: sources.parallel ?? null },
     commit: await commitOf(build),
-    pipeline: { id: build.pipeline_id, source: build.source },
+    pipeline: { id: build.pipeline_id, source: build.source, name: build.pipeline_name },
     project: projectOf(build),
     server: { name: 'Gitstead', version, revision: version, url: publicUrl() },
-    runner: {
+    runner: sources.runner && {
       id: sources.runner.id,
       description: sources.runner.description,
       tags: JSON.parse(sources.runner.tag_list) as string[]

@@ -9,7 +9,7 @@ import { noteContact } from './outside/contact.js'
 import { NotHeld, requireHeld } from './outside/held-builds.js'
 import { jobDocument } from './outside/job-document.js'
 import { addToTrace, report } from './outside/progress.js'
-import { registerRunner, requireRunner, unregisterRunner } from './outside/registration.js'
+import { registerRunner, requireRunner, resetRunnerToken, unregisterRunner } from './outside/registration.js'
 import { takeNext } from './outside/take.js'
 import { answerPlainJson, LAST_UPDATE, rangeOf, shownToken, TRACE_LIMIT } from './runner-answers.js'
 import {
@@ -24,6 +24,8 @@ import {
 
 const hidden = { hide: true as const }
 const config = { public: true as const }
+/** Builds go on during maintenance, also with outside runners. It saves a statement for each piece of a trace, too. */
+const ofBuilds = { ...config, duringMaintenance: true as const }
 
 const runnerToken = (request: FastifyRequest) => shownToken(request.body, request.headers['runner-token'])
 const jobToken = (request: FastifyRequest) =>
@@ -45,6 +47,16 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
     return { id: runner.id, token, token_expires_at: null }
   })
 
+  // `gitlab-runner reset-token` sends it. Our tokens do not expire, so no runner does it by itself.
+  app.post(
+    '/runners/reset_authentication_token',
+    { config, schema: { ...hidden, body: RunnerCall } },
+    async (request, reply) => {
+      const { token } = await resetRunnerToken(runnerToken(request), request.origin)
+      return reply.code(201).send({ token, token_expires_at: null })
+    }
+  )
+
   app.delete('/runners', { config, schema: { ...hidden, body: RunnerCall } }, async (request, reply) => {
     await unregisterRunner(runnerToken(request), request.origin)
     return reply.code(204).send()
@@ -56,14 +68,16 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
     return reply.code(204).send()
   })
 
-  app.post('/jobs/request', { config, schema: { ...hidden, body: JobCall } }, async (request, reply) => {
+  app.post('/jobs/request', { config: ofBuilds, schema: { ...hidden, body: JobCall } }, async (request, reply) => {
     const { job, value } = await takeNext({ ...request.body, token: runnerToken(request) })
-    return job ? reply.code(201).send(jobDocument(job)) : reply.code(204).header(LAST_UPDATE, value).send()
+    return job
+      ? reply.code(201).send(jobDocument(job, request.body.info))
+      : reply.code(204).header(LAST_UPDATE, value).send()
   })
 
   app.put(
     '/jobs/:id',
-    { config, bodyLimit: TRACE_LIMIT, schema: { ...hidden, params: JobParams, body: JobReport } },
+    { config: ofBuilds, bodyLimit: TRACE_LIMIT, schema: { ...hidden, params: JobParams, body: JobReport } },
     async (request, reply) => {
       const build = await requireHeld(request.params.id, jobToken(request))
       await report(build, request.body)
@@ -75,7 +89,7 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
   app.post(
     '/jobs/:id/artifacts',
     {
-      config: { ...config, streams: true, takesFile: true },
+      config: { ...ofBuilds, streams: true, takesFile: true },
       schema: { ...hidden, params: JobParams, querystring: UploadQuery }
     },
     async (request, reply) => {
@@ -109,7 +123,7 @@ const traceRoutes: FastifyPluginAsyncTypebox = async app => {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes))
   app.patch(
     '/jobs/:id/trace',
-    { config, bodyLimit: TRACE_LIMIT, schema: { ...hidden, params: JobParams } },
+    { config: ofBuilds, bodyLimit: TRACE_LIMIT, schema: { ...hidden, params: JobParams } },
     async (request, reply) => {
       const build = await requireHeld(request.params.id, jobToken(request))
       const chunk = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)

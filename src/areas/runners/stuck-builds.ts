@@ -22,9 +22,19 @@ export const stuckBuilds: Task = {
     const { dryRun } = context
     const lost = await endAll(context, await findLost(), endLost)
     const waiting = await endAll(context, await findWaiting(), ({ id }) => failWaiting(id))
-    if (!dryRun) await wakeReady()
+    if (!dryRun) await Promise.all([wakeReady(), wakeTriggers()])
     return { lost, waiting }
   }
+}
+
+/** Builds that have started a pipeline, or should have: the job that goes on with them may be lost. */
+async function wakeTriggers(): Promise<void> {
+  const waiting = await rows<{ buildId: number }>(
+    `select id as buildId from builds where status = 'running' and runner_id is null and token_hash is null
+       and started_at < ? order by id limit ${MOST}`,
+    [new Date(Date.now() - GRACE_MS)]
+  )
+  if (waiting.length > 0) await enqueueAll('build.trigger', waiting)
 }
 
 /** Builds that were ready ten minutes ago: the job that starts them may be lost. A second one does no harm. */

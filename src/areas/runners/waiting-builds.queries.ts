@@ -33,7 +33,7 @@ const servedBy = (runner: RunnerRow) => `me.id = ? and me.active and p.builds_en
 export function findWaitingBuilds(runner: RunnerRow, limit: number): Promise<FoundBuild[]> {
   const [busy, order] = runner.is_shared ? [BUSY, 'coalesce(busy.builds, 0), b.id'] : ['', 'b.id']
   const most = config().runner.project_limit
-  // Claims at the same moment may pass the limit by a few.
+  // Claims at the same moment may all find the same room: the claim itself looks again.
   const room = runner.is_shared && most > 0 ? `and coalesce(busy.builds, 0) < ${Math.trunc(most)}` : ''
   return rows<FoundBuild>(
     `select b.id as buildId, b.pipeline_id as pipelineId from ${OLDEST} ${busy} where ${servedBy(runner)} ${room}

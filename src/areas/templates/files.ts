@@ -42,6 +42,12 @@ function load(kind: TemplateKind): ReadonlyMap<string, TemplateFile> {
   )
 }
 
+/** The text of a template of a CI file, as an `include` names it: with or without an ending. Null without one. */
+export function ciTemplate(name: string): string | null {
+  const plain = name.replace(/\.(?:gitstead|gitlab)-ci\.yml$/, '')
+  return filesOf('gitstead_ci_ymls').get(plain)?.content ?? null
+}
+
 export function listTemplates(kind: TemplateKind): TemplateFile[] {
   return [...filesOf(kind).values()]
 }

@@ -1,4 +1,5 @@
-// To-dos about builds: the author of an open merge request hears that a build of its newest commit failed. And about pushes:
+// To-dos about builds: the author of an open merge request hears that a build of its newest commit failed, or a status that
+// a service outside has posted. And about pushes:
 // whoever pushes to the source branch has done what there was to do. Whoever
 // imports this file has it filled: also commands, which load little.
 import { execute, marks, row, rows } from '../../db/sql.js'
@@ -47,11 +48,17 @@ export async function noteFailuresOf(
   }
 ): Promise<void> {
   if (found.head_sha === null) return
+  const commit = [found.source_project_id, found.head_sha, found.source_branch]
   const failed = await row(
-    `select b.id from builds b where b.project_id = ? and b.sha = ? and b.ref = ? and not b.tag and b.status = 'failed'
+    `(select b.id from builds b where b.project_id = ? and b.sha = ? and b.ref = ? and not b.tag and b.status = 'failed'
        and not b.allow_failure and not exists (select 1 from builds c
-         where c.pipeline_id = b.pipeline_id and c.name = b.name and c.id > b.id) limit 1`,
-    [found.source_project_id, found.head_sha, found.source_branch]
+         where c.pipeline_id = b.pipeline_id and c.name = b.name and c.id > b.id) limit 1)
+     union all
+     (select s.id from commit_statuses s join pipelines l on l.id = s.pipeline_id
+      where s.project_id = ? and s.sha = ? and s.ref = ? and not l.tag and s.status = 'failed'
+        and not exists (select 1 from commit_statuses c
+          where c.pipeline_id = s.pipeline_id and c.name = s.name and c.id > s.id) limit 1)`,
+    [...commit, ...commit]
   )
   if (failed) await addFailure(found)
 }

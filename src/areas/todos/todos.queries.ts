@@ -38,7 +38,10 @@ const COLUMNS = `t.id, t.project_id, t.target_type, t.target_id, t.commit_id, t.
   p.path as project_path, p.storage, w.name as namespace_name, w.path as namespace_path, n.note`
 const NOTES = 'left join notes n on n.id = t.note_id'
 
-/** To-dos with what they are about; `index` says how they are found. */
+/**
+ * To-dos with what they are about; `index` says how they are found. Lists say `straight_join` for all of the tables: to look for a
+ * better order of nine took the database a sixth of its time.
+ */
 const joined = (index = '') => `todos t ${index} straight_join projects p on p.id = t.project_id
   straight_join namespaces w on w.id = p.namespace_id straight_join users a on a.id = t.author_id
   left join issues i on t.target_type = 'Issue' and i.id = t.target_id
@@ -133,12 +136,15 @@ export async function listTodos(query: TodoListQuery, actor: Actor): Promise<Pag
 }
 
 const readPage = ({ from, where }: List, limit: string): Promise<TodoRow[]> =>
-  rows<TodoRow>(`select ${COLUMNS} from ${from} ${NOTES} where ${where.sql} order by t.id desc ${limit}`, where.values)
+  rows<TodoRow>(
+    `select straight_join ${COLUMNS} from ${from} ${NOTES} where ${where.sql} order by t.id desc ${limit}`,
+    where.values
+  )
 
 /** The ids of a list that may be kept; one more than that for a longer one. */
 async function idsOf({ from, where }: List): Promise<number[]> {
   const found = await rows<{ id: number }>(
-    `select t.id from ${from} where ${where.sql} order by t.id desc limit ${MOST_KEPT + 1}`,
+    `select straight_join t.id from ${from} where ${where.sql} order by t.id desc limit ${MOST_KEPT + 1}`,
     where.values
   )
   return found.map(({ id }) => id)
@@ -168,7 +174,7 @@ async function pageOfKept(
   }
   const list = padded(wanted)
   const items = await rows<TodoRow & { readonly whole: string }>(
-    `select ${COLUMNS}, ${WHOLE} as whole from ${joined()} ${able.joins} ${NOTES}
+    `select straight_join ${COLUMNS}, ${WHOLE} as whole from ${joined()} ${able.joins} ${NOTES}
      where t.id in (${marks(list)}) and t.user_id = ? and t.state = ? and ${able.condition} order by t.id desc`,
     [userId, state, ...list, userId, state]
   )

@@ -21,6 +21,8 @@ export interface Refusal {
 export interface ImportOptions {
   /** Check all lines and write nothing. */
   readonly dryRun: boolean
+  /** Each user gets the mail that there is an account, as one who is created alone. */
+  readonly mail?: boolean
   /** Called for each user who is refused, in no certain order. */
   readonly refuse: (refusal: Refusal) => void
   /** Called with the number of users that were written, or that a dry run could write. */
@@ -139,7 +141,7 @@ const wrongText = ({ missing: [missing], name, problem }: Wrong) =>
 async function write(drafts: readonly Drafted[], options: ImportOptions, origin: Origin): Promise<void> {
   if (drafts.length === 0) return
   try {
-    await insertUsers(drafts, origin)
+    await insertUsers(drafts, origin, { mail: options.mail })
     options.created(drafts.length)
   } catch (error) {
     if (!(error instanceof Conflict)) throw error

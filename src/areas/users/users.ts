@@ -44,8 +44,8 @@ export const draftUser = async (body: UserBody): Promise<UserDraft> => ({
 
 /**
  * Writes all of the users or none; their attributes must be checked already. Gives their ids in the same order. Throws
- * Conflict when an address, name or identity of one of them is taken. Not specified: imported users get no mail that they have an
- * account; with `mail`, a user does.
+ * Conflict when an address, name or identity of one of them is taken. Not specified: whether imported users get mail that they have an
+ * account. With `mail`, users do.
  */
 export async function insertUsers(
   drafts: readonly UserDraft[],

@@ -12,10 +12,11 @@ import {
   type Section
 } from '../config-values.js'
 import type { Yaml } from '../load-yaml.js'
+import { pickedNames } from './parallel.js'
 
 export const MOST_NEEDS = 50
 /** Keys of an entry that ask for another pipeline or project. */
-const LATER = ['pipeline', 'project', 'ref', 'parallel']
+const LATER = ['pipeline', 'project', 'ref']
 
 /** The needs of a job; null when the key is absent. An empty list is something else: the job starts at once. */
 export function readNeeds(section: Section): CiNeed[] | null {
@@ -28,6 +29,7 @@ export function readNeeds(section: Section): CiNeed[] | null {
   const entries = value.flat(1) as Yaml[]
   if (entries.length > MOST_NEEDS) reportAt(section, 'needs', `are more than ${MOST_NEEDS}`)
   const needs = entries.slice(0, MOST_NEEDS).flatMap((entry, at) => readNeed(section, entry, at))
+  if (needs.length > MOST_NEEDS) reportAt(section, 'needs', `are more than ${MOST_NEEDS}, with those of \`parallel\``)
   const twice = needs.find((need, at) => needs.findIndex(({ job }) => job === need.job) < at)
   if (twice) reportAt(section, 'needs', `name \`${printable(twice.job)}\` twice`)
   return needs
@@ -41,12 +43,14 @@ function readNeed(section: Section, entry: Yaml, at: number): CiNeed[] {
     return []
   }
   const need = { ...section, path, entries: entry }
-  checkKeys(need, ['job', 'artifacts', 'optional'], LATER)
+  checkKeys(need, ['job', 'artifacts', 'optional', 'parallel'], LATER)
   const job = readText(need, 'job')
   if (job === null && given(need, 'job') === undefined) reportAt(need, 'job', 'is missing')
   if (job === null) return []
   const artifacts = given(need, 'artifacts') === undefined || readFlag(need, 'artifacts')
-  return [{ job, artifacts, optional: readFlag(need, 'optional') }]
+  const optional = readFlag(need, 'optional')
+  const jobs = given(need, 'parallel') === undefined ? [job] : pickedNames(job, need)
+  return jobs.map(job => ({ job, artifacts, optional }))
 }
 
 /** The names of a circle, its first name also at the end; undefined when there is none. `edges` leads to what a name needs. */

@@ -57,6 +57,12 @@ function named(section: Section, job: CiJob, copies: readonly Copy[]): CiJob[] {
   })
 }
 
+/** The names of those jobs that `parallel` of an entry of `needs` picks. They are written like those of the job itself. */
+export function pickedNames(job: string, need: Section): string[] {
+  const parallel = readSection(need, 'parallel')
+  return parallel ? readMatrix(parallel).map(({ suffix }) => job + suffix) : []
+}
+
 /** All combinations of all entries of the matrix, at most one more than there may be. */
 function readMatrix(parallel: Section): Copy[] {
   const other = [...parallel.entries.keys()].find(key => key !== 'matrix')

@@ -33,7 +33,9 @@ const REASONS = [
   'runner_interrupted',
   'output_limit',
   'memory_limit',
-  'disk_limit'
+  'disk_limit',
+  'downstream_pipeline_creation_failed',
+  'downstream_pipeline_failed'
 ]
 
 export function readRetry(section: Section): CiRetry | null {

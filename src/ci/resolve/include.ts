@@ -1,112 +1,169 @@
-// Resolves `include` of files of the same repository. They are read at the commit of the pipeline.
-
+// Resolves `include`: of files of the same repository at the commit of the pipeline, of other projects, of URLs, and of
+// templates.
 import { fileMatcher } from '../../lib/glob.js'
-import { kindOf, printable, type Report } from '../config-values.js'
-import { isReference, keyText, loadYaml, TEXT_LIMIT, type Yaml, type YamlMapping } from '../load-yaml.js'
+import type { CiRule } from '../config-types.js'
+import { printable, type Report } from '../config-values.js'
+import { loadYaml, TEXT_LIMIT, type YamlMapping } from '../load-yaml.js'
+import { type IncludePlace, includesFiles, readIncludeEntries } from './include-entries.js'
 import { type MergeBudget, mergeMappings } from './merge.js'
 
-/** The files of the repository at one commit. */
+export { includesFiles } from './include-entries.js'
+
+/** A text, or the problem that continues the sentence about its name. */
+export type FoundText = { readonly text: string } | { readonly problem: string }
+
+/** The files of a repository at one commit, and what else can be reached from there. */
 export interface CiFiles {
   /** The text of a file; null when there is none, or when it is larger than a CI file may be. */
   readonly read: (path: string) => Promise<string | null>
   /** The paths of all files. */
   readonly list: () => Promise<readonly string[]>
+  /** What stands before paths in messages; absent for the repository of the pipeline. */
+  readonly name?: string
+  /** The files of another project, or the problem with it. What lacks here and below is not looked at. */
+  readonly project?: (path: string, ref: string | null) => Promise<CiFiles | { readonly problem: string }>
+  readonly remote?: (url: string) => Promise<FoundText>
+  readonly template?: (name: string) => string | null
+  /** Whether rules let a file in; absent: they do. */
+  readonly allows?: (rules: readonly CiRule[]) => Promise<boolean>
 }
 
 const MOST_FILES = 150
+/** Each may take seconds to come. */
+const MOST_REMOTE = 10
+const MOST_RULED = 50
 const LEVELS = 20
 
 interface Pass {
-  /** Null: there is no repository to read from. */
-  readonly files: CiFiles | null
   readonly report: Report
+  readonly warn: Report
   readonly budget: MergeBudget
   /** How many files, and how many bytes of them, may still come. */
   count: number
   bytes: number
+  remote: number
+  ruled: number
+}
+
+/** A file to load: its text, its name for messages, and the files that it can include itself. */
+interface Loaded {
+  readonly name: string
+  readonly text: string
+  readonly files: CiFiles | null
 }
 
 /** The root with all that it includes below it: of two values the including file's wins, and of two files the later. */
 export async function resolveIncludes(
   root: YamlMapping,
-  options: { readonly files: CiFiles | null; readonly report: Report; readonly budget: MergeBudget }
+  {
+    files,
+    ...options
+  }: {
+    /** Null: there is no repository to read from. */
+    readonly files: CiFiles | null
+    readonly report: Report
+    readonly warn: Report
+    readonly budget: MergeBudget
+  }
 ): Promise<YamlMapping> {
-  const pass: Pass = { ...options, count: MOST_FILES, bytes: TEXT_LIMIT }
-  return withIncluded(pass, root, [])
+  const pass = { ...options, count: MOST_FILES, bytes: TEXT_LIMIT, remote: MOST_REMOTE, ruled: MOST_RULED }
+  return withIncluded(pass, root, { files, chain: [] })
 }
 
-/** Whether the file includes others. A job may have the name `include`. */
-export function includesFiles(root: YamlMapping): boolean {
-  const value = root.get('include') ?? null
-  return value !== null && !(value instanceof Map && value.has('script'))
+interface From {
+  readonly files: CiFiles | null
+  /** The names of the files that include each other, down to this one. */
+  readonly chain: readonly string[]
 }
 
-async function withIncluded(pass: Pass, root: YamlMapping, chain: readonly string[]): Promise<YamlMapping> {
+async function withIncluded(pass: Pass, root: YamlMapping, from: From): Promise<YamlMapping> {
   if (!includesFiles(root)) return root
   let under: YamlMapping = new Map()
-  for (const path of await pathsOf(pass, root.get('include') ?? null)) {
-    const included = await load(pass, path, chain)
-    if (included) under = mergeMappings(under, included, pass.budget)
+  for (const { place, rules } of readIncludeEntries(root.get('include') ?? null, pass.report, pass.warn)) {
+    if (rules && !(await isLetIn(pass, rules, from))) continue
+    for (const each of await expanded(pass, place, from)) {
+      const included = await load(pass, each, from)
+      if (included) under = mergeMappings(under, included, pass.budget)
+    }
   }
   const own: YamlMapping = new Map(root)
   own.delete('include')
   return mergeMappings(under, own, pass.budget)
 }
 
-async function load(pass: Pass, path: string, chain: readonly string[]): Promise<YamlMapping | undefined> {
-  const shown = `\`${printable(path)}\``
-  if (!pass.files) return fault(pass, `${shown} can be read only together with its repository`)
-  if (chain.includes(path))
-    return fault(pass, `${shown} includes itself: ${[...chain, path].map(printable).join(' → ')}`)
+async function isLetIn(pass: Pass, rules: readonly CiRule[], { files }: From): Promise<boolean> {
+  if (!files?.allows) return true
+  if (pass.ruled-- > 0) return files.allows(rules)
+  if (pass.ruled === -1) fault(pass, `has rules at more than ${MOST_RULED} entries`)
+  return false
+}
+
+/** The places of one entry: a pattern stands for all files that match. */
+async function expanded(pass: Pass, place: IncludePlace, { files }: From): Promise<IncludePlace[]> {
+  if (place.kind !== 'local' || !place.path.includes('*')) return [place]
+  if (files) {
+    const matches = fileMatcher([place.path])
+    return (await files.list()).filter(matches).map(path => ({ kind: 'local', path }))
+  }
+  fault(pass, `\`${printable(place.path)}\` can be read only together with its repository`)
+  return []
+}
+
+async function load(pass: Pass, place: IncludePlace, { files, chain }: From): Promise<YamlMapping | undefined> {
+  const name = nameOf(place, files)
+  const shown = `\`${printable(name)}\``
+  if (!files) return fault(pass, `${shown} can be read only together with its repository`)
+  if (chain.includes(name))
+    return fault(pass, `${shown} includes itself: ${[...chain, name].map(printable).join(' → ')}`)
   if (chain.length >= LEVELS) return fault(pass, `goes over more than ${LEVELS} levels`)
   if (pass.count-- === 0) return fault(pass, `names more than ${MOST_FILES} files`)
   if (pass.count < 0) return undefined
-  const text = await pass.files.read(path)
-  if (text === null) return fault(pass, `${shown} is not a file of the repository of at most ${TEXT_LIMIT} bytes`)
-  pass.bytes -= Buffer.byteLength(text)
+  const found = await find(pass, place, files)
+  if (!found) return undefined
+  if ('problem' in found) return fault(pass, `${shown} ${found.problem}`)
+  pass.bytes -= Buffer.byteLength(found.text)
   if (pass.bytes < 0) return fault(pass, `takes more than ${TEXT_LIMIT} bytes of files`)
-  const { value, errors } = loadYaml(text)
-  for (const error of errors) pass.report(`include:${printable(path)}`, error)
+  const { value, errors } = loadYaml(found.text)
+  for (const error of errors) pass.report(`include:${printable(name)}`, error)
   if (errors.length > 0 || value === null) return undefined
   if (!(value instanceof Map)) return fault(pass, `${shown} should be a mapping of keys to values`)
-  return withIncluded(pass, value, [...chain, path])
+  return withIncluded(pass, value, { files: found.files, chain: [...chain, name] })
 }
 
-async function pathsOf(pass: Pass, value: Yaml): Promise<string[]> {
-  const paths: string[] = []
-  for (const entry of Array.isArray(value) ? value : [value]) {
-    const path = localPath(pass, entry)
-    if (path === undefined) continue
-    if (!path.includes('*')) paths.push(path)
-    else if (pass.files) paths.push(...(await pass.files.list()).filter(fileMatcher([path])))
-    else fault(pass, `\`${printable(path)}\` can be read only together with its repository`)
+function nameOf(place: IncludePlace, files: CiFiles | null): string {
+  if (place.kind === 'local') return `${files?.name ?? ''}${place.path}`
+  if (place.kind === 'project') return `${place.project}:${place.path}`
+  return place.kind === 'remote' ? place.url : place.name
+}
+
+type Found = Omit<Loaded, 'name'> | { readonly problem: string }
+
+/** Undefined: it is not looked at here. */
+async function find(pass: Pass, place: IncludePlace, files: CiFiles): Promise<Found | undefined> {
+  if (place.kind === 'local') return readFrom(files, place.path)
+  if (place.kind === 'project' && files.project) {
+    const other = await files.project(place.project, place.ref)
+    return 'problem' in other ? other : readFrom(other, place.path)
   }
-  return paths
+  // Not specified: a file without a repository includes no local ones.
+  const apart = { ...files, name: '', read: async () => null, list: async () => [] }
+  if (place.kind === 'remote' && files.remote) {
+    if (pass.remote-- <= 0) return { problem: `is one of more than ${MOST_REMOTE} URLs` }
+    const found = await files.remote(place.url)
+    return 'problem' in found ? found : { ...found, files: apart }
+  }
+  if (place.kind === 'template' && files.template) {
+    const text = files.template(place.name)
+    return text === null ? { problem: 'is not a template' } : { text, files: apart }
+  }
+  pass.warn('include', `\`${printable(nameOf(place, files))}\` is not looked at here`)
+  return undefined
 }
 
-/** The path of an entry; undefined after a report. */
-function localPath(pass: Pass, entry: Yaml): string | undefined {
-  const path =
-    typeof entry === 'string' ? entry : entry instanceof Map ? mappedPath(pass, entry) : kindFault(pass, entry)
-  if (path === undefined) return undefined
-  const shown = `\`${printable(path)}\``
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path))
-    return fault(pass, `${shown} is a URL: only files of the repository are supported`)
-  const relative = path.replace(/^\/+/, '')
-  if (relative.split('/').includes('..')) return fault(pass, `${shown} should not contain \`..\``)
-  if (!/\.ya?ml$/.test(relative)) return fault(pass, `${shown} should be the path of a .yml or .yaml file`)
-  return relative
+async function readFrom(files: CiFiles, path: string): Promise<Found> {
+  const text = await files.read(path)
+  return text === null ? { problem: `is not a file of the repository of at most ${TEXT_LIMIT} bytes` } : { text, files }
 }
-
-function mappedPath(pass: Pass, entry: YamlMapping): string | undefined {
-  const other = [...entry.keys()].map(keyText).find(key => key !== 'local')
-  if (other !== undefined) return fault(pass, `key \`${printable(other)}\` is not supported by this service`)
-  const local = entry.get('local') ?? null
-  return typeof local === 'string' ? local : fault(pass, 'should have the path of a file in `local`')
-}
-
-const kindFault = (pass: Pass, entry: Yaml) =>
-  fault(pass, `should be a path or a list of paths, not ${isReference(entry) ? 'a reference' : kindOf(entry)}`)
 
 function fault(pass: Pass, problem: string): undefined {
   pass.report('include', problem)

@@ -26,6 +26,8 @@ export class RulesTooLarge extends Error {
 export interface RuleFacts {
   /** The paths that the push changed; null when there is nothing to compare with, and then every path counts. */
   readonly changed: readonly string[] | null
+  /** The same for what `compare_to` names. */
+  readonly changedSince?: ReadonlyMap<string, readonly string[] | null>
   /** The paths of all files of the commit. */
   readonly files: readonly string[]
 }
@@ -52,9 +54,14 @@ export function ruleJudge(facts: RuleFacts): RuleJudge {
   const left = { left: PATH_STEPS }
   const changed = facts.changed && pathsOf(facts.changed, left)
   const files = pathsOf(facts.files, left)
+  const since = new Map([...(facts.changedSince ?? [])].map(([name, paths]) => [name, paths && pathsOf(paths, left)]))
+  const hasChanged = (patterns: readonly string[], compareTo: string | null) => {
+    const matches = compareTo === null ? changed : (since.get(compareTo) ?? null)
+    return matches === null || matches(patterns)
+  }
   const holds = (rule: CiRule, variables: Values) =>
     (rule.if === null || isTrue(rule.if, variables, budget)) &&
-    (rule.changes === null || changed === null || changed(rule.changes)) &&
+    (rule.changes === null || hasChanged(rule.changes, rule.compareTo)) &&
     (rule.exists === null || files(rule.exists))
   return { choose: (rules, variables) => rules.find(rule => holds(rule, variables)), holds }
 }

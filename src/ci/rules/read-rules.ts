@@ -9,6 +9,7 @@ import {
   readFlag,
   readList,
   readSection,
+  readText,
   readVariables,
   reportAt,
   type Section
@@ -52,6 +53,14 @@ export const readWorkflowRules = (section: Section): CiRule[] | null =>
     return { ...conditionsOf(rule), ...SILENT, when }
   })
 
+/** The rules of an entry of `include`; null when it has none. */
+export const readIncludeRules = (section: Section): CiRule[] | null =>
+  readEntries(section, rule => {
+    checkKeys(rule, ['if', 'changes', 'exists', 'when'], [])
+    const when = readChoice(rule, 'when', ['always', 'never'] as const, 'always')
+    return { ...conditionsOf(rule), ...SILENT, when }
+  })
+
 function readEntries(section: Section, read: (rule: Section) => CiRule): CiRule[] | null {
   const value = given(section, 'rules')
   if (value === undefined) return null
@@ -75,7 +84,8 @@ function readEntries(section: Section, read: (rule: Section) => CiRule): CiRule[
 
 const conditionsOf = (rule: Section) => ({
   if: readIf(rule),
-  changes: readGlobs(rule, 'changes'),
+  changes: readGlobs(rule, 'changes', ['paths', 'compare_to']),
+  compareTo: readCompareTo(rule),
   exists: readGlobs(rule, 'exists'),
   variables: readVariables(rule)
 })
@@ -93,15 +103,26 @@ function readIf(rule: Section): Expression | null {
 }
 
 /** The patterns of paths of a condition; null when the key is absent. */
-export function readGlobs(rule: Section, key: 'changes' | 'exists'): string[] | null {
+export function readGlobs(
+  rule: Section,
+  key: 'changes' | 'exists',
+  known: readonly string[] = ['paths']
+): string[] | null {
   if (given(rule, key) === undefined) return null
   const mapped = given(rule, key) instanceof Map ? readSection(rule, key) : undefined
-  if (mapped) checkKeys(mapped, ['paths'], ['compare_to', 'project', 'ref'])
+  if (mapped) checkKeys(mapped, known, ['compare_to', 'project', 'ref'])
   const [place, name] = mapped ? [mapped, 'paths'] : [rule, key]
   const globs = readList(place, name, { check: globProblem }) ?? []
   if (globs.length === 0) reportAt(place, name, 'should not be empty')
   if (globs.length > MOST_GLOBS) reportAt(place, name, `are more than ${MOST_GLOBS}`)
   return globs
+}
+
+/** What `changes` compares with; null for the commit before the push. */
+function readCompareTo(rule: Section): string | null {
+  if (!(given(rule, 'changes') instanceof Map)) return null
+  const changes = readSection(rule, 'changes')
+  return changes ? readText(changes, 'compare_to', 255) : null
 }
 
 function globProblem(glob: string): string | undefined {

@@ -61,6 +61,7 @@ const ruleOf = (condition: Expression | null, changes: readonly string[] | null)
   ...SILENT,
   if: condition,
   changes,
+  compareTo: null,
   exists: null,
   when: null,
   variables: []

@@ -1,8 +1,8 @@
 // Checks the container engine of the Docker executor.
 import { config } from '../../config.js'
+import { Misconfigured } from '../../errors.js'
 import { EngineRefused } from '../../runner/docker/engine.js'
-import { parseReference } from '../../runner/docker/images.js'
-import { type EngineVersion, engineVersion } from '../../runner/docker/version.js'
+import { checkEngineSettings, type EngineVersion, engineVersion } from '../../runner/docker/version.js'
 import { Ailment, type Check } from './check.js'
 
 export const engineCheck: Check = {
@@ -11,11 +11,6 @@ export const engineCheck: Check = {
   examine: async () => {
     const { executor, docker } = config().runner
     if (executor !== 'docker') return 'not needed: runner.executor is sandbox'
-    if (!parseReference(docker.image))
-      throw new Ailment(
-        `runner.docker.image: ${docker.image} is not the name of an image`,
-        'name one such as debian:12'
-      )
     const { text, lacks } = await version()
     if (lacks.length === 0) return `${text} answers at ${docker.socket}`
     throw new Ailment(
@@ -27,13 +22,17 @@ export const engineCheck: Check = {
 
 async function version(): Promise<EngineVersion> {
   try {
+    checkEngineSettings()
     return await engineVersion()
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    const remedy =
-      error instanceof EngineRefused
-        ? 'look whether runner.docker.socket is the socket of Docker or of podman system service'
-        : 'start it, let the user of the worker open its socket, or set runner.executor: sandbox; builds wait meanwhile'
-    throw new Ailment(why, remedy)
+    throw new Ailment(why, remedyOf(error))
   }
+}
+
+function remedyOf(error: unknown): string {
+  if (error instanceof Misconfigured) return 'correct config.yaml; gitstead config check reads it'
+  if (error instanceof EngineRefused)
+    return 'look whether runner.docker.socket is the socket of Docker or of podman system service'
+  return 'start it, let the user of the worker open its socket, or set runner.executor: sandbox; builds wait meanwhile'
 }

@@ -57,11 +57,19 @@ const REMEDIES: { readonly [code: string]: string } = {
 export const urlCheck: Check = {
   name: 'url',
   about: 'users can reach the URL that the appliance shows them',
-  examine: () => {
+  examine: ({ serverUp, serverUrl }) => {
     const { host, url } = config()
+    const shown = url === null && serverUp ? withPortOf(serverUrl) : publicUrl()
     if (url === null && ['0.0.0.0', '::', ''].includes(host)) {
-      throw new Ailment(`users see the URL ${publicUrl()}, which they cannot reach`, 'set url in config.yaml')
+      throw new Ailment(`users see the URL ${shown}, which they cannot reach`, 'set url in config.yaml')
     }
-    return `users see the URL ${publicUrl()}`
+    return `users see the URL ${shown}`
   }
+}
+
+/** The server may have another port by `up --port` than the configuration says, and shows that one. */
+function withPortOf(served: string): string {
+  const shown = new URL(publicUrl())
+  shown.port = new URL(served).port
+  return shown.href.replace(/\/$/, '')
 }

@@ -35,13 +35,16 @@ export const ciFile: Migration = {
       add column auto_stop_at datetime(3) null,
       add column tier varchar(16) null,
       add key environments_auto_stop (auto_stop_at)`,
-    // Null in `name`: the file gives none. `stops_on_failure`: the first failure cancels what may be interrupted.
+    // Null in `name`: the file gives none. `stops_on_failure`: the first failure cancels the rest. `is_child`: a build of
+    // another pipeline of the project made it, so that it is never the newest one of its branch.
     `alter table pipelines
       add column name varchar(255) null,
-      add column stops_on_failure boolean not null default false`
+      add column stops_on_failure boolean not null default false,
+      add column is_child boolean not null default false,
+      add key pipelines_newest (project_id, is_child, tag, ref, id)`
   ],
   down: [
-    'alter table pipelines drop column name, drop column stops_on_failure',
+    'alter table pipelines drop key pipelines_newest, drop column name, drop column stops_on_failure, drop column is_child',
     'alter table environments drop key environments_auto_stop, drop column auto_stop_at, drop column tier',
     'drop table if exists downstream_pipelines',
     'drop table if exists reported_variables'

@@ -150,7 +150,7 @@ export async function runStep(id: string, { script, owner, output, signal }: Ste
   }
   signal.addEventListener('abort', end, { once: true })
   try {
-    await start(id, signal)
+    await startContainer(id, 'the container', signal)
     for await (const chunk of contentOf(stream)) await output(chunk)
     if (signal.aborted) return undefined
     // The stream may end before the script, which has closed its output.
@@ -166,13 +166,14 @@ export async function runStep(id: string, { script, owner, output, signal }: Ste
   }
 }
 
-async function start(id: string, signal: AbortSignal): Promise<void> {
+/** Starts a container, which the trace calls `what`. Throws StageFailure when the engine refuses that. */
+export async function startContainer(id: string, what: string, signal: AbortSignal): Promise<void> {
   try {
     await ask({ method: 'POST', path: `/containers/${id}/start`, signal })
   } catch (error) {
     if (!(error instanceof EngineRefused)) throw error
     // Most often the image lacks a shell, or the entrypoint does not exist.
-    throw new StageFailure('script_failure', `the container does not start: ${error.message}`)
+    throw new StageFailure('script_failure', `${what} does not start: ${error.message}`)
   }
 }
 

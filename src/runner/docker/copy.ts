@@ -1,8 +1,10 @@
 // Takes the project folder into a container and back. tar runs in the sandbox, as the user of builds and under the limits
 // of the build: what comes out of a container may be anything.
-
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { config } from '../../config.js'
+import { TooLarge } from '../../errors.js'
+import { watchDisk } from '../disk.js'
 import { quietScript } from '../script.js'
 import { LINK } from '../shell.js'
 import { type Run, runInside, StageFailure } from '../stages.js'
@@ -16,23 +18,36 @@ type Outside = Pick<Run, 'folders' | 'trace' | 'halt' | 'disk'>
 export async function copyIn(run: Outside, id: string, { uid, gid }: Owner): Promise<void> {
   const pack = `tar --create --format=pax --numeric-owner --owner=build:${uid} --group=build:${gid} . >&${LINK}`
   const { signal } = run.halt
-  const code = await runTar(run, [pack], socket => {
+  const put = async (socket: Duplex) => {
     socket.end()
-    return ask({ method: 'PUT', path: `/containers/${id}/archive`, query: { path: PROJECT }, tar: socket, signal })
-  })
+    await ask({ method: 'PUT', path: `/containers/${id}/archive`, query: { path: PROJECT }, tar: socket, signal })
+  }
+  const code = await runTar(run, [pack], { serve: put, signal, drained: true })
   if (code !== 0) throw failure(`tar ended with exit code ${code}`)
 }
 
-/** Replaces the files of the project outside by those of the container. */
-export async function copyOut(run: Outside, id: string): Promise<void> {
-  const { signal } = run.halt
+/**
+ * Replaces the files of the project outside by those of the container. A limit may have stopped the build before, so that
+ * only `signal` ends this, and a watch of its own bounds what the container sends.
+ */
+export async function copyOut(run: Outside & Pick<Run, 'port'>, id: string): Promise<void> {
+  const full = new AbortController()
+  const tooMuch = () => full.abort(new TooLarge('the files of the container do not fit on the disk'))
+  const limit = config().runner.disk_limit
+  const watch = watchDisk({ folder: run.folders.work, limit, onFull: tooMuch, onLow: tooMuch })
+  const signal = AbortSignal.any([run.port.signal, full.signal])
   const unpack = ['find . -mindepth 1 -delete', `tar --extract --strip-components=1 <&${LINK}`]
-  const code = await runTar(run, unpack, async socket => {
+  const get = async (socket: Duplex) => {
     socket.resume()
     const answer = await send({ method: 'GET', path: `/containers/${id}/archive`, query: { path: PROJECT }, signal })
     await pipeline(answer, socket, { signal })
-  })
-  if (code !== 0) run.trace.line('WARNING: not all files of the container could be read')
+  }
+  try {
+    const code = await runTar(run, unpack, { serve: get, signal })
+    if (code !== 0) run.trace.line('WARNING: not all files of the container could be read')
+  } finally {
+    await watch.stop()
+  }
 }
 
 /** Returns the user of the container. Throws StageFailure when the image does not know the user that it names. */
@@ -67,16 +82,24 @@ async function accountsOf(id: string, signal: AbortSignal): Promise<string[][]> 
   }
 }
 
-/** Runs commands in the sandbox, with the other end of their descriptor. The failure of `serve` says more than theirs. */
-async function runTar(run: Outside, commands: readonly string[], serve: (socket: Duplex) => Promise<unknown>) {
-  let served: Promise<unknown> | undefined
-  const code = await runInside(run, quietScript(commands, LINK), run.halt.signal, socket => {
+interface Exchange {
+  /** Gets the other end of the commands' descriptor. Its failure says more than theirs. */
+  readonly serve: (socket: Duplex) => Promise<void>
+  readonly signal: AbortSignal
+  readonly drained?: boolean
+}
+
+/** Runs commands in the sandbox. Throws the reason of `signal`. */
+async function runTar(run: Outside, commands: readonly string[], { serve, signal, drained }: Exchange) {
+  let served: Promise<void> | undefined
+  const link = (socket: Duplex) => {
     socket.on('error', () => undefined)
     served = serve(socket)
     served.catch(() => socket.destroy())
-  })
+  }
+  const code = await runInside(run, quietScript(commands, LINK), signal, link, drained)
   await served
-  run.halt.signal.throwIfAborted()
+  signal.throwIfAborted()
   return code
 }
 

@@ -10,11 +10,11 @@ import { copyIn, copyOut, userOf } from './copy.js'
 import { EngineRefused } from './engine.js'
 import { getImage, type Image } from './images.js'
 import { closeRoom, openRoom, type RoomKey } from './leftovers.js'
-import { awaitService, makeNetwork, type Service, type StartedService, startService } from './services.js'
+import { awaitService, hostsOf, makeNetwork, type Service, type StartedService, startService } from './services.js'
 import type { Owner } from './tar.js'
 import { watchContainers } from './watch.js'
 
-type Base = Pick<Run, 'job' | 'folders' | 'trace' | 'halt' | 'disk'>
+type Base = Pick<Run, 'job' | 'port' | 'folders' | 'trace' | 'halt' | 'disk'>
 
 /** A process without an appliance, such as a test. */
 const NOBODY = { instance: 'none', worker: 0 }
@@ -23,7 +23,6 @@ interface Furnished {
   readonly id: string
   readonly owner: Owner
   readonly values: Map<string, string>
-  readonly stopWatch: () => Promise<void>
 }
 
 export function dockerRoom(base: Base): Room {
@@ -32,6 +31,7 @@ export function dockerRoom(base: Base): Room {
   const room = openRoom(job.id, job.owner ?? NOBODY)
   let images: { readonly own: Image; readonly services: readonly Service[] } | undefined
   let furnished: Furnished | undefined
+  let stopWatch: (() => Promise<void>) | undefined
   const container = () => {
     if (!furnished) throw new Error('the room is empty')
     return furnished
@@ -49,12 +49,12 @@ export function dockerRoom(base: Base): Room {
         const { own } = images
         const wanted = { image: own, entrypoint: job.image?.entrypoint ?? null, values, network: place.network }
         const id = await makeContainer(room, wanted, hostsOf(place.services), signal)
+        stopWatch = watchContainers(base, [id, ...place.services.map(service => service.id)])
         const owner = await userOf(id, own.user, signal)
         const folder = (path: string) => ({ path: path.slice(1), content: null })
         await writeInto(id, [folder(BUILDS), folder(PROJECT)], owner, signal)
         await copyIn(base, id, owner)
-        const stopWatch = watchContainers(base, [id, ...place.services.map(service => service.id)])
-        furnished = { id, owner, values, stopWatch }
+        furnished = { id, owner, values }
       }, signal),
     run: (commands, values, until) =>
       named(async () => {
@@ -65,9 +65,9 @@ export function dockerRoom(base: Base): Room {
         if (code !== undefined && code !== 0) await checkMemory(base, id)
         return code
       }, until),
-    bringBack: () => named(() => copyOut(base, container().id), signal),
+    bringBack: () => named(() => copyOut(base, container().id), base.port.signal),
     close: async () => {
-      await furnished?.stopWatch().catch(() => undefined)
+      await stopWatch?.().catch(() => undefined)
       // An engine that is away keeps what it has; removeLeftovers finds it by its labels.
       await closeRoom(room).catch(() => undefined)
     }
@@ -111,14 +111,10 @@ async function startServices(base: Base, room: RoomKey, services: readonly Servi
   if (services.length === 0 && !config().runner.network) return { network: null, services: started }
   const network = await makeNetwork(room, halt.signal)
   const site = { room, network, values, trace, signal: halt.signal }
-  for (const [at, service] of services.entries()) started.push(await startService(service, at + 1, site))
+  for (const service of services) started.push(await startService(service, [...started], site))
   for (const service of started) await awaitService(service, site)
   return { network, services: started }
 }
-
-/** Not every engine has names on networks, so that the container gets a file of them as well. */
-const hostsOf = (services: readonly StartedService[]) =>
-  services.flatMap(({ aliases, address }) => (address === '' ? [] : aliases.map(alias => `${alias}:${address}`)))
 
 async function checkMemory({ halt, trace }: Base, id: string): Promise<void> {
   if (halt.reason || !(await ranOut(id))) return

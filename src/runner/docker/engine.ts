@@ -110,7 +110,6 @@ function requestOf({ method, path, query, json, tar, signal }: Question): Client
     // A connection of its own: one that is handed over, or breaks, takes no other request with it.
     agent: false,
     headers: {
-      host: 'engine',
       ...((json !== undefined || tar) && { 'content-type': type }),
       ...(path.endsWith('/attach') && { connection: 'Upgrade', upgrade: 'tcp' })
     },
@@ -120,9 +119,9 @@ function requestOf({ method, path, query, json, tar, signal }: Question): Client
 }
 
 /** Where the engine is. Throws Misconfigured when a file of the certificates cannot be read. */
-function address(): RequestOptions {
+export function address(): RequestOptions {
   const { socket, tls } = config().runner.docker
-  if (socket.startsWith('unix://')) return { socketPath: socket.slice('unix://'.length) }
+  if (socket.startsWith('unix://')) return { socketPath: socket.slice('unix://'.length), host: 'engine' }
   const { hostname, port } = new URL(socket)
   const file = (key: 'ca' | 'cert' | 'key') => {
     try {
@@ -133,7 +132,7 @@ function address(): RequestOptions {
     }
   }
   const host = hostname.replace(/^\[|\]$/g, '')
-  return { host, port: Number(port), ca: file('ca'), cert: file('cert'), key: file('key'), servername: host }
+  return { host, port: Number(port), ca: file('ca'), cert: file('cert'), key: file('key') }
 }
 
 async function textOf({ signal }: Question, answer: IncomingMessage, most: number): Promise<string> {

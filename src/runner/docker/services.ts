@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { config } from '../../config.js'
 import type { ContainerWish } from '../job.js'
 import type { Trace } from '../trace.js'
-import { createContainer, hostConfig, lookAt } from './containers.js'
+import { createContainer, hostConfig, lookAt, startContainer } from './containers.js'
 import { ask, oneLine, send } from './engine.js'
 import { contentOf } from './frames.js'
 import type { Image } from './images.js'
@@ -31,6 +31,10 @@ interface Site {
   readonly signal: AbortSignal
 }
 
+/** Not every engine has names on networks, so that containers get a file with those of the services before them. */
+export const hostsOf = (services: readonly StartedService[]) =>
+  services.flatMap(({ aliases, address }) => (address === '' ? [] : aliases.map(alias => `${alias}:${address}`)))
+
 const HOST_NAME = /^[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?$/i
 const PAUSE_MS = 250
 /** Milliseconds for one connection. Who does not answer that long is not within reach of this machine. */
@@ -54,8 +58,12 @@ export function aliasesOf({ image, wish }: Service): string[] {
   return [...new Set(names)].filter(name => HOST_NAME.test(name) && name !== 'localhost')
 }
 
-/** Starts a service. Throws EngineAway and EngineRefused. */
-export async function startService(service: Service, number: number, site: Site): Promise<StartedService> {
+/** Starts a service after the `earlier` ones. Throws EngineAway, EngineRefused and StageFailure. */
+export async function startService(
+  service: Service,
+  earlier: readonly StartedService[],
+  site: Site
+): Promise<StartedService> {
   const { room, network, values, trace, signal } = site
   const { image, wish } = service
   const aliases = aliasesOf(service)
@@ -65,11 +73,11 @@ export async function startService(service: Service, number: number, site: Site)
   const own = {
     ...(wish.entrypoint && { Entrypoint: wish.entrypoint }),
     ...(wish.command && { Cmd: wish.command }),
-    HostConfig: { ...hostConfig(network, memory), LogConfig: log }
+    HostConfig: { ...hostConfig(network, memory), ExtraHosts: hostsOf(earlier), LogConfig: log }
   }
   const wanted = { image, entrypoint: null, values, network }
-  const id = await createContainer(room, `${room.name}-${number}`, wanted, signal, own, aliases)
-  await ask({ method: 'POST', path: `/containers/${id}/start`, signal })
+  const id = await createContainer(room, `${room.name}-${earlier.length + 1}`, wanted, signal, own, aliases)
+  await startContainer(id, `the service ${image.reference.full}`, signal)
   const { NetworkSettings } = await lookAt(id, signal)
   const address = NetworkSettings.Networks?.[network]?.IPAddress ?? ''
   return { id, name: image.reference.full, aliases, address, ports: image.ports }

@@ -1,5 +1,8 @@
 // What the engine is, and what it can do for builds.
-import { ask } from './engine.js'
+import { config } from '../../config.js'
+import { Misconfigured } from '../../errors.js'
+import { address, ask } from './engine.js'
+import { parseReference } from './images.js'
 
 export interface EngineVersion {
   /** Such as `Docker 28.1.1` or `Podman Engine 4.3.1`. */
@@ -22,6 +25,13 @@ export async function engineVersion(): Promise<EngineVersion> {
     text: `${name === 'Engine' ? 'Docker' : name} ${Version}`,
     lacks: Object.entries(limits).flatMap(([limit, held]) => (held === true ? [] : [limit]))
   }
+}
+
+/** Throws Misconfigured when no engine could run builds with these settings, without asking one. */
+export function checkEngineSettings(): void {
+  const { image } = config().runner.docker
+  if (!parseReference(image)) throw new Misconfigured(`runner.docker.image: ${image} is not the name of an image`)
+  address()
 }
 
 /** Throws EngineAway when the engine does not answer. */

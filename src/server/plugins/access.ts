@@ -46,10 +46,15 @@ export function guardRoutes(app: FastifyInstance): void {
       if (before !== undefined && !Object.hasOwn(abilities, before)) throw new Error(`there is no action ${before}`)
     }
   })
-  app.addHook('onRequest', async request => {
-    if (!request.awaitsCredentials) await openRoute(request)
+  // Not async functions: public routes wait for nothing.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.awaitsCredentials || request.routeOptions.config.can === undefined) return done()
+    openRoute(request).then(() => done(), done)
   })
-  app.addHook('preHandler', openSubject)
+  app.addHook('preHandler', (request, reply, done) => {
+    if (request.routeOptions.config.can === undefined) return done()
+    openSubject(request, reply).then(() => done(), done)
+  })
 }
 
 const beforeOf = (ability: Ability) => (ability.on === 'project' ? ability.before : undefined)

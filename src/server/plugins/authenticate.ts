@@ -47,12 +47,17 @@ export function authenticate(app: FastifyInstance): void {
       return originOf(this.actor, this.address)
     }
   })
-  app.addHook('onRequest', async request => {
+  // Not an async function: public routes, such as those of runners, wait for nothing.
+  app.addHook('onRequest', (request, _reply, done) => {
     request.actor = nobody
-    if (request.routeOptions.config.public) return
-    request.actor = await findActor(request)
-    request.awaitsCredentials = request.actor === nobody && hasParametersInBody(request)
+    if (request.routeOptions.config.public) return done()
+    identify(request).then(() => done(), done)
   })
+}
+
+async function identify(request: FastifyRequest): Promise<void> {
+  request.actor = await findActor(request)
+  request.awaitsCredentials = request.actor === nobody && hasParametersInBody(request)
 }
 
 /** Looks for credentials in the bodies of the routes of `app`. Call it after `readInput`. */

@@ -7,6 +7,7 @@ import { version } from '../../version.js'
 import { DESCRIPTION, security, securitySchemes, tags } from '../openapi/about.js'
 import { type Document, finishDocument } from '../openapi/document.js'
 import { describeOperation } from '../openapi/operation.js'
+import { broadcastsHtml } from '../web/page.js'
 
 const PREFIX = '/api/v3'
 /**
@@ -18,7 +19,12 @@ const POLICY =
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 2v12h12V7H8v3h3v1H5V5h9V2z" fill="#468"/></svg>'
 /** The bar of the page has the name and the logo of its maker, and nothing that this page needs. */
-const STYLE = '.swagger-ui .topbar { display: none }\n'
+const STYLE = `.swagger-ui .topbar { display: none }
+.broadcast { padding: 0.5rem 1rem; text-align: center; white-space: pre-line; overflow-wrap: anywhere; font-family: sans-serif }
+`
+
+/** Broadcast messages stand behind it. */
+const BODY = '<body>'
 
 export async function documentApi(app: FastifyInstance): Promise<void> {
   // Made when it is first asked for: a server that nobody asks does not pay for it.
@@ -52,6 +58,13 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
     // The page's own routes are static files.
     docs.addHook('onRoute', route => {
       route.config = { ...route.config, public: true }
+    })
+    docs.addHook('onSend', async (_request, reply, page) => {
+      if (typeof page !== 'string' || !page.includes(BODY)) return page
+      const messages = await broadcastsHtml()
+      if (messages.trim() === '') return page
+      reply.header('cache-control', 'no-store')
+      return page.replace(BODY, () => `${BODY}${messages}`)
     })
     await docs.register(swaggerUi, {
       routePrefix: '/api/docs',

@@ -61,6 +61,10 @@ export async function sendPage(
     .send(eta.render(`./${name}`, { ...page, broadcasts }))
 }
 
+/** The broadcast messages of now, for a page that is not made here. */
+export const broadcastsHtml = async (): Promise<string> =>
+  eta.render('./broadcasts', { broadcasts: await shownBroadcasts() })
+
 /** A page that says that the database is away can show no messages. */
 async function shownBroadcasts(): Promise<{ message: string; style: string }[]> {
   const active = await activeBroadcasts().catch(error => {

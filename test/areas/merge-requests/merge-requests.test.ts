@@ -349,3 +349,52 @@ t.test('a project without merge requests refuses all of it', async t => {
     t.equal(res.statusCode, 403)
   }
 })
+
+t.test('far pages are what the plain statement gives, after every change', async t => {
+  const { project, owner, path } = await subject()
+  await execute(
+    `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title, state, author_id,
+       created_at, updated_at)
+     select 1000 + seq, ?, ?, 'master', concat('gone-', seq), 'x', elt(1 + seq mod 3, 'opened', 'closed', 'closed'), ?,
+       '2020-01-01' + interval (seq * 7919 mod 400) second, '2021-01-01' + interval (seq * 104729 mod 500) second from seq_1_to_600`,
+    [project.id, project.id, project.owner.id]
+  )
+  const ids = await rows<{ id: number }>('select id from merge_requests where target_project_id = ? order by id', [
+    project.id
+  ])
+  const one = (at: number) => `${path}/${ids[at]?.id}`
+  const changes: readonly (() => Promise<unknown>)[] = [
+    async () => undefined,
+    () => owner.put(one(7), { state_event: 'close' }),
+    () => owner.put(one(90), { title: 'changed' }),
+    () => owner.post(`${one(300)}/notes`, { body: 'changed' }),
+    () => owner.post(`${one(400)}/add_spent_time`, { duration: '1h' }),
+    () => owner.put(one(11), { labels: 'new' }),
+    () => owner.delete(one(200)),
+    () => owner.put(one(7), { state_event: 'reopen' })
+  ]
+  for (const [step, change] of changes.entries()) {
+    await change()
+    for (const order_by of ['created_at', 'updated_at'] as const) {
+      for (const [sort, page, state] of [
+        ['desc', 12, 'all'],
+        ['desc', 11, 'all'],
+        ['asc', 25, 'all'],
+        ['desc', 14, 'closed'],
+        ['desc', 10, 'opened']
+      ] as const) {
+        const where = `target_project_id = ? and phase ${state === 'all' ? "<> 'deleted'" : `= '${state}'`}`
+        const wanted = await rows<{ id: number }>(
+          `select id from merge_requests where ${where} order by ${order_by} ${sort}, id ${sort} limit 20 offset ${(page - 1) * 20}`,
+          [project.id]
+        )
+        const list = (await owner.get(path, { order_by, sort, state, page })).json()
+        t.same(
+          list.map(({ id }: { id: number }) => id),
+          wanted.map(({ id }) => id),
+          `step ${step}: page ${page} of ${state} by ${order_by} ${sort}`
+        )
+      }
+    }
+  }
+})

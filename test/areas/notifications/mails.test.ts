@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { type ParsedMail, simpleParser } from 'mailparser'
 import t from 'tap'
 import { unsubscribe } from '../../../src/areas/mail/unsubscribing.js'
-import { config } from '../../../src/config.js'
+import { config, loadConfig } from '../../../src/config.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestProject, TestUser } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
-import { endBuild, makePipeline } from '../builds/make-builds.js'
+import { endBuild, makePipeline, newestBuild } from '../builds/make-builds.js'
 import { accept, makeBranch, makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 
 const app = await testApp(t)
@@ -308,6 +308,11 @@ t.test('pipelines: failures and successes, for who started them and who wants to
   t.match(letter.subject, /Pipeline #\d+ of failed has failed \([0-9a-f]{8}\)/)
   t.match(letter.text, /Failed builds:\n {2}test: one\n/)
   t.same(await run('success'), ['pipeline custom custom', 'pipeline owner pipeline_user'])
+  const { sha } = await newestBuild(project)
+  const owner = app.as(project.owner)
+  await owner.post(`/projects/${project.id}/statuses/${sha}`, { state: 'failed', ref: 'success', name: 'coverage' })
+  t.same(await mailed(people), ['pipeline owner pipeline_user', 'pipeline watcher watcher'], 'a status from outside')
+  t.match((await letterTo(project.owner)).text, /Failed builds:\n {2}external: coverage\n/)
 })
 
 t.test('comments on commits, and notes about snippets', async t => {
@@ -358,6 +363,33 @@ t.test('services send mail to the addresses of their settings', async t => {
     undefined,
     'an address without a user has nothing to unsubscribe'
   )
+  t.same(letter.from?.value, [{ name: 'Gitstead', address: 'gitstead@[127.0.0.1]' }])
+  // In the name of who pushed, from an address of the appliance's own domain alone.
+  const committer = async (email: string) => {
+    await execute('update users set email = ? where id = ?', [email, owner.id])
+    await app.make.file(project, email, 'x')
+    t.same(await mailed(people), ['push null service'])
+    const { from, headers, replyTo } = await letterTo(team)
+    return [from?.value, headers.has('sender'), replyTo]
+  }
+  await set('emails-on-push', { recipients: 'team@example.org', send_from_committer_email: true })
+  process.env.GITSTEAD_MAIL_FROM = 'Gitstead <git@git.example.org>'
+  t.teardown(() => delete process.env.GITSTEAD_MAIL_FROM)
+  const port = config().port
+  loadConfig({ port })
+  const own = { name: 'Gitstead', address: 'git@git.example.org' }
+  t.same(await committer('ada@GIT.example.org'), [
+    [{ name: owner.name, address: 'ada@git.example.org' }],
+    true,
+    undefined
+  ])
+  t.same(await committer('ada@elsewhere.org'), [[own], false, undefined])
+  t.same(await committer('ada@sub.git.example.org'), [[own], false, undefined])
+  await execute('update users set email_confirmed_at = null where id = ?', [owner.id])
+  t.same(await committer('bob@git.example.org'), [[own], false, undefined])
+  await execute('update users set email_confirmed_at = now(), email = ? where id = ?', [owner.email, owner.id])
+  delete process.env.GITSTEAD_MAIL_FROM
+  loadConfig({ port })
   await set('emails-on-push', { recipients: 'team@example.org', disable_diffs: true })
   await make.branch(project, 'failed')
   t.same(await mailed(people), ['push null service'])
@@ -410,6 +442,34 @@ t.test('mail goes to the chosen address, and never to one that is not confirmed'
   await app.as(owner).post(`${path}/issues`, { title: 'y', assignee_id: ann.id })
   await mailed(people)
   t.match((await letterTo({ ...ann, email: work })).subject, 'y (#2)')
+})
+
+t.test('a text of mentions up to its limit reaches those whom it names, and harms no other mail', async t => {
+  const { people, path } = await subject()
+  const { owner, ann, bob } = people
+  const letters = 'abcdefghijklmnopqrstuvwxyz'
+  const name = (at: number) => [at, at / 26, at / 676].map(each => letters[Math.floor(each) % 26]).join('')
+  const names = (most: number) =>
+    `@${ann.username} ${Array.from({ length: Math.ceil(most / 5) }, (_, at) => `@${name(at)}`).join(' ')}`.slice(
+      0,
+      most
+    )
+  const create = (description: string) => app.as(owner).post(`${path}/issues`, { title: 'm', description })
+  t.equal((await create(names(5_000_000))).statusCode, 413)
+  const refused = await create(names(262_145))
+  t.same(
+    [refused.statusCode, refused.json().message.description],
+    [400, ['is too long (maximum is 262144 characters)']]
+  )
+  const statements = await countStatements(async () => t.equal((await create(names(262_144))).statusCode, 201))
+  t.ok(statements < 40, 'names are looked up in thousands')
+  await app.as(owner).post(`${path}/issues`, { title: 'next', assignee_id: bob.id })
+  t.same(await mailed(people), [
+    'issue ann mentioned',
+    'issue bob assignee',
+    'issue watcher watcher',
+    'issue watcher watcher'
+  ])
 })
 
 t.test('statements do not grow with the people, and a happening that is heard twice is mailed once', async t => {

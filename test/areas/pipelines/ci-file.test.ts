@@ -1,18 +1,32 @@
 // Keys of the CI file that reach further than one build: variables for later builds, other pipelines, environments.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { nobody, originOf } from '../../../src/access/actor.js'
+import { retryBuilds } from '../../../src/areas/builds/administer.js'
+import { cancelPipeline } from '../../../src/areas/builds/pipeline-actions.js'
+import { startReady } from '../../../src/areas/builds/ready-builds.js'
 import { storeReportedVariables } from '../../../src/areas/builds/reported-variables.js'
 import { dueEnvironments } from '../../../src/areas/environments/auto-stop.js'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
+import { advanceTrigger } from '../../../src/areas/runners/downstream/advance-trigger.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { jobDocument } from '../../../src/areas/runners/outside/job-document.js'
-import { execute, row } from '../../../src/db/sql.js'
+import { loadConfig } from '../../../src/config.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
+import { prepareHome } from '../../../src/home.js'
+import { readTrace } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
-import { factory } from '../../helpers/factory.js'
-import { beginBuild, endBuild, makePipeline, pipelineOf, type TestBuild } from '../builds/make-builds.js'
+import { factory, type TestProject } from '../../helpers/factory.js'
+import { runJobs } from '../../helpers/jobs.js'
+import { beginBuild, endBuild, makePipeline, newestBuild, pipelineOf, type TestBuild } from '../builds/make-builds.js'
 import { runBuild } from '../environments/make-environments.js'
+import { INFO } from '../runners/stock-runner.js'
 import { makeVariable } from '../variables/make-variables.js'
 
 const app = await testApp(t)
+prepareHome()
 
 /** What a runner gets with a build, when it takes it now. */
 async function described(build: TestBuild | undefined) {
@@ -20,7 +34,7 @@ async function described(build: TestBuild | undefined) {
   const description = await describeBuild(await beginBuild(build), await builtInRunner())
   if (!description) throw new Error('no description')
   const values = new Map(description.variables.map(({ key, value }) => [key, value]))
-  return { description, values, document: jobDocument(description) }
+  return { description, values, document: jobDocument(description, INFO) }
 }
 
 /** Ends a build that reports variables. */
@@ -179,4 +193,234 @@ gone: {script: x, when: manual, ${environment('action: stop')}}
   t.equal(await stopDue(), 1)
   t.match(await state(), { state: 'stopped', due: null })
   t.match(await row('select status from builds where id = ?', [named(builds, 'gone')?.id ?? 0]), { status: 'pending' })
+})
+
+interface DownstreamRow {
+  readonly id: number
+  readonly project_id: number
+  readonly source: string
+  readonly status: string
+  readonly sha: string
+  readonly yaml_errors: string | null
+}
+
+/** The pipelines that the builds of a pipeline have started, in order. */
+const downstreamOf = (build: TestBuild | undefined) =>
+  rows<DownstreamRow>(
+    `select l.id, l.project_id, l.source, l.status, l.sha, l.yaml_errors from downstream_pipelines d
+       join pipelines l on l.id = d.pipeline_id where d.upstream_pipeline_id = ? order by l.id`,
+    [build?.pipelineId ?? 0]
+  )
+
+/** The latest builds of a pipeline with their statuses. */
+async function statuses(pipelineId: number | undefined) {
+  const found = await rows<{ name: string; status: string }>(
+    `select name, status from builds where id in (select max(id) from builds where pipeline_id = ? group by name)`,
+    [pipelineId ?? 0]
+  )
+  return Object.fromEntries(found.map(({ name, status }) => [name, status]))
+}
+
+const traceOf = async (build: TestBuild | undefined) =>
+  (await readTrace({ build: build?.id ?? 0, attempt: 1 })).toString()
+
+/** The built-in runner would also take what other tests have left. */
+async function clear() {
+  await execute('delete from jobs')
+  await execute("update builds set status = 'canceled' where status in ('created', 'pending', 'running')")
+}
+
+t.test('the built-in runner runs pipelines that start others', async t => {
+  await clear()
+  const owner = await factory.user()
+  const [upper, lower] = [await factory.project({ owner }), await factory.project({ owner })]
+  await factory.file(
+    lower,
+    '.gitstead-ci.yml',
+    `show: {script: ['test "$WHO" = "other of ${upper.path.split('/').at(-1)}"', 'echo version $VERSION, by $CI_PIPELINE_SOURCE']}
+left: {script: x, except: [pipelines]}`
+  )
+  await factory.file(upper, 'child.yml', 'inner: {script: ["echo child has $WHO and $LEVEL", "exit $CODE"]}')
+  const builds = await makePipeline(
+    upper,
+    `
+variables: {LEVEL: high}
+make: {stage: build, script: ["echo VERSION=1.2 >v.env"], artifacts: {reports: {dotenv: v.env}}}
+other: {variables: {WHO: $CI_JOB_NAME of $CI_PROJECT_NAME, VERSION: $VERSION}, trigger: {project: ${lower.path}, branch: master, strategy: depend}}
+child: {variables: {WHO: me, CODE: '0'}, trigger: {include: child.yml, strategy: depend}}
+broken: {variables: {WHO: me, CODE: '3'}, trigger: {include: child.yml, strategy: depend}, allow_failure: true}
+after: {stage: deploy, script: [echo after]}
+`
+  )
+  await runJobs()
+  t.same(await statuses(builds[0]?.pipelineId), {
+    ...{ make: 'success', other: 'success', child: 'success', broken: 'failed', after: 'success' }
+  })
+  const started = await downstreamOf(builds[0])
+  t.match(started.map(({ source, status, project_id: of }) => [source, status, of]).sort(), [
+    ['parent_pipeline', 'failed', upper.id],
+    ['parent_pipeline', 'success', upper.id],
+    ['pipeline', 'success', lower.id]
+  ])
+  const shown = await newestBuild(lower)
+  t.match(await traceOf(shown), /version 1.2, by pipeline/)
+  t.same(await statuses(shown.pipelineId), { show: 'success' })
+  t.match(await traceOf(named(builds, 'other')), new RegExp(`Started pipeline ${shown.pipelineId} of ${lower.path}`))
+  t.match(await traceOf(await newestBuild(upper)), /child has me and high/)
+  // A child pipeline that fails, or is newer, is not what a commit is judged by.
+  const commit = await app.as(owner).get(`/projects/${upper.id}/repository/commits/${builds[0]?.sha}`)
+  t.equal(commit.json().status, 'success')
+
+  await retryBuilds([named(builds, 'broken')?.id ?? 0], originOf(nobody, null))
+  t.match(await statuses(builds[0]?.pipelineId), { broken: 'created' })
+  await runJobs()
+  t.match(await statuses(builds[0]?.pipelineId), { broken: 'failed' })
+  t.equal((await downstreamOf(builds[0])).length, 4, 'a repeated build starts another pipeline')
+})
+
+t.test('pipelines that are not started', async t => {
+  const [mine, other] = [await factory.project(), await factory.project()]
+  const member = await factory.project({ owner: mine.owner })
+  await factory.file(other, '.gitstead-ci.yml', 'a: {script: x}')
+  await factory.file(mine, 'loop.yml', 'again: {trigger: {include: loop.yml}}')
+  await factory.file(mine, 'wrong.yml', 'a: {scirpt: x}')
+  const open = await factory.project({ visibility_level: 20 })
+  await factory.file(open, '.gitstead-ci.yml', 'a: {script: x}')
+  await clear()
+  const builds = await makePipeline(
+    mine,
+    `
+secret: {trigger: ${other.path}}
+public: {trigger: {project: ${open.path}, branch: master}}
+none: {trigger: ${member.path}}
+wrong: {trigger: {include: wrong.yml}}
+gone: {trigger: {include: gone.yml}}
+loop: {trigger: {include: loop.yml}}
+hand: {when: manual, trigger: {include: loop.yml}}
+`
+  )
+  await runJobs()
+  t.same(await statuses(builds[0]?.pipelineId), {
+    ...{ secret: 'failed', public: 'failed', none: 'failed', wrong: 'failed', gone: 'failed' },
+    ...{ loop: 'success', hand: 'skipped' }
+  })
+  const told: Record<string, RegExp> = {
+    secret: /ERROR: no pipeline was started: 404 Project Not Found/,
+    public: /The user of the build may not start pipelines there/,
+    none: /Reference not found|no default branch/,
+    wrong: /unknown key `scirpt` \(did you mean `script`\?\)/,
+    gone: /`gone\.yml` is not a file of the repository/
+  }
+  for (const [name, text] of Object.entries(told)) t.match(await traceOf(named(builds, name)), text, name)
+  const chain = await row<{ depth: number; total: number }>(
+    'select max(depth) as depth, count(*) as total from downstream_pipelines where root_pipeline_id = ?',
+    [builds[0]?.pipelineId ?? 0]
+  )
+  t.match(chain, { depth: 5, total: 7 }, 'five below each other, and two with errors')
+  t.match(await traceOf(await newestBuild(mine)), /more than 5 pipelines would have started each other/)
+})
+
+t.test('canceling a pipeline cancels its children', async t => {
+  const project = await factory.project()
+  await factory.file(project, 'child.yml', 'a: {script: x}')
+  await clear()
+  const builds = await makePipeline(project, 'a: {trigger: {include: child.yml, strategy: depend}}')
+  await startReady(builds[0]?.id ?? 0)
+  await advanceTrigger(builds[0]?.id ?? 0)
+  await advanceTrigger(builds[0]?.id ?? 0)
+  t.match(await downstreamOf(builds[0]), [{ status: 'pending' }], 'started once')
+  t.same(await statuses(builds[0]?.pipelineId), { a: 'running' })
+  await cancelPipeline({ id: builds[0]?.pipelineId ?? 0 }, originOf(nobody, null))
+  t.match(await downstreamOf(builds[0]), [{ status: 'canceled' }])
+  t.same(await statuses(builds[0]?.pipelineId), { a: 'canceled' })
+})
+
+/** Plans and makes the pipeline of a project's branch, as its owner. Returns the names of its builds, or the errors. */
+async function run(project: TestProject, ref = 'master') {
+  const res = await app.as(project.owner).post(`/projects/${project.id}/pipeline`, { ref })
+  if (res.statusCode !== 201) return JSON.stringify(res.json())
+  const found = await rows<{ name: string }>('select name from builds where pipeline_id = ? order by id', [
+    res.json().id
+  ])
+  return found.map(({ name }) => name).join(' ')
+}
+
+t.test('files of other projects, of URLs, and templates', async t => {
+  const server = createServer((request, response) => {
+    if (request.url === '/moved.yml') response.writeHead(302, { location: '/far.yml' }).end()
+    else if (request.url === '/large.yml') response.end('#'.repeat(1_048_577))
+    else response.end('far: {script: x}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  const owner = await factory.user()
+  const [own, mine, other] = [
+    await factory.project({ owner }),
+    await factory.project({ owner }),
+    await factory.project()
+  ]
+  for (const project of [mine, other]) {
+    await factory.file(project, 'ci/x.yml', 'include: /ci/y.yml\nx: {script: x}')
+    await factory.file(project, 'ci/y.yml', 'y: {script: x}')
+  }
+  await factory.file(own, 'README', 'x')
+  const cases: Record<string, string | RegExp> = {
+    [`{project: ${mine.path}, ref: master, file: /ci/x.yml}`]: 'y x own',
+    [`{project: ${mine.path}, ref: none, file: /ci/x.yml}`]: /names a branch, tag or commit that is missing/,
+    [`{project: ${other.path}, ref: master, file: ci/y.yml}`]:
+      /is not in a project that the user of the pipeline may read/,
+    '{project: no/such, file: x.yml}': /is not in a project that the user of the pipeline may read/,
+    '{local: none.yml, rules: [{exists: [none.yml]}]}': 'own',
+    [`[{project: ${mine.path}, ref: master, file: ci/y.yml, rules: [{if: '$CI_PIPELINE_SOURCE == "api"'}]}]`]: 'y own',
+    '{template: None}': /`None` is not a template/,
+    [`"${base}/far.yml"`]: /hooks may not reach the address 127\.0\.0\.1/
+  }
+  let branches = 0
+  const check = async (table: typeof cases) => {
+    for (const [include, expected] of Object.entries(table)) {
+      await execute('delete from jobs')
+      const branch = `b${branches++}`
+      await factory.branch(own, branch)
+      await factory.file(own, '.gitstead-ci.yml', `include: ${include}\nown: {script: x}`, branch)
+      const found = await run(own, branch)
+      if (expected instanceof RegExp) t.match(found, expected, include)
+      else t.equal(found, expected, include)
+    }
+  }
+  await check(cases)
+  loadConfig({ port: 0, hooks: { allow: ['127.0.0.1'] } })
+  t.teardown(() => loadConfig({ port: 0 }))
+  await check({
+    [`{remote: "${base}/far.yml", rules: [{when: always}]}`]: 'far own',
+    [`"${base}/moved.yml"`]: /answered with status 302/,
+    [`"${base}/large.yml"`]: /is larger than 1048576 bytes/
+  })
+  server.close()
+  await check({ [`[ "${base}/far.yml" ]`]: 'far own' })
+})
+
+t.test('a comparison with a branch, and a failure that ends the pipeline', async t => {
+  const project = await factory.project()
+  await factory.file(project, 'docs', 'x')
+  await factory.branch(project, 'topic')
+  await factory.file(project, 'later', 'x')
+  const compared = (to: string, paths: string) =>
+    `script: x, rules: [{changes: {paths: [${paths}], compare_to: ${to}}}]`
+  const text = `workflow: {name: '$CI_COMMIT_BRANCH', auto_cancel: {on_job_failure: all}}
+new: {${compared('master', 'src')}}
+old: {${compared('refs/heads/master', 'docs, later')}}
+fail: {script: x}
+after: {stage: deploy, script: x}
+`
+  await factory.file(project, 'src', 'x', 'topic')
+  const builds = await makePipeline(project, text, 'topic')
+  t.same(builds.map(({ name }) => name).sort(), ['after', 'fail', 'new'])
+  t.equal((await described(named(builds, 'new'))).values.get('CI_PIPELINE_NAME'), 'topic')
+  await endBuild(named(builds, 'fail') as TestBuild, { status: 'failed' })
+  t.same(await statuses(builds[0]?.pipelineId), { new: 'canceled', fail: 'failed', after: 'canceled' })
+  await factory.branch(project, 'wrong')
+  await factory.file(project, '.gitstead-ci.yml', `a: {${compared('none', 'x')}}`, 'wrong')
+  t.match(await run(project, 'wrong'), /compares with `none`, which is no branch, tag or commit/)
 })

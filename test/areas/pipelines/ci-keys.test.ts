@@ -315,4 +315,18 @@ t.test('a project has no more builds on shared runners than the configuration al
   if (claims[0]) await finishBuild(claims[0], { status: 'success' }, { size: 0, sha256: null })
   t.equal((await rows("select id from jobs where name = 'build.run'")).length, 1, 'the next one is waked for')
   t.equal((await claimNext(runner))?.pipelineId, one.id)
+
+  // At the same moment, of several pipelines of one project.
+  await execute("update builds set status = 'canceled' where status in ('pending', 'running')")
+  limitProjects(t, 2)
+  for (let at = 0; at < 8; at++) await pipeline('a: {script: x}\n')
+  const first = await row<{ id: number }>("select min(project_id) as id from builds where status = 'pending'")
+  for (const table of ['pipelines', 'builds'])
+    await execute(
+      `update ${table} set project_id = ? where ${table === 'builds' ? 'pipeline_id' : 'id'} in
+         (select pipeline_id from (select pipeline_id from builds where status = 'pending') waiting)`,
+      [first?.id ?? 0]
+    )
+  const together = await Promise.all(Array.from({ length: 8 }, () => claimNext(runner)))
+  t.equal(together.filter(claim => claim !== null).length, 2)
 })

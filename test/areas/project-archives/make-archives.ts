@@ -70,6 +70,7 @@ export async function makeEverything(app: TestApp): Promise<Everything> {
   await send('owner', 'put', `/issues/${second.id}`, { state_event: 'close' })
   await send('owner', 'post', `/issues/${issue.id}/time_estimate`, { duration: '2h' })
   await send('developer', 'post', `/issues/${issue.id}/add_spent_time`, { duration: '1h' })
+  await app.make.file(project, 'as #1 says', 'named by the message of its commit\n')
   const note = await send('developer', 'post', `/issues/${issue.id}/notes`, { body: 'A note about #2' })
   await send('stranger', 'post', `/issues/${issue.id}/notes`, { body: 'Another' })
   await send('developer', 'post', `/issues/${issue.id}/award_emoji`, { name: 'thumbsup' })

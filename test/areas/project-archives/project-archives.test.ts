@@ -1,65 +1,33 @@
 // An archive brings back a project that answers the same, and a wrong archive changes nothing.
-import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { nobody } from '../../../src/access/actor.js'
 import { exportProject } from '../../../src/areas/project-archives/export.js'
 import { type Imported, importProject } from '../../../src/areas/project-archives/import.js'
-import { loadRepository, loadUploads } from '../../../src/areas/project-archives/load-content.js'
-import { checkedRecords, loadRecords } from '../../../src/areas/project-archives/load-parts.js'
-import { newLoading } from '../../../src/areas/project-archives/loading.js'
-import { newPeople } from '../../../src/areas/project-archives/people.js'
-import { openArchive } from '../../../src/areas/project-archives/read-archive.js'
-import { reserveProject, stayReserved } from '../../../src/areas/project-archives/unseen.js'
+import { stayReserved } from '../../../src/areas/project-archives/unseen.js'
 import { findProject } from '../../../src/areas/projects/projects.queries.js'
-import { config } from '../../../src/config.js'
+import { config, publicUrl } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { cli } from '../../helpers/cli.js'
 import { testDatabase } from '../../helpers/database.js'
+import { connectTo, dropDatabase, makeDatabase } from '../../helpers/database-server.js'
 import { projectRow, someOrigin } from '../../helpers/factory.js'
+import { gitstead, program, startAppliance } from '../../scenarios/appliance.js'
+import { askApi } from '../../scenarios/client.js'
+import { answersOf } from './compare.js'
 import { type Entries, makeEverything, readEntries, writeEntries } from './make-archives.js'
 
 const { signal } = new AbortController()
 
-/** What must answer the same, below /projects/:id. `:issue` and the like are the ids of the first records of lists. */
-const PATHS = [
-  '',
-  '/labels',
-  '/milestones',
-  '/issues?sort=asc',
-  '/issues?labels=of-group',
-  '/issues?state=opened',
-  '/merge_requests?state=all&sort=asc',
-  '/snippets',
-  '/boards',
-  '/members',
-  '/pipelines',
-  '/builds',
-  '/repository/branches',
-  '/repository/tags',
-  '/repository/tree',
-  '/repository/commits',
-  '/repository/commits/master/comments',
-  '/repository/commits/master/statuses',
-  '/repository/contributors'
-]
-/** Below each record of a list. */
-const BELOW: { readonly [list: string]: readonly string[] } = {
-  issues: ['', '/notes', '/award_emoji', '/time_stats'],
-  merge_requests: ['', '/notes', '/commits', '/changes', '/versions', '/award_emoji', '/closes_issues'],
-  snippets: ['', '/notes', '/raw'],
-  milestones: ['/issues', '/merge_requests'],
-  pipelines: ['']
-}
 /** Lists of all projects of the owner, who is also the importing user. */
 const LISTS = ['/projects', '/issues?scope=all', '/issues', '/snippets', '/todos', '/groups']
-/** Numbers of this appliance, and what names the place of a project. */
-const OWN =
-  /^(id|.*_id|runners_token|path|name_with_namespace|last_activity_at|namespace|permissions|artifacts_file|runner)$/
-
 t.test('a project', async t => {
-  const { home } = await testDatabase()
+  const { home, databaseUrl } = await testDatabase()
   const app = await testApp(t)
   const { project, group, developer, stranger } = await makeEverything(app)
   const owner = app.as(project.owner)
@@ -73,41 +41,23 @@ t.test('a project', async t => {
   const load = (file: string, path: string, namespace = place.path) =>
     importProject(file, { namespace, path, signal }, someOrigin)
 
-  const answersOf = async ({ id, path }: { id: number; path: string }) => {
-    const answers: Record<string, unknown> = {}
-    const normal = (value: unknown): unknown => {
-      if (Array.isArray(value)) return value.map(normal)
-      if (typeof value === 'string')
-        return value
-          .replaceAll(path, 'PATH')
-          .replace(/projects\/\d+/g, 'projects/N')
-          .replace(/(builds|pipelines|snippets|note_|milestones)\/?\d+/g, '$1N')
-      if (value === null || typeof value !== 'object') return value
-      return Object.fromEntries(
-        Object.entries(value)
-          .filter(([name]) => name === 'commit_id' || !OWN.test(name))
-          .map(([name, each]) => [name, normal(each)])
-      )
-    }
-    const get = async (path: string) => {
-      const res = await owner.get(`/projects/${id}${path}`)
+  const here = ({ id, path }: { id: number; path: string }) => ({
+    ask: async (below: string) => {
+      const res = await owner.get(`/projects/${id}${below}`)
       const isJson = String(res.headers['content-type']).includes('json')
-      return { status: res.statusCode, total: res.headers['x-total'], body: isJson ? res.json() : res.body }
-    }
-    for (const each of PATHS) answers[each] = normal(await get(each))
-    for (const [list, below] of Object.entries(BELOW)) {
-      const { body } = await get(list === 'merge_requests' ? `/${list}?state=all` : `/${list}`)
-      // Lists of pipelines and snippets begin with the newest, as ids tell.
-      for (const [at, record] of (body as { id: number }[]).entries())
-        for (const each of below) answers[`${list} ${at}${each}`] = normal(await get(`/${list}/${record.id}${each}`))
-    }
-    return answers
-  }
+      return { status: res.statusCode, total: res.headers['x-total'] ?? null, body: isJson ? res.json() : res.body }
+    },
+    path,
+    base: publicUrl()
+  })
   let same: Imported
 
   t.test('an import answers as the exported one does', async t => {
     same = await load(good, 'same')
-    const [before, after] = [await answersOf(project), await answersOf({ id: same.id, path: `${place.path}/same` })]
+    const [before, after] = [
+      await answersOf(here(project)),
+      await answersOf(here({ id: same.id, path: `${place.path}/same` }))
+    ]
     t.ok(Object.keys(before).length > 55, 'there is something of everything')
     for (const [name, answer] of Object.entries(before)) t.same(after[name], answer, name || 'the project')
     t.same(Object.keys(after), Object.keys(before))
@@ -120,6 +70,41 @@ t.test('a project', async t => {
     t.equal(next.json().iid, 4, 'the numbers go on')
     t.same(await rows('select * from project_removals'), [])
     t.same(exported.counts, same.counts)
+  })
+
+  t.test('an import on another home answers the same', async t => {
+    const url = new URL(databaseUrl)
+    url.pathname = `${url.pathname}_other`
+    const name = url.pathname.slice(1)
+    await makeDatabase(url, name, process.env.GITSTEAD_TEST_SCHEMA)
+    t.teardown(() => dropDatabase(url, name))
+    const database = url.href
+    const otherHome = t.testdir()
+    const appliance = await startAppliance({ home: otherHome, environment: { GITSTEAD_DATABASE_URL: database } })
+    const run = (args: readonly string[], input = '') =>
+      gitstead(args, { input, environment: { GITSTEAD_DATABASE_URL: database, GITSTEAD_HOME: otherHome } })
+    const admin = ['--username', 'root', '--email', 'root@example.org', '--name', 'Root', '--admin', '--password-stdin']
+    const made = await run(['users', 'create', ...admin, '--json'], 'password of root\n')
+    const asRoot = { url: appliance.url, token: JSON.parse(made.stdout).private_token }
+    const as = new Map<string, { url: string; token: string }>()
+    for (const { username, name, email, password } of [project.owner, developer, stranger]) {
+      await askApi(asRoot, 'POST', '/users', { username, name, email, password })
+      const session = await askApi<{ private_token: string }>(asRoot, 'POST', '/session', { login: username, password })
+      as.set(username, { url: appliance.url, token: session.json.private_token })
+    }
+    const other = as.get(project.owner.username) ?? asRoot
+    await askApi(other, 'POST', '/groups', { name: 'machines', path: 'machines' })
+    const imported = await run(['projects', 'import', good, '--namespace', 'machines', '--json'])
+    t.equal(imported.code, 0, imported.stderr)
+    const { id, path_with_namespace: path } = JSON.parse(imported.stdout)
+    const ask = async (below: string) => {
+      const { status, headers, json, bytes } = await askApi<unknown>(other, 'GET', `/projects/${id}${below}`)
+      return { status, total: headers.get('x-total'), body: json ?? bytes.toString() }
+    }
+    const [before, after] = [await answersOf(here(project)), await answersOf({ ask, path, base: appliance.url })]
+    for (const [name, answer] of Object.entries(before)) t.same(after[name], answer, name || 'the project')
+    t.same(Object.keys(after), Object.keys(before))
+    t.equal(await appliance.stop(), 0)
   })
 
   t.test('it is told, and tells where it comes from', async t => {
@@ -199,16 +184,12 @@ t.test('a project', async t => {
     const before = await counts()
     const seen = () => Promise.all(LISTS.map(async path => (await owner.get(path)).headers['x-total']))
     const listed = await seen()
-    // All but the last transaction of an import.
-    const archive = await openArchive(good)
-    const records = checkedRecords(archive)
-    const [first] = [await records.next()]
-    const id = await reserveProject('default', `${place.path}/half`)
-    const content = { archive, project: first.value, id, storage: 'default', options: { signal } }
-    await loadRecords(content, records, newLoading(id, project.owner.id, newPeople()))
-    await loadRepository(content)
-    await loadUploads(content)
-    archive.close()
+    // All but the last transaction, which writes the audit.
+    const args = ['projects', 'import', good, '--namespace', place.path, '--path', 'half']
+    const id = await killed(args, 'audit_events', async () => {
+      const found = await row<{ id: number }>('select project_id as id from project_removals')
+      return found && existsSync(join(home, 'uploads', String(found.id))) ? found.id : undefined
+    })
     t.not((await counts()).issues, before.issues, 'rows are there')
     t.same(await seen(), listed, 'and no list has them')
     t.equal((await owner.get(`/projects/${id}`)).statusCode, 404)
@@ -220,7 +201,46 @@ t.test('a project', async t => {
     await execute("delete from jobs where name = 'repository.optimise'")
     await app.runJobs()
     t.same(await counts(), before)
+    const second = await load(good, 'half')
+    const [{ '': _first, ...first }, { '': _own, ...again }] = [
+      await answersOf(here(project)),
+      await answersOf(here({ id: second.id, path: `${place.path}/half` }))
+    ]
+    t.same(again, first, 'a second import is whole')
   })
+
+  t.test('a killed export leaves no archive, and the next one writes it', async t => {
+    const output = join(folder, 'killed.zip')
+    const args = ['projects', 'export', project.path, '--output', output]
+    const left = () => readdirSync(folder).filter(name => name.startsWith('killed.zip'))
+    // The counts are written, and the issues are not.
+    await killed(args, 'timelogs', async () => left()[0])
+    t.match(left(), [/^killed\.zip\.unfinished-\d+$/])
+    await exportProject(source, { output, signal }, someOrigin)
+    const lines = async (file: string) => (await readEntries(file)).get('records.jsonl')?.toString().split('\n').length
+    t.equal(await lines(output), await lines(good))
+    for (const name of left()) rmSync(join(folder, name))
+  })
+
+  /** Starts a command, holds it where it comes to a table, and kills it there as soon as `reached` gives something. */
+  async function killed<T>(args: readonly string[], table: string, reached: () => Promise<T | undefined>): Promise<T> {
+    const url = new URL(databaseUrl)
+    const connection = await connectTo(url)
+    await connection.query(`lock tables ${url.pathname.slice(1)}.${table} write`)
+    const command = ['-u', 'NODE_OPTIONS', process.execPath, program, ...args]
+    const child = spawn('env', command, { env: { ...process.env, ...environment(home) }, stdio: 'ignore' })
+    const ended = once(child, 'exit')
+    let found = await reached()
+    for (let tries = 0; found === undefined && child.exitCode === null && tries < 2000; tries++) {
+      await sleep(20)
+      found = await reached()
+    }
+    child.kill('SIGKILL')
+    t.same(await ended, [null, 'SIGKILL'])
+    await connection.end()
+    if (found === undefined) throw new Error('the command did not come so far')
+    return found
+  }
 
   t.test('wrong archives change nothing', async t => {
     const before = await counts()

@@ -72,6 +72,24 @@ t.test('a runner that got nothing costs no search, until something has changed t
   }
 })
 
+t.test('a runner that got nothing is searched for again after a minute', async t => {
+  await makePipeline(await factory.project(), 'a: { script: x, tags: [arm] }\n')
+  const { ask } = await newRunner(null)
+  await ask()
+  const { value } = await ask()
+  const later = async (ms: number) => {
+    const { now } = performance
+    performance.now = () => now.call(performance) + ms
+    try {
+      return await countStatements(() => ask(value))
+    } finally {
+      performance.now = now
+    }
+  }
+  t.equal(await later(50_000), 1, 'a look')
+  t.equal(await later(120_000), 2, 'a look and a search')
+})
+
 t.test('a build is found at once when this process makes it pending', async t => {
   const { ask } = await newRunner(null)
   for (let turn = 0; turn < 3; turn++) {

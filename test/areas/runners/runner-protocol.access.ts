@@ -16,6 +16,7 @@ export const access: ResourceAccess = {
   instance: {
     'POST /api/v4/runners': refused,
     'POST /api/v4/runners/verify': refused,
+    'POST /api/v4/runners/reset_authentication_token': refused,
     'DELETE /api/v4/runners': refused,
     'DELETE /api/v4/runners/managers': refused,
     'POST /api/v4/jobs/request': refused,

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
 import { registrationToken } from '../../../src/areas/runners/registration-token.js'
@@ -115,6 +116,19 @@ t.test('verify and unregister, by the body or the header', async t => {
   t.equal((await ask('DELETE', '/runners', { payload: { token: 'x' } })).statusCode, 403)
   t.equal((await ask('DELETE', '/runners', { payload: { token: runner.token } })).statusCode, 204)
   t.equal((await ask('DELETE', '/runners', { payload: { token: runner.token } })).statusCode, 403)
+})
+
+t.test('a runner replaces its token', async t => {
+  const { token: old } = await register(app)
+  const reset = (token: string) => ask('POST', '/runners/reset_authentication_token', { payload: { token } })
+  t.equal((await request(app, old)).statusCode, 204)
+  const answer = await reset(old)
+  t.equal(answer.statusCode, 201)
+  t.match(answer.json(), { token: /^[\w-]{20}$/, token_expires_at: null })
+  t.equal((await request(app, old)).statusCode, 403)
+  t.equal((await reset(old)).statusCode, 403)
+  t.equal((await request(app, answer.json().token)).statusCode, 204)
+  t.ok(await row("select id from audit_events where action = 'runner.reset_token'"))
 })
 
 t.test('a request for a job', async t => {
@@ -459,6 +473,40 @@ t.test('artifacts', async t => {
     t.equal((await ask('POST', `/jobs/${job.id}/artifacts`, { headers })).statusCode, 400)
     await cancelBuild(job.id)
     t.equal((await upload(job, '', [Buffer.from('x')])).status, 403)
+  })
+
+  t.test('reported variables reach later builds, of runners that can upload them', async t => {
+    const ci = `stages: [a, b]
+make: { stage: a, script: x, artifacts: { paths: [out], reports: { dotenv: [a.env, b.env] } } }
+use: { stage: b, script: x }
+`
+    const { job, runner } = await running(ci)
+    t.match(job.artifacts, [{ artifact_type: 'archive' }, { artifact_type: 'dotenv', artifact_format: 'gzip' }])
+    const query = '?artifact_type=dotenv&artifact_format=gzip'
+    const refused: [string, Buffer, number][] = [
+      [query, Buffer.from('A=1'), 400],
+      [query, gzipSync('no name'), 400],
+      [query, gzipSync(Buffer.alloc(100_000, 'A=1\n')), 413],
+      [query, Buffer.alloc(100_000), 413],
+      ['?artifact_type=dotenv&artifact_format=zip', Buffer.from('A=1'), 400]
+    ]
+    for (const [asked, bytes, status] of refused) t.equal((await upload(job, asked, [bytes])).status, status)
+    t.equal((await upload(job, query, [gzipSync('A=1\n'), gzipSync('B=two\n')])).status, 201, 'two files')
+    await update(app, job, 'success')
+    const { variables } = (await take(app, runner.token)) as unknown as { variables: { key: string; value: string }[] }
+    t.match(
+      variables.filter(({ key }) => key === 'A' || key === 'B'),
+      [
+        { key: 'A', value: '1' },
+        { key: 'B', value: 'two' }
+      ]
+    )
+    const project = await factory.project()
+    await makePipeline(project, ci)
+    const { token } = await register(app, await tokenOf(project))
+    const old = await ask('POST', '/jobs/request', { payload: { token, info: { features: { artifacts: true } } } })
+    t.match(old.json().artifacts, [{ artifact_type: 'archive' }])
+    t.equal(old.json().artifacts.length, 1)
   })
 
   t.test('above the limit 413, and nothing stays', async t => {

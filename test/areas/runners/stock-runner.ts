@@ -14,7 +14,10 @@ export const INFO = {
   architecture: 'amd64',
   executor: 'shell',
   shell: 'bash',
-  features: { variables: true, artifacts: true, refspecs: true, masking: true, trace_size: true }
+  features: {
+    ...{ variables: true, artifacts: true, refspecs: true, masking: true, trace_size: true },
+    ...{ upload_multiple_artifacts: true, upload_raw_artifacts: true, artifacts_exclude: true }
+  }
 }
 
 export interface Job {

@@ -43,6 +43,11 @@ t.test('while it is on', async t => {
     'signing in goes on'
   )
   t.equal((await app.nobody.post('/no/such/path')).statusCode, 404)
+  const byRunner = async (url: string) =>
+    (await app.nobody.inject({ method: 'POST', url, payload: { token: 'wrong' } })).statusCode
+  t.equal(await byRunner('/api/v4/jobs/request'), 403, 'builds go on')
+  t.equal(await byRunner('/ci/api/v1/builds/register.json'), 403)
+  t.equal(await byRunner('/api/v4/runners'), 503)
 
   await git('git', ['ls-remote', url])
   const folder = t.testdir()

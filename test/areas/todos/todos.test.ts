@@ -388,6 +388,13 @@ t.test('failed builds', async t => {
   t.same(await todosOf(me), ['build_failed MergeRequest'])
   t.same(await todosOf(owner), [])
   await me.delete('/todos')
+  const { sha } = later[0] ?? { sha: '' }
+  const post = (state: string) =>
+    owner.post(`/projects/${project.id}/statuses/${sha}`, { state, ref: 'feature', name: 'ci' })
+  t.equal((await post('failed')).statusCode, 201)
+  t.same(await todosOf(me), ['build_failed MergeRequest'], 'a status of a service outside')
+  await post('pending')
+  t.same(await todosOf(me), [], 'which tries again')
   await owner.put(`/projects/${project.id}/merge_requests/${id}`, { state_event: 'close' })
   await failing(later, 'four')
   t.same(await todosOf(me), [], 'a closed one')

@@ -9,7 +9,20 @@ import { detailLines } from '../../../src/cli/dashboard/panes/detail.js'
 import { styled } from '../../../src/cli/dashboard/style.js'
 import { root } from '../../../src/config.js'
 import { displayWidth } from '../../../src/lib/display-width.js'
-import { build, failure, frameProps, hook, job, NASTY, NOW, nasty, overview, shownJobs, state } from './make.js'
+import {
+  build,
+  failure,
+  frameProps,
+  hook,
+  job,
+  NASTY,
+  NOW,
+  nasty,
+  overview,
+  shownJobs,
+  state,
+  troubledMail
+} from './make.js'
 
 const SIZES = [
   { columns: 80, rows: 24 },
@@ -73,6 +86,23 @@ t.test('a small frame shows everything important', async t => {
   t.match(text, /^ {2}hooks .* ▇?[▁▂▃▄▅▆▇█]+$/m)
 })
 
+t.test('mails that did not go have a pane, newest first', async t => {
+  const troubled = [troubledMail(7), troubledMail(9, { state: 'failed', address: 'bob@example.org', tried_at: null })]
+  const shown = {
+    overview: overview({ mail: { waiting: 5, held: 1, failed: 1, bounced: 0, troubled } }),
+    jobs: shownJobs([]),
+    builds: []
+  }
+  const lines = linesOf({ state: state({ pane: 'mail' }), shown, size: { columns: 140, rows: 24 } })
+  const text = lines.join('\n')
+  t.match(text, /\[7 Mail\]/)
+  t.match(text, /ID +STATE +KIND +TO +TRIES +TRIED +ERROR/)
+  t.match(text, /9 +failed +merge-request +bob@example.org +2 +.*refused the connection/)
+  t.match(text, /7 +waiting +merge-request +ada@example.org +2 +1m00 +the server refused the connection/)
+  t.ok(text.indexOf('bob@') < text.indexOf('ada@'))
+  t.match(linesOf({ state: state({ pane: 'mail' }) }).join('\n'), 'all mails go')
+})
+
 t.test('a tall frame shows the panes below each other', async t => {
   const text = linesOf({ size: { columns: 200, rows: 60 } }).join('\n')
   for (const title of ['▸ Queues 5', '  Processes 1', '  Failures 2', '  Builds 1']) t.match(text, `\n${title}`)
@@ -112,7 +142,11 @@ t.test('at 80 columns no word is cut, and columns that do not fit are named', as
         })
       ],
       processes: overview().processes.map(each => ({ ...each, labels: ['linux', 'architecture'] })),
-      hooks: [hook(1, { receiver: 'https://receiver.example.org/continuous/integration/notifications', error: text })]
+      hooks: [hook(1, { receiver: 'https://receiver.example.org/continuous/integration/notifications', error: text })],
+      mail: {
+        ...overview().mail,
+        troubled: [troubledMail(1, { error: text })]
+      }
     }),
     jobs: shownJobs([
       job(1, { payload: { happening: { kind: 'repository.changed', description: text } }, error: text })
@@ -230,7 +264,7 @@ t.test('a plain frame has every pane, no escapes, and no spaces at the ends of l
     const text = plainFrame('vm', nasty(), width)
     t.notMatch(text, /\u001b| $/m)
     t.ok(text.split('\n').every(line => displayWidth(line) <= width))
-    for (const title of ['Queues 5', 'Processes 30', 'Failures 50', 'Builds 40']) t.match(text, title)
+    for (const title of ['Queues 5', 'Processes 30', 'Failures 50', 'Builds 40', 'Mail 20']) t.match(text, title)
   }
 })
 

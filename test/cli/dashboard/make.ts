@@ -76,6 +76,20 @@ export const hook = (id: number, values: Partial<Hook> = {}): Hook => ({
   ...values
 })
 
+type TroubledMail = JobOverview['mail']['troubled'][number]
+
+export const troubledMail = (id: number, values: Partial<TroubledMail> = {}): TroubledMail => ({
+  id,
+  kind: 'merge-request',
+  address: 'ada@example.org',
+  state: 'waiting',
+  attempts: 2,
+  created_at: ago(200),
+  tried_at: ago(60),
+  error: 'the server refused the connection',
+  ...values
+})
+
 export const shownJobs = (jobs: readonly Job[], values: Partial<JobPage> = {}): JobPage => ({
   jobs,
   next: null,
@@ -159,7 +173,16 @@ export const nasty = (): JobOverview =>
       labels: [NASTY],
       pid: 4_194_304
     })),
-    hooks: Array.from({ length: 20 }, (_, at) => hook(at, { receiver: NASTY, project: NASTY, error: NASTY }))
+    hooks: Array.from({ length: 20 }, (_, at) => hook(at, { receiver: NASTY, project: NASTY, error: NASTY })),
+    mail: {
+      waiting: 4_000_000_000,
+      held: 1,
+      failed: 20,
+      bounced: 3,
+      troubled: Array.from({ length: 20 }, (_, at) =>
+        troubledMail(4_000_000_000 + at, { kind: NASTY, address: NASTY, error: NASTY, attempts: 99_999 })
+      )
+    }
   })
 
 export const state = (values: Partial<State> = {}): State => ({ ...firstState(2), ...values })

@@ -1,6 +1,8 @@
 // Accepts merge requests: merges them now, or when their build succeeds.
+
 import type { Actor, Origin } from '../../../access/actor.js'
 import { requireAsker } from '../../../access/actor.js'
+import { moved } from '../../../db/places.js'
 import { execute, row } from '../../../db/sql.js'
 import { transact } from '../../../db/transact.js'
 import { Conflict, NotAcceptable, NotAllowed, Unauthorized } from '../../../errors.js'
@@ -75,7 +77,7 @@ export interface HeadPipeline {
 export const headPipeline = (found: MergeRequestRow): Promise<HeadPipeline | undefined> =>
   row<HeadPipeline>(
     `select id, status from pipelines where project_id = ? and sha = ? and ref = ? and tag = false
-     order by id desc limit 1`,
+       and is_child = false order by id desc limit 1`,
     [found.source_project_id, found.head_sha ?? '', found.source_branch]
   )
 
@@ -114,6 +116,7 @@ async function wait(
       ]
     )
     if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)
+    moved('MergeRequest')
     // The pipeline may have ended a moment ago: then nobody else would tell.
     await enqueue('pipeline.succeeded', { pipelineId })
   })
@@ -133,5 +136,6 @@ export async function cancelWait(project: ProjectRow, id: number, actor: Actor):
   )
   // Decided: cancel_merge_when_build_succeeds of one that does not wait: 406.
   if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)
+  moved('MergeRequest')
   return reread(found)
 }

@@ -47,10 +47,22 @@ type Pipeline = ToldOf<'pipeline.changed'>['happening']['pipeline']
 /** The builds that had failed when the pipeline ended: by now they may have been repeated. */
 async function failedBuilds({ id, builds }: Pipeline): Promise<readonly string[]> {
   const failed = new Set(builds.filter(({ status }) => status === 'failed').map(build => build.id))
-  if (failed.size === 0) return []
+  if (failed.size === 0) return failedStatuses(id)
   const found = await rows<{ id: number; stage: string; name: string }>(
     `select id, stage, name from builds where pipeline_id = ? and not allow_failure order by id limit 2000`,
     [id]
   )
-  return found.filter(build => failed.has(build.id)).map(({ stage, name }) => `${stage}: ${name}`)
+  const named = found.filter(build => failed.has(build.id)).map(({ stage, name }) => `${stage}: ${name}`)
+  return [...named, ...(await failedStatuses(id))]
+}
+
+/** What services outside have posted last about the commit, where it failed. */
+async function failedStatuses(pipelineId: number): Promise<readonly string[]> {
+  const found = await rows<{ name: string }>(
+    `select s.name from commit_statuses s
+       join (select max(id) as id from commit_statuses where pipeline_id = ? group by name) latest on latest.id = s.id
+     where s.status = 'failed' order by s.id limit 2000`,
+    [pipelineId]
+  )
+  return found.map(({ name }) => `external: ${name}`)
 }

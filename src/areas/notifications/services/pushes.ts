@@ -1,8 +1,10 @@
 // Mail of the service emails-on-push.
+import { row } from '../../../db/sql.js'
 import { patchesBetween } from '../../../git/patches.js'
 import { ZERO } from '../../../git/refs.js'
 import { GitFailure } from '../../../git/run.js'
-import type { PushFacts } from '../../../mail/kinds.js'
+import type { PushFacts, Sender } from '../../../mail/kinds.js'
+import { isOfOwnDomain } from '../../../mail/message.js'
 import type { ToldOf } from '../../activity/happenings.js'
 import { queueMail } from '../../mail/outbox.js'
 import { repositoryPath } from '../../projects/repositories.js'
@@ -27,11 +29,26 @@ export async function mailPush(told: ToldOf<'ref.changed'>): Promise<void> {
     kind: 'push',
     list: { projectId: change.project_id },
     recipients: service.recipients,
-    facts: await factsOf(change, kind === 'tags' ? `the tag ${name}` : `the branch ${name}`, {
-      name,
-      withDiff: kind === 'heads' && service.properties.disable_diffs !== true
-    })
+    facts: {
+      ...(await factsOf(change, kind === 'tags' ? `the tag ${name}` : `the branch ${name}`, {
+        name,
+        withDiff: kind === 'heads' && service.properties.disable_diffs !== true
+      })),
+      ...(service.properties.send_from_committer_email === true && { from: await pusherOf(change) })
+    }
   })
+}
+
+/**
+ * Who pushed, by a confirmed address. Not specified: an address of another domain. The mail comes from the appliance then. The
+ * committer of a commit may be anybody, so that a mail in this name would be forged.
+ */
+async function pusherOf({ user_id: id }: ChangeRow): Promise<Sender | null> {
+  const found = await row<Sender>(
+    'select name, email as address from users where id = ? and email_confirmed_at is not null',
+    [id]
+  )
+  return found && isOfOwnDomain(found.address) ? found : null
 }
 
 interface Wanted {

@@ -13,7 +13,7 @@ import { repositoryPath } from '../../projects/repositories.js'
 import { findCommitOf } from '../../repository/contents.js'
 import { changePipeline } from '../build-changes.js'
 import { insertPipeline } from '../insert-pipeline.js'
-import { recount } from '../locked-pipeline.js'
+import { type LockedPipeline, recount } from '../locked-pipeline.js'
 import { type CommitStatusRow, findCommitStatus } from './commit-statuses.queries.js'
 import type { Posted, StatusBody } from './commit-statuses.schema.js'
 
@@ -44,7 +44,9 @@ export async function postCommitStatus(
   const place = await placeOf(repository, commit, body.ref)
   const id = await transact(async () =>
     changePipeline(await ensurePipeline(project, place, origin), async pipeline => {
-      const id = await move(pipeline.id, project.id, { ...body, ...place, url }, origin)
+      const id = await move(pipeline, project.id, { ...body, ...place, url }, origin)
+      // What waits for a build that failed hears of it in the same way.
+      if (body.state === 'failed') pipeline.ended.failed.add(id)
       await recount(pipeline)
       return id
     })
@@ -88,7 +90,7 @@ async function ensurePipeline(project: ProjectRow, place: Place, origin: Origin)
 
 async function newestPipeline(projectId: number, { commit, ref }: Place): Promise<number | null> {
   const found = await row<{ id: number | null }>(
-    'select max(id) as id from pipelines where project_id = ? and sha = ? and ref = ?',
+    `select max(id) as id from pipelines where project_id = ? and sha = ? and ref = ? and is_child = false`,
     [projectId, commit.id, ref]
   )
   return found?.id ?? null
@@ -100,7 +102,8 @@ interface Post extends StatusBody, Place {
 }
 
 /** Moves the open status that is the same but for its state, or inserts one. Gives its id. The pipeline is locked. */
-async function move(pipelineId: number, projectId: number, post: Post, origin: Origin): Promise<number> {
+async function move(pipeline: LockedPipeline, projectId: number, post: Post, origin: Origin): Promise<number> {
+  const pipelineId = pipeline.id
   const { state, commit, ref, url } = post
   const userId = requireAsker(origin).id
   const name = post.name || post.context || 'default'
@@ -127,6 +130,11 @@ async function move(pipelineId: number, projectId: number, post: Post, origin: O
   if ((count?.total ?? 0) >= MOST_STATUSES) {
     throw new BadRequest(`A pipeline has at most ${MOST_STATUSES} statuses: post to another commit`)
   }
+  const last = await row<{ status: string }>(
+    'select status from commit_statuses where pipeline_id = ? and name = ? order by id desc limit 1',
+    [pipelineId, name]
+  )
+  if (last?.status === 'failed') pipeline.ended.repeated = true
   const { insertId } = await execute(
     `insert into commit_statuses (project_id, pipeline_id, user_id, sha, ref, name, status, target_url, description,
        created_at, started_at, finished_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

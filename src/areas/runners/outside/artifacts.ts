@@ -1,14 +1,14 @@
 // Artifacts of builds that outside runners run, and the downloads of those that they depend on.
 import type { Readable } from 'node:stream'
-import { config } from '../../../config.js'
 import { execute, row } from '../../../db/sql.js'
-import { BadRequest, Forbidden, NothingThere, TooLarge } from '../../../errors.js'
+import { BadRequest, Forbidden, NothingThere } from '../../../errors.js'
 import { parseDuration } from '../../../lib/duration.js'
 import { archiveName } from '../../../runner/artifacts.js'
 import { tokenHash } from '../../../secrets.js'
 import { removeArtifact } from '../../../storage/artifacts.js'
 import { type ArtifactsRow, countArtifacts, openArtifactsOf, storeArtifacts } from '../../builds/artifacts.js'
 import { type HeldBuild, NotHeld } from './held-builds.js'
+import { readToEnd, receiveVariables } from './reports.js'
 
 export interface UploadWish {
   readonly expire_in?: string
@@ -19,9 +19,17 @@ export interface UploadWish {
 export interface Upload {
   /** `archive`, or the name of a report such as `junit`. */
   readonly type: string
+  /** `zip`, `gzip` or `raw`. */
+  readonly format: string
   /** Seconds until the artifacts expire; null for never. */
   readonly expireIn: number | null
 }
+
+/** The formats of the files that the server reads; of others it takes any. */
+const FORMATS = new Map([
+  ['archive', ['zip']],
+  ['dotenv', ['gzip', 'raw']]
+])
 
 /** Reads what a runner says of a file that it uploads. Throws BadRequest. */
 export function checkUpload({ expire_in, artifact_type, artifact_format }: UploadWish): Upload {
@@ -29,14 +37,15 @@ export function checkUpload({ expire_in, artifact_type, artifact_format }: Uploa
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(type)) {
     throw new BadRequest('400 (Bad request) "artifact_type" must be archive or the name of a report')
   }
-  const formats = type === 'archive' ? ['zip'] : ['zip', 'gzip', 'raw']
-  if (!formats.includes(artifact_format || 'zip')) {
+  const formats = FORMATS.get(type) ?? ['zip', 'gzip', 'raw']
+  const format = artifact_format || 'zip'
+  if (!formats.includes(format)) {
     throw new BadRequest(`400 (Bad request) "artifact_format" must be ${formats.join(', ')}`)
   }
-  if (expire_in === undefined || expire_in === '') return { type, expireIn: null }
+  if (expire_in === undefined || expire_in === '') return { type, format, expireIn: null }
   const seconds = parseDuration(expire_in)
   if (seconds === undefined) throw new BadRequest('400 (Bad request) "expire_in" is not a duration')
-  return { type, expireIn: seconds }
+  return { type, format, expireIn: seconds }
 }
 
 interface UploadedFile {
@@ -44,20 +53,21 @@ interface UploadedFile {
   readonly stream: Readable
 }
 
-type UploadingBuild = HeldBuild & { readonly shown: string }
+interface UploadingBuild extends HeldBuild {
+  readonly shown: string
+}
 
-/** Takes a file of a running build. Throws TooLarge, and NotHeld when the build has ended meanwhile. */
-export const receiveUpload = (build: UploadingBuild, file: UploadedFile, { type, expireIn }: Upload): Promise<void> =>
-  type === 'archive' ? receiveArchive(build, file, expireIn) : readToEnd(file.stream)
-
-/** Nobody reads these reports. A build would fail if its runner could not deliver them. */
-async function readToEnd(stream: Readable): Promise<void> {
-  const most = config().artifacts.max_size
-  let size = 0
-  for await (const chunk of stream) {
-    size += (chunk as Buffer).length
-    if (size > most) throw new TooLarge()
-  }
+/**
+ * Takes a file of a running build. Throws TooLarge, NotHeld when the build has ended meanwhile, and Invalid for a report that
+ * cannot be read.
+ */
+export function receiveUpload(
+  build: UploadingBuild,
+  file: UploadedFile,
+  { type, format, expireIn }: Upload
+): Promise<void> {
+  if (type === 'archive') return receiveArchive(build, file, expireIn)
+  return type === 'dotenv' ? receiveVariables(build, file.stream, format) : readToEnd(file.stream)
 }
 
 async function receiveArchive(build: UploadingBuild, file: UploadedFile, expireIn: number | null): Promise<void> {

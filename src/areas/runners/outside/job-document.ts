@@ -9,7 +9,8 @@ import { REASONS } from './progress.js'
 
 const ZEROS = '0'.repeat(40)
 
-export const jobDocument = (job: JobDescription) => ({
+/** `info` is what the runner says of itself in its request. */
+export const jobDocument = (job: JobDescription, info?: unknown) => ({
   id: job.id,
   token: job.token,
   allow_git_fetch: true,
@@ -43,7 +44,7 @@ export const jobDocument = (job: JobDescription) => ({
   })),
   image: job.image === null ? null : containerOf(job.image),
   services: job.services.map(containerOf),
-  artifacts: artifactsOf(job),
+  artifacts: artifactsOf(job, takesReports(info)),
   cache: job.caches.map(cacheOf),
   credentials: [],
   // The token of the running build opens the artifacts: that of the other build has ended.
@@ -104,7 +105,13 @@ function refspecsOf(job: JobDescription): string[] {
   return isRefName(branch) ? [commit, `+${sha}:${branch}`] : [commit]
 }
 
-function artifactsOf({ artifacts }: JobDescription) {
+/** Runners that do not know reports would upload them as the archive, in place of the real one. */
+function takesReports(info: unknown): boolean {
+  const { features } = (info ?? {}) as { readonly features?: Record<string, unknown> | null }
+  return features?.upload_multiple_artifacts === true && features.upload_raw_artifacts === true
+}
+
+function artifactsOf({ artifacts }: JobDescription, withReports: boolean) {
   if (!artifacts) return []
   // Builds of earlier versions have no reports.
   const { name, untracked, paths, exclude, when, expireIn, dotenv = [] } = artifacts
@@ -121,7 +128,9 @@ function artifactsOf({ artifacts }: JobDescription) {
   const report = { name: '.env', untracked: false, paths: dotenv, exclude: [], when: 'always' }
   return [
     ...(dotenv.length === 0 || paths.length > 0 || untracked ? [{ ...archive, expire_in }] : []),
-    ...(dotenv.length > 0 ? [{ ...report, artifact_type: 'dotenv', artifact_format: 'gzip', expire_in }] : [])
+    ...(dotenv.length > 0 && withReports
+      ? [{ ...report, artifact_type: 'dotenv', artifact_format: 'gzip', expire_in }]
+      : [])
   ]
 }
 

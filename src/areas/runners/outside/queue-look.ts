@@ -10,7 +10,7 @@ import { changesOfRunners } from '../changes.js'
 const LEAST_MS = 100
 const MOST_MS = 1000
 /** Between the two, looks take this share of the time at most. */
-const SHARE = 0.02
+const SHARE = 0.005
 
 export interface QueueLook {
   /** Changes with the builds that wait, what their projects allow, and the runners. The same for all servers. */

@@ -5,6 +5,7 @@ import { transact } from '../../../db/transact.js'
 import { Forbidden, Invalid } from '../../../errors.js'
 import { encrypt, newToken, tokenHash } from '../../../secrets.js'
 import { audit } from '../../audit/audit.js'
+import { noteRunnerChange } from '../changes.js'
 import { isRegistrationToken } from '../registration-token.js'
 import { cleanTags, requireWork } from '../runner-tags.js'
 import { removeRunner, requireRoom } from '../runners.js'
@@ -100,6 +101,26 @@ export async function requireRunner(token: string | undefined): Promise<OutsideR
 /** Removes the runner of a token. Builds that it runs can end. Throws Forbidden. */
 export async function unregisterRunner(token: string | undefined, origin: Origin): Promise<void> {
   await removeRunner(await requireRunner(token), origin)
+}
+
+/** Replaces the authentication token of a runner, which gets the new one. Builds that it runs can end. Throws Forbidden. */
+export async function resetRunnerToken(token: string | undefined, origin: Origin): Promise<Registered> {
+  const runner = await requireRunner(token)
+  const made = newToken()
+  await transact(async () => {
+    const { affectedRows } = await execute(
+      'update runners set token_hash = ?, token_encrypted = ?, updated_at = ? where id = ? and token_hash = ?',
+      [tokenHash(made), encrypt(made), new Date(), runner.id, tokenHash(token ?? '')]
+    )
+    // Another reset came first.
+    if (affectedRows === 0) throw new Forbidden()
+    await audit(origin, {
+      action: 'runner.reset_token',
+      target: { type: 'runner', id: runner.id, name: runner.description }
+    })
+    noteRunnerChange()
+  })
+  return { id: runner.id, token: made }
 }
 
 /** Returns the project of a registration token; null for the token of the instance. */

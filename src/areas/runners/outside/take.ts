@@ -35,19 +35,33 @@ export async function takeNext({ token, info, last_update }: Question): Promise<
   const { runner } = known
   if (await noteContact(runner, info)) asking.delete(known.key)
   const { value } = look
-  if (!look.work || last_update === value || known.inVain === value) return { runner, job: null, value }
+  // Another process has searched.
+  if (last_update === value && !known.inVain) noteVain(known, value)
+  if (!look.work || isVain(known, value)) return { runner, job: null, value }
   const job = runner.active ? await claim(runner) : null
-  if (!job) known.inVain = value
+  if (!job) noteVain(known, value)
   return { runner, job, value }
 }
+
+/**
+ * After this a runner is searched for again in any case. Something may change between the look and the search, and back
+ * before the next look: a runner is paused and resumed, for example.
+ */
+const SEARCH_AGAIN_MS = 60_000
+
+function noteVain(known: Asking, value: string): void {
+  known.inVain = { value, until: performance.now() + SEARCH_AGAIN_MS }
+}
+
+const isVain = ({ inVain }: Asking, value: string) => inVain?.value === value && performance.now() < inVain.until
 
 interface Asking {
   readonly key: string
   readonly runner: OutsideRunner
   /** The runners as they were when this one was read. */
   readonly runners: string
-  /** The value with which a search found nothing. */
-  inVain?: string
+  /** The value with which a search found nothing, and until when that counts. */
+  inVain?: { readonly value: string; readonly until: number }
 }
 
 /** Runners that this process remembers: as many as an instance may have. */

@@ -7,7 +7,7 @@ const LIMIT = 1_048_576
 export default class CiLint extends BaseCommand {
   static override summary = 'Check a CI file without creating anything'
   static override description =
-    'It needs no appliance. Files that it includes are read from the checkout around it. Prints a line for each fault, with the job and the key, and one for each key without an effect. Exit code 1 when there is a fault. With --json: {ok, file, errors, warnings}.'
+    'It needs no appliance. Local files and templates that it includes are read, from the checkout around it; files of projects and URLs are not looked at, which is a warning. Prints a line for each fault, with the job and the key, and one for each key without an effect. Exit code 1 when there is a fault. With --json: {ok, file, errors, warnings}.'
   static override examples = [
     '<%= config.bin %> ci lint .gitstead-ci.yml',
     'git show HEAD:.gitstead-ci.yml | <%= config.bin %> ci lint - --json'

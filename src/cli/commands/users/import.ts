@@ -9,13 +9,17 @@ export default class UsersImport extends BaseCommand {
   static override examples = [
     '<%= config.bin %> users import users.csv --dry-run',
     '<%= config.bin %> users import users.csv',
+    '<%= config.bin %> users import users.csv --mail',
     'ssh ldap.example.org export-users | <%= config.bin %> users import - --json > report.json'
   ]
   static override args = {
     file: Args.string({ required: true, description: 'the CSV file in UTF-8, or - for standard input' })
   }
   static override flags = {
-    'dry-run': Flags.boolean({ description: 'check all rows and create no user' })
+    'dry-run': Flags.boolean({ description: 'check all rows and create no user' }),
+    mail: Flags.boolean({
+      description: 'each new user gets a mail that there is an account, as by `users create`; it has no password in it'
+    })
   }
 
   async run() {
@@ -51,7 +55,7 @@ export default class UsersImport extends BaseCommand {
       const percent = Math.min(99, Math.floor((100 * read) / (size || 1)))
       line.show('importing', percent, size === null ? 0 : 100, `${created} users, ${refused.length} refused`)
     }
-    const options = { dryRun: flags['dry-run'], refuse, created: count }
+    const options = { dryRun: flags['dry-run'], mail: flags.mail, refuse, created: count }
     try {
       await withDatabase(() => importUsers(file.lines, options, commandOrigin()), { makes: !flags['dry-run'] })
     } catch (error) {

@@ -1,0 +1,79 @@
+// What the CI file of a pipeline can include: files of its commit, of other projects that its user may read, of URLs, and
+// templates.
+import { LRUCache } from 'lru-cache'
+import { type Actor, actorOf, nobody } from '../../../access/actor.js'
+import { canSee, may } from '../../../access/authorize.js'
+import type { CiFiles } from '../../../ci/config.js'
+import { resolveCommit } from '../../../git/refs.js'
+import { lazily } from '../../../lib/lazily.js'
+import { fetchText } from '../../../webhooks/fetch-text.js'
+import { findSudoUser } from '../../credentials/credentials.js'
+import { findProject, type ProjectRow } from '../../projects/projects.queries.js'
+import { repositoryPath } from '../../projects/repositories.js'
+import { ciTemplate } from '../../templates/files.js'
+import { CI_FILE_LIMIT, listCommitFiles, readCommitText } from './commit-files.js'
+
+/** A text of a URL is asked for once in this time, in each process. */
+const KEPT_MS = 60_000
+/** Bytes of all texts that are kept. */
+const KEPT_BYTES = 16 * 1_048_576
+
+const kept = new LRUCache<string, { text: string }>({
+  ttl: KEPT_MS,
+  maxSize: KEPT_BYTES,
+  sizeCalculation: ({ text }, url) => text.length + url.length + 1
+})
+
+export interface Including {
+  readonly repository: string
+  readonly commitId: string
+  readonly project: { readonly id: number }
+  /** Whose rights count for other projects. Null, for a trigger: those of nobody. */
+  readonly userId: number | null
+  readonly allows?: CiFiles['allows']
+}
+
+export function filesOf({ repository, commitId, project, userId, allows }: Including): CiFiles {
+  const actor = lazily(() => actorFor(userId))
+  const files: CiFiles = {
+    read: path => readCommitText(repository, commitId, path),
+    list: () => listCommitFiles(repository, commitId),
+    project: async (path, ref) => {
+      const found = await readable(path, project.id, await actor())
+      if (!found) return { problem: 'is not in a project that the user of the pipeline may read' }
+      const other = repositoryPath(found)
+      const name = ref ?? found.default_branch
+      const commit = name === null ? null : await resolveCommit(other, name)
+      if (!commit)
+        return { problem: ref === null ? 'is in an empty project' : 'names a branch, tag or commit that is missing' }
+      return {
+        ...files,
+        name: `${found.namespace_path}/${found.path}:`,
+        read: file => readCommitText(other, commit.id, file),
+        list: () => listCommitFiles(other, commit.id)
+      }
+    },
+    remote: async url => {
+      const known = kept.get(url)
+      if (known) return known
+      const found = await fetchText(url, CI_FILE_LIMIT)
+      if ('text' in found) kept.set(url, found)
+      return found
+    },
+    template: ciTemplate,
+    ...(allows && { allows })
+  }
+  return files
+}
+
+/** A pipeline reads its own project, whoever started it. */
+async function readable(path: string, ownId: number, actor: Actor): Promise<ProjectRow | undefined> {
+  const project = await findProject(path, actor)
+  if (!project || project.id === ownId) return project
+  return canSee(project, actor) && may(actor, 'repository.read', project) ? project : undefined
+}
+
+async function actorFor(userId: number | null): Promise<Actor> {
+  const user = userId === null ? null : await findSudoUser(String(userId))
+  return user ? actorOf(user, 'private') : nobody
+}

@@ -1,0 +1,78 @@
+// A build that starts a pipeline in place of a script (`trigger` of the CI file). No runner takes it: a job starts the
+// pipeline, and where the build waits for its end, another job ends the build.
+import type { PlannedBuild } from '../../../ci/plan.js'
+import { type BuildStatus, isComplete } from '../../../ci/status.js'
+import { publicUrl } from '../../../config.js'
+import { duplicateKey } from '../../../db/failure.js'
+import { row } from '../../../db/sql.js'
+import { Failure, Invalid } from '../../../errors.js'
+import type { RunnerResult } from '../../../runner/job.js'
+import { measureTrace } from '../../../storage/measure.js'
+import { appendTrace, resetTrace } from '../../../storage/traces.js'
+import { finishTrigger } from '../../builds/claim.js'
+import { findDescribedBuild } from '../job-description.queries.js'
+import { type Launched, launch } from './launch.js'
+
+interface TriggerRow {
+  readonly pipeline_id: number
+  readonly attempt: number
+  readonly plan: string
+  readonly downstream_id: number | null
+  readonly awaited: number | null
+  /** Null when the other project is gone. */
+  readonly downstream_status: BuildStatus | null
+}
+
+/** Goes on with a running build that starts a pipeline. Another run of the same job changes nothing. */
+export async function advanceTrigger(buildId: number): Promise<void> {
+  const found = await findTrigger(buildId)
+  const { trigger } = found ? (JSON.parse(found.plan) as Partial<PlannedBuild>) : {}
+  if (!found || !trigger) return
+  if (found.downstream_id === null) return start(buildId, found)
+  if (found.awaited === 1 && found.downstream_status !== null && !isComplete(found.downstream_status)) return
+  await finish(buildId, found, found.awaited === 1 ? resultOf(found.downstream_status) : { status: 'success' })
+}
+
+const findTrigger = (buildId: number) =>
+  row<TriggerRow>(
+    `select b.pipeline_id, b.attempt, b.plan, d.pipeline_id as downstream_id, d.awaited, l.status as downstream_status
+     from builds b left join downstream_pipelines d on d.build_id = b.id left join pipelines l on l.id = d.pipeline_id
+     where b.id = ? and b.status = 'running' and b.runner_id is null and b.token_hash is null`,
+    [buildId]
+  )
+
+/** Not specified: a pipeline that waits for people alone is as good as one that has succeeded. */
+function resultOf(status: BuildStatus | null): RunnerResult {
+  if (status === 'success' || status === 'skipped') return { status: 'success' }
+  return { status: 'failed', reason: 'downstream_pipeline_failed' }
+}
+
+async function start(buildId: number, found: TriggerRow): Promise<void> {
+  const key = { build: buildId, attempt: found.attempt }
+  const build = await findDescribedBuild(buildId)
+  if (!build) return
+  await resetTrace(key)
+  try {
+    await tell(key, lineOf(await launch(build)))
+  } catch (error) {
+    // Another run of this job has been faster.
+    if (duplicateKey(error) === 'downstream_pipelines_build') return
+    if (!(error instanceof Failure)) throw error
+    const text = error instanceof Invalid ? Object.values(error.errors).flat().join('\n') : error.message
+    await tell(key, `ERROR: no pipeline was started: ${text}`)
+    await finish(buildId, found, { status: 'failed', reason: 'downstream_pipeline_creation_failed' })
+    return
+  }
+  // It may have ended already, or nobody waits for it.
+  await advanceTrigger(buildId)
+}
+
+const lineOf = ({ id, projectId, path }: Launched) =>
+  `Started pipeline ${id} of ${path}: ${publicUrl()}/api/v3/projects/${projectId}/pipelines/${id}`
+
+const tell = (key: { build: number; attempt: number }, line: string) =>
+  appendTrace(key, Buffer.from(`${line.slice(0, 4000)}\n`))
+
+async function finish(buildId: number, { pipeline_id: pipelineId, attempt }: TriggerRow, result: RunnerResult) {
+  await finishTrigger({ buildId, pipelineId }, result, await measureTrace({ build: buildId, attempt }))
+}

@@ -1,0 +1,97 @@
+// Reads `trigger`: a job that starts a pipeline in place of a script, in another project or of another file.
+import type { CiInclude, CiTrigger } from '../config-types.js'
+import {
+  checkKeys,
+  given,
+  kindOf,
+  pathOf,
+  readChoice,
+  readFlag,
+  readList,
+  readSection,
+  readText,
+  reportAt,
+  type Section
+} from '../config-values.js'
+import { keyText, type Yaml } from '../load-yaml.js'
+
+/** The keys that a job without a script may have. */
+const KEYS = [
+  ...['trigger', 'stage', 'type', 'variables', 'allow_failure', 'when', 'only', 'except', 'rules', 'needs', 'parallel'],
+  ...['dependencies', 'resource_group', 'interruptible', 'inherit', 'retry']
+]
+const PATH_LIMIT = 255
+/** Files of which a child pipeline is made. */
+const MOST_INCLUDES = 3
+
+/** What the job starts; null when it is one with a script. */
+export function readTrigger(job: Section): CiTrigger | null {
+  const value = given(job, 'trigger')
+  if (value === undefined) return null
+  for (const key of job.entries.keys()) {
+    const name = keyText(key)
+    if (!KEYS.includes(name)) reportAt(job, name, 'cannot stand together with trigger')
+  }
+  const whens = [given(job, 'when'), ...whensOf(given(job, 'rules'))]
+  if (whens.includes('delayed')) reportAt(job, 'trigger', 'cannot stand together with `when: delayed`')
+  if (!(value instanceof Map)) {
+    const project = readText(job, 'trigger', PATH_LIMIT)
+    return { ...PLAIN, project }
+  }
+  const trigger = readSection(job, 'trigger')
+  if (!trigger) return null
+  checkKeys(trigger, ['project', 'branch', 'include', 'strategy', 'forward'], ['inputs'])
+  const forward = readSection(trigger, 'forward')
+  if (forward) checkKeys(forward, ['yaml_variables', 'pipeline_variables'], [])
+  const read = {
+    project: readText(trigger, 'project', PATH_LIMIT),
+    branch: readText(trigger, 'branch', PATH_LIMIT),
+    include: readIncludes(trigger),
+    awaited: given(trigger, 'strategy') !== undefined,
+    forwardsOwn: !forward || given(forward, 'yaml_variables') === undefined || readFlag(forward, 'yaml_variables'),
+    forwardsGiven: Boolean(forward && readFlag(forward, 'pipeline_variables'))
+  }
+  if (read.awaited) readChoice(trigger, 'strategy', ['depend', 'mirror'] as const, 'depend')
+  if ((read.project === null) === (read.include === null)) {
+    reportAt(job, 'trigger', 'should have either a project or files in `include`')
+  }
+  if (read.branch !== null && read.project === null) reportAt(trigger, 'branch', 'needs a project')
+  return read
+}
+
+const PLAIN: CiTrigger = {
+  ...{ project: null, branch: null, include: null, awaited: false, forwardsOwn: true, forwardsGiven: false }
+}
+
+const whensOf = (rules: Yaml | undefined): (Yaml | undefined)[] =>
+  Array.isArray(rules) ? rules.flat(1).map(rule => (rule instanceof Map ? rule.get('when') : undefined)) : []
+
+/** The files of a child pipeline. What is in them is checked when the pipeline is made. */
+function readIncludes(trigger: Section): CiInclude[] | null {
+  const value = given(trigger, 'include')
+  if (value === undefined) return null
+  const entries = Array.isArray(value) ? value : [value]
+  if (entries.length === 0 || entries.length > MOST_INCLUDES) {
+    reportAt(trigger, 'include', `should be one to ${MOST_INCLUDES} files`)
+  }
+  return entries.slice(0, MOST_INCLUDES).flatMap((entry, at): CiInclude[] => {
+    if (typeof entry === 'string') return [{ local: entry }]
+    const path = pathOf(trigger, `include:${at + 1}`)
+    if (!(entry instanceof Map)) {
+      trigger.report(path, `should be a path or a mapping, not ${kindOf(entry)}`)
+      return []
+    }
+    const include = { ...trigger, path, entries: entry }
+    checkKeys(
+      include,
+      ['local', 'project', 'file', 'ref', 'remote', 'template'],
+      ['artifact', 'job', 'component', 'inputs']
+    )
+    const texts = ['local', 'project', 'ref', 'remote', 'template'].flatMap(key => {
+      const text = readText(include, key, key === 'remote' ? 2048 : PATH_LIMIT)
+      return text === null ? [] : [[key, text] as const]
+    })
+    const files = readList(include, 'file', { single: true })
+    return [{ ...Object.fromEntries(texts), ...(files && { file: files }) }]
+  })
+}
