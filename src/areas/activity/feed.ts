@@ -40,27 +40,32 @@ const TITLE_LIMIT = 255
 /** Returns the listener that writes the feed. `entries` maps each kind of happening to its entry. */
 export const activityFeed = (entries: ByKind<FeedEntry>): Listener =>
   listenerBy('activity', entries, async (entry, told) => {
-    await noteActivity(entry.projectId, new Date(told.at))
-    if (entry.authorId !== null) await write(told, entry, entry.authorId)
+    const activeAt = entry.authorId === null ? undefined : await write(told, entry, entry.authorId)
+    await noteActivity(entry.projectId, new Date(told.at), activeAt ?? (await lastActivity(entry.projectId)))
   })
 
-async function noteActivity(projectId: number, at: Date): Promise<void> {
-  await execute('update projects set last_activity_at = ? where id = ? and last_activity_at < ?', [
-    at,
-    projectId,
-    new Date(at.getTime() - ACTIVE_FOR)
-  ])
+const lastActivity = async (projectId: number): Promise<Date | undefined> =>
+  (await row<{ at: Date }>('select last_activity_at as at from projects where id = ?', [projectId]))?.at
+
+/** An update that changes nothing would wait for all who write in the project, and they for it. */
+async function noteActivity(projectId: number, at: Date, before: Date | undefined): Promise<void> {
+  const due = new Date(at.getTime() - ACTIVE_FOR)
+  if (before === undefined || before >= due) return
+  await execute('update projects set last_activity_at = ? where id = ? and last_activity_at < ?', [at, projectId, due])
 }
 
-/** The unique key on the happening makes a second call harmless. */
-async function write(told: Told, entry: FeedEntry, authorId: number): Promise<void> {
-  await transact(async () => {
+/**
+ * The unique key on the happening makes a second call harmless. Returns when the project was active before; undefined when it or
+ * the user is gone.
+ */
+function write(told: Told, entry: FeedEntry, authorId: number): Promise<Date | undefined> {
+  return transact(async () => {
     // The lock lasts until the row exists. So a removal of the project or user finds the row, or it is not written.
-    const known = await row('select p.id from projects p join users u on u.id = ? where p.id = ? lock in share mode', [
-      authorId,
-      entry.projectId
-    ])
-    if (!known) return
+    const known = await row<{ at: Date }>(
+      'select p.last_activity_at as at from projects p join users u on u.id = ? where p.id = ? lock in share mode',
+      [authorId, entry.projectId]
+    )
+    if (!known) return undefined
     await execute(
       `insert ignore into activity_events (happening_id, project_id, author_id, action, target_type, target_id,
          target_title, data, note_id, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -77,5 +82,6 @@ async function write(told: Told, entry: FeedEntry, authorId: number): Promise<vo
         new Date(told.at)
       ]
     )
+    return known.at
   })
 }

@@ -2,6 +2,7 @@ import type { Actor } from '../../access/actor.js'
 import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { marks, padded, row, rows } from '../../db/sql.js'
 import { NotFound } from '../../errors.js'
+import { sharedAnswer } from '../../lib/shared-answer.js'
 import type { ShownProject } from '../refs/ref-changes.queries.js'
 import type { Noteable, NoteableType } from './noteables.js'
 import { readableReferrers } from './referrers.queries.js'
@@ -75,8 +76,11 @@ export interface ToldNoteRow extends NoteRow, ShownProject {
   readonly author_email: string
 }
 
-/** Returns undefined when the note, its author or its project is gone. */
-export const findToldNote = (id: number) =>
+/**
+ * Returns undefined when the note, its author or its project is gone. For jobs: the listeners of a note ask at the same time,
+ * and share one statement.
+ */
+export const findToldNote = sharedAnswer((id: number) =>
   row<ToldNoteRow>(
     `select n.*, u.name as author_name, u.username as author_username, u.state as author_state, u.email as author_email,
        p.name as project_name, p.path as project_path, p.description, p.visibility_level, p.default_branch,
@@ -85,3 +89,4 @@ export const findToldNote = (id: number) =>
      join namespaces s on s.id = p.namespace_id where n.id = ?`,
     [id]
   )
+)

@@ -144,7 +144,7 @@ export async function listOwnIssues(query: IssueListQuery, actor: Actor): Promis
   const inCreation = orderOf(query) === 'created'
   if (titles.length > 0 && !query.milestone && inCreation) {
     const labels = await labelsOfAuthor(author, titles)
-    if (labels.length <= MOST_SOURCES) {
+    if (labels && labels.length <= MOST_SOURCES) {
       const sources = labels.map(label => ofAuthorWithLabel(label, { author, state, visible }))
       return listOf(sources, query, actor, countOfAuthor(labels, { author, state, visible }))
     }
@@ -179,15 +179,22 @@ const inVisible = (column: string, visible: Fragment): Fragment => ({
 /** A page is put together from so many labels at the most. A title may be that of a label in each project. */
 const MOST_SOURCES = 100
 
-/** The labels with these titles that issues of an author have: an index gives the labels of the author without their links. */
-async function labelsOfAuthor(author: number, titles: readonly string[]): Promise<number[]> {
-  const found = await rows<{ id: number }>(
-    `select l.id from (select k.label_id from label_links k force index (label_links_author)
-       where k.of_author = ? and k.target_type = 'Issue' group by k.of_author, k.target_type, k.label_id) used join labels l on l.id = used.label_id
-     where l.title in (${marks(titles)}) order by l.id`,
+/** Labels with the titles of a filter that are looked at: each takes a step in an index. */
+const MOST_LABELS = 1000
+
+/**
+ * The labels with these titles that issues of an author have; undefined when too many have such a title. Not by the labels of the
+ * author: the database jumps from label to label only when it executes that statement for the first time.
+ */
+async function labelsOfAuthor(author: number, titles: readonly string[]): Promise<number[] | undefined> {
+  const found = await rows<{ id: number; used: number }>(
+    `select l.id, exists (select 1 from label_links k force index (label_links_author)
+       where k.of_author = ? and k.target_type = 'Issue' and k.label_id = l.id) as used
+     from labels l where l.title in (${marks(titles)}) limit ${MOST_LABELS + 1}`,
     [author, ...titles]
   )
-  return found.map(({ id }) => id)
+  if (found.length > MOST_LABELS) return undefined
+  return found.flatMap(({ id, used }) => (used === 1 ? [id] : [])).sort((a, b) => a - b)
 }
 
 interface OfAuthor {

@@ -16,14 +16,7 @@ import { row, rows } from '../../db/sql.js'
 import { shownColumns, shownValues } from '../participation/readings.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { type IssueCounts, issueCounts, KEPT_COUNTS, readCounts, type State } from './issue-counts.js'
-import {
-  COLUMNS,
-  type IssueRow,
-  JOINS,
-  type ListedIssueRow,
-  seesConfidential,
-  visibleIssues
-} from './issues.queries.js'
+import { COLUMNS, type IssueRow, type ListedIssueRow, seesConfidential, visibleIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 export const ALL: Fragment = { sql: 'true', values: [] }
@@ -79,6 +72,14 @@ function idsOf(
   }
 }
 
+/**
+ * By their keys and in this order: otherwise a small table of projects or users comes first, and the database sorts whole rows
+ * in a temporary table, which took 0.4 ms of a page.
+ */
+const IN_ORDER = `join issues i force index (primary) on i.id = page.id
+  join projects p force index (primary) on p.id = i.project_id join namespaces n force index (primary) on n.id = p.namespace_id
+  join users a force index (primary) on a.id = i.author_id left join users e force index (primary) on e.id = i.assignee_id`
+
 /** The rows of a page. Only the rows of its ids are joined. */
 function readRows<T extends ListedIssueRow>(
   ids: Fragment,
@@ -87,7 +88,7 @@ function readRows<T extends ListedIssueRow>(
   more: Fragment = { sql: '', values: [] }
 ): Promise<T[]> {
   return rows<T>(
-    `select ${COLUMNS}, ${shownColumns('Issue')}${more.sql} from (${ids.sql}) page join issues i on i.id = page.id ${JOINS}
+    `select straight_join ${COLUMNS}, ${shownColumns('Issue')}${more.sql} from (${ids.sql}) page ${IN_ORDER}
      order by page.place ${direction}, page.id ${direction}`,
     [...shownValues(user?.id), ...more.values, ...ids.values]
   )

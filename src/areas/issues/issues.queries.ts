@@ -46,7 +46,7 @@ export const COLUMNS = `i.id, i.iid, i.project_id, i.title, i.description, i.sta
   a.name as author_name, a.username as author_username, a.state as author_state,
   e.name as assignee_name, e.username as assignee_username, e.state as assignee_state`
 /** Of an issue `i`. The project and the author are there as long as the issue is. */
-export const JOINS = `join projects p on p.id = i.project_id join namespaces n on n.id = p.namespace_id
+const JOINS = `join projects p on p.id = i.project_id join namespaces n on n.id = p.namespace_id
   join users a on a.id = i.author_id left join users e on e.id = i.assignee_id`
 
 /** The URL of the page of an issue. */

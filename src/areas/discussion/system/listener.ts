@@ -5,7 +5,7 @@ import type { Told, ToldOf } from '../../activity/happenings.js'
 import type { Listener } from '../../activity/listeners.js'
 import { pushedMessages } from '../../refs/pushed-commits.js'
 import { findSettledChange } from '../../refs/ref-changes.queries.js'
-import { findNote } from '../notes.queries.js'
+import { findToldNote } from '../notes.queries.js'
 import { type Changes, textsOf } from './changes.js'
 import { addSystemNote, type SystemTarget } from './insert.js'
 import { readCommits, readText, type Source } from './references.js'
@@ -92,7 +92,7 @@ async function noteMove(told: Told, target: SystemTarget, { by, moved, isNew }: 
 const TABLES = { Issue: 'issues', MergeRequest: 'merge_requests' } as const
 
 async function onNote(told: ToldOf<'note.created'> | ToldOf<'note.edited'>): Promise<void> {
-  const note = await findNote(told.happening.noteId)
+  const note = await findToldNote(told.happening.noteId)
   if (!note || note.noteable_id === null || note.noteable_type === 'Commit') return
   const { noteable_type: type, noteable_id: id, project_id: projectId } = note
   const numbered =

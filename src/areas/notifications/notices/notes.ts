@@ -4,7 +4,7 @@ import { readCommit } from '../../../git/objects.js'
 import type { NoteFacts } from '../../../mail/kinds.js'
 import { mentionsOf } from '../../../text/mentions.js'
 import type { ToldOf } from '../../activity/happenings.js'
-import { findNote, type NoteRow } from '../../discussion/notes.queries.js'
+import { findToldNote, type NoteRow } from '../../discussion/notes.queries.js'
 import { findIssue } from '../../issues/issues.queries.js'
 import { findMergeRequest } from '../../merge-requests/merge-requests.queries.js'
 import type { ProjectRow } from '../../projects/projects.queries.js'
@@ -27,7 +27,7 @@ interface Subject {
 
 /** The mail about a new note; null when it, or what it is about, is gone. */
 export async function noteNotice(told: ToldOf<'note.created'>): Promise<Notice<'note'> | null> {
-  const note = await findNote(told.happening.noteId)
+  const note = await findToldNote(told.happening.noteId)
   const project = note && (await readProject(note.project_id))
   const subject = project && (await subjectOf(note, told.happening.confidential))
   if (!subject) return null
@@ -38,7 +38,7 @@ export async function noteNotice(told: ToldOf<'note.created'>): Promise<Notice<'
 export async function editNotice(told: ToldOf<'note.edited'>): Promise<Notice<'note'> | null> {
   const { noteId, by, named } = told.happening
   if (!named || by === undefined) return null
-  const note = await findNote(noteId)
+  const note = await findToldNote(noteId)
   const project = note && (await readProject(note.project_id))
   const subject = project && (await subjectOf(note, false))
   if (!subject) return null
