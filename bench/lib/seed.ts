@@ -71,7 +71,8 @@ export async function seedGroupMembers(groupId: number, count: number): Promise<
 /** Makes pipelines with four builds each in one project, for the given commits in turn. */
 export async function seedBuilds(project: number, user: number, pipelines: number, shas: readonly string[]) {
   const now = new Date()
-  const first = (await highest('pipelines')) + 1
+  // The worker may be making the pipeline of a push meanwhile.
+  const first = (await highest('pipelines')) + 100
   const sha = `elt(1 + seq mod ${shas.length}, ${shas.map(() => '?').join(', ')})`
   await execute(
     `insert into pipelines (id, project_id, ref, tag, sha, before_sha, status, source, user_id, created_at, updated_at)
