@@ -55,16 +55,17 @@ export async function reportedVariables(
   names: readonly string[] | null
 ): Promise<CiVariable[]> {
   if (names?.length === 0) return []
-  const found = await rows<{ name: string; box: Buffer }>(
-    `select b.name, v.variables_encrypted as box from reported_variables v
+  // Sorted here: the database would write the values into a file for that, which a full disk refuses.
+  const found = await rows<{ id: number; stage: number; name: string; box: Buffer }>(
+    `select b.id, b.stage_index as stage, b.name, v.variables_encrypted as box from reported_variables v
        join builds b on b.id = v.build_id and b.attempt = v.attempt
      where v.pipeline_id = ? and b.stage_index <= ?
-       and b.id = (select max(c.id) from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name)
-     order by b.stage_index, b.id`,
+       and b.id = (select max(c.id) from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name)`,
     [pipelineId, names === null ? stage - 1 : stage]
   )
   return found
     .filter(({ name }) => names === null || names.includes(name))
+    .sort((a, b) => a.stage - b.stage || a.id - b.id)
     .flatMap(({ box }) => JSON.parse(decrypt(box)) as CiVariable[])
 }
 
