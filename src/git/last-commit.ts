@@ -1,6 +1,7 @@
 // Finds the commit that changed a path last, in this process, with the filters of the commit-graph.
 import { type CommitGraph, commitGraphOf, type PathKey, type Position, pathKeys } from './commit-graph.js'
 import { mustReadTree, readCommit } from './objects.js'
+import { idInTree } from './reader.js'
 
 /** This many commits that are newer than the graph are read one by one. */
 const NEWEST = 200
@@ -27,7 +28,11 @@ export async function walkToLastChange(
   // The walk only goes to a parent that has the same entry at the path, so all visited commits have the entry of the
   // tip.
   const own = await entry(tip.treeId)
-  const hasOwn = async (treeId: string) => (await entry(treeId)) === own
+  const hasOwn = async (treeId: string) => {
+    // Mostly the file is another one there, which one question shows. The answer has no mode, so the same id shows nothing.
+    const id = own && (await idInTree(repository, treeId, path))
+    return id && !own.endsWith(id) ? false : (await entry(treeId)) === own
+  }
   const search: Search = { own, hasOwn, keys }
   let commit = tip
   for (let steps = 0; steps < NEWEST; steps++) {

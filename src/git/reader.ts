@@ -10,7 +10,7 @@ import { holdBytes } from './budget.js'
 import { mostAtOnce } from './limits.js'
 import { type Asked, LARGE_OBJECT, openReader, type Reader } from './reader-process.js'
 import { failure, GitFailure, GitLimit, startGit } from './run.js'
-import { forgetStored, readStored } from './stored/stored.js'
+import { forgetStored, isForGit, readStored } from './stored/stored.js'
 
 export { LARGE_OBJECT } from './reader-process.js'
 
@@ -46,6 +46,19 @@ export async function objectInfo(repository: string, name: string): Promise<Obje
   }
   const answer = await ask(repository, 'info', name)
   return answer && { id: answer.id, type: answer.type as ObjectType, size: answer.size }
+}
+
+const IN_TREE = /^[0-9a-f]{40}:[\x20-\x7e]{1,1000}$/
+
+/**
+ * Returns the id of the object at a path below a tree of a large repository, with one question for all folders of the path. Null
+ * means that there is none, or that each folder must be read: in a small repository, for a submodule, a path that is long or
+ * not ASCII, a tree that is missing.
+ */
+export async function idInTree(repository: string, treeId: string, path: string): Promise<string | null> {
+  const name = `${treeId}:${path}`
+  if (!isForGit(repository) || !IN_TREE.test(name)) return null
+  return (await askChecked(repository, 'info', name))?.id ?? null
 }
 
 /**
@@ -122,6 +135,10 @@ async function readLarge(repository: string, { id, type, size }: ObjectInfo, len
 async function ask(repository: string, command: Asked['command'], name: string): Promise<Answer | null> {
   // Git would take the text after a newline for another command.
   if (!ASKABLE.test(name)) throw new TypeError(`not a name to look up: ${JSON.stringify(name)}`)
+  return askChecked(repository, command, name)
+}
+
+async function askChecked(repository: string, command: Asked['command'], name: string): Promise<Answer | null> {
   for (let losses = 0; ; ) {
     const reader = await readerOf(repository)
     const outcome = await reader.ask(command, name)

@@ -1,19 +1,19 @@
 // Finds objects in the index of a pack (`.idx`, version 2): ids in order, and for each the place in the pack.
 import { readFile, stat } from 'node:fs/promises'
 import { LeaveToGit } from './leave-to-git.js'
-import { readAt } from './open-files.js'
 
 export interface PackIndex {
   /** The bytes that it takes in memory. */
   readonly bytes: number
   /** Returns where an object begins in the pack, or null. Throws when the file is damaged. */
-  find(id: Buffer): Promise<number | null> | number | null
+  find(id: Buffer): number | null
 }
 
-/** An index of at most so many bytes (36,000 objects) is kept in memory. Of a larger one, a find reads what it needs. */
-const SMALL = 1024 * 1024
-/** The ids with the same first byte are read at once: 256 KiB of them in a pack of 3 million objects. Not more. */
-const MOST_READ = 256 * 1024
+/**
+ * Bytes of an index that is read: 36,000 objects. In a larger repository deltas have long chains, and one process of git that
+ * everybody asks reads them faster (60 us an object instead of 1.9 ms on 80,000 commits).
+ */
+const LARGEST = 1024 * 1024
 const SIGNATURE = 0xff744f63
 const VERSION = 2
 const HEADER = 8
@@ -23,49 +23,31 @@ const ID = 20
 const ENTRY = ID + 4 + 4
 const LARGE_OFFSET = 0x80000000
 
-/** Opens an index. Returns null for one that only git can read: of another version, or of more than 3 million objects. */
+/** Opens an index. Returns null for one that only git can read: of another version, or a large one. */
 export async function openPackIndex(path: string): Promise<PackIndex | null> {
   const { size } = await stat(path)
-  if (size <= SMALL) return indexOf(await readFile(path), { size, all: true }, async () => Buffer.alloc(0))
-  const head = await readAt(path, 0, HEADER + FANOUT)
-  return indexOf(head, { size, all: false }, (at, length) => readAt(path, at, length))
+  return size <= LARGEST ? indexOf(await readFile(path)) : null
 }
 
-function indexOf(
-  head: Buffer,
-  { size, all }: { size: number; all: boolean },
-  more: (at: number, length: number) => Promise<Buffer>
-): PackIndex | null {
-  if (head.length < HEADER + FANOUT || head.readUInt32BE(0) !== SIGNATURE) return null
-  if (head.readUInt32BE(4) !== VERSION) return null
-  const until = (byte: number) => (byte < 0 ? 0 : head.readUInt32BE(HEADER + byte * 4))
+function indexOf(file: Buffer): PackIndex | null {
+  if (file.length < HEADER + FANOUT || file.readUInt32BE(0) !== SIGNATURE) return null
+  if (file.readUInt32BE(4) !== VERSION) return null
+  const until = (byte: number) => (byte < 0 ? 0 : file.readUInt32BE(HEADER + byte * 4))
   const count = until(255)
   const ids = HEADER + FANOUT
   const places = ids + count * (ID + 4)
   const largePlaces = ids + count * ENTRY
-  if (largePlaces > size || count * ID > 256 * MOST_READ) return null
-
-  async function findInFile(id: Buffer, from: number, to: number): Promise<number | null> {
-    if ((to - from) * ID > MOST_READ) throw new LeaveToGit('an index is not sorted')
-    const part = await more(ids + from * ID, (to - from) * ID)
-    const at = search(part, id, 0, part.length / ID)
-    if (at === null) return null
-    const place = (await more(places + (from + at) * 4, 4)).readUInt32BE(0)
-    if (place < LARGE_OFFSET) return place
-    return Number((await more(largePlaces + (place - LARGE_OFFSET) * 8, 8)).readBigUInt64BE(0))
-  }
-
+  if (largePlaces > file.length) return null
   return {
-    bytes: head.length + 500,
+    bytes: file.length + 500,
     find: id => {
       const byte = id[0] ?? 0
       const [from, to] = [until(byte - 1), until(byte)]
-      if (from >= to) return null
-      if (!all) return findInFile(id, from, Math.min(to, count))
-      const at = search(head.subarray(ids), id, from, Math.min(to, count))
+      if (to > count) throw new LeaveToGit('an index is damaged')
+      const at = search(file.subarray(ids), id, from, to)
       if (at === null) return null
-      const place = head.readUInt32BE(places + at * 4)
-      return place < LARGE_OFFSET ? place : Number(head.readBigUInt64BE(largePlaces + (place - LARGE_OFFSET) * 8))
+      const place = file.readUInt32BE(places + at * 4)
+      return place < LARGE_OFFSET ? place : Number(file.readBigUInt64BE(largePlaces + (place - LARGE_OFFSET) * 8))
     }
   }
 }

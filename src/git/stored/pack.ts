@@ -14,14 +14,14 @@ export interface StoredObject {
 
 export interface PackFile {
   readonly path: string
-  find(id: Buffer): Promise<number | null> | number | null
+  find(id: Buffer): number | null
 }
 
 const TYPES: { readonly [type: number]: StoredObject['type'] } = { 1: 'commit', 2: 'tree', 3: 'blob', 4: 'tag' }
 const OFFSET_DELTA = 6
 const REFERENCE_DELTA = 7
-/** Bytes that the first read of an object takes: most commits and trees are shorter. */
-const FIRST_READ = 4096
+/** Bytes that the first read of an object takes: most commits and trees are shorter. Node.js has larger buffers collected one by one. */
+const FIRST_READ = 2048
 /** Type, size, and the base of a delta take at most so many bytes. */
 const HEAD = 40
 /** Git makes chains of 50 by default. */
@@ -75,7 +75,7 @@ export async function readPacked(pack: PackFile, place: number, most: number): P
       work += result
       if (result > most) throw new LeaveToGit('a delta of a large object')
       deltas.push({ place: at, delta: content })
-      at = await baseOf(pack, at, entry)
+      at = baseOf(pack, at, entry)
       base = bases.get(keyOf(pack, at))
     }
     if (work > MOST_WORK || deltas.length > LONGEST_CHAIN) throw new LeaveToGit('a long chain of deltas')
@@ -137,8 +137,8 @@ async function contentOf({ path }: PackFile, place: number, { size, at, start }:
   return inflated(enough ? start.subarray(at) : await readAt(path, place + at, longest), size)
 }
 
-async function baseOf(pack: PackFile, place: number, { base }: Entry): Promise<number> {
-  const at = Buffer.isBuffer(base) ? await pack.find(base) : base
+function baseOf(pack: PackFile, place: number, { base }: Entry): number {
+  const at = Buffer.isBuffer(base) ? pack.find(base) : base
   // A pack holds the bases of its deltas, those by offset before them.
   if (at === null || at <= 0 || at === place || (typeof base === 'number' && at > place)) {
     throw new LeaveToGit('a delta without a base')

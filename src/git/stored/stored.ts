@@ -29,8 +29,8 @@ const SETTLED_AFTER = 2000
 interface Packs {
   /** The time of the last change of the folder, or undefined when another change may have the same. */
   readonly stamp: bigint | undefined
-  /** The one that answered last comes first. */
-  readonly files: readonly PackFile[]
+  /** The one that answered last comes first. None when a pack is for git alone: it is asked for all then. */
+  readonly files: readonly PackFile[] | null
   readonly bytes: number
 }
 
@@ -62,12 +62,15 @@ export async function readStored(repository: string, id: string, most: number): 
     if (found?.content && idOf(found.type, found.content) !== id) throw new LeaveToGit('an object has another id')
     return found
   } catch (error) {
-    if (!isForGit(error)) throw error
+    if (!isLeft(error)) throw error
     // Git has removed a pack, and made another one.
     if (isMissing(error)) forgetStored(repository)
     return undefined
   }
 }
+
+/** Tells whether git is certainly asked for all objects of a repository, because it is large. */
+export const isForGit = (repository: string): boolean => known.get(repository)?.files === null
 
 /** Drops what is known of the files of one repository, or of all. */
 export function forgetStored(repository?: string): void {
@@ -78,9 +81,9 @@ export function forgetStored(repository?: string): void {
 
 async function fromPacks(repository: string, packs: Packs, { id, most }: Asked): Promise<StoredObject | undefined> {
   const { files } = packs
+  if (!files) throw new LeaveToGit('a large pack')
   for (const [at, pack] of files.entries()) {
-    const found = pack.find(id)
-    const place = found instanceof Promise ? await found : found
+    const place = pack.find(id)
     if (place === null) continue
     if (at > 0) known.set(repository, { ...packs, files: [pack, ...files.filter(other => other !== pack)] })
     return await readPacked(pack, place, most)
@@ -113,7 +116,7 @@ async function list(repository: string): Promise<Packs> {
   const files = packs.filter(pack => pack !== null)
   const found = {
     stamp: settled ? change : undefined,
-    files,
+    files: files.length === packs.length ? files : null,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 1000)
   }
   known.set(repository, found)
@@ -128,5 +131,5 @@ const changeOf = async (path: string) => (await stat(path, { bigint: true })).mt
 
 /** Errors of node:fs and node:zlib have a code. */
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
-const isForGit = (error: unknown) => error instanceof LeaveToGit || codeOf(error) !== undefined
+const isLeft = (error: unknown) => error instanceof LeaveToGit || codeOf(error) !== undefined
 const isMissing = (error: unknown) => codeOf(error) === 'ENOENT'
