@@ -35,7 +35,13 @@ export interface TestEngine {
 /** What an image says of itself, by name. All of them have the files of busybox. */
 export type TestImages = { readonly [name: string]: object }
 
-export const canRunEngine = process.getuid?.() === 0
+const isAllowed = (program: string, args: readonly string[]) => spawnSync(program, args).status === 0
+
+/** An engine needs root, namespaces for mounts and networks, and the rules of the network. */
+export const canRunEngine =
+  process.getuid?.() === 0 &&
+  isAllowed('unshare', ['--mount', '--net', 'true']) &&
+  isAllowed('iptables', ['--table', 'nat', '--list', '--numeric'])
 
 /**
  * The service runs in a mount namespace of its own: crun refuses machines that have both kinds of control groups, so that
