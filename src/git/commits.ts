@@ -8,7 +8,6 @@ import { readCommit } from './objects.js'
 import { isObjectId } from './reader.js'
 import { ZERO } from './refs.js'
 import { GitFailure, runGit } from './run.js'
-import { isForGit } from './stored/stored.js'
 import { diffTrees, type FileChange } from './tree-diff.js'
 
 export type { CommitStats } from './line-counts.js'
@@ -51,8 +50,6 @@ export function commitStats(repository: string, id: string): Promise<CommitStats
 async function changesOf(repository: string, id: string): Promise<FileChange[] | null | undefined> {
   const commit = await readCommit(repository, id)
   if (!commit) return null
-  // One question to a process that everybody asks costs less there than reading trees and files.
-  if (isForGit(repository)) return undefined
   const [parentId] = commit.parentIds
   const parent = parentId === undefined ? null : await readCommit(repository, parentId)
   if (parentId !== undefined && !parent) return undefined

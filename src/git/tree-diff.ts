@@ -1,6 +1,8 @@
 // Compares trees in this process. Most commits change a few files; a git process for each repository that somebody looks at
 // costs more than reading the trees on the way. What is large or odd is left to git.
 import { mustReadTree } from './objects.js'
+import { LeaveToGit } from './stored/leave-to-git.js'
+import { isForGit } from './stored/stored.js'
 import type { TreeEntry } from './tree-object.js'
 
 export interface FileState {
@@ -19,26 +21,25 @@ export interface FileChange {
 const MOST_TREES = 300
 const MOST_CHANGES = 2000
 
-/** The comparison is left to git. */
-class Unusual extends Error {}
-
 /**
  * Returns the files that differ between two trees, in git's order; null stands for an empty tree. Returns undefined when git must
- * be asked: for large folders, many changes, names that are not UTF-8, and folders that are out of order.
+ * be asked: for large repositories and folders, many changes, names that are not UTF-8, and folders that are out of order.
  */
 export async function diffTrees(
   repository: string,
   before: string | null,
   after: string | null
 ): Promise<FileChange[] | undefined> {
+  // One question to a process that everybody asks costs less there than reading trees.
+  if (isForGit(repository)) return undefined
   const changes: FileChange[] = []
   let trees = 0
 
   async function entriesOf(id: string | null): Promise<readonly Listed[]> {
     if (id === null) return []
-    if (++trees > MOST_TREES) throw new Unusual()
+    if (++trees > MOST_TREES) throw new LeaveToGit('a comparison of trees')
     const { entries, next } = (await mustReadTree(repository, id)).read(0)
-    if (next !== null) throw new Unusual()
+    if (next !== null) throw new LeaveToGit('a comparison of trees')
     return listed(entries)
   }
 
@@ -58,7 +59,7 @@ export async function diffTrees(
     if (left?.mode === right?.mode && left?.id === right?.id) return
     const { key = '' } = left ?? right ?? {}
     if (key.endsWith('/')) return compare(left?.id ?? null, right?.id ?? null, folder + key)
-    if (changes.length === MOST_CHANGES) throw new Unusual()
+    if (changes.length === MOST_CHANGES) throw new LeaveToGit('a comparison of trees')
     changes.push({ path: folder + key, before: stateOf(left), after: stateOf(right) })
   }
 
@@ -66,7 +67,7 @@ export async function diffTrees(
     await compare(before, after, '')
     return changes
   } catch (error) {
-    if (error instanceof Unusual) return undefined
+    if (error instanceof LeaveToGit) return undefined
     throw error
   }
 }
@@ -80,8 +81,8 @@ function listed(entries: readonly TreeEntry[]): Listed[] {
   let last: string | undefined
   return entries.map(({ mode, name, type, id }) => {
     const key = type === 'tree' ? `${name}/` : name
-    if (name.includes('\ufffd') || name === '' || name.includes('/')) throw new Unusual()
-    if (last !== undefined && compareKeys(last, key) >= 0) throw new Unusual()
+    if (name.includes('\ufffd') || name === '' || name.includes('/')) throw new LeaveToGit('a comparison of trees')
+    if (last !== undefined && compareKeys(last, key) >= 0) throw new LeaveToGit('a comparison of trees')
     last = key
     return { key, mode: plainMode(mode, type), id }
   })

@@ -1,4 +1,4 @@
-/** What this code leaves to git: an object that is too large, too far from a whole one, or not as it should be. */
+/** What is left to git: an object or a comparison that is too large, too far from a whole one, or not as it should be. */
 export class LeaveToGit extends Error {
   override name = 'LeaveToGit'
 }
