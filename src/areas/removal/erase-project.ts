@@ -7,6 +7,7 @@ import { transact } from '../../db/transact.js'
 import { removeRepository } from '../../git/repository.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { removeArtifact } from '../../storage/artifacts.js'
+import { removeCaches } from '../../storage/caches.js'
 import { removeTrace } from '../../storage/traces.js'
 import { removeUploads } from '../../storage/uploads.js'
 import { removeContributors } from '../history/contributors.js'
@@ -31,6 +32,7 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
   // The files of a build go before its row: without the row, nothing names them.
   await eraseOwned('projects', projectId, { signal, before: { builds: removeFiles } })
   await removeUploads(projectId)
+  await removeCaches(projectId)
   await removeContributors(projectId)
   await removeRepository(repositoryPath({ id: projectId, storage: removal.storage }))
   await removeUnusedKeys(scheduleOrigin())
