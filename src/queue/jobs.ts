@@ -27,6 +27,8 @@ export interface Jobs {
   readonly 'build.trigger': { readonly buildId: number }
   /** Cancels older pipelines of the same branch, where they may be interrupted. */
   readonly 'pipeline.supersede': { readonly pipelineId: number }
+  /** Cancels the child pipelines of a pipeline, or of one of its builds. */
+  readonly 'pipeline.cancel_children': { readonly pipelineId: number; readonly buildId?: number }
   /** Records what a successful build did to its environment. */
   readonly 'build.deploy': { readonly buildId: number }
   /** Lets go on what waits for the success of a pipeline. */
@@ -90,6 +92,8 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'build.ready': kind('default', { priority: 50 }),
   'build.trigger': kind('default'),
   'pipeline.supersede': kind('default'),
+  // Before the builds of the children start.
+  'pipeline.cancel_children': kind('default', { priority: 50 }),
   'build.deploy': kind('default'),
   'pipeline.succeeded': kind('default'),
   'merge_requests.check': kind('default', { attempts: 3 }),

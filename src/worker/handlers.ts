@@ -1,5 +1,7 @@
 // The handlers of all jobs. The code does not compile when a job has no handler.
+import { scheduleOrigin } from '../access/actor.js'
 import type { Told } from '../areas/activity/happenings.js'
+import { cancelChildren } from '../areas/builds/pipeline-actions.js'
 import { startReady } from '../areas/builds/ready-builds.js'
 import { supersedeOlder } from '../areas/builds/superseded.js'
 import { recordDeployment } from '../areas/environments/deployments.js'
@@ -41,6 +43,7 @@ export const handlers: Handlers = {
   'build.ready': ({ buildId }) => startReady(buildId),
   'build.trigger': ({ buildId }) => advanceTrigger(buildId),
   'pipeline.supersede': ({ pipelineId }) => supersedeOlder(pipelineId),
+  'pipeline.cancel_children': parent => cancelChildren(parent, scheduleOrigin()),
   'build.deploy': ({ buildId }) => recordDeployment(buildId),
   'pipeline.succeeded': ({ pipelineId }) => mergeWaiting(pipelineId),
   'merge_requests.check': ({ ids }, { signal }) => checkMergeability(ids, signal),

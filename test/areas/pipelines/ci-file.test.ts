@@ -5,13 +5,16 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { retryBuilds } from '../../../src/areas/builds/administer.js'
+import { cancelBuild } from '../../../src/areas/builds/claim.js'
 import { cancelPipeline } from '../../../src/areas/builds/pipeline-actions.js'
 import { startReady } from '../../../src/areas/builds/ready-builds.js'
 import { storeReportedVariables } from '../../../src/areas/builds/reported-variables.js'
 import { dueEnvironments } from '../../../src/areas/environments/auto-stop.js'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { advanceTrigger } from '../../../src/areas/runners/downstream/advance-trigger.js'
+import { launch } from '../../../src/areas/runners/downstream/launch.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
+import { findDescribedBuild } from '../../../src/areas/runners/job-description.queries.js'
 import { jobDocument } from '../../../src/areas/runners/outside/job-document.js'
 import { loadConfig } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
@@ -333,6 +336,61 @@ t.test('canceling a pipeline cancels its children', async t => {
   await cancelPipeline({ id: builds[0]?.pipelineId ?? 0 }, originOf(nobody, null))
   t.match(await downstreamOf(builds[0]), [{ status: 'canceled' }])
   t.same(await statuses(builds[0]?.pipelineId), { a: 'canceled' })
+})
+
+t.test('a pipeline that starts others ends as it should, whatever happens meanwhile', async t => {
+  const project = await factory.project()
+  await factory.file(project, 'child.yml', 'a: {script: x}')
+  await factory.file(project, 'wrong.yml', 'a: {scirpt: x}')
+  await clear()
+
+  const starts = (name: string, rest = '') => `${rest}${name}: {trigger: {include: child.yml, strategy: depend}}\n`
+  const begin = async (text: string, branch: string) => {
+    await factory.branch(project, branch)
+    const builds = await makePipeline(project, text, branch)
+    for (const { id, name } of builds) if (name !== 'fail') await startReady(id)
+    return builds
+  }
+  const [wrong] = await begin('wrong: {trigger: {include: wrong.yml}}', 'wrong')
+  await advanceTrigger(wrong?.id ?? 0)
+  t.same(await statuses(wrong?.pipelineId), { wrong: 'failed' })
+  // The process was killed before it noted the failure.
+  await execute("update builds set status = 'running' where id = ?", [wrong?.id ?? 0])
+  await advanceTrigger(wrong?.id ?? 0)
+  t.same(await statuses(wrong?.pipelineId), { wrong: 'failed' }, 'broken child')
+
+  const late = await begin(starts('late'), 'late')
+  const found = await findDescribedBuild(late[0]?.id ?? 0)
+  await cancelPipeline({ id: late[0]?.pipelineId ?? 0 }, originOf(nobody, null))
+  if (found) await t.rejects(launch(found), /canceled/, 'canceled while its child is planned')
+  t.same(await downstreamOf(late[0]), [])
+
+  const failing = await begin(
+    starts('child', 'workflow: {auto_cancel: {on_job_failure: all}}\nfail: {script: x}\n'),
+    'failing'
+  )
+  await advanceTrigger(named(failing, 'child')?.id ?? 0)
+  await endBuild(named(failing, 'fail') as TestBuild, { status: 'failed' })
+  await runJobs()
+  t.match(await downstreamOf(failing[0]), [{ status: 'canceled' }], 'the first failure ends the rest')
+
+  const alone = await begin(starts('alone'), 'alone')
+  await advanceTrigger(alone[0]?.id ?? 0)
+  await cancelBuild(alone[0]?.id ?? 0)
+  await runJobs()
+  t.match(await downstreamOf(alone[0]), [{ status: 'canceled' }], 'the build alone is canceled')
+
+  const other = await factory.project({ owner: project.owner })
+  await factory.file(other, '.gitstead-ci.yml', 'a: {script: x}')
+  const waiting = await begin(
+    `wait: {trigger: {project: ${other.path}, branch: master, strategy: depend}}\n`,
+    'waiting'
+  )
+  await advanceTrigger(waiting[0]?.id ?? 0)
+  t.match(await downstreamOf(waiting[0]), [{ status: 'pending' }])
+  t.equal((await app.as(project.owner).delete(`/projects/${other.id}`)).statusCode, 200)
+  await runJobs()
+  t.same(await statuses(waiting[0]?.pipelineId), { wait: 'failed' }, 'the other project is removed')
 })
 
 /** Plans and makes the pipeline of a project's branch, as its owner. Returns the names of its builds, or the errors. */

@@ -21,6 +21,8 @@ interface TriggerRow {
   readonly awaited: number | null
   /** Null when the other project is gone. */
   readonly downstream_status: BuildStatus | null
+  /** 1 when its CI file has errors. */
+  readonly broken: number | null
 }
 
 /** Goes on with a running build that starts a pipeline. Another run of the same job changes nothing. */
@@ -29,13 +31,18 @@ export async function advanceTrigger(buildId: number): Promise<void> {
   const { trigger } = found ? (JSON.parse(found.plan) as Partial<PlannedBuild>) : {}
   if (!found || !trigger) return
   if (found.downstream_id === null) return start(buildId, found)
+  // The process that made it was killed before it told so.
+  if (found.broken === 1) return finish(buildId, found, NOT_STARTED)
   if (found.awaited === 1 && found.downstream_status !== null && !isComplete(found.downstream_status)) return
   await finish(buildId, found, found.awaited === 1 ? resultOf(found.downstream_status) : { status: 'success' })
 }
 
+const NOT_STARTED: RunnerResult = { status: 'failed', reason: 'downstream_pipeline_creation_failed' }
+
 const findTrigger = (buildId: number) =>
   row<TriggerRow>(
-    `select b.pipeline_id, b.attempt, b.plan, d.pipeline_id as downstream_id, d.awaited, l.status as downstream_status
+    `select b.pipeline_id, b.attempt, b.plan, d.pipeline_id as downstream_id, d.awaited, l.status as downstream_status,
+       l.yaml_errors is not null as broken
      from builds b left join downstream_pipelines d on d.build_id = b.id left join pipelines l on l.id = d.pipeline_id
      where b.id = ? and b.status = 'running' and b.runner_id is null and b.token_hash is null`,
     [buildId]
@@ -60,7 +67,7 @@ async function start(buildId: number, found: TriggerRow): Promise<void> {
     if (!(error instanceof Failure)) throw error
     const text = error instanceof Invalid ? Object.values(error.errors).flat().join('\n') : error.message
     await tell(key, `ERROR: no pipeline was started: ${text}`)
-    await finish(buildId, found, { status: 'failed', reason: 'downstream_pipeline_creation_failed' })
+    await finish(buildId, found, NOT_STARTED)
     return
   }
   // It may have ended already, or nobody waits for it.

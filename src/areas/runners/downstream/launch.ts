@@ -49,6 +49,7 @@ export async function launch(build: DescribedBuild): Promise<Launched> {
       : await planOther(build, { ...trigger, project: trigger.project }, { actor, given, known })
   const { pipeline, plan, errors } = planned
   const id = await transact(async () => {
+    await requireRunning(build)
     const made = plan ? await insertPlanned(pipeline, plan) : await insertBroken(pipeline, errors)
     if (made === null) throw new Invalid('trigger', 'the project is gone, or no job is left for the pipeline')
     const box = seal(given)
@@ -90,6 +91,16 @@ async function placeOf({ pipeline_id: upstream }: DescribedBuild): Promise<{ roo
   )
   if ((others?.total ?? 0) < MOST_OF_ROOT) return place
   throw new Invalid('trigger', `pipeline ${place.root} has led to ${MOST_OF_ROOT} pipelines already: start fewer`)
+}
+
+/**
+ * A cancel of the upstream pipeline comes either before, and then nothing is started, or after, and then it finds what was
+ * started. Throws Invalid.
+ */
+async function requireRunning({ id, pipeline_id: pipelineId }: DescribedBuild): Promise<void> {
+  await row('select id from pipelines where id = ? for update', [pipelineId])
+  const running = await row("select id from builds where id = ? and status = 'running'", [id])
+  if (!running) throw new Invalid('trigger', 'the build was canceled')
 }
 
 async function actorFor({ user_id: userId }: DescribedBuild): Promise<Actor> {
