@@ -10,6 +10,7 @@ import { cancelPipeline } from '../../../src/areas/builds/pipeline-actions.js'
 import { startReady } from '../../../src/areas/builds/ready-builds.js'
 import { storeReportedVariables } from '../../../src/areas/builds/reported-variables.js'
 import { dueEnvironments } from '../../../src/areas/environments/auto-stop.js'
+import { pushPipelines } from '../../../src/areas/pipelines/pipelines.js'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { advanceTrigger } from '../../../src/areas/runners/downstream/advance-trigger.js'
 import { launch } from '../../../src/areas/runners/downstream/launch.js'
@@ -20,6 +21,7 @@ import { loadConfig } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { prepareHome } from '../../../src/home.js'
 import { readTrace } from '../../../src/storage/traces.js'
+import { fetchText } from '../../../src/webhooks/fetch-text.js'
 import { testApp } from '../../helpers/app.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
@@ -404,7 +406,10 @@ async function run(project: TestProject, ref = 'master') {
 }
 
 t.test('files of other projects, of URLs, and templates', async t => {
+  const asked: (string | undefined)[] = []
   const server = createServer((request, response) => {
+    asked.push(request.url)
+    if (request.url === '/slow.yml') return
     if (request.url === '/moved.yml') response.writeHead(302, { location: '/far.yml' }).end()
     else if (request.url === '/large.yml') response.end('#'.repeat(1_048_577))
     else response.end('far: {script: x}')
@@ -455,6 +460,22 @@ t.test('files of other projects, of URLs, and templates', async t => {
     [`"${base}/moved.yml"`]: /answered with status 302/,
     [`"${base}/large.yml"`]: /is larger than 1048576 bytes/
   })
+
+  // A push and a trigger wait for no URL in the queue that everybody needs.
+  await execute('delete from jobs')
+  await factory.branch(own, 'pushed')
+  await factory.file(own, '.gitstead-ci.yml', `include: "${base}/pushed.yml"\nown: {script: x}`, 'pushed')
+  const change = await row<{ id: number }>('select max(id) as id from ref_changes where project_id = ?', [own.id])
+  const happening = { kind: 'ref.changed', refChangeId: change?.id ?? 0 } as const
+  await pushPipelines.on['ref.changed']?.({ id: 'x', at: '', happening })
+  t.notOk(asked.includes('/pushed.yml'), 'the listener does not ask')
+  t.match(await row("select queue, lane from jobs where name = 'pipeline.plan'"), { queue: 'hooks', lane: own.id })
+  await runJobs()
+  t.ok(asked.includes('/pushed.yml'))
+  t.match(await newestBuild(own), { name: 'own' })
+  t.match(await fetchText(`${base}/slow.yml`, 1000, 50), { problem: 'gave no complete answer in time' })
+  server.closeAllConnections()
+
   server.close()
   await check({ [`[ "${base}/far.yml" ]`]: 'far own' })
 })

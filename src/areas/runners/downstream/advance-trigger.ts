@@ -10,6 +10,7 @@ import type { RunnerResult } from '../../../runner/job.js'
 import { measureTrace } from '../../../storage/measure.js'
 import { appendTrace, resetTrace } from '../../../storage/traces.js'
 import { finishTrigger } from '../../builds/claim.js'
+import { orInOtherJob } from '../../pipelines/planning/in-other-job.js'
 import { findDescribedBuild } from '../job-description.queries.js'
 import { type Launched, launch } from './launch.js'
 
@@ -26,11 +27,11 @@ interface TriggerRow {
 }
 
 /** Goes on with a running build that starts a pipeline. Another run of the same job changes nothing. */
-export async function advanceTrigger(buildId: number): Promise<void> {
+export async function advanceTrigger(buildId: number, { urlsLater = false } = {}): Promise<void> {
   const found = await findTrigger(buildId)
   const { trigger } = found ? (JSON.parse(found.plan) as Partial<PlannedBuild>) : {}
   if (!found || !trigger) return
-  if (found.downstream_id === null) return start(buildId, found)
+  if (found.downstream_id === null) return start(buildId, found, urlsLater)
   // The process that made it was killed before it told so.
   if (found.broken === 1) return finish(buildId, found, NOT_STARTED)
   if (found.awaited === 1 && found.downstream_status !== null && !isComplete(found.downstream_status)) return
@@ -54,13 +55,15 @@ function resultOf(status: BuildStatus | null): RunnerResult {
   return { status: 'failed', reason: 'downstream_pipeline_failed' }
 }
 
-async function start(buildId: number, found: TriggerRow): Promise<void> {
+async function start(buildId: number, found: TriggerRow, urlsLater: boolean): Promise<void> {
   const key = { build: buildId, attempt: found.attempt }
   const build = await findDescribedBuild(buildId)
   if (!build) return
   await resetTrace(key)
   try {
-    await tell(key, lineOf(await launch(build)))
+    const launched = await orInOtherJob(() => launch(build, urlsLater), build.project_id, { buildId })
+    if (!launched) return
+    await tell(key, lineOf(launched))
   } catch (error) {
     // Another run of this job has been faster.
     if (duplicateKey(error) === 'downstream_pipelines_build') return
