@@ -66,6 +66,18 @@ t.test('the trace hides the values of the variables of a project', async t => {
   t.notMatch(trace, /sesame|line-of-it/)
 })
 
+t.test('a build finds what an earlier one of its project has kept', async t => {
+  const job = (stage: string) => `{ stage: ${stage}, script: ['cat kept || echo none; echo "of $CI_JOB_NAME" >kept'] }`
+  const cache = '{ key: "$CI_COMMIT_REF_SLUG", paths: [kept] }'
+  const file = `cache: ${cache}\none: ${job('build')}\ntwo: ${job('test')}\n`
+  const [first, second] = await makePipeline(await factory.project(), file)
+  if (!first || !second) return t.fail('no builds')
+  await runNextBuild(worker, never())
+  await runNextBuild(worker, never())
+  t.match(await traceOf(first), 'No cache master yet')
+  t.match(await traceOf(second), '\nof one\n')
+})
+
 t.test('the variables of a build describe its runner', async t => {
   const { id } = await builtInRunner()
   const build = await one('echo "$CI_RUNNER_ID, $CI_RUNNER_DESCRIPTION, [$CI_RUNNER_TAGS]"')
