@@ -2,8 +2,8 @@
 // An edge that is not written down here fails, and so does a line here that nothing needs any more.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import t from 'tap'
 import { root } from '../src/config.js'
+import t from './helpers/tap.js'
 
 /** The small files that every layer but `lib` may import. */
 const GROUND = ['lib', 'errors', 'config']
@@ -448,6 +448,19 @@ t.test('SQL stands in areas, queue and db; models are not for the front doors', 
       .filter(({ name }) => name !== 'access/membership')
       .filter(({ layer, text }) => !['areas', 'queue', 'db'].includes(layer) && hasSql.test(text))
       .map(({ name }) => name),
+    []
+  )
+})
+
+t.test('what is remembered of rows is forgotten with the pool: forgetWithPool of db/connection.ts', async t => {
+  const forgetful = sources.filter(
+    ({ layer, text }) =>
+      ['areas', 'queue', 'db'].includes(layer) &&
+      /^const .*new LRUCache/m.test(text) &&
+      !text.includes('forgetWithPool')
+  )
+  t.same(
+    forgetful.map(({ name }) => name),
     []
   )
 })

@@ -1,5 +1,5 @@
 // Notes and award emoji on issues, snippets and notes.
-import t, { type Test } from 'tap'
+
 import { loadConfig, publicUrl } from '../../../src/config.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { execute } from '../../../src/db/sql.js'
@@ -7,6 +7,7 @@ import { GUEST } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { testDatabase } from '../../helpers/database.js'
 import type { TestProject } from '../../helpers/factory.js'
+import t, { type Test } from '../../helpers/tap.js'
 import { receiver } from '../../webhooks/receiver.js'
 import { makeSnippet } from '../snippets/make-snippets.js'
 import { makeIssue } from './make-discussion.js'

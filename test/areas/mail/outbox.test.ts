@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ParsedMail, simpleParser } from 'mailparser'
-import t from 'tap'
 import { createIssue } from '../../../src/areas/issues/issues.js'
 import { discardJobs } from '../../../src/areas/jobs/jobs.js'
 import { retryFailedMails, retryMail } from '../../../src/areas/mail/administer.js'
@@ -15,6 +14,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { NotFound } from '../../../src/errors.js'
 import { testApp } from '../../helpers/app.js'
 import { actorOf, projectRow, someOrigin } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const user = await app.make.user()
