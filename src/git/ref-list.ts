@@ -1,10 +1,11 @@
 // Lists the refs of a repository as git advertises them, without a process. Folders and packed-refs that have not changed
 // since the last look are not read again: git replaces files by renaming, which changes the time of their folder.
-import { type BigIntStats, readFileSync, statSync } from 'node:fs'
+import { type BigIntStats, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { mapBounded } from '../lib/bounded.js'
+import { aboutFile, isMissing } from './about-file.js'
 import { isHidden } from './hidden-refs.js'
 import { readTag } from './objects.js'
 import { objectInfo } from './reader.js'
@@ -91,8 +92,6 @@ export function forgetRefs(repository: string): void {
   known.delete(repository)
 }
 
-const isMissing = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
-
 const stampOf = ({ ino, mtimeNs, ctimeNs, size }: BigIntStats) => `${ino} ${mtimeNs} ${ctimeNs} ${size}`
 const isSettled = ({ ctimeNs }: BigIntStats) => BigInt(Date.now()) * 1_000_000n - ctimeNs > SETTLED_AFTER
 
@@ -137,8 +136,6 @@ async function readFolder(path: string, about: BigIntStats): Promise<Folder> {
   }
   return { stamp: stampOf(about), settled: isSettled(about), files, folders }
 }
-
-const aboutFile = (path: string): BigIntStats | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })
 
 function readNow(path: string): string | undefined {
   try {

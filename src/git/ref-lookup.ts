@@ -3,9 +3,10 @@
 //
 // The files are small and always in the kernel's memory: read at once they take 10 us, and by way of another thread, four times
 // there and back, 150.
-import { type BigIntStats, readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import { aboutFile, isMissing } from './about-file.js'
 import { fileRefName, parsePackedRefs, type RefFiles } from './ref-files.js'
 
 const VALUE = /^([0-9a-f]{40})\n?$/
@@ -53,15 +54,13 @@ function packedRefs(repository: string): RefFiles | undefined {
   return refs
 }
 
-const aboutFile = (path: string): BigIntStats | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })
-
 /** Looks first whether there is a file: to throw an error takes longer. A folder stands where the branch `a` would, when there is a branch `a/b`. */
 function textOf(path: string, encoding: BufferEncoding = 'utf8'): string | undefined {
   if (!aboutFile(path)?.isFile()) return undefined
   try {
     return readFileSync(path, encoding)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
 }
