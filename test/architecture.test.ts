@@ -206,6 +206,8 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
 /** Files that start processes, with what they start. */
 const STARTERS: { readonly [file: string]: string } = {
   'git/run': 'git, and nobody else does',
+  'git/starter/starter': 'the small program that starts git for a large one',
+  'git/starter/program': 'git, for the large program',
   'runner/shell': 'the scripts of builds in their sandbox',
   'storage/sync': 'sync: a backup is on the disk before it is called finished',
   'runner/disk': 'counts the files of a build',

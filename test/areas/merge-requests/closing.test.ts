@@ -1,6 +1,6 @@
 // Issues that merges and pushes close, and what hooks hear of merge requests.
 
-import { createIssue } from '../../../src/areas/issues/issues.js'
+import { createIssue } from '../../../src/areas/issues/creation.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { GUEST } from '../../../src/lib/levels.js'
