@@ -19,7 +19,7 @@ export interface Appliance {
 }
 
 /** Keeps the heaps small: the appliance keeps little in memory, and an idle process should take little. */
-const NODE_FLAGS = ['--max-semi-space-size=8', '--enable-source-maps']
+const NODE_FLAGS = ['--max-semi-space-size=8']
 /**
  * Makes the C library give freed buffers back to the system. By default it raises the threshold for large ones to that
  * of the largest one it has seen, up to 32 MB, and then keeps them. The units in config/systemd set the same.
