@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import type { Actor } from '../../access/actor.js'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { readProjects } from '../projects/project-readings.js'
 import type { ShownProjectRow } from '../projects/projects.queries.js'
 import { createEnvironment, deleteEnvironment, updateEnvironment } from './environments.js'

@@ -1,7 +1,8 @@
 // "Environment".
-import { Type } from 'typebox'
+
 import type { Actor } from '../../access/actor.js'
 import { described, IdOf, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { ProjectReading } from '../projects/project-readings.js'
 import type { ShownProjectRow } from '../projects/projects.queries.js'
 import { Project, viewProject } from '../projects/projects.view.js'

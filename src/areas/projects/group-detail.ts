@@ -1,7 +1,8 @@
 // The detail of a group: the group with its projects.
-import { Type } from 'typebox'
+
 import type { Actor } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import { findGroup, type GroupRecord } from '../groups/groups.queries.js'
 import { groupFields, viewGroup } from '../groups/groups.view.js'
 import { readProjects } from './project-readings.js'

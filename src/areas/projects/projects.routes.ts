@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { askerOf } from '../../access/actor.js'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { requireNumberedUser } from '../users/users.queries.js'
 import { viewUserBasic } from '../users/users.record.js'
 import { UserBasic } from '../users/users.view.js'

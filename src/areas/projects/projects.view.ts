@@ -1,11 +1,12 @@
 // The record "Project", and the short record for lists with `simple` and for requests without a user.
-import { Type } from 'typebox'
+
 import type { Actor } from '../../access/actor.js'
 import { isOpenTo, levelIn } from '../../access/authorize.js'
 import { publicUrl } from '../../config.js'
 import { GUEST, MASTER, PUBLIC } from '../../lib/levels.js'
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
+import { Type } from '../../lib/type.js'
 import { decrypt } from '../../secrets.js'
 import { UserState } from '../users/users.view.js'
 import { NOTHING_READ, type ProjectReading, type ShareRow, type StatisticsRow } from './project-readings.js'
