@@ -57,7 +57,8 @@ t.test('mail test shows the conversation, and ends with what became of the mail'
   const nowhere = join(t.testdir(), 'typed-wrongly')
   t.equal((await cli(['mail', 'test', 'a@b.c', '--home', nowhere])).code, 3)
   t.notOk(existsSync(nowhere), 'nothing was made')
-  t.match((await cli(['mail', 'test', 'a@b.c'], { environment })).stdout, /mail\/test\..*\.eml\nthe mail is a file/)
+  const made = t.testdir({ 'secrets.json': '{}' })
+  t.match((await cli(['mail', 'test', 'a@b.c', '--home', made])).stdout, /mail\/test\..*\.eml\nthe mail is a file/)
 })
 
 t.test('what did not go is shown, and goes when somebody says so', async t => {
