@@ -2,8 +2,8 @@
 // fields readonly, constants of modules in UPPER_CASE. Biome holds the rest.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { root } from '../src/config.js'
+import t from './helpers/tap.js'
 
 /** Interfaces with fields or arrays that are written to after the record was made, each with its reason. */
 const WRITTEN: { readonly [place: string]: string } = {

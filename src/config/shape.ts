@@ -86,6 +86,8 @@ export const SETTINGS = {
     file_limit: integer(1_048_576),
     depth: integer(0),
     project_limit: integer(0),
+    cache_limit: integer(0),
+    cache_project_limit: integer(0),
     docker: {
       socket: text(
         /^(unix:\/\/\/\S+|tcp:\/\/[^\s/?#@]+:\d{1,5})$/,

@@ -3,7 +3,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Fastify from 'fastify'
-import t from 'tap'
 import { type TSchema, Type } from 'typebox'
 import { actorOf, nobody } from '../../src/access/actor.js'
 import * as audit from '../../src/areas/audit/audit.view.js'
@@ -108,6 +107,7 @@ import type { Patch } from '../../src/git/patches.js'
 import { parseTree } from '../../src/git/tree-object.js'
 import type { QueuesOverview } from '../../src/queue/overview.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 

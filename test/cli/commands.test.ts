@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { version } from '../../src/version.js'
 import { cli, cliProcess } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 
 t.test('--version prints the version', async t => {
   const { code, stdout } = await cliProcess(['--version'])

@@ -1,12 +1,12 @@
 // Tests `config show`, `config check` and `info` as scripts use them.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { folderSize } from '../../src/cli/folder-size.js'
 import { version } from '../../src/version.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 interface Setting {
   key: string

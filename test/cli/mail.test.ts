@@ -1,7 +1,6 @@
 // Tests the commands for mail as scripts use them.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { queueMail } from '../../src/areas/mail/outbox.js'
 import { mailCheck } from '../../src/cli/doctor/mail.js'
 import { rows } from '../../src/db/sql.js'
@@ -9,6 +8,7 @@ import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { runJobs } from '../helpers/jobs.js'
 import { sendTo, smtpServer } from '../helpers/smtp.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { repositoryPath } from '../../src/areas/projects/repositories.js'
 import { execute, row, rows } from '../../src/db/sql.js'
 import { DEVELOPER, OWNER } from '../../src/lib/levels.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

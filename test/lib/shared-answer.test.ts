@@ -1,5 +1,5 @@
-import t from 'tap'
 import { sharedAnswer } from '../../src/lib/shared-answer.js'
+import t from '../helpers/tap.js'
 
 t.test('those who ask at the same time share an answer, and a failure; later ones ask anew', async t => {
   let asked = 0

@@ -1,11 +1,12 @@
 // The pages for people who cannot sign in yet: sign-up, confirmation, a forgotten password; over real HTTP, with the mails that
 // they cause.
-import t, { type Test } from 'tap'
+
 import { WINDOW_S } from '../../src/areas/credentials/attempts.js'
 import { execute, row } from '../../src/db/sql.js'
 import { testApp } from '../helpers/app.js'
 import { Browser, listen } from '../helpers/browser.js'
 import { mailbox } from '../helpers/mails.js'
+import t, { type Test } from '../helpers/tap.js'
 
 const app = await testApp(t)
 const base = await listen(app.fastify)

@@ -1,6 +1,5 @@
 // One loop in this process, on a real queue: the jobs that it takes and gives back, and that it leaves nothing behind.
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
 import { importLanes } from '../../src/areas/imports/fill.js'
 import { execute, row, rows } from '../../src/db/sql.js'
 import { pauseQueue, resumeQueue } from '../../src/queue/administer.js'
@@ -12,6 +11,7 @@ import { registerProcess, unregisterProcess } from '../../src/queue/processes.js
 import { withLimit } from '../../src/worker/limit.js'
 import { type LaneOptions, Loop } from '../../src/worker/loop.js'
 import { testDatabase } from '../helpers/database.js'
+import t, { type Test } from '../helpers/tap.js'
 import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 

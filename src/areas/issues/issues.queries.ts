@@ -82,6 +82,13 @@ export function readableIssues({ user }: Actor): Fragment {
 /** Finds an issue by its id, whoever may see it. */
 export const findIssue = (id: number): Promise<IssueRow | undefined> => row<IssueRow>(`${SELECT} where i.id = ?`, [id])
 
+/** Returns an issue that was there just now. Throws NotFound. */
+export async function foundAgain(id: number): Promise<IssueRow> {
+  const found = await findIssue(id)
+  if (!found) throw new NotFound()
+  return found
+}
+
 /** An issue with what its record shows to the asker of the statement. */
 export interface ListedIssueRow extends IssueRow, ShownColumns {}
 

@@ -51,6 +51,7 @@ export interface Planning {
   readonly userId: number | null
   readonly honourSkip: boolean
   readonly triggerVariables: readonly CiVariable[]
+  readonly urlsLater?: boolean
 }
 
 export interface PlannedFile {
@@ -62,7 +63,7 @@ export interface PlannedFile {
 /** `compare_to` names something that is not there. */
 class WrongComparison extends Error {}
 
-/** Plans the pipeline of a commit from the text of its CI file. */
+/** Plans the pipeline of a commit from the text of its CI file. Throws UrlsLater when that is asked for. */
 export async function planFile(text: string, planning: Planning): Promise<PlannedFile> {
   try {
     const sources = sourcesOf(planning)
