@@ -2,10 +2,11 @@
 import { nobody } from '../../../access/actor.js'
 import { publicUrl } from '../../../config.js'
 import { marks, padded, rows } from '../../../db/sql.js'
+import { askTogether } from '../../../db/together.js'
 import type { MailFacts, MailKind } from '../../../mail/kinds.js'
 import { type NewMail, queueMail } from '../../mail/outbox.js'
 import { findProject, type ProjectRow } from '../../projects/projects.queries.js'
-import { type Concerned, readPeople } from '../people.queries.js'
+import { type Concerned, readOthers } from '../people.queries.js'
 import { type MailEvent, recipientsOf } from '../recipients.js'
 
 export interface Notice<Kind extends MailKind = MailKind> {
@@ -23,7 +24,7 @@ export interface Notice<Kind extends MailKind = MailKind> {
 /** Queues the mail of a notice, for all whom it concerns. A second call queues nothing. */
 export async function sendNotice<Kind extends MailKind>(notice: Notice<Kind>): Promise<void> {
   const { event, once, actorId, byItself, concerned, mail } = notice
-  const people = await readPeople(concerned)
+  const people = await readOthers(concerned, byItself ? null : actorId)
   const addresses = new Map(people.map(({ id, address }) => [id, address]))
   const recipients = recipientsOf(event, { actorId, byItself, people }).flatMap(({ userId, reason }) => {
     const address = addresses.get(userId)
@@ -41,7 +42,7 @@ export async function sendNotice<Kind extends MailKind>(notice: Notice<Kind>): P
 }
 
 /** Reads a project without the rights of anybody; undefined when it is gone. */
-export const readProject = (id: number): Promise<ProjectRow | undefined> => findProject(id, nobody)
+export const readProject: (id: number) => Promise<ProjectRow | undefined> = askTogether(id => findProject(id, nobody))
 
 export const pathOf = ({ namespace_path: namespace, path }: ProjectRow): string => `${namespace}/${path}`
 export const urlOf = (project: ProjectRow, page: string): string => `${publicUrl()}/${pathOf(project)}/${page}`
