@@ -5,11 +5,12 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { retryBuilds } from '../../../src/areas/builds/administer.js'
-import { cancelBuild } from '../../../src/areas/builds/claim.js'
+import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { cancelPipeline } from '../../../src/areas/builds/pipeline-actions.js'
 import { startReady } from '../../../src/areas/builds/ready-builds.js'
 import { storeReportedVariables } from '../../../src/areas/builds/reported-variables.js'
 import { dueEnvironments } from '../../../src/areas/environments/auto-stop.js'
+import { recordDeployment } from '../../../src/areas/environments/deployments.js'
 import { pushPipelines } from '../../../src/areas/pipelines/pipelines.js'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { advanceTrigger } from '../../../src/areas/runners/downstream/advance-trigger.js'
@@ -17,6 +18,7 @@ import { launch } from '../../../src/areas/runners/downstream/launch.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { findDescribedBuild } from '../../../src/areas/runners/job-description.queries.js'
 import { jobDocument } from '../../../src/areas/runners/outside/job-document.js'
+import { receiveReport } from '../../../src/areas/runners/reported.js'
 import { loadConfig } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { prepareHome } from '../../../src/home.js'
@@ -93,6 +95,50 @@ none: {script: x, dependencies: [other]}
   )
   t.notOk(stored?.box.includes('reported'), 'encrypted')
 })
+
+t.test(
+  'the variables of a build tell where and when it runs, and the URL of its environment what it has reported',
+  async t => {
+    const project = await factory.project()
+    const text = `
+go:
+  script: x
+  environment: {name: 'review/$CI_COMMIT_REF_SLUG', url: 'https://$HOST.example.com/$CI_ENVIRONMENT_SLUG'}
+  artifacts: {reports: {dotenv: a.env}}
+`
+    const [first] = await makePipeline(project, text)
+    await factory.branch(project, 'next')
+    await factory.file(project, 'more', 'x', 'next')
+    const [second] = await pipelineOf(project)
+    for (const [index, build] of [second, first].entries()) {
+      t.match(Object.fromEntries((await described(build)).values), {
+        CI_PIPELINE_IID: String(2 - index),
+        CI_CONFIG_PATH: '.gitstead-ci.yml',
+        CI_JOB_STARTED_AT: /^\d{4}-\d\d-\d\dT.*Z$/,
+        CI_PIPELINE_CREATED_AT: /^\d{4}-\d\d-\d\dT.*Z$/,
+        CI_ENVIRONMENT_URL: /^https:\/\/\.example\.com\/review-\w+/
+      })
+    }
+    const third = await newestBuild(project)
+    const [claim] = await rows<{ buildId: number; pipelineId: number; attempt: number; token: Buffer }>(
+      'select id as buildId, pipeline_id as pipelineId, attempt, token_hash as token from builds where id = ?',
+      [third.id]
+    )
+    if (!claim) return t.fail('no claim')
+    t.ok(await receiveReport(claim, Buffer.from('HOST=here\nCI_ENVIRONMENT_SLUG=x\n')))
+    const trace = { size: 0, sha256: null }
+    t.ok(await finishBuild(claim, { status: 'success' }, trace))
+    await recordDeployment(third.id)
+    t.match(
+      await row("select external_url as url from environments where project_id = ? and name = 'review/next'", [
+        project.id
+      ]),
+      {
+        url: /^https:\/\/here\.example\.com\/review-next/
+      }
+    )
+  }
+)
 
 t.test('a report that is wrong, late or too long', async t => {
   const [first, second] = await makePipeline(await factory.project(), 'a: {script: x}\nb: {script: x}\n')
