@@ -19,7 +19,7 @@ import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { findDescribedBuild } from '../../../src/areas/runners/job-description.queries.js'
 import { jobDocument } from '../../../src/areas/runners/outside/job-document.js'
 import { receiveReport } from '../../../src/areas/runners/reported.js'
-import { loadConfig } from '../../../src/config.js'
+import { loadConfig, publicUrl } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { prepareHome } from '../../../src/home.js'
 import { readTrace } from '../../../src/storage/traces.js'
@@ -473,13 +473,20 @@ t.test('files of other projects, of URLs, and templates', async t => {
   for (const project of [mine, other]) {
     await factory.file(project, 'ci/x.yml', 'include: /ci/y.yml\nx: {script: x}')
     await factory.file(project, 'ci/y.yml', 'y: {script: x}')
+    await factory.file(project, 'templates/c.yml', 'spec: {inputs: {name: }}\n---\n"$[[ inputs.name ]]": {script: x}')
   }
+  await makeVariable(own, 'SHARED', mine.path)
+  const { hostname } = new URL(publicUrl())
   await factory.file(own, 'README', 'x')
   const cases: Record<string, string | RegExp> = {
     [`{project: ${mine.path}, ref: master, file: /ci/x.yml}`]: 'y x own',
     [`{project: ${mine.path}, ref: none, file: /ci/x.yml}`]: /names a branch, tag or commit that is missing/,
     [`{project: ${other.path}, ref: master, file: ci/y.yml}`]:
       /is not in a project that the user of the pipeline may read/,
+    [`{component: ${hostname}/${mine.path}/c@master, inputs: {name: made}}`]: 'made own',
+    [`{component: ${hostname}/${other.path}/c@master, inputs: {name: made}}`]:
+      /is not in a project that the user of the pipeline may read/,
+    '{project: $SHARED, ref: $CI_DEFAULT_BRANCH, file: ci/y.yml}': 'y own',
     '{project: no/such, file: x.yml}': /is not in a project that the user of the pipeline may read/,
     '{local: none.yml, rules: [{exists: [none.yml]}]}': 'own',
     [`[{project: ${mine.path}, ref: master, file: ci/y.yml, rules: [{if: '$CI_PIPELINE_SOURCE == "api"'}]}]`]: 'y own',
@@ -534,7 +541,7 @@ t.test('a comparison with a branch, and a failure that ends the pipeline', async
   const compared = (to: string, paths: string) =>
     `script: x, rules: [{changes: {paths: [${paths}], compare_to: ${to}}}]`
   const text = `workflow: {name: '$CI_COMMIT_BRANCH', auto_cancel: {on_job_failure: all}}
-new: {${compared('master', 'src')}}
+new: {${compared('$CI_DEFAULT_BRANCH', 'src')}}
 old: {${compared('refs/heads/master', 'docs, later')}}
 fail: {script: x}
 after: {stage: deploy, script: x}
