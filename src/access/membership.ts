@@ -66,18 +66,30 @@ export const LEVEL_OF_EACH = { column: `${effectiveLevel('u.id')} as access_leve
  */
 export const levelBy = (user: string) => ({ level: effectiveLevel(user), joins: joinsOf(user) })
 
+/** Each way into one project with at least this level, as `user_id`; with `user`, of this column such as `u.id` alone. */
+function waysInto(projectId: number, least: Level = GUEST, user?: string) {
+  const of = (column: string) => (user === undefined ? '' : ` and ${column} = ${user}`)
+  const from = (level: string) => (least === GUEST ? '' : ` and ${level} >= ${least}`)
+  const way = (sql: string): Fragment => ({ sql, values: [projectId] })
+  return {
+    member: way(`select d.user_id from members d where d.source_type = 'project' and d.source_id = ?
+      and ${lasts('d')}${from('d.access_level')}${of('d.user_id')}`),
+    group:
+      way(`select r.user_id from projects q join members r on r.source_type = 'namespace' and r.source_id = q.namespace_id
+      where q.id = ? and ${lasts('r')}${from('r.access_level')}${of('r.user_id')}`),
+    share: way(`select s.user_id from project_group_links l
+      join members s on s.source_type = 'namespace' and s.source_id = l.group_id where l.project_id = ?
+      and ${lasts('s')} and ${lasts('l')}${from('least(l.group_access, s.access_level)')}${of('s.user_id')}`),
+    owner: way(`select o.owner_id from projects q join namespaces o on o.id = q.namespace_id
+      where q.id = ? and o.owner_id is not null${of('o.owner_id')}`)
+  }
+}
+
 /** The members of one project as `user_id`: its own, those of its group, and of groups that it is shared with. */
-export const membersOfProject = (projectId: number): Fragment => ({
-  sql: `select d.user_id from members d where d.source_type = 'project' and d.source_id = ? and ${lasts('d')}
-    union all select r.user_id from projects q join members r on r.source_type = 'namespace' and r.source_id = q.namespace_id
-      where q.id = ? and ${lasts('r')}
-    union all select s.user_id from project_group_links l
-      join members s on s.source_type = 'namespace' and s.source_id = l.group_id
-      where l.project_id = ? and ${lasts('s')} and ${lasts('l')}
-    union all select o.owner_id from projects q join namespaces o on o.id = q.namespace_id
-      where q.id = ? and o.owner_id is not null`,
-  values: [projectId, projectId, projectId, projectId]
-})
+export function membersOfProject(projectId: number): Fragment {
+  const ways = Object.values(waysInto(projectId))
+  return { sql: ways.map(({ sql }) => sql).join('\n union all '), values: ways.flatMap(({ values }) => values) }
+}
 
 const NOBODY: Membership = {
   columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
@@ -180,24 +192,17 @@ export function visibleProjects({ user }: Actor, least: Level = GUEST): Fragment
 /** The facts of a project on which it depends who sees it. */
 export interface SeenProject {
   readonly id: number
-  readonly namespace_id: number
-  /** The user in whose namespace it lies; null for a group's project. */
-  readonly namespace_owner_id: number | null
   readonly visibility_level: number
   readonly has_shares: number
 }
 
 /** The condition that the user `u` has at least this level in a project. For many users and one project. */
-export function usersWithLevel(project: SeenProject, least: Level): Fragment {
-  const member = (type: string) => `exists (select 1 from members d where d.source_type = '${type}' and d.source_id = ?
-    and d.user_id = u.id and d.access_level >= ${least} and ${lasts('d')})`
-  const shared = ` or exists (select 1 from project_group_links l join members s on s.source_type = 'namespace'
-    and s.source_id = l.group_id and s.user_id = u.id and ${lasts('s')}
-    where l.project_id = ? and ${lasts('l')} and least(l.group_access, s.access_level) >= ${least})`
-  const { id, namespace_id: group, namespace_owner_id: owner, has_shares: hasShares } = project
+export function usersWithLevel({ id, has_shares: hasShares }: SeenProject, least: Level): Fragment {
+  const { share, ...others } = waysInto(id, least, 'u.id')
+  const ways = [...Object.values(others), ...(hasShares === 1 ? [share] : [])]
   return {
-    sql: `(u.admin or u.id = ? or ${member('project')} or ${member('namespace')}${hasShares === 1 ? shared : ''})`,
-    values: [owner ?? 0, id, group, ...(hasShares === 1 ? [id] : [])]
+    sql: `(u.admin or ${ways.map(({ sql }) => `exists (${sql})`).join(' or ')})`,
+    values: ways.flatMap(({ values }) => values)
   }
 }
 

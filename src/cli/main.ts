@@ -43,7 +43,7 @@ function tell(line: string): void {
 
 /** Commands report their own failures. Only a command that does not exist is reported here. */
 async function fail(error: Error & { oclif?: { exit?: number } }): Promise<void> {
-  const unknown = /^command (.*) not found/.exec(error.message)?.[1]?.replaceAll(':', ' ')
+  const unknown = /^command (.*) not found/i.exec(error.message)?.[1]?.replaceAll(':', ' ')
   if (unknown === undefined) return handle(error)
   const meant = await nearestCommand(unknown)
   const message = messageOf(unknown, meant)

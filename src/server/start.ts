@@ -7,6 +7,7 @@ import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
 import { Misconfigured } from '../errors.js'
 import { closeGitProcesses } from '../git/processes.js'
+import { closeStarter, startBySmallProgram } from '../git/starter/starter.js'
 import { prepareHome } from '../home.js'
 import { listenProblem, patiently } from '../listening.js'
 import { log } from '../log.js'
@@ -28,6 +29,7 @@ export interface Server {
 /** Starts listening. Throws Misconfigured when the port is in use or this user may not open it. */
 export async function startServer(): Promise<Server> {
   prepareHome()
+  startBySmallProgram()
   allowedRanges()
   await requireSchema()
   const app = await buildApp()
@@ -63,6 +65,7 @@ export async function startServer(): Promise<Server> {
       forgetAddress()
       closeWake()
       await closeGitProcesses()
+      closeStarter()
       await closeDatabase()
     }
   }

@@ -11,6 +11,7 @@ import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
 import { closeGitProcesses } from '../git/processes.js'
+import { closeStarter, startBySmallProgram } from '../git/starter/starter.js'
 import { prepareHome } from '../home.js'
 import { log } from '../log.js'
 import { closeMail } from '../mail/transport.js'
@@ -43,6 +44,7 @@ export interface Worker {
 /** Starts a worker. Throws Misconfigured when builds cannot run with this configuration. */
 export async function startWorker(): Promise<Worker> {
   prepareHome()
+  startBySmallProgram()
   await requireSchema()
   await reapProcesses()
   const queues = QUEUES.filter(queue => config().queue.concurrency[queue] > 0)
@@ -103,6 +105,7 @@ export async function startWorker(): Promise<Worker> {
       closeMail()
       closeWake()
       await closeGitProcesses()
+      closeStarter()
       await closeDatabase()
     }
   }

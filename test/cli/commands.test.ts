@@ -27,6 +27,7 @@ t.test('an error of usage is one line and exit code 2', async t => {
       /^gitstead: command users crate not found: did you mean gitstead users create\?\n$/
     ],
     [['users', 'list', 'x'], /^gitstead: unexpected argument x: gitstead users list --help shows what it takes\n$/],
+    [['help', 'nope'], /^gitstead: command nope not found: run gitstead help for a list\n$/],
     [['stattus', 'x'], /^gitstead: command stattus x not found: did you mean gitstead status\?\n$/],
     [['users', 'create', '--username', 'ada'], /^gitstead: .*Missing required flag.*\n$/],
     [['up', '--port', 'abc'], /^gitstead: Parsing --port Expected an integer but received: abc\n$/],

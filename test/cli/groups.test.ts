@@ -170,7 +170,7 @@ t.test('members import writes the good rows and names the bad ones', async t => 
   t.match(again, {
     code: 1,
     stdout: 'added 0 members, changed 1, left 3 unchanged, refused 7\n',
-    stderr: /^line 7: imported ghost: user no user is called "ghost"$/m
+    stderr: /^line 7: imported ghost: no user is called "ghost"$/m
   })
   t.match(await json('members', 'list', 'imported', '--search', 'bert'), { members: [{ access_level: 40 }] })
   t.match(await json('members', 'list', project.path, '--search', 'bert'), {

@@ -3,7 +3,7 @@
 import { type Actor, actorOf } from '../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/actor-user.js'
 import { levelIn } from '../../access/authorize.js'
-import { type Fragment, LEVEL_OF_EACH, lasts, membersOfProject } from '../../access/membership.js'
+import { type Fragment, LEVEL_OF_EACH, membersOfProject } from '../../access/membership.js'
 import { lowerMarks, marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { GUEST } from '../../lib/levels.js'
 import type { TargetType } from '../participation/targets.js'
@@ -22,6 +22,8 @@ export interface Concerned {
   readonly named: readonly (readonly [role: Role, userId: number | null])[]
   /** Names of users and groups in the text. */
   readonly mentions?: readonly string[]
+  /** Where the members are whom it mentions by the names of groups: statements that give `user_id`. */
+  readonly mentionedMembers?: readonly Fragment[]
   /** Labels whose subscribers are concerned. */
   readonly labelIds?: readonly number[]
   /** Whether somebody who may see the project, with this level there, may read the target. */
@@ -135,7 +137,15 @@ const role = (bits: number, sql: string, values: readonly Value[]): Fragment => 
 /** The levels with which people hear of what does not concern them otherwise. */
 const HEARING = `(${numberOf('watch')}, ${numberOf('custom')})`
 
-function partsOf({ project, target, writers, named, mentions = [], labelIds = [] }: Concerned): Fragment[] {
+function partsOf({
+  project,
+  target,
+  writers,
+  named,
+  mentions = [],
+  mentionedMembers = [],
+  labelIds = []
+}: Concerned): Fragment[] {
   const known = named.filter((each): each is readonly [Role, number] => each[1] !== null)
   return [
     ...settingsOf(project),
@@ -143,7 +153,8 @@ function partsOf({ project, target, writers, named, mentions = [], labelIds = []
     ...(target ? ofTarget(target) : []),
     ...(writers ? [role(bit('participant'), writers.sql, writers.values)] : []),
     ...(labelIds.length > 0 ? [ofLabels(project.id, labelIds)] : []),
-    ...(mentions.length > 0 ? ofMentions(project.id, mentions) : [])
+    ...(mentions.length > 0 ? [ofMentions(mentions)] : []),
+    ...mentionedMembers.map(({ sql, values }) => role(bit('mentioned'), sql, values))
   ]
 }
 
@@ -190,19 +201,7 @@ function ofLabels(projectId: number, labelIds: readonly number[]): Fragment {
   )
 }
 
-/** Decided: `@all` and `@group` mean each member. */
-function ofMentions(projectId: number, names: readonly string[]): Fragment[] {
+function ofMentions(names: readonly string[]): Fragment {
   const list = padded(names)
-  const members = membersOfProject(projectId)
-  const all = names.some(name => name.toLowerCase() === 'all')
-  return [
-    role(bit('mentioned'), `select id as user_id from users where username_key in (${lowerMarks(list)})`, list),
-    role(
-      bit('mentioned'),
-      `select r.user_id from namespaces n join members r on r.source_type = 'namespace' and r.source_id = n.id
-         and ${lasts('r')} where n.kind = 'group' and n.path_key in (${lowerMarks(list)})`,
-      list
-    ),
-    ...(all ? [role(bit('mentioned'), members.sql, members.values)] : [])
-  ]
+  return role(bit('mentioned'), `select id as user_id from users where username_key in (${lowerMarks(list)})`, list)
 }

@@ -62,6 +62,8 @@ t.test('the default branch is the one that was requested first, in any order of 
     ]
     for (const at of order) await settleChanges(project, open[at] ?? [], all(moves.slice(at, at + 1)))
     t.equal(await named(project), 'zebra')
+    const rules = await rows('select name from protected_branches where project_id = ?', [project.id])
+    t.same(rules, [{ name: 'zebra' }], 'and it alone is protected')
     const later = [created('refs/heads/master')]
     await settleChanges(project, await openChanges(project, project.owner, 'push', later), all(later))
     t.equal(await named(project), 'zebra', 'a project that has one keeps it')
