@@ -224,6 +224,7 @@ const ENVIRONMENT: { readonly [file: string]: string } = {
   'git/environment': 'PATH alone: git gets an environment of our making',
   'storage/s3': 'turns off a warning of the library about this version of Node.js',
   'runner/sandbox': 'PATH alone: where bubblewrap is found',
+  'cli/main': 'PATH alone: where Debian has mariadbd',
   'cli/appliance': 'hands its own environment on to its children',
   'cli/ssh-serve': 'what an OpenSSH server says of its client',
   'cli/dashboard/environment': 'NO_COLOR, TERM and GITSTEAD_TOKEN are no settings of the appliance',

@@ -153,6 +153,12 @@ t.test('projects transfer moves into a group, and the old path leads there', asy
   t.match(moved.json(), { id: project.id, path_with_namespace: /^movers\//, visibility: 'private' })
   t.match((await run('show', project.path, '--json')).json(), { id: project.id })
   t.match(await run('transfer', project.path, String(group.id)), { code: 4, stderr: /already/ })
+  const name = project.path.split('/')[1] ?? ''
+  const namesake = await factory.project({ name })
+  t.match(await run('transfer', namesake.path, 'movers'), {
+    code: 4,
+    stderr: 'gitstead: in the group movers, the path has already been taken\n'
+  })
   t.match(await run('transfer', project.path, 'ghosts'), { code: 3 })
   t.match(await run('transfer', project.path, project.owner.username), { code: 3 }, 'a user is no group')
   t.ok((await audited(project.id)).includes('project.transfer command'))

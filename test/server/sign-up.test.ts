@@ -247,6 +247,14 @@ t.test('the answer to a forgotten password is the same for all, and its tries ar
   t.equal((await forget('no address')).status, 400)
 })
 
+t.test('a sign-up that is refused takes none of the mails to its address', async t => {
+  const { username } = await app.make.user()
+  const email = 'slow-chooser@example.org'
+  for (let tries = 0; tries < 4; tries++) t.equal((await signUp(person(username, { email }))).status, 400)
+  t.equal((await signUp(person('free-name', { email }))).status, 200)
+  t.match(await mails(), [{ to: email }])
+})
+
 t.test('sign-ups from an address are counted', async t => {
   await execute('delete from sign_ups')
   for (let tries = 0; tries < 20; tries++) t.equal((await signUp(person('x', { password: 'short' }))).status, 400)

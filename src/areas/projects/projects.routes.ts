@@ -95,10 +95,10 @@ export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/projects/:id',
     {
-      config: { can: 'project.read' },
+      config: { can: 'project.read', showsProject: true },
       schema: { tags: TAGS, summary: 'Get a project', params: ProjectParams, response: { 200: Project } }
     },
-    async ({ project, actor }) => showProject(project, actor)
+    async ({ shownProject, actor }) => showProject(shownProject, actor)
   )
 
   app.get(
