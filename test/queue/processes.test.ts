@@ -18,8 +18,9 @@ prepareHome()
 await execute(`create table ran (id int unsigned not null auto_increment primary key, job_id bigint unsigned not null,
   process_id bigint unsigned not null, pid int unsigned not null, at datetime(3) not null, key (job_id))`)
 
-/** In milliseconds for polls; as seconds of a lease, for ever. */
+/** In milliseconds for polls, and in seconds for a lease, which outlives the tests. */
 const HOUR = String(3_600_000)
+const LONG_LEASE = '3600'
 const module = new URL('worker-process.js', import.meta.url)
 const event = toldJob
 const many = (count: number) => Array.from({ length: count }, (_, at) => event(`k${at}`))
@@ -35,7 +36,7 @@ interface Worker {
 async function worker(t: Test, environment: Record<string, string> = {}): Promise<Worker> {
   const child = fork(module, [], {
     // It does not renew its lease.
-    env: { ...process.env, GITSTEAD_QUEUE_LEASE: HOUR, ...environment },
+    env: { ...process.env, GITSTEAD_QUEUE_LEASE: LONG_LEASE, ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc']
   })
   t.teardown(async () => {
@@ -43,7 +44,8 @@ async function worker(t: Test, environment: Record<string, string> = {}): Promis
     child.kill('SIGKILL')
     await once(child, 'exit')
   })
-  const [message] = (await once(child, 'message')) as [{ processId: number }]
+  const gone = once(child, 'exit').then(() => Promise.reject(new Error('the worker ended before it was ready')))
+  const [message] = (await Promise.race([once(child, 'message'), gone])) as [{ processId: number }]
   return { child, processId: message.processId }
 }
 
