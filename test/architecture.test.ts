@@ -198,7 +198,9 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^ssh2$/, [/^areas\/users\/ssh-public-key$/, /^server\/ssh\//]],
   [/^nodemailer/, [/^mail\//]],
   [/^markdown-it$/, [/^text\/markdown$/]],
-  [/^prom-client$/, [/^server\/(appliance-)?metrics$/]]
+  [/^prom-client$/, [/^server\/(appliance-)?metrics$/]],
+  // Everybody else imports lib/type, which loads nothing.
+  [/^typebox$/, [/^lib\/type$/]]
 ]
 
 /** Files that start processes, with what they start. */

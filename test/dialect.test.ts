@@ -20,6 +20,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'ci/pattern Search': 'the slots change with each step',
   'ci/pattern-syntax Cursor': 'moves through the text',
   'ci/resolve/include Pass': 'counts down with each file',
+  'ci/resolve/inputs Filling': 'counts down with each value that is filled in',
   'ci/resolve/merge MergeBudget': 'counts down with each value',
   'ci/rules/expression Cursor': 'moves through the text',
   'cli/api/fields Node': 'filled field by field',

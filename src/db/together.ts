@@ -76,3 +76,23 @@ async function serve<Key, Item, Made>(
     else await Promise.all(served.map(one => serve(work, key, [one])))
   }
 }
+
+/** Returns a function that reads one thing for all who ask for it at the same time, with an answer younger than each question. */
+export function askTogether<Key, Answer>(ask: (key: Key) => Promise<Answer>): (key: Key) => Promise<Answer> {
+  const asked = together<Key, undefined, Answer>(async (all, key) => {
+    const answer = await ask(key)
+    return all.map(() => answer)
+  })
+  return key => asked(key, undefined)
+}
+
+/** Returns a function that finds a row by its id, for all who look for some at the same time with one statement. */
+export function findTogether<Row extends { readonly id: number }>(
+  find: (ids: readonly number[]) => Promise<readonly Row[]>
+): (id: number) => Promise<Row | undefined> {
+  const found = together<string, number, Row | undefined>(async ids => {
+    const rows = new Map((await find([...new Set(ids)])).map(row => [row.id, row]))
+    return ids.map(id => rows.get(id))
+  })
+  return id => found('', id)
+}

@@ -131,6 +131,12 @@ async function createPipeline(change: ChangeRow, repository: string, urlsLater: 
   else await insertBroken(pipeline, planned.errors)
 }
 
+/** The name of the CI file of a commit; null without one. */
+export async function nameOfCiFile(repository: string, commitId: string): Promise<string | null> {
+  for (const name of CI_FILES) if ((await findEntry(repository, commitId, name))?.type === 'blob') return name
+  return null
+}
+
 /** Returns the CI file, or null without one. Over 1 MiB, it returns a text that the parser rejects. */
 export async function readCiFile(repository: string, commitId: string): Promise<{ name: string; text: string } | null> {
   for (const name of CI_FILES) {

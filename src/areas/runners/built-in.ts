@@ -12,13 +12,13 @@ import { appendTrace, resetTrace } from '../../storage/traces.js'
 import { version } from '../../version.js'
 import { type ArtifactsRow, openArtifactsOf, storeArtifacts } from '../builds/artifacts.js'
 import { type BuildClaim, finishBuild, newBuildToken, releaseBuild, renewBuild } from '../builds/claim.js'
-import { storeReportedVariables } from '../builds/reported-variables.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { hiddenValues } from '../variables/hidden-values.js'
 import { builtInRunner } from './built-in-runner.js'
 import { claimNext } from './claim-next.js'
 import { containerOf, containerOwner, requireEngine } from './containers.js'
 import { describeBuild, type JobDescription } from './job-description.js'
+import { receiveReport } from './reported.js'
 import type { RunnerRow } from './runners.queries.js'
 
 /**
@@ -132,7 +132,7 @@ async function portOf(description: JobDescription, claim: BuildClaim, signal: Ab
     writeTrace: async chunk => void (await appendTrace(key, chunk)),
     putArtifacts: async archive =>
       void (await whenAvailable(() => storeArtifacts(claim, archive, artifacts?.expireIn ?? null), signal)),
-    putVariables: async text => void (await whenAvailable(() => storeReportedVariables(claim, text), signal)),
+    putVariables: async text => void (await whenAvailable(() => receiveReport(claim, text), signal)),
     signal
   }
 }

@@ -535,4 +535,21 @@ t.test('statements do not grow with the people, and a happening that is heard tw
     [`note ${many} note`]
   )
   t.equal(found?.count, 25, 'watchers and members')
+  // More than a few are read by another statement.
+  const crowd = Array.from({ length: 110 }, (_, at) => at)
+  await execute(
+    `insert into users (username, name, email, email_confirmed_at, password_hash, projects_limit, created_at, updated_at)
+     select concat('crowd', seq), 'x', concat('crowd', seq, '@example.org'), now(), '', 0, now(), now() from seq_1_to_${crowd.length}`
+  )
+  await execute(
+    `insert into notification_settings select id, 'Project', ?, 2, '', null, now(), now() from users where username like 'crowd%'`,
+    [project.id]
+  )
+  const more = await write('y')
+  t.equal(await countStatements(() => hear(more)), before)
+  const [all] = await rows<{ count: number }>(
+    'select count(*) as count from mail_deliveries d join mails m on m.id = d.mail_id where m.once = ?',
+    [`note ${more} note`]
+  )
+  t.equal(all?.count, 21 + crowd.length, 'watchers')
 })

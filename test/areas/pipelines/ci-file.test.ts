@@ -4,11 +4,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { retryBuilds } from '../../../src/areas/builds/administer.js'
-import { cancelBuild } from '../../../src/areas/builds/claim.js'
+import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { cancelPipeline } from '../../../src/areas/builds/pipeline-actions.js'
 import { startReady } from '../../../src/areas/builds/ready-builds.js'
 import { storeReportedVariables } from '../../../src/areas/builds/reported-variables.js'
 import { dueEnvironments } from '../../../src/areas/environments/auto-stop.js'
+import { recordDeployment } from '../../../src/areas/environments/deployments.js'
 import { pushPipelines } from '../../../src/areas/pipelines/pipelines.js'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { advanceTrigger } from '../../../src/areas/runners/downstream/advance-trigger.js'
@@ -16,7 +17,8 @@ import { launch } from '../../../src/areas/runners/downstream/launch.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { findDescribedBuild } from '../../../src/areas/runners/job-description.queries.js'
 import { jobDocument } from '../../../src/areas/runners/outside/job-document.js'
-import { loadConfig } from '../../../src/config.js'
+import { receiveReport } from '../../../src/areas/runners/reported.js'
+import { loadConfig, publicUrl } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { prepareHome } from '../../../src/home.js'
 import { readTrace } from '../../../src/storage/traces.js'
@@ -93,6 +95,50 @@ none: {script: x, dependencies: [other]}
   )
   t.notOk(stored?.box.includes('reported'), 'encrypted')
 })
+
+t.test(
+  'the variables of a build tell where and when it runs, and the URL of its environment what it has reported',
+  async t => {
+    const project = await factory.project()
+    const text = `
+go:
+  script: x
+  environment: {name: 'review/$CI_COMMIT_REF_SLUG', url: 'https://$HOST.example.com/$CI_ENVIRONMENT_SLUG'}
+  artifacts: {reports: {dotenv: a.env}}
+`
+    const [first] = await makePipeline(project, text)
+    await factory.branch(project, 'next')
+    await factory.file(project, 'more', 'x', 'next')
+    const [second] = await pipelineOf(project)
+    for (const [index, build] of [second, first].entries()) {
+      t.match(Object.fromEntries((await described(build)).values), {
+        CI_PIPELINE_IID: String(2 - index),
+        CI_CONFIG_PATH: '.gitstead-ci.yml',
+        CI_JOB_STARTED_AT: /^\d{4}-\d\d-\d\dT.*Z$/,
+        CI_PIPELINE_CREATED_AT: /^\d{4}-\d\d-\d\dT.*Z$/,
+        CI_ENVIRONMENT_URL: /^https:\/\/\.example\.com\/review-\w+/
+      })
+    }
+    const third = await newestBuild(project)
+    const [claim] = await rows<{ buildId: number; pipelineId: number; attempt: number; token: Buffer }>(
+      'select id as buildId, pipeline_id as pipelineId, attempt, token_hash as token from builds where id = ?',
+      [third.id]
+    )
+    if (!claim) return t.fail('no claim')
+    t.ok(await receiveReport(claim, Buffer.from('HOST=here\nCI_ENVIRONMENT_SLUG=x\n')))
+    const trace = { size: 0, sha256: null }
+    t.ok(await finishBuild(claim, { status: 'success' }, trace))
+    await recordDeployment(third.id)
+    t.match(
+      await row("select external_url as url from environments where project_id = ? and name = 'review/next'", [
+        project.id
+      ]),
+      {
+        url: /^https:\/\/here\.example\.com\/review-next/
+      }
+    )
+  }
+)
 
 t.test('a report that is wrong, late or too long', async t => {
   const [first, second] = await makePipeline(await factory.project(), 'a: {script: x}\nb: {script: x}\n')
@@ -427,13 +473,20 @@ t.test('files of other projects, of URLs, and templates', async t => {
   for (const project of [mine, other]) {
     await factory.file(project, 'ci/x.yml', 'include: /ci/y.yml\nx: {script: x}')
     await factory.file(project, 'ci/y.yml', 'y: {script: x}')
+    await factory.file(project, 'templates/c.yml', 'spec: {inputs: {name: }}\n---\n"$[[ inputs.name ]]": {script: x}')
   }
+  await makeVariable(own, 'SHARED', mine.path)
+  const { hostname } = new URL(publicUrl())
   await factory.file(own, 'README', 'x')
   const cases: Record<string, string | RegExp> = {
     [`{project: ${mine.path}, ref: master, file: /ci/x.yml}`]: 'y x own',
     [`{project: ${mine.path}, ref: none, file: /ci/x.yml}`]: /names a branch, tag or commit that is missing/,
     [`{project: ${other.path}, ref: master, file: ci/y.yml}`]:
       /is not in a project that the user of the pipeline may read/,
+    [`{component: ${hostname}/${mine.path}/c@master, inputs: {name: made}}`]: 'made own',
+    [`{component: ${hostname}/${other.path}/c@master, inputs: {name: made}}`]:
+      /is not in a project that the user of the pipeline may read/,
+    '{project: $SHARED, ref: $CI_DEFAULT_BRANCH, file: ci/y.yml}': 'y own',
     '{project: no/such, file: x.yml}': /is not in a project that the user of the pipeline may read/,
     '{local: none.yml, rules: [{exists: [none.yml]}]}': 'own',
     [`[{project: ${mine.path}, ref: master, file: ci/y.yml, rules: [{if: '$CI_PIPELINE_SOURCE == "api"'}]}]`]: 'y own',
@@ -488,7 +541,7 @@ t.test('a comparison with a branch, and a failure that ends the pipeline', async
   const compared = (to: string, paths: string) =>
     `script: x, rules: [{changes: {paths: [${paths}], compare_to: ${to}}}]`
   const text = `workflow: {name: '$CI_COMMIT_BRANCH', auto_cancel: {on_job_failure: all}}
-new: {${compared('master', 'src')}}
+new: {${compared('$CI_DEFAULT_BRANCH', 'src')}}
 old: {${compared('refs/heads/master', 'docs, later')}}
 fail: {script: x}
 after: {stage: deploy, script: x}

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { type Actor, actorOf, nobody } from '../../../access/actor.js'
 import { canSee, may } from '../../../access/authorize.js'
 import type { CiFiles } from '../../../ci/config.js'
+import { publicUrl } from '../../../config.js'
 import { forgetWithPool } from '../../../db/connection.js'
 import { resolveCommit } from '../../../git/refs.js'
 import { lazily } from '../../../lib/lazily.js'
@@ -40,11 +41,20 @@ export interface Including {
   /** Whose rights count for other projects. Null, for a trigger: those of nobody. */
   readonly userId: number | null
   readonly allows?: CiFiles['allows']
+  readonly values?: CiFiles['values']
   /** True: throws UrlsLater in place of asking for a URL. */
   readonly urlsLater?: boolean
 }
 
-export function filesOf({ repository, commitId, project, userId, allows, urlsLater = false }: Including): CiFiles {
+export function filesOf({
+  repository,
+  commitId,
+  project,
+  userId,
+  allows,
+  values,
+  urlsLater = false
+}: Including): CiFiles {
   let left = URLS_MS
   const actor = lazily(() => actorFor(userId))
   const files: CiFiles = {
@@ -77,9 +87,17 @@ export function filesOf({ repository, commitId, project, userId, allows, urlsLat
       return found
     },
     template: ciTemplate,
+    hosts: hostsOf(publicUrl()),
+    ...(values && { values }),
     ...(allows && { allows })
   }
   return files
+}
+
+/** With its port and without. */
+function hostsOf(url: string): string[] {
+  const { host, hostname } = new URL(url)
+  return [...new Set([host, hostname])]
 }
 
 /** A pipeline reads its own project, whoever started it. */
