@@ -59,7 +59,7 @@ function child(name: keyof typeof NEW_SPACE, module: string, logFile: LogFile): 
     const own = { NODE_ENV: 'production', GITSTEAD_HOME: home, GITSTEAD_HOST: host, GITSTEAD_PORT: String(port) }
     return { ...ALLOCATOR, ...process.env, ...own }
   }
-  const nodeFlags = [`--max-semi-space-size=${NEW_SPACE[name]}`, '--enable-source-maps']
+  const nodeFlags = [`--max-semi-space-size=${NEW_SPACE[name]}`]
   return new Child({ name, module: join(root, module), environment, logFile, nodeFlags })
 }
 
