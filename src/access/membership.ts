@@ -31,6 +31,8 @@ const effectiveLevel = (user: string) => `cast(nullif(greatest(coalesce(m.access
 export interface Membership {
   /** `access_level` is the effective level. `permissions` in the requirement shows the others. */
   readonly columns: string
+  /** More of them, behind those: what only the record of a project shows. */
+  readonly shown: string
   /** They come after `p` and add no rows. */
   readonly joins: string
   /** The values of a statement `select COLUMNS from (a part with `before`) JOINS (a part with `after`)`. */
@@ -45,11 +47,11 @@ const notified = (
   `if(${member} is null, null, (select s.level from notification_settings s
     where s.user_id = ${user} and s.source_type = '${type}' and s.source_id = ${source}))`
 
-const withLevel = (level: string) => `m.access_level as project_access_level,
-  ${notified('Project', { member: 'm.user_id', user: 'm.user_id', source: 'p.id' })} as project_notification_level,
-  g.access_level as group_access_level,
-  ${notified('Group', { member: 'g.user_id', user: 'g.user_id', source: 'p.namespace_id' })} as group_notification_level,
-  ${level} as access_level`
+const withLevel = (level: string) =>
+  `m.access_level as project_access_level, g.access_level as group_access_level, ${level} as access_level`
+const SHOWN = `${notified('Project', { member: 'm.user_id', user: 'm.user_id', source: 'p.id' })} as project_notification_level,
+  ${notified('Group', { member: 'g.user_id', user: 'g.user_id', source: 'p.namespace_id' })} as group_notification_level`
+const NOTHING_SHOWN = 'null as project_notification_level, null as group_notification_level'
 
 const joinsOf = (user: string) => `left join members m
     on m.source_type = 'project' and m.source_id = p.id and m.user_id = ${user} and ${lasts('m')}
@@ -66,28 +68,41 @@ export const LEVEL_OF_EACH = { column: `${effectiveLevel('u.id')} as access_leve
  */
 export const levelBy = (user: string) => ({ level: effectiveLevel(user), joins: joinsOf(user) })
 
+/** Each way into one project with at least this level, as `user_id`; with `user`, of this column such as `u.id` alone. */
+function waysInto(projectId: number, least: Level = GUEST, user?: string) {
+  const of = (column: string) => (user === undefined ? '' : ` and ${column} = ${user}`)
+  const from = (level: string) => (least === GUEST ? '' : ` and ${level} >= ${least}`)
+  const way = (sql: string): Fragment => ({ sql, values: [projectId] })
+  return {
+    member: way(`select d.user_id from members d where d.source_type = 'project' and d.source_id = ?
+      and ${lasts('d')}${from('d.access_level')}${of('d.user_id')}`),
+    group:
+      way(`select r.user_id from projects q join members r on r.source_type = 'namespace' and r.source_id = q.namespace_id
+      where q.id = ? and ${lasts('r')}${from('r.access_level')}${of('r.user_id')}`),
+    share: way(`select s.user_id from project_group_links l
+      join members s on s.source_type = 'namespace' and s.source_id = l.group_id where l.project_id = ?
+      and ${lasts('s')} and ${lasts('l')}${from('least(l.group_access, s.access_level)')}${of('s.user_id')}`),
+    owner: way(`select o.owner_id from projects q join namespaces o on o.id = q.namespace_id
+      where q.id = ? and o.owner_id is not null${of('o.owner_id')}`)
+  }
+}
+
 /** The members of one project as `user_id`: its own, those of its group, and of groups that it is shared with. */
-export const membersOfProject = (projectId: number): Fragment => ({
-  sql: `select d.user_id from members d where d.source_type = 'project' and d.source_id = ? and ${lasts('d')}
-    union all select r.user_id from projects q join members r on r.source_type = 'namespace' and r.source_id = q.namespace_id
-      where q.id = ? and ${lasts('r')}
-    union all select s.user_id from project_group_links l
-      join members s on s.source_type = 'namespace' and s.source_id = l.group_id
-      where l.project_id = ? and ${lasts('s')} and ${lasts('l')}
-    union all select o.owner_id from projects q join namespaces o on o.id = q.namespace_id
-      where q.id = ? and o.owner_id is not null`,
-  values: [projectId, projectId, projectId, projectId]
-})
+export function membersOfProject(projectId: number): Fragment {
+  const ways = Object.values(waysInto(projectId))
+  return { sql: ways.map(({ sql }) => sql).join('\n union all '), values: ways.flatMap(({ values }) => values) }
+}
 
 const NOBODY: Membership = {
-  columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
-    null as group_notification_level, null as access_level`,
+  columns: 'null as project_access_level, null as group_access_level, null as access_level',
+  shown: NOTHING_SHOWN,
   joins: '',
   values: (_, before, after) => [...before, ...after]
 }
 
 const USER: Membership = {
   columns: withLevel(effectiveLevel('?')),
+  shown: SHOWN,
   joins: JOINS,
   values: (asker, before, after) => [asker, ...before, asker, asker, ...after]
 }
@@ -95,16 +110,17 @@ const USER: Membership = {
 /** `levelIn` gives administrators the level of an owner, whatever the row says. */
 const ADMINISTRATOR: Membership = {
   columns: withLevel('null'),
+  shown: SHOWN,
   joins: JOINS,
   values: (asker, before, after) => [...before, asker, asker, ...after]
 }
 
 /** The asker is the fingerprint of a deploy key. Several records may have it, and the best one counts. */
 const DEPLOY_KEY: Membership = {
-  columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
-    null as group_notification_level, cast((select max(if(k.can_push, ${DEVELOPER}, ${REPORTER})) from deploy_keys k
+  columns: `null as project_access_level, null as group_access_level, cast((select max(if(k.can_push, ${DEVELOPER}, ${REPORTER})) from deploy_keys k
       join deploy_key_projects l on l.deploy_key_id = k.id
       where k.fingerprint = ? and l.project_id = p.id) as unsigned) as access_level`,
+  shown: NOTHING_SHOWN,
   joins: '',
   values: (asker, before, after) => [asker, ...before, ...after]
 }
@@ -153,8 +169,8 @@ export const HIGHEST = `cast(max(mine.level) as unsigned) as access_level,
 
 /** For a statement whose part `page` has the columns HIGHEST. */
 export const OF_PAGE: Membership = {
-  columns: `${['access_level', ...LEVELS].map(level => `page.${level}`).join(', ')},
-    ${notified('Project', { member: 'page.project_access_level', user: '?', source: 'p.id' })} as project_notification_level,
+  columns: ['access_level', ...LEVELS].map(level => `page.${level}`).join(', '),
+  shown: `${notified('Project', { member: 'page.project_access_level', user: '?', source: 'p.id' })} as project_notification_level,
     ${notified('Group', { member: 'page.group_access_level', user: '?', source: 'p.namespace_id' })} as group_notification_level`,
   joins: '',
   values: (asker, before, after) => [asker, asker, ...before, ...after]
@@ -180,24 +196,17 @@ export function visibleProjects({ user }: Actor, least: Level = GUEST): Fragment
 /** The facts of a project on which it depends who sees it. */
 export interface SeenProject {
   readonly id: number
-  readonly namespace_id: number
-  /** The user in whose namespace it lies; null for a group's project. */
-  readonly namespace_owner_id: number | null
   readonly visibility_level: number
   readonly has_shares: number
 }
 
 /** The condition that the user `u` has at least this level in a project. For many users and one project. */
-export function usersWithLevel(project: SeenProject, least: Level): Fragment {
-  const member = (type: string) => `exists (select 1 from members d where d.source_type = '${type}' and d.source_id = ?
-    and d.user_id = u.id and d.access_level >= ${least} and ${lasts('d')})`
-  const shared = ` or exists (select 1 from project_group_links l join members s on s.source_type = 'namespace'
-    and s.source_id = l.group_id and s.user_id = u.id and ${lasts('s')}
-    where l.project_id = ? and ${lasts('l')} and least(l.group_access, s.access_level) >= ${least})`
-  const { id, namespace_id: group, namespace_owner_id: owner, has_shares: hasShares } = project
+export function usersWithLevel({ id, has_shares: hasShares }: SeenProject, least: Level): Fragment {
+  const { share, ...others } = waysInto(id, least, 'u.id')
+  const ways = [...Object.values(others), ...(hasShares === 1 ? [share] : [])]
   return {
-    sql: `(u.admin or u.id = ? or ${member('project')} or ${member('namespace')}${hasShares === 1 ? shared : ''})`,
-    values: [owner ?? 0, id, group, ...(hasShares === 1 ? [id] : [])]
+    sql: `(u.admin or ${ways.map(({ sql }) => `exists (${sql})`).join(' or ')})`,
+    values: ways.flatMap(({ values }) => values)
   }
 }
 

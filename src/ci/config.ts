@@ -15,10 +15,11 @@ import {
   type Section
 } from './config-values.js'
 import { readWorkflow } from './keys/workflow.js'
-import { EXPANDED_LIMIT, keyText, loadYaml, type Yaml, type YamlKey, type YamlMapping } from './load-yaml.js'
+import { EXPANDED_LIMIT, keyText, type Yaml, type YamlKey, type YamlMapping } from './load-yaml.js'
 import { nearest } from './nearest.js'
 import { resolveExtends } from './resolve/extends.js'
 import { type CiFiles, includesFiles, resolveIncludes } from './resolve/include.js'
+import { loadFile } from './resolve/inputs.js'
 import { MERGE_LIMIT, type MergeBudget, MergesTooMuch } from './resolve/merge.js'
 import { resolveReferences } from './resolve/references.js'
 
@@ -73,7 +74,7 @@ export function parseConfig(text: string): ParsedConfig {
 }
 
 function loadRoot(text: string): { root: YamlMapping | null; errors: readonly string[] } {
-  const loaded = loadYaml(text)
+  const loaded = loadFile(text, null)
   if (loaded.errors.length > 0) return { root: null, errors: loaded.errors }
   if (loaded.value === null) return { root: null, errors: ['config is empty'] }
   if (loaded.value instanceof Map) return { root: loaded.value, errors: [] }
@@ -191,7 +192,8 @@ function jobEntries(root: Section, key: YamlKey, value: Yaml): YamlMapping | und
   const path = `jobs:${printable(name)}`
   const problem = nameProblem(name)
   if (typeof key !== 'string') root.report(path, `has a name that is ${kindOf(key)}${advice(key)}`)
-  else if (LATER_KEYS.includes(name) && !isJob(value)) root.report(name, 'is not supported by this service')
+  else if (LATER_KEYS.includes(name) && !isJob(value))
+    root.report(name, 'stands in a document of its own, before a line `---`')
   else if (problem) root.report(path, `has a name that ${problem}`)
   else if (value instanceof Map && value.size > 0) return value
   else root.report(path, `should be a mapping with a script${hint(name)}`)

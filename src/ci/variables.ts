@@ -37,9 +37,17 @@ export interface VariablesInput {
     readonly refProtected?: boolean
     /** Its number among the builds that `parallel` has made of a job. */
     readonly parallel?: { readonly index: number; readonly total: number } | null
+    readonly startedAt?: Date | null
   }
   readonly commit: { readonly message: string; readonly author: string; readonly timestamp: string }
-  readonly pipeline: { readonly id: number; readonly source: PipelineSource; readonly name?: string | null }
+  readonly pipeline: {
+    readonly id: number
+    readonly source: PipelineSource
+    readonly name?: string | null
+    /** Its number in the project. */
+    readonly iid?: number
+    readonly createdAt?: Date
+  }
   readonly project: {
     readonly id: number
     /** The last part of the path of the project. */
@@ -50,6 +58,8 @@ export interface VariablesInput {
     readonly url: string
     readonly visibility: 'private' | 'internal' | 'public'
     readonly defaultBranch: string | null
+    /** The path of the CI file. */
+    readonly configPath?: string | null
   }
   readonly server: { readonly name: string; readonly version: string; readonly revision: string; readonly url: string }
   readonly runner: { readonly id: number; readonly description: string; readonly tags: readonly string[] } | null
@@ -87,7 +97,7 @@ export function buildVariables(input: VariablesInput): BuildVariable[] {
 
 /** Variables that only a build has, not its pipeline. */
 const OF_BUILDS =
-  /^CI_(BUILD_(ID|NAME|STAGE|TOKEN|REPO|MANUAL)|JOB_.*|NODE_.*|REPOSITORY_URL|ENVIRONMENT_.*|RUNNER_.*|PIPELINE_ID)$/
+  /^CI_(BUILD_(ID|NAME|STAGE|TOKEN|REPO|MANUAL)|JOB_.*|NODE_.*|REPOSITORY_URL|ENVIRONMENT_.*|RUNNER_.*|PIPELINE_(ID|IID|URL|CREATED_AT))$/
 
 /** The predefined variables that are known before a pipeline has builds. */
 export function pipelineVariables(
@@ -137,7 +147,12 @@ function predefined(input: VariablesInput): CiVariable[] {
     ...buildEntries(input),
     ...commitEntries(input),
     ...entries({
+      CI_API_V4_URL: `${server.url}/api/v4`,
+      CI_CONFIG_PATH: project.configPath,
       CI_PIPELINE_ID: pipeline.id,
+      CI_PIPELINE_IID: pipeline.iid,
+      CI_PIPELINE_URL: `${recordOf(input)}/pipelines/${pipeline.id}`,
+      CI_PIPELINE_CREATED_AT: pipeline.createdAt?.toISOString(),
       CI_PIPELINE_NAME: pipeline.name,
       CI_PIPELINE_SOURCE: pipeline.source,
       CI_PROJECT_ID: project.id,
@@ -164,7 +179,11 @@ function predefined(input: VariablesInput): CiVariable[] {
   ]
 }
 
-function buildEntries({ build, pipeline }: VariablesInput): CiVariable[] {
+/** Not specified: builds and pipelines have no pages, so that their URLs are those of their records in the API. */
+const recordOf = ({ server, project }: VariablesInput) => `${server.url}/api/v3/projects/${project.id}`
+
+function buildEntries(input: VariablesInput): CiVariable[] {
+  const { build, pipeline } = input
   const triggered = pipeline.source === 'trigger'
   return entries({
     CI_BUILD_ID: build.id,
@@ -172,6 +191,8 @@ function buildEntries({ build, pipeline }: VariablesInput): CiVariable[] {
     CI_BUILD_NAME: build.name,
     CI_JOB_NAME: build.name,
     CI_JOB_NAME_SLUG: slugify(build.name),
+    CI_JOB_URL: `${recordOf(input)}/builds/${build.id}`,
+    CI_JOB_STARTED_AT: build.startedAt?.toISOString(),
     CI_BUILD_STAGE: build.stage,
     CI_JOB_STAGE: build.stage,
     CI_BUILD_TRIGGERED: triggered,

@@ -7,6 +7,10 @@ import { root } from '../config.js'
 
 const [first, ...rest] = process.argv.slice(2)
 
+// Debian has mariadbd in a folder to which the PATH of an ordinary user does not lead.
+const folders = (process.env.PATH ?? '').split(':')
+process.env.PATH = [...folders, ...['/usr/sbin', '/sbin'].filter(folder => !folders.includes(folder))].join(':')
+
 // A reader such as `head` may close the pipe early. It takes no more output, so we do not wait until all is written.
 const readerLeft = new Promise<void>(resolve => process.stdout.once('error', () => resolve()))
 const allWritten = () => Promise.race([flush(), readerLeft])
@@ -43,7 +47,7 @@ function tell(line: string): void {
 
 /** Commands report their own failures. Only a command that does not exist is reported here. */
 async function fail(error: Error & { oclif?: { exit?: number } }): Promise<void> {
-  const unknown = /^command (.*) not found/.exec(error.message)?.[1]?.replaceAll(':', ' ')
+  const unknown = /^command (.*) not found/i.exec(error.message)?.[1]?.replaceAll(':', ' ')
   if (unknown === undefined) return handle(error)
   const meant = await nearestCommand(unknown)
   const message = messageOf(unknown, meant)

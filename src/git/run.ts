@@ -1,14 +1,14 @@
 // The only place that starts git: with argument arrays, a clean environment, its own process group, and limits on time,
 // output and the number of processes that run at the same time.
-import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable, type Writable } from 'node:stream'
-import { promisify } from 'node:util'
 import type { SimpleGit } from 'simple-git'
 import { config } from '../config.js'
 import { gitEnvironment } from './environment.js'
 import { type GitKind, limited, limitReached } from './limits.js'
 import { takeEarlySlot, takeSlot } from './slots.js'
+import { type Spawned, startElsewhere } from './starter/starter.js'
 
 export type GitInput = Buffer | string | AsyncIterable<Buffer>
 
@@ -85,9 +85,7 @@ const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024
 // Milliseconds after SIGTERM. Git uses them to remove its lock files and half-written objects; then SIGKILL follows.
 const PATIENCE = 3000
 
-const runProgram = promisify(execFile)
-
-export type Spawned = ChildProcessByStdio<Writable, Readable, Readable>
+export type { Spawned } from './starter/starter.js'
 
 /**
  * Starts git without a slot. Only the long-lived processes use it, because their pools have limits of their own. Throws
@@ -95,18 +93,25 @@ export type Spawned = ChildProcessByStdio<Writable, Readable, Readable>
  */
 export async function spawnGit(args: string[], options: StartOptions): Promise<Spawned> {
   const [program, all] = limited(args, options.kind ?? 'work', options.processor)
-  const child = spawn(program, all, {
-    cwd: options.cwd ?? '/',
-    env: gitEnvironment(options.cwd === undefined ? options.repository : undefined, options.environment),
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe']
-  })
-  child.stdin.on('error', () => {}) // the process may end before it has read everything; its exit code shows why
+  const { cwd, repository, environment } = options
+  const env = gitEnvironment(cwd === undefined ? repository : undefined, environment)
   try {
-    await once(child, 'spawn')
+    return await startProgram(program, all, { cwd: cwd ?? '/', env })
   } catch (error) {
     throw new GitFailure(`git cannot be started: ${error instanceof Error ? error.message : error}`)
   }
+}
+
+async function startProgram(
+  program: string,
+  args: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> }
+): Promise<Spawned> {
+  const started = await startElsewhere({ program, args, cwd, env })
+  if (started) return started
+  const child = spawn(program, [...args], { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+  child.stdin.on('error', () => {}) // the process may end before it has read everything; its exit code shows why
+  await once(child, 'spawn')
   return child
 }
 
@@ -175,8 +180,12 @@ for child in $(cat "/proc/$2/task/$2/children"); do prlimit --cpu="$1": --pid "$
 
 async function limitRunning(pid: number | undefined, seconds: number): Promise<void> {
   if (pid === undefined) return
+  const args = ['-c', LIMIT_RUNNING, 'sh', String(seconds), String(pid)]
+  const child = await startProgram('/bin/sh', args, { cwd: '/', env: gitEnvironment() })
+  child.stdout.resume()
+  child.stderr.resume()
   // It fails when they have ended meanwhile.
-  await runProgram('/bin/sh', ['-c', LIMIT_RUNNING, 'sh', String(seconds), String(pid)]).catch(() => {})
+  await once(child, 'close').catch(() => {})
 }
 
 function signalGroup(child: Spawned, signal: NodeJS.Signals): void {

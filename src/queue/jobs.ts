@@ -21,12 +21,22 @@ export interface Jobs {
   readonly 'build.run': { readonly buildId?: number }
   /** Makes the pipeline of one time of a schedule, which is an ISO 8601 moment. */
   readonly 'schedule.run': { readonly scheduleId: number; readonly dueAt: string }
+  /**
+   * Makes a pipeline whose CI file includes URLs: of a ref change, of a build that has a `trigger`, or of a time of a
+   * schedule. The lane is the project.
+   */
+  readonly 'pipeline.plan':
+    | { readonly refChangeId: number }
+    | { readonly buildId: number }
+    | { readonly scheduleId: number; readonly dueAt: string }
   /** Starts a build that waited for a moment or for a resource, unless it still has to. */
   readonly 'build.ready': { readonly buildId: number }
   /** Starts the pipeline of a build that has a `trigger` for a script, or ends the build with that pipeline. */
   readonly 'build.trigger': { readonly buildId: number }
   /** Cancels older pipelines of the same branch, where they may be interrupted. */
   readonly 'pipeline.supersede': { readonly pipelineId: number }
+  /** Cancels the child pipelines of a pipeline, or of one of its builds. */
+  readonly 'pipeline.cancel_children': { readonly pipelineId: number; readonly buildId?: number }
   /** Records what a successful build did to its environment. */
   readonly 'build.deploy': { readonly buildId: number }
   /** Lets go on what waits for the success of a pipeline. */
@@ -87,9 +97,12 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   // the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'schedule.run': kind('default', { attempts: 3 }),
+  'pipeline.plan': kind('hooks', { timeout: 120 }),
   'build.ready': kind('default', { priority: 50 }),
   'build.trigger': kind('default'),
   'pipeline.supersede': kind('default'),
+  // Before the builds of the children start.
+  'pipeline.cancel_children': kind('default', { priority: 50 }),
   'build.deploy': kind('default'),
   'pipeline.succeeded': kind('default'),
   'merge_requests.check': kind('default', { attempts: 3 }),

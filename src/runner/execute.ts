@@ -1,7 +1,8 @@
-// Executes one build: sources, archives of earlier builds, script, after_script, artifacts. It writes the trace the
+// Executes one build: sources, caches, archives of earlier builds, script, after_script, caches, artifacts. It writes the trace the
 // whole time.
 import { config } from '../config.js'
 import { Failure, Unavailable } from '../errors.js'
+import { keepCaches, restoreCaches } from './caches.js'
 import { watchDisk } from './disk.js'
 import { dockerRoom } from './docker/docker-room.js'
 import { prepareFolders, removeFolder } from './folders.js'
@@ -73,10 +74,12 @@ async function runStages(base: Base): Promise<RunnerResult> {
     if (config().runner.executor === 'docker') room = dockerRoom({ ...base, folders })
     const run = await prepare(base, folders, room)
     const before = await fetchSources(run)
+    await restoreCaches(run)
     await fetchDependencies(run)
     await room?.furnish(run.values)
     const outcome = await runScript(run)
     if (outcome.reason === 'script_failure' || outcome.status === 'success') await runAfterScript(run, outcome)
+    await keepCaches(run, outcome, before)
     await storeReports(run, outcome)
     return await uploadArtifacts(run, outcome, before)
   } catch (error) {

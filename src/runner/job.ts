@@ -12,6 +12,32 @@ export interface ArtifactsWish {
   readonly dotenv?: readonly string[]
 }
 
+/** What a build wants to find again in later builds. */
+export interface CacheWish {
+  /** It may contain variables. */
+  readonly key: string | null
+  /** Keys of caches that stand in for a missing one. */
+  readonly fallbackKeys: readonly string[]
+  readonly paths: readonly string[]
+  readonly untracked: boolean
+  readonly policy: 'pull-push' | 'pull' | 'push'
+  readonly when: ArtifactsWish['when']
+  /** Builds of protected branches have caches of their own. */
+  readonly ending: 'protected' | 'non_protected'
+}
+
+type CacheName = { readonly key: string } & Pick<CacheWish, 'ending'>
+
+/** The caches of the project. */
+export interface CacheStore {
+  /** Bytes that one archive may have. */
+  readonly limit: number
+  open(name: CacheName): Promise<Readable | undefined>
+  /** The archive moves from this path. */
+  put(name: CacheName, archive: string): Promise<void>
+  remove(name: CacheName): Promise<void>
+}
+
 /** An image that a build asks for. The names may contain variables. */
 export interface ContainerWish {
   readonly name: string
@@ -32,6 +58,7 @@ export interface RunnerJob {
   readonly script: readonly string[]
   readonly afterScript: readonly string[]
   readonly artifacts: ArtifactsWish | null
+  readonly caches?: readonly CacheWish[]
   /** The first lines of the trace. */
   readonly header?: readonly string[]
   /** Values that the trace must not show. */
@@ -64,6 +91,8 @@ export interface RunnerPort {
   getSources(place: SourcesPlace): Promise<void>
   /** The zip archives that are unpacked over the sources. */
   readonly dependencies: readonly { readonly name: string; open(): Promise<Readable> }[]
+  /** Without it, the build has no caches. */
+  readonly cacheStore?: CacheStore | undefined
   /** Called again only after the last call has settled. A rejection ends the build. */
   writeTrace(chunk: Buffer): Promise<void>
   /** The archive no longer exists after this promise has settled. */

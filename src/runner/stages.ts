@@ -78,7 +78,7 @@ function valuesOf(job: RunnerJob, places: Places, before: Record<string, string>
   return { values, lookup: name => all.get(name) }
 }
 
-/** Gets the sources. Returns the files of the checkout when the artifacts need the untracked files later. */
+/** Gets the sources. Returns the files of the checkout when artifacts or caches need the untracked files later. */
 export async function fetchSources(run: Run): Promise<Set<string> | undefined> {
   const { job, port, trace, halt, folders } = run
   trace.line('Getting the sources')
@@ -94,7 +94,7 @@ export async function fetchSources(run: Run): Promise<Set<string> | undefined> {
     const text = error instanceof Failure ? error.message : 'the sources could not be fetched'
     throw new StageFailure('runner_system_failure', text, undefined, { cause: error })
   }
-  return job.artifacts?.untracked ? filesIn(folders.project) : undefined
+  return job.artifacts?.untracked || job.caches?.some(cache => cache.untracked) ? filesIn(folders.project) : undefined
 }
 
 /**

@@ -19,7 +19,7 @@ export async function uploadArtifacts(run: Run, outcome: RunnerResult, before?: 
   trace.line('Packing the artifacts')
   try {
     await run.room?.bringBack()
-    const archive = await packFor(run, wish, before)
+    const archive = await packFor(run, wish, wish.untracked ? before : undefined)
     if (archive) await port.putArtifacts(archive)
     else trace.line('WARNING: no files match the artifacts; nothing is stored')
   } catch (error) {

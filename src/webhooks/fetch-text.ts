@@ -8,22 +8,26 @@ import { faultText } from './faults.js'
 import { allowedRanges } from './target.js'
 import { checkHookUrl } from './url.js'
 
-/** Seconds for the lookup, the connection and the whole answer. */
-const TIMEOUT = 10
+/** Milliseconds for the lookup, the connection and the whole answer. */
+const TIMEOUT = 10_000
 
 /**
- * Returns the text, or the problem in one line, which continues a sentence about the URL. A redirect is a problem. Throws
- * Misconfigured when `hooks.allow` is wrong.
+ * Returns the text, or the problem in one line, which continues a sentence about the URL. A redirect is a problem. `timeout` is in
+ * milliseconds. Throws Misconfigured when `hooks.allow` is wrong.
  */
-export async function fetchText(url: string, limit: number): Promise<{ text: string } | { problem: string }> {
+export async function fetchText(
+  url: string,
+  limit: number,
+  timeout = TIMEOUT
+): Promise<{ text: string } | { problem: string }> {
   const wrong = checkHookUrl(url)
   if (wrong) return { problem: wrong }
   const allow = allowedRanges()
-  const signal = AbortSignal.timeout(TIMEOUT * 1000)
+  const signal = AbortSignal.timeout(Math.min(timeout, TIMEOUT))
   try {
     return await get(new URL(url), { allow, signal, limit })
   } catch (fault) {
-    if (signal.aborted) return { problem: `gave no complete answer within ${TIMEOUT} s` }
+    if (signal.aborted) return { problem: 'gave no complete answer in time' }
     if (fault instanceof Failure) throw fault
     return { problem: `could not be read: ${faultText(fault)}` }
   }

@@ -1,5 +1,7 @@
 // The handlers of all jobs. The code does not compile when a job has no handler.
+import { scheduleOrigin } from '../access/actor.js'
 import type { Told } from '../areas/activity/happenings.js'
+import { cancelChildren } from '../areas/builds/pipeline-actions.js'
 import { startReady } from '../areas/builds/ready-builds.js'
 import { supersedeOlder } from '../areas/builds/superseded.js'
 import { recordDeployment } from '../areas/environments/deployments.js'
@@ -11,6 +13,7 @@ import { sendDelivery } from '../areas/mail/send.js'
 import { settleMerge } from '../areas/merge-requests/accept/finish.js'
 import { mergeWaiting } from '../areas/merge-requests/accept/waiting.js'
 import { checkMergeability } from '../areas/merge-requests/versions/mergeability.js'
+import { createPipelineOfRefChange } from '../areas/pipelines/pipelines.js'
 import { runDueSchedule } from '../areas/pipelines/schedules/run-schedule.js'
 import { deleteMergedBranches } from '../areas/refs/merged-branches.js'
 import { eraseProject } from '../areas/removal/erase-project.js'
@@ -22,6 +25,11 @@ import type { JobName, Jobs, RetiredJobs } from '../queue/jobs.js'
 import type { SystemHookEvent } from '../webhooks/events.js'
 import { tellListeners } from './listeners.js'
 import { runScheduled } from './maintenance.js'
+
+function planWithUrls(of: Jobs['pipeline.plan']): Promise<void> {
+  if ('refChangeId' in of) return createPipelineOfRefChange(of.refChangeId)
+  return 'buildId' in of ? advanceTrigger(of.buildId) : runDueSchedule(of, { urlsLater: false })
+}
 
 export interface JobContext {
   /** Aborts when the job must end. */
@@ -37,10 +45,12 @@ export const handlers: Handlers = {
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
   // A job of an earlier version names a build: it wakes like any other.
   'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
-  'schedule.run': runDueSchedule,
+  'schedule.run': due => runDueSchedule(due),
+  'pipeline.plan': planWithUrls,
   'build.ready': ({ buildId }) => startReady(buildId),
-  'build.trigger': ({ buildId }) => advanceTrigger(buildId),
+  'build.trigger': ({ buildId }) => advanceTrigger(buildId, { urlsLater: true }),
   'pipeline.supersede': ({ pipelineId }) => supersedeOlder(pipelineId),
+  'pipeline.cancel_children': parent => cancelChildren(parent, scheduleOrigin()),
   'build.deploy': ({ buildId }) => recordDeployment(buildId),
   'pipeline.succeeded': ({ pipelineId }) => mergeWaiting(pipelineId),
   'merge_requests.check': ({ ids }, { signal }) => checkMergeability(ids, signal),

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { type CiJob, parseConfig } from '../../src/ci/config.js'
 import { lintConfig } from '../../src/ci/lint.js'
+import t from '../helpers/tap.js'
 
 const bare: Omit<CiJob, 'name' | 'baseName'> = {
   stage: 'test',
@@ -243,7 +243,7 @@ t.test('each error has its path and a short problem', async t => {
       'a: {trigger: g/p, rules: [{when: delayed, start_in: 1 hour}]}',
       ['jobs:a:trigger cannot stand together with `when: delayed`']
     ],
-    ['spec: x\na: {script: x}', ['spec is not supported by this service']],
+    ['spec: x\na: {script: x}', ['spec stands in a document of its own, before a line `---`']],
     ['include: x\na: {script: x}', ['include can be read only together with the repository']],
     [
       'befor_script: [x]\na: {script: x}',

@@ -1,11 +1,12 @@
 // The later keys of a CI file: what they mean, what they refuse, and what they cost.
-import t from 'tap'
+
 import { type CiFiles, type CiJob, parseConfig, readConfig } from '../../src/ci/config.js'
 import { parseDotenv } from '../../src/ci/dotenv.js'
 import { retriesAgain } from '../../src/ci/keys/retry.js'
 import { type PlanContext, type PlannedBuild, planPipeline } from '../../src/ci/plan.js'
 import { ruleJudge } from '../../src/ci/rules/evaluate.js'
 import { readExpression } from '../../src/ci/rules/expression.js'
+import t from '../helpers/tap.js'
 
 const X = 'script: x'
 
@@ -241,7 +242,7 @@ t.test('each fault names the job and the key', async t => {
     [`workflow: {rules: [{when: manual}]}\na: {${X}}`, 'workflow:rules:1:when should be one of always, never'],
     [`include: b.yml\na: {${X}}`, /^include `b\.yml` is not a file of the repository/],
     [`include: ../b.yml\na: {${X}}`, 'include `../b.yml` should not contain `..`'],
-    [`include: {component: x}\na: {${X}}`, 'include:1 key `component` is not supported by this service'],
+    [`include: {component: x}\na: {${X}}`, 'include `x` should be HOST/PROJECT/NAME@VERSION'],
     [`include: {local: b.yml, ref: x}\na: {${X}}`, 'include key `ref` needs `project`'],
     [
       `include: {local: b.yml, template: x}\na: {${X}}`,
@@ -632,4 +633,121 @@ t.test('a thousand jobs that need each other are planned', async t => {
   })
   const plan = planOf(jobs.join('\n'))
   t.equal(plan.kind === 'builds' && plan.builds.length, 1000)
+})
+
+t.test('inputs of a file', async t => {
+  const header = `# a component
+spec:
+  inputs:
+    job: {description: its name}
+    count: {type: number, default: 3}
+    fast: {type: boolean, default: false}
+    tags: {type: array, default: [a, b]}
+    level: {default: low, options: [low, high]}
+    version: {default: v1, regex: "^v[0-9]+$"}
+    none: {default: ''}
+---
+`
+  const body = `$[[ inputs.job ]]-job:
+  script: ["echo $[[inputs.level]] $[[ inputs.version ]] $[[ inputs.none ]]."]
+  parallel: $[[ inputs.count ]]
+  interruptible: $[[ inputs.fast ]]
+  tags: $[[ inputs.tags ]]
+`
+  const cases: [inputs: string, expected: object | string[], body?: string][] = [
+    ['{job: x}', { name: 'x-job 1/3', script: ['echo low v1 .'], interruptible: false, tags: ['a', 'b'] }],
+    [
+      '{job: x, count: 2, fast: true, tags: [c], level: high, version: v22, none: "$[[ inputs.job ]]"}',
+      { name: 'x-job 1/2', script: ['echo high v22 $[[ inputs.job ]].'], interruptible: true, tags: ['c'] }
+    ],
+    ['{}', ['include:x.yml inputs:job is missing']],
+    ['{job: x, jop: y}', ['include:x.yml inputs has no `jop`']],
+    ['{job: 1}', ['include:x.yml inputs:job should be of the type string, not a number']],
+    ['{job: x, tags: y}', ['include:x.yml inputs:tags should be of the type array, not text']],
+    ['{job: x, level: mid}', ['include:x.yml inputs:level should be one of low, high']],
+    ['{job: x, version: 1.0}', ['include:x.yml inputs:version should be of the type string, not a number']],
+    ['{job: x, version: v1.0}', ['include:x.yml inputs:version does not match its `regex`']],
+    ['{job: x}', ['include:x.yml inputs has no `other`'], 'a: {script: "$[[ inputs.other ]]"}'],
+    [
+      '{job: x}',
+      ['include:x.yml inputs: functions such as `inputs.job | expand_vars` are not supported by this service'],
+      'a: {script: "$[[ inputs.job | expand_vars ]]"}'
+    ],
+    ['{job: x}', ['include:x.yml inputs: `env.X` should be `inputs.NAME`'], 'a: {script: "$[[ env.X ]]"}'],
+    ['{job: x}', ['include:x.yml inputs within a text cannot be a list'], 'a: {script: "x $[[ inputs.tags ]]"}'],
+    ['{job: x}', ['include:x.yml inputs in a key should be text'], '$[[ inputs.tags ]]: {script: x}'],
+    ['{job: x}', ['include:x.yml yaml should contain one document'], 'a: 1\n---\nb: 2'],
+    [
+      `{job: "${'x'.repeat(200_000)}"}`,
+      ['include:x.yml inputs make the file too large'],
+      `a: {script: "${'$[[ inputs.job ]]'.repeat(40)}"}`
+    ]
+  ]
+  for (const [inputs, expected, text = body] of cases) {
+    const files = filesOf({ 'x.yml': header + text })
+    const { config, errors } = await readConfig(`include: [{local: x.yml, inputs: ${inputs}}]\nown: {${X}}`, files)
+    if (Array.isArray(expected)) t.same(errors, expected, inputs.slice(0, 100))
+    else t.match(config?.jobs[0], expected, inputs)
+  }
+  const headers: [string, RegExp][] = [
+    ['spec: {inputs: {a: {type: date}}}', /^spec:inputs:a:type should be one of string, number, boolean, array/],
+    [
+      'spec: {inputs: {a: {type: number, default: x}}}',
+      /^spec:inputs:a:default should be of the type number, not text/
+    ],
+    ['spec: {inputs: {a b: {default: x}}}', /^spec:inputs:a b has a name that is not made of/],
+    ['spec: {inputs: {a: {regex: "("}}}', /^spec:inputs:a:regex has a `\(` without its `\)`/],
+    ['spec: {inputs: {a: }}', /^inputs:a is missing/],
+    ['spec: {component: [name]}', /^spec key `component` is not supported/]
+  ]
+  for (const [text, expected] of headers) t.match(parseConfig(`${text}\n---\nown: {${X}}`).errors, [expected], text)
+  const own = parseConfig(
+    'spec: {inputs: {stage: {default: deploy}}}\n---\nown: {script: x, stage: $[[ inputs.stage ]]}'
+  )
+  t.match(own.errors, [/^yaml is not valid.* \(line 3, /s], 'in a flow mapping, an input needs quotes')
+  t.same(
+    (await readConfig(`include: [{local: x.yml, inputs: {a: 1}}]\nown: {${X}}`, filesOf({ 'x.yml': 'a: {script: x}' })))
+      .errors,
+    ['include:x.yml inputs are given to a file without `spec: inputs`']
+  )
+})
+
+t.test('variables in names of files, and components', async t => {
+  const values = new Map(Object.entries({ DIR: 'ci', FILE: 'a.yml', SECRET: 'hush', HOST: 'git.example.com' }))
+  const files: CiFiles = {
+    ...filesOf({ 'ci/a.yml': `a: {${X}}`, 'ci/b.yml': `b: {${X}}` }),
+    hosts: ['git.example.com:8080', 'git.example.com'],
+    values: async () => values,
+    remote: async url => ({ problem: `cannot reach ${url}` }),
+    project: async (path, ref) =>
+      path === 'g/p' && ref === 'v1'
+        ? filesOf({ 'templates/one.yml': `one: {${X}}`, 'templates/two/template.yml': `two: {${X}}` })
+        : { problem: 'is not in a project' }
+  }
+  const cases: [include: string, expected: string | RegExp][] = [
+    ['$DIR/$FILE', 'a own'],
+    ['{local: "$DIR/*.yml"}', 'a b own'],
+    ['{project: g/p, ref: v1, file: "templates/$NONE.yml"}', /`g\/p:templates\/\$NONE\.yml` could not be read/],
+    ['$SECRET.yml', /^include `\$SECRET\.yml` could not be read/],
+    ['$SECRET', /^include `\$SECRET` should be the path of a \.yml or \.yaml file/],
+    ['"https://$SECRET.example.com/x.yml"', /^include `https:\/\/\$SECRET\.example\.com\/x\.yml` could not be read/],
+    ['{component: $HOST/g/p/one@v1}', 'one own'],
+    ['{component: "git.example.com:8080/g/p/two@v1"}', 'two own'],
+    ['{component: git.example.com/g/p/none@v1}', /is neither templates\/none\.yml nor templates\/none\/template\.yml/],
+    ['{component: git.example.com/g/other/one@v1}', /is not in a project/],
+    ['{component: elsewhere.org/g/p/one@v1}', /is not of this service \(git\.example\.com:8080, git\.example\.com\)/],
+    ['{component: git.example.com/g/p/one@~latest}', /should name a branch, a tag or a commit after @/],
+    ['{component: one}', /should be HOST\/PROJECT\/NAME@VERSION/]
+  ]
+  for (const [include, expected] of cases) {
+    const { config, errors } = await readConfig(`include: [${include}]\nown: {${X}}`, files)
+    if (expected instanceof RegExp) {
+      t.match(errors[0], expected, include)
+      t.notMatch(errors.join(' '), 'hush')
+    } else t.equal(config?.jobs.map(({ name }) => name).join(' '), expected, include)
+  }
+  t.match(await readConfig(`include: $X.yml\nown: {${X}}`, filesOf({})), {
+    errors: [],
+    warnings: ['include `$X.yml` is not looked at here']
+  })
 })

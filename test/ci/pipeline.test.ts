@@ -1,4 +1,3 @@
-import t from 'tap'
 import { pipelineStatus, type StageCounts, stageToStart } from '../../src/ci/advance.js'
 import { parseConfig } from '../../src/ci/config.js'
 import type { BuildWhen } from '../../src/ci/config-types.js'
@@ -13,6 +12,7 @@ import {
   latestBuilds
 } from '../../src/ci/status.js'
 import { buildVariables, expand, slugify, type VariablesInput } from '../../src/ci/variables.js'
+import t from '../helpers/tap.js'
 
 /** The same rules a second time, written as counts, in the order of the requirement. */
 function expectedStatus(builds: JudgedBuild[]): BuildStatus {
@@ -405,6 +405,9 @@ t.test('variables have their old and new names', async t => {
     CI_COMMIT_TITLE: 'Title',
     CI_COMMIT_DESCRIPTION: 'Body\nmore',
     CI_PIPELINE_ID: '3',
+    CI_PIPELINE_URL: 'https://example.com/api/v3/projects/5/pipelines/3',
+    CI_JOB_URL: 'https://example.com/api/v3/projects/5/builds/7',
+    CI_API_V4_URL: 'https://example.com/api/v4',
     CI_PROJECT_NAME: 'project',
     CI_PROJECT_PATH: 'group/project',
     CI_SERVER_HOST: 'example.com',

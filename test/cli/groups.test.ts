@@ -1,11 +1,11 @@
 // Groups and members as scripts manage them: with --json, exit codes and dry runs.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { row, rows } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
@@ -170,7 +170,7 @@ t.test('members import writes the good rows and names the bad ones', async t => 
   t.match(again, {
     code: 1,
     stdout: 'added 0 members, changed 1, left 3 unchanged, refused 7\n',
-    stderr: /^line 7: imported ghost: user no user is called "ghost"$/m
+    stderr: /^line 7: imported ghost: no user is called "ghost"$/m
   })
   t.match(await json('members', 'list', 'imported', '--search', 'bert'), { members: [{ access_level: 40 }] })
   t.match(await json('members', 'list', project.path, '--search', 'bert'), {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createConnection } from 'mysql2/promise'
-import t from 'tap'
 import { isDatabaseAway } from '../../src/db/failure.js'
 import { Hook } from '../../src/db/models/index.js'
 import { execute, insertedIds, marks, row, rows } from '../../src/db/sql.js'
 import { afterCommit, transact } from '../../src/db/transact.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 import { until } from '../helpers/until.js'
 
 const { databaseUrl } = await testDatabase()

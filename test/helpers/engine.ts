@@ -52,6 +52,37 @@ const SERVICE = 'umount /sys/fs/cgroup/unified 2>/dev/null; exec "$@"'
 /** Without these, Podman raises limits, which a container that itself has limits does not allow. */
 const SETTINGS = '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n'
 
+const FORWARDING = '/proc/sys/net/ipv4/ip_forward'
+const savedRules = () => spawnSync('iptables-save', { encoding: 'utf8' }).stdout
+
+/**
+ * Returns what takes back how networks of containers change the machine, which no namespace hides: Podman lets it forward packets,
+ * and makes chains of rules. Chains that were there before stay.
+ */
+function keepNetwork(): () => void {
+  const forwarding = readFileSync(FORWARDING)
+  const had = savedRules().includes(':CNI-')
+  return () => {
+    if (!had) spawnSync('iptables-restore', ['--noflush'], { input: withoutChains(savedRules()) })
+    writeFileSync(FORWARDING, forwarding)
+  }
+}
+
+/** Returns the text that removes the chains of Podman's networks, and the rules that name them. */
+function withoutChains(saved: string): string {
+  return saved.replace(/^\*(.+)\n([^*]*)^COMMIT$/gm, (_, table: string, content: string) => {
+    const lines = content.split('\n')
+    const rules = lines.filter(line => line.startsWith('-A ') && line.includes('CNI-'))
+    const chains = lines.flatMap(line => /^:(CNI-\S+)/.exec(line)?.[1] ?? [])
+    return [
+      `*${table}`,
+      ...rules.map(rule => rule.replace('-A', '-D')),
+      ...chains.map(name => `-X ${name}`),
+      'COMMIT'
+    ].join('\n')
+  })
+}
+
 export async function testEngine(images: TestImages): Promise<TestEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-engine-'))
   const pulls = new Map<string, number>()
@@ -108,6 +139,7 @@ export async function testEngine(images: TestImages): Promise<TestEngine> {
     await once(service, 'exit')
     rmSync(socket, { force: true })
   }
+  const restoreNetwork = keepNetwork()
   await start()
   return {
     socket: `unix://${socket}`,
@@ -127,6 +159,7 @@ export async function testEngine(images: TestImages): Promise<TestEngine> {
       if (service?.exitCode !== null || service.signalCode !== null) await start()
       await clear()
       await stop()
+      restoreNetwork()
       server.closeAllConnections()
       server.close()
       rmSync(folder, { recursive: true, force: true })

@@ -1,7 +1,7 @@
 // Builds in containers of a real engine.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, mkdtempSync, readFileSync, renameSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
@@ -16,9 +16,11 @@ import { removeLeftovers } from '../../src/runner/docker/leftovers.js'
 import { askForEngine, checkEngineSettings } from '../../src/runner/docker/version.js'
 import { executeBuild, type RunnerJob, type RunnerPort } from '../../src/runner/execute.js'
 import { makeWorkFolder } from '../../src/runner/folders.js'
+import type { CacheStore } from '../../src/runner/job.js'
 import { canRunEngine, testEngine } from '../helpers/engine.js'
 import { selfSigned } from '../webhooks/receiver.js'
 
+const ALWAYS = { when: 'always' as const, ending: 'non_protected' as const }
 const home = t.testdir({ tmp: {} })
 
 type Wish = Partial<RunnerJob> & Partial<RunnerPort> & { onTrace?: (text: string, cancel: () => void) => void }
@@ -93,6 +95,29 @@ if (canRunEngine) {
     t.match(trace, '\nmade\nit was success\nWARNING: after_script failed')
     t.strictSame(files.sort(), ['README', 'made'])
     t.strictSame(await engine.left(), [])
+  })
+
+  t.test('caches are brought into the container and out of it', async t => {
+    settings()
+    const kept = join(home, 'tmp', 'kept.zip')
+    const cacheStore: CacheStore = {
+      limit: 1_048_576,
+      open: async () => (existsSync(kept) ? createReadStream(kept) : undefined),
+      put: async (_, archive) => renameSync(archive, kept),
+      remove: async () => void t.fail('a damaged cache')
+    }
+    const job = {
+      cacheStore,
+      caches: [
+        {
+          ...{ key: null, fallbackKeys: [], paths: ['kept'], untracked: false, policy: 'pull-push' as const },
+          ...ALWAYS
+        }
+      ],
+      script: ['cat kept/file || echo none; mkdir -p kept; echo found >kept/file']
+    }
+    t.match((await build(job)).trace, /\nnone\nKept the cache default: 1 files/)
+    t.match((await build(job)).trace, /Restoring the cache default\n[\s\S]*\nfound\nKept/)
   })
 
   t.test('the image says who runs the script and how it starts; a job may start it in another way', async t => {

@@ -1,7 +1,7 @@
 // Every way in which a client writes its parameters, and every way in which it gets them wrong.
 import { Readable } from 'node:stream'
-import t from 'tap'
 import { testApp } from '../helpers/app.js'
+import t from '../helpers/tap.js'
 
 const BOUNDARY = 'xxxBOUNDARYxxx'
 const multipart = (fields: [string, string][]) =>
@@ -104,6 +104,12 @@ t.test('encodings', async t => {
 
   t.test('a byte order mark before JSON', async t => {
     t.equal((await send('application/json', `\ufeff${JSON.stringify({ url })}`)).statusCode, 201)
+  })
+
+  t.test('half a character, which nobody can store', async t => {
+    const answer = await send('application/json', `{"url": "${url}/\\ud83d\\ude00\\ud800"}`)
+    const [hook] = answer.json()
+    t.equal(hook.url, `${url}/\u{1f600}\ufffd`)
   })
 
   t.test('keys that objects have from elsewhere mean nothing', async t => {
@@ -231,6 +237,12 @@ t.test('paths and queries', async t => {
     const unknown = await get('/no/such/thing')
     t.equal(unknown.statusCode, 404)
     t.same(unknown.json(), { error: '404 Not Found' })
+    const browser = { accept: 'text/html,*/*;q=0.8' }
+    const link = await app.fastify.inject({ url: '/ada/engine/issues/1', headers: browser })
+    t.equal(link.statusCode, 404)
+    t.match(link.body, 'Gitstead shows projects, issues and merge requests by its API')
+    const program = await app.fastify.inject({ url: '/api/v3/no/such/thing', headers: { ...headers, ...browser } })
+    t.same(program.json(), { error: '404 Not Found' })
     for (const [method, url] of [
       ['PUT', '/projects'],
       ['DELETE', '/users'],

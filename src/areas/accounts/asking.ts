@@ -11,6 +11,6 @@ export async function askForMail(what: 'password' | 'confirmation', address: str
   if (!isAddress(address) || address.length > 255) return false
   await limitAsking(client)
   // Beyond the limit of the address nobody is told: a stranger may have asked.
-  if (await mayMail(address)) await tell({ kind: 'mail.asked', what, address })
+  if (await mayMail(address, what)) await tell({ kind: 'mail.asked', what, address })
   return true
 }

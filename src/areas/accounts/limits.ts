@@ -8,6 +8,8 @@ const SIGN_UPS = { what: 'sign-ups from an address', most: 20, seconds: HOUR_S }
 const ASKED = { what: 'mails asked for from an address', most: 20, seconds: HOUR_S }
 const BY_USER = { what: 'confirmations that a user causes', most: 20, seconds: HOUR_S }
 const TO_ADDRESS = { what: 'mails asked for to an address', most: 3, seconds: HOUR_S }
+/** Apart from the others: who signs up with the address of somebody else must not keep that person from a new password. */
+const PASSWORDS = { what: 'new passwords asked for to an address', most: 3, seconds: HOUR_S }
 
 /** Throws TooManyRequests when there were 20 sign-ups from this address of a client within an hour. */
 export const limitSignUps = (client: string): Promise<void> => limit(SIGN_UPS, client)
@@ -24,8 +26,8 @@ async function limit(of: typeof SIGN_UPS, client: string): Promise<void> {
  * Returns false when 3 mails to this address were asked for within an hour. It counts addresses of nobody as well, so that it
  * does not tell whose they are.
  */
-export const mayMail = async (address: string): Promise<boolean> =>
-  (await countTry(TO_ADDRESS, address.normalize('NFKC').toLowerCase())) === 0
+export const mayMail = async (address: string, what: 'password' | 'confirmation' = 'confirmation'): Promise<boolean> =>
+  (await countTry(what === 'password' ? PASSWORDS : TO_ADDRESS, address.normalize('NFKC').toLowerCase())) === 0
 
 /**
  * Returns false when a user has entered 20 addresses within an hour that each got a mail, or this one was mailed 3 times: the

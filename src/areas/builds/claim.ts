@@ -16,7 +16,7 @@ import type { LockedPipeline } from '../pipelines/locked-pipeline.js'
 import { wakeForRoom } from '../pipelines/wake-runners.js'
 import { coverageIn, noteCoverage } from './coverage.js'
 import { judgeFailure, repeat } from './failures.js'
-import { stopOnFailure } from './pipeline-actions.js'
+import { cancelChildrenLater, stopOnFailure } from './pipeline-actions.js'
 
 /** A build that is still unfinished after this many attempts, for example because its workers died, fails. */
 const ATTEMPTS = 4
@@ -204,6 +204,9 @@ export async function cancelBuild(id: number, { waiting = false } = {}): Promise
     if (!build || !states.includes(build.status)) return false
     await end(pipeline, build, { status: 'canceled' })
     if (build.status === 'running') afterCommit(() => wake('builds'))
+    if (build.status === 'running' && build.runner_id === null) {
+      await cancelChildrenLater({ pipelineId: pipeline.id, buildId: id })
+    }
     return true
   })
   return canceled ?? false

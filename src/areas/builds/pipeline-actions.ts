@@ -3,6 +3,7 @@ import type { Origin } from '../../access/actor.js'
 import { execute, rows } from '../../db/sql.js'
 import { afterCommit } from '../../db/transact.js'
 import { NotFound } from '../../errors.js'
+import { enqueue } from '../../queue/enqueue.js'
 import { wake } from '../../queue/wake.js'
 import { audit } from '../audit/audit.js'
 import { changePipeline } from '../pipelines/build-changes.js'
@@ -75,23 +76,39 @@ export async function cancelPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Or
     return true
   })
   if (!done) throw new NotFound()
-  await cancelChildren(id, origin)
+  await cancelChildren({ pipelineId: id }, origin)
 }
 
 /** Cancels the rest of a pipeline of which a build has failed, if its CI file says so. */
 export async function stopOnFailure(pipeline: LockedPipeline): Promise<void> {
-  if (pipeline.stopsOnFailure && (await cancelUnfinished(pipeline)) > 0) await recount(pipeline)
+  if (!pipeline.stopsOnFailure) return
+  if ((await cancelUnfinished(pipeline)) > 0) await recount(pipeline)
+  await cancelChildrenLater({ pipelineId: pipeline.id })
+}
+
+interface Parent {
+  readonly pipelineId: number
+  /** One of its builds, when the children of the others go on. */
+  readonly buildId?: number
+}
+
+/** For a change that has its pipeline locked: children have locks of their own. */
+export async function cancelChildrenLater(parent: Parent): Promise<void> {
+  if ((await findChildren(parent)).length > 0) await enqueue('pipeline.cancel_children', parent)
 }
 
 /** The child pipelines go with their parent: they are parts of it. */
-async function cancelChildren(id: number, origin: Origin): Promise<void> {
-  const children = await rows<{ id: number }>(
-    `select l.id from downstream_pipelines d join pipelines l on l.id = d.pipeline_id
-     where d.upstream_pipeline_id = ? and d.is_child and l.status in ('created', 'pending', 'running') order by l.id`,
-    [id]
-  )
-  for (const child of children) await cancelPipeline(child, origin)
+export async function cancelChildren(parent: Parent, origin: Origin): Promise<void> {
+  for (const child of await findChildren(parent)) await cancelPipeline(child, origin)
 }
+
+const findChildren = ({ pipelineId, buildId }: Parent) =>
+  rows<{ id: number }>(
+    `select l.id from downstream_pipelines d join pipelines l on l.id = d.pipeline_id
+     where d.upstream_pipeline_id = ? and (? is null or d.build_id = ?) and d.is_child
+       and l.status in ('created', 'pending', 'running') order by l.id`,
+    [pipelineId, buildId ?? null, buildId ?? null]
+  )
 
 /**
  * Cancels the unfinished builds of a locked pipeline, or only those that may be interrupted. Returns how many. The caller

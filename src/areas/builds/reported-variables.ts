@@ -69,6 +69,15 @@ export async function reportedVariables(
     .flatMap(({ box }) => JSON.parse(decrypt(box)) as CiVariable[])
 }
 
+/** Returns what a running build itself has reported. */
+export async function reportOf({ buildId, attempt }: Pick<BuildHold, 'buildId' | 'attempt'>): Promise<CiVariable[]> {
+  const found = await row<{ box: Buffer }>(
+    'select variables_encrypted as box from reported_variables where build_id = ? and attempt = ?',
+    [buildId, attempt]
+  )
+  return found ? (JSON.parse(decrypt(found.box)) as CiVariable[]) : []
+}
+
 /** Removes what a build has reported. */
 export async function dropReportedVariables(buildId: number): Promise<void> {
   await execute('delete from reported_variables where build_id = ?', [buildId])

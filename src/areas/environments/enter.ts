@@ -27,11 +27,18 @@ export async function enterEnvironment(
   const address = url === null ? null : expand(url, named)
   await execute('update builds set environment_id = ?, environment_url = ? where id = ?', [
     environment.id,
-    address !== null && address.length <= LONGEST_URL ? address : null,
+    storable(address),
     build.id
   ])
   return { name: environment.name, slug: environment.slug, url: address ?? environment.external_url, action }
 }
+
+/** Notes the URL of the environment of a build again, when more of its variables are known. */
+export async function renewAddress(buildId: number, url: string, variables: readonly CiVariable[]): Promise<void> {
+  await execute('update builds set environment_url = ? where id = ?', [storable(expand(url, variables)), buildId])
+}
+
+const storable = (address: string | null) => (address !== null && address.length <= LONGEST_URL ? address : null)
 
 /** A project with too many environments must not fail its builds. */
 async function find({ id, project_id: projectId }: { id: number; project_id: number }, name: string) {

@@ -142,12 +142,20 @@ async function move({ id }: DeliveryRow, state: 'sending' | 'held'): Promise<boo
   return affectedRows > 0
 }
 
-async function finish({ id }: DeliveryRow, state: 'failed' | 'canceled', why: string): Promise<void> {
-  await execute("update mail_deliveries set state = ?, error = ? where id = ? and state in ('waiting', 'sending')", [
-    state,
-    why.slice(0, 500),
-    id
-  ])
+async function finish({ id, kind, user_id: userId, address }: DeliveryRow, state: 'failed' | 'canceled', why: string) {
+  const error = why.slice(0, 500)
+  await transact(async () => {
+    const { affectedRows } = await execute(
+      "update mail_deliveries set state = ?, error = ? where id = ? and state in ('waiting', 'sending')",
+      [state, error, id]
+    )
+    // What was held back for it would else be held for ever, and ask for another digest each hour.
+    if (kind !== 'digest' || affectedRows === 0) return
+    await execute(
+      "update mail_deliveries set state = ?, error = ? where address = ? and user_id <=> ? and state = 'held'",
+      [state, error, address, userId]
+    )
+  })
 }
 
 /** The mail is out. Without a record it would go again, so a database that is away for a moment is waited for. */

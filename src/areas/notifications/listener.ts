@@ -3,19 +3,15 @@ import type { Listener } from '../activity/listeners.js'
 import { issueNotices } from './notices/issues.js'
 import { mergeRequestNotices } from './notices/merge-requests.js'
 import { commentNotice, editNotice, noteNotice } from './notices/notes.js'
-import { sendNotice } from './notices/notice.js'
+import { sendNotice, sendNotices } from './notices/notice.js'
 import { pipelineNotice } from './notices/pipelines.js'
 import './unsubscribe.js'
 
 export const notifications: Listener = {
   name: 'notifications',
   on: {
-    'issue.changed': async told => {
-      for (const notice of await issueNotices(told)) await sendNotice(notice)
-    },
-    'merge_request.changed': async told => {
-      for (const notice of await mergeRequestNotices(told)) await sendNotice(notice)
-    },
+    'issue.changed': async told => sendNotices(await issueNotices(told)),
+    'merge_request.changed': async told => sendNotices(await mergeRequestNotices(told)),
     'note.created': async told => {
       const notice = await noteNotice(told)
       if (notice) await sendNotice(notice)

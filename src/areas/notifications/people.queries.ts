@@ -3,7 +3,7 @@
 import { type Actor, actorOf } from '../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/actor-user.js'
 import { levelIn } from '../../access/authorize.js'
-import { type Fragment, LEVEL_OF_EACH, lasts, membersOfProject } from '../../access/membership.js'
+import { type Fragment, LEVEL_OF_EACH, membersOfProject } from '../../access/membership.js'
 import { lowerMarks, marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { together } from '../../db/together.js'
 import { GUEST } from '../../lib/levels.js'
@@ -23,6 +23,8 @@ export interface Concerned {
   readonly named: readonly (readonly [role: Role, userId: number | null])[]
   /** Names of users and groups in the text. */
   readonly mentions?: readonly string[]
+  /** Where the members are whom it mentions by the names of groups: statements that give `user_id`. */
+  readonly mentionedMembers?: readonly Fragment[]
   /** Labels whose subscribers are concerned. */
   readonly labelIds?: readonly number[]
   /** Whether somebody who may see the project, with this level there, may read the target. */
@@ -195,14 +197,23 @@ const role = (bits: number, sql: string, values: readonly Value[]): Fragment => 
 const HEARING = `(${numberOf('watch')}, ${numberOf('custom')})`
 
 /** What makes people concerned beside their settings. */
-function rolesOf({ project, target, writers, named, mentions = [], labelIds = [] }: Concerned): Fragment[] {
+function rolesOf({
+  project,
+  target,
+  writers,
+  named,
+  mentions = [],
+  mentionedMembers = [],
+  labelIds = []
+}: Concerned): Fragment[] {
   const known = named.filter((each): each is readonly [Role, number] => each[1] !== null)
   return [
     ...known.map(([name, id]) => role(bit(name), 'select ? as user_id', [id])),
     ...(target ? ofTarget(target) : []),
     ...(writers ? [role(bit('participant'), writers.sql, writers.values)] : []),
     ...(labelIds.length > 0 ? [ofLabels(project.id, labelIds)] : []),
-    ...(mentions.length > 0 ? ofMentions(project.id, mentions) : [])
+    ...(mentions.length > 0 ? [ofMentions(mentions)] : []),
+    ...mentionedMembers.map(({ sql, values }) => role(bit('mentioned'), sql, values))
   ]
 }
 
@@ -249,19 +260,7 @@ function ofLabels(projectId: number, labelIds: readonly number[]): Fragment {
   )
 }
 
-/** Decided: `@all` and `@group` mean each member. */
-function ofMentions(projectId: number, names: readonly string[]): Fragment[] {
+function ofMentions(names: readonly string[]): Fragment {
   const list = padded(names)
-  const members = membersOfProject(projectId)
-  const all = names.some(name => name.toLowerCase() === 'all')
-  return [
-    role(bit('mentioned'), `select id as user_id from users where username_key in (${lowerMarks(list)})`, list),
-    role(
-      bit('mentioned'),
-      `select r.user_id from namespaces n join members r on r.source_type = 'namespace' and r.source_id = n.id
-         and ${lasts('r')} where n.kind = 'group' and n.path_key in (${lowerMarks(list)})`,
-      list
-    ),
-    ...(all ? [role(bit('mentioned'), members.sql, members.values)] : [])
-  ]
+  return role(bit('mentioned'), `select id as user_id from users where username_key in (${lowerMarks(list)})`, list)
 }

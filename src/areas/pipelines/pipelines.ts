@@ -12,6 +12,7 @@ import { repositoryPath } from '../projects/repositories.js'
 import { type ChangeRow, findSettledChange } from '../refs/ref-changes.queries.js'
 import { insertBroken, insertPlanned, type NewPipeline } from './insert-pipeline.js'
 import { CI_FILE_LIMIT } from './planning/commit-files.js'
+import { orInOtherJob } from './planning/in-other-job.js'
 import { type PlannedFile, type Planning, planFile } from './planning/plan-file.js'
 
 export const CI_FILES = ['.gitstead-ci.yml', '.gitlab-ci.yml']
@@ -20,16 +21,19 @@ const REF_LIMIT = 255
 
 export const pushPipelines: Listener = {
   name: 'pipelines',
-  on: { 'ref.changed': ({ happening }) => createPipelineOfRefChange(happening.refChangeId) }
+  on: { 'ref.changed': ({ happening }) => createPipelineOfRefChange(happening.refChangeId, { urlsLater: true }) }
 }
 
 /**
  * Creates the pipeline of a pushed branch or tag. It creates none when the commit has no CI file, when the file selects
- * no build, or when this ref change has a pipeline already.
+ * no build, or when this ref change has a pipeline already. With `urlsLater`, another job does it when the file includes
+ * URLs.
  */
-export async function createPipelineOfRefChange(refChangeId: number): Promise<void> {
+export async function createPipelineOfRefChange(refChangeId: number, { urlsLater = false } = {}): Promise<void> {
   const change = await findSettledChange(refChangeId)
-  if (change) await createPipeline(change, repositoryPath({ id: change.project_id, storage: change.storage }))
+  if (!change) return
+  const repository = repositoryPath({ id: change.project_id, storage: change.storage })
+  await orInOtherJob(() => createPipeline(change, repository, urlsLater), change.project_id, { refChangeId })
 }
 
 /** What a push means for CI. */
@@ -59,14 +63,15 @@ interface FoundFile {
 export async function planPush(
   repository: string,
   project: Planning['project'],
-  pushed: PushedRef
+  pushed: PushedRef,
+  urlsLater: boolean
 ): Promise<PlannedPush | null> {
   const found = await findPushedFile(repository, pushed)
   if (!found) return null
   const { ref, tag, commit, file } = found
   const planned = await planFile(file.text, {
     ...{ repository, project, ref, tag, commit, beforeSha: pushed.old_id, source: 'push', userId: pushed.user_id },
-    ...{ honourSkip: true, triggerVariables: [] }
+    ...{ honourSkip: true, triggerVariables: [], urlsLater }
   })
   return { ref, tag, commit, ciFile: file.name, ...planned }
 }
@@ -107,10 +112,10 @@ async function findPushedFile(repository: string, { ref: fullRef, new_id }: Push
   return file && { ref, tag: found[1] === 'tags', commit, file }
 }
 
-async function createPipeline(change: ChangeRow, repository: string): Promise<void> {
+async function createPipeline(change: ChangeRow, repository: string, urlsLater: boolean): Promise<void> {
   if (!change.builds_enabled) return
   const project = { ...change, id: change.project_id, name: change.project_name, path: change.project_path }
-  const planned = await planPush(repository, project, change)
+  const planned = await planPush(repository, project, change, urlsLater)
   if (!planned) return
   const pipeline: NewPipeline = {
     projectId: change.project_id,
@@ -124,6 +129,12 @@ async function createPipeline(change: ChangeRow, repository: string): Promise<vo
   }
   if (planned.plan) await insertPlanned(pipeline, planned.plan)
   else await insertBroken(pipeline, planned.errors)
+}
+
+/** The name of the CI file of a commit; null without one. */
+export async function nameOfCiFile(repository: string, commitId: string): Promise<string | null> {
+  for (const name of CI_FILES) if ((await findEntry(repository, commitId, name))?.type === 'blob') return name
+  return null
 }
 
 /** Returns the CI file, or null without one. Over 1 MiB, it returns a text that the parser rejects. */

@@ -22,20 +22,28 @@ interface Asked {
   readonly userId: number | null
   /** Rules of the CI file look at them, too. */
   readonly variables?: GivenVariables | null
+  readonly urlsLater?: boolean
 }
 
-/** Plans the pipeline of a branch or tag. Throws Invalid when there is nothing to run. */
+/** Plans the pipeline of a branch or tag. Throws Invalid when there is nothing to run, and UrlsLater. */
 export async function planRequest(
   project: ProjectRow,
   ref: string,
-  { source, userId, variables = null }: Asked
+  { source, userId, variables = null, urlsLater = false }: Asked
 ): Promise<PlannedRequest> {
   const repository = repositoryPath(project)
   const { tag, commit } = await findCommit(repository, ref)
   const file = await readCiFile(repository, commit.id)
   if (!file) throw new Invalid('base', `Missing ${CI_FILES[0]} file`)
   const pipeline = { projectId: project.id, refChangeId: null, ref, tag, commit, beforeSha: ZERO, source, userId }
-  const planning = { ...pipeline, repository, project, honourSkip: false, triggerVariables: listed(variables) }
+  const planning = {
+    ...pipeline,
+    repository,
+    project,
+    honourSkip: false,
+    triggerVariables: listed(variables),
+    urlsLater
+  }
   const { plan, errors } = await planFile(file.text, planning)
   if (!plan) return { pipeline, plan, errors }
   if (plan.kind === 'empty') throw new Invalid('base', 'No builds for this pipeline.')

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
 import { Conflict, Failure } from '../../errors.js'
 import { syncFolder } from '../../storage/files.js'
+import { draftOf, removeDeadDrafts } from './drafts.js'
 import { SUMS } from './format.js'
 
 export interface Entry {
@@ -25,7 +26,8 @@ export async function writeArchive(
   signal: AbortSignal
 ): Promise<{ bytes: number }> {
   const path = resolve(file)
-  const draft = `${path}.unfinished-${process.pid}`
+  await removeDeadDrafts(path)
+  const draft = draftOf(path)
   try {
     const bytes = await writeDraft(draft, entries, signal)
     // Unlike a renaming, this fails when somebody has made the file meanwhile.

@@ -181,13 +181,14 @@ async function nameDefaultBranch(projectId: number, changes: readonly OpenChange
       [ZERO, projectId]
     )
     if (!known || (known.default_branch !== null && (known.change_id ?? 0) <= first.id)) return
+    const branch = first.ref.slice('refs/heads/'.length)
     const { affectedRows } = await execute(
       'update projects set default_branch = ? where id = ? and default_branch <=> ?',
-      [first.ref.slice('refs/heads/'.length), projectId, known.default_branch]
+      [branch, projectId, known.default_branch]
     )
     named = affectedRows > 0
     // Not specified: who makes the first branch. Anybody who may push does, as there is nothing to protect before it.
-    if (named) await protectDefaultBranch(projectId, first.ref.slice('refs/heads/'.length))
+    if (named) await protectDefaultBranch(projectId, branch, known.default_branch)
   }
 }
 

@@ -5,8 +5,9 @@ import { eraseOwned } from '../../db/owned-rows.js'
 import { execute, marks, row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { removeRepository } from '../../git/repository.js'
-import { enqueue } from '../../queue/enqueue.js'
+import { enqueue, enqueueAll } from '../../queue/enqueue.js'
 import { removeArtifact } from '../../storage/artifacts.js'
+import { removeCaches } from '../../storage/caches.js'
 import { removeTrace } from '../../storage/traces.js'
 import { removeUploads } from '../../storage/uploads.js'
 import { removeContributors } from '../history/contributors.js'
@@ -30,7 +31,9 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
   }
   // The files of a build go before its row: without the row, nothing names them.
   await eraseOwned('projects', projectId, { signal, before: { builds: removeFiles } })
+  await wakeWaiting()
   await removeUploads(projectId)
+  await removeCaches(projectId)
   await removeContributors(projectId)
   await removeRepository(repositoryPath({ id: projectId, storage: removal.storage }))
   await removeUnusedKeys(scheduleOrigin())
@@ -51,6 +54,16 @@ async function cancelBuilds(projectId: number): Promise<void> {
     })
     canceled = affectedRows
   }
+}
+
+/** Builds of other projects may wait for pipelines of this one. */
+async function wakeWaiting(): Promise<void> {
+  const waiting = await rows<{ buildId: number }>(
+    `select b.id as buildId from builds b join downstream_pipelines d on d.build_id = b.id
+       left join pipelines l on l.id = d.pipeline_id
+     where b.status = 'running' and b.runner_id is null and d.awaited and l.id is null`
+  )
+  if (waiting.length > 0) await enqueueAll('build.trigger', waiting)
 }
 
 async function buildsStillEnd(projectId: number): Promise<boolean> {

@@ -5,19 +5,20 @@ import { checkoutCommands, sendObjects } from '../../git/checkout.js'
 import { log } from '../../log.js'
 import { executeBuild } from '../../runner/execute.js'
 import { makeWorkFolder } from '../../runner/folders.js'
-import type { RunnerJob, RunnerPort, SourcesPlace } from '../../runner/job.js'
+import type { CacheStore, RunnerJob, RunnerPort, SourcesPlace } from '../../runner/job.js'
+import { largestCache, openCache, putCache, removeCache } from '../../storage/caches.js'
 import { measureTrace } from '../../storage/measure.js'
 import { appendTrace, resetTrace } from '../../storage/traces.js'
 import { version } from '../../version.js'
 import { type ArtifactsRow, openArtifactsOf, storeArtifacts } from '../builds/artifacts.js'
 import { type BuildClaim, finishBuild, newBuildToken, releaseBuild, renewBuild } from '../builds/claim.js'
-import { storeReportedVariables } from '../builds/reported-variables.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { hiddenValues } from '../variables/hidden-values.js'
 import { builtInRunner } from './built-in-runner.js'
 import { claimNext } from './claim-next.js'
 import { containerOf, containerOwner, requireEngine } from './containers.js'
 import { describeBuild, type JobDescription } from './job-description.js'
+import { receiveReport } from './reported.js'
 import type { RunnerRow } from './runners.queries.js'
 
 /**
@@ -110,6 +111,7 @@ function jobOf({ id, timeout, variables, steps, artifacts, token, ...job }: JobD
     script: commandsOf('script'),
     afterScript: commandsOf('after_script'),
     artifacts: artifacts && { ...artifacts, name: artifacts.name ?? 'artifacts' },
+    caches: job.caches,
     header: [`Running with Gitstead ${version} on the built-in runner`],
     secrets: [token, ...hiddenValues(variables.filter(variable => !variable.public))],
     image: job.image === null ? null : containerOf(job.image),
@@ -125,12 +127,24 @@ async function portOf(description: JobDescription, claim: BuildClaim, signal: Ab
   return {
     workFolder: await makeWorkFolder(),
     getSources: place => getSources(repositoryPath(project), source, place),
+    cacheStore: cachesOf(project.id),
     dependencies: dependencies.map(build => ({ name: build.name, open: () => openDependency(build) })),
     writeTrace: async chunk => void (await appendTrace(key, chunk)),
     putArtifacts: async archive =>
       void (await whenAvailable(() => storeArtifacts(claim, archive, artifacts?.expireIn ?? null), signal)),
-    putVariables: async text => void (await whenAvailable(() => storeReportedVariables(claim, text), signal)),
+    putVariables: async text => void (await whenAvailable(() => receiveReport(claim, text), signal)),
     signal
+  }
+}
+
+function cachesOf(project: number): CacheStore | undefined {
+  const limit = largestCache()
+  if (limit === 0) return undefined
+  return {
+    limit,
+    open: async name => (await openCache({ project, ...name }))?.stream,
+    put: (name, archive) => putCache({ project, ...name }, archive),
+    remove: name => removeCache({ project, ...name })
   }
 }
 

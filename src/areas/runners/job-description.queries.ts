@@ -19,6 +19,11 @@ export interface DescribedBuild {
   readonly before_sha: string
   readonly source: PipelineSource
   readonly pipeline_name: string | null
+  readonly pipeline_created_at: Date
+  /** Null before the build has entered its environment. */
+  readonly environment_name: string | null
+  readonly environment_slug: string | null
+  readonly started_at: Date | null
   readonly storage: string
   readonly project_name: string
   readonly project_path: string
@@ -39,12 +44,13 @@ export interface DependencyRow extends ArtifactsRow {
 
 export function findDescribedBuild(id: number): Promise<DescribedBuild | undefined> {
   return row<DescribedBuild>(
-    `select b.id, b.pipeline_id, b.project_id, b.name, b.stage, b.stage_index, b.ref, b.tag, b.sha, b.start_when, b.timeout, b.plan,
-       l.before_sha, l.source, l.name as pipeline_name, p.storage, p.name as project_name, p.path as project_path, p.default_branch,
+    `select b.id, b.pipeline_id, b.project_id, b.name, b.stage, b.stage_index, b.ref, b.tag, b.sha, b.start_when, b.timeout, b.plan, b.started_at,
+       l.before_sha, l.source, l.name as pipeline_name, l.created_at as pipeline_created_at, e.name as environment_name, e.slug as environment_slug, p.storage, p.name as project_name, p.path as project_path, p.default_branch,
        p.visibility_level, n.path as namespace_path, b.user_id, u.name as user_name, u.username as user_username,
        u.email as user_email
      from builds b join pipelines l on l.id = b.pipeline_id join projects p on p.id = b.project_id
-     join namespaces n on n.id = p.namespace_id left join users u on u.id = b.user_id where b.id = ?`,
+     join namespaces n on n.id = p.namespace_id left join users u on u.id = b.user_id left join environments e on e.id = b.environment_id
+     where b.id = ?`,
     [id]
   )
 }

@@ -8,6 +8,8 @@ import { version } from '../../version.js'
 import { reportedVariables } from '../builds/reported-variables.js'
 import { enterEnvironment } from '../environments/enter.js'
 import { givenVariables } from '../pipelines/given-variables.js'
+import { numberOfPipeline } from '../pipelines/numbers.js'
+import { nameOfCiFile } from '../pipelines/pipelines.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { variablesForBuild } from '../variables/variables.js'
 import type { DescribedBuild } from './job-description.queries.js'
@@ -44,10 +46,13 @@ export async function variablesOf(build: DescribedBuild, sources: VariableSource
 /** What the variables of a build are made of, but for its environment. */
 export async function inputOf(build: DescribedBuild, sources: VariableSources): Promise<VariablesInput> {
   return {
-    build: { ...buildOf(build, sources.token), parallel: sources.parallel ?? null },
+    build: { ...buildOf(build, sources.token), parallel: sources.parallel ?? null, startedAt: build.started_at },
     commit: await commitOf(build),
-    pipeline: { id: build.pipeline_id, source: build.source, name: build.pipeline_name },
-    project: projectOf(build),
+    pipeline: {
+      ...{ id: build.pipeline_id, source: build.source, name: build.pipeline_name },
+      ...{ iid: await numberOfPipeline(build.project_id, build.pipeline_id), createdAt: build.pipeline_created_at }
+    },
+    project: { ...projectOf(build), configPath: await nameOfCiFile(repositoryOf(build), build.sha) },
     server: { name: 'Gitstead', version, revision: version, url: publicUrl() },
     runner: sources.runner && {
       id: sources.runner.id,
@@ -70,6 +75,8 @@ export function cloneUrl(path: string, token: string): string {
   return url.href
 }
 
+const repositoryOf = (build: DescribedBuild) => repositoryPath({ id: build.project_id, storage: build.storage })
+
 const pathOf = (build: DescribedBuild) => `${build.namespace_path}/${build.project_path}`
 
 const buildOf = (build: DescribedBuild, token: string): VariablesInput['build'] => ({
@@ -87,7 +94,7 @@ const buildOf = (build: DescribedBuild, token: string): VariablesInput['build'] 
 })
 
 async function commitOf(build: DescribedBuild): Promise<VariablesInput['commit']> {
-  const commit = await readCommit(repositoryPath({ id: build.project_id, storage: build.storage }), build.sha)
+  const commit = await readCommit(repositoryOf(build), build.sha)
   return {
     message: commit?.message ?? '',
     author: commit ? `${commit.authorName} <${commit.authorEmail}>` : '',

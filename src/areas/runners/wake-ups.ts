@@ -7,6 +7,7 @@ import { transact } from '../../db/transact.js'
 import { listJobs } from '../../queue/administer.js'
 import type { Jobs } from '../../queue/jobs.js'
 import { countWaitingJobs } from '../../queue/metrics.js'
+import type { Task } from '../../queue/task.js'
 import { wakeRunners } from '../pipelines/wake-runners.js'
 import { builtInRunner } from './built-in-runner.js'
 import { findOverdueBuilds } from './waiting-builds.queries.js'
@@ -49,4 +50,14 @@ async function missingWakeUps(now: Date): Promise<number[]> {
   const named = new Set(jobs.map(({ payload }) => (JSON.parse(payload) as Jobs['build.run']).buildId))
   const [unnamed, others] = [builds.filter(id => !named.has(id)), builds.filter(id => named.has(id))]
   return [...unnamed, ...others].slice(0, count)
+}
+
+export const abandonedBuilds: Task = {
+  name: 'abandoned_builds',
+  schedule: '41 * * * *',
+  about: 'wakes the built-in runner for builds that wait, or whose worker is gone, while no job wakes it',
+  run: async ({ dryRun, count }) => {
+    count(dryRun ? await countMissingWakeUps() : await addMissingWakeUps())
+    return undefined
+  }
 }

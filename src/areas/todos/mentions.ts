@@ -1,15 +1,11 @@
 // To-dos of those whom a text mentions. People by their names get theirs at once, in the transaction of the text; the members
 // of groups, who may be thousands, by a job.
-import { actorOf } from '../../access/actor.js'
-import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/actor-user.js'
-import { levelIn } from '../../access/authorize.js'
-import { type Fragment, lasts, membersOfProject, visibleGroups } from '../../access/membership.js'
-import { lowerMarks, marks, padded, row, rows } from '../../db/sql.js'
+import type { Fragment } from '../../access/membership.js'
+import { lowerMarks, marks, padded, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { NotFound } from '../../errors.js'
 import { batches } from '../../lib/batches.js'
-import { GUEST } from '../../lib/levels.js'
-import { findProject } from '../projects/projects.queries.js'
+import { mentionedMembers } from '../participation/mentioned-members.js'
 import { readersOf } from './readers.js'
 import { addTodos, holdTarget, type TodoTarget } from './todos.js'
 
@@ -49,7 +45,7 @@ export async function mentionPeople({ names, ...mention }: Mentions): Promise<vo
  */
 export async function mentionMembers({ names, ...mention }: Mentions, at: Date): Promise<void> {
   if (names.length === 0) return
-  const sources = await sourcesOf(names, mention)
+  const sources = await mentionedMembers(names, mention.authorId, mention.target.projectId)
   if (sources.length === 0) return
   const readers = await readersOf(mention.target)
   if (!readers) return
@@ -78,38 +74,7 @@ async function addAll(mention: Omit<Mentions, 'names'> & { readonly userIds: rea
   }
 }
 
-/** Where the members are: ways to give their ids as `user_id`. */
-type Source = Fragment
-
-/** Members of groups that the author may see, and of the project when a member says `@all`. */
-async function sourcesOf(names: readonly string[], { authorId, target }: Omit<Mentions, 'names'>): Promise<Source[]> {
-  const user = await row<ActorUserColumns>(`select ${ACTOR_USER} from users u where u.id = ?`, [authorId])
-  if (!user) return []
-  const author = actorOf(actorUserOf(user), 'private')
-  const visible = visibleGroups(author)
-  const groups: number[] = []
-  for (const some of batches(names, NAMES)) {
-    const list = padded(some)
-    const found = await rows<{ id: number }>(
-      `select n.id from namespaces n where n.kind = 'group' and n.path_key in (${lowerMarks(list)}) and ${visible.sql}`,
-      [...list, ...visible.values]
-    )
-    groups.push(...found.map(({ id }) => id))
-  }
-  const sources = groups.length === 0 ? [] : [membersOf(groups)]
-  if (!names.some(name => name.toLowerCase() === 'all')) return sources
-  const project = await findProject(target.projectId, author)
-  // Not specified: `@all` of a stranger. It reaches nobody, as strangers may write on public projects.
-  if (!project || levelIn(project, author) < GUEST) return sources
-  return [...sources, membersOfProject(project.id)]
-}
-
-const membersOf = (groups: readonly number[]): Source => ({
-  sql: `select m.user_id from members m where m.source_type = 'namespace' and m.source_id in (${marks(groups)}) and ${lasts('m')}`,
-  values: groups
-})
-
-async function membersAfter(after: number, sources: readonly Source[], readers: Fragment): Promise<number[]> {
+async function membersAfter(after: number, sources: readonly Fragment[], readers: Fragment): Promise<number[]> {
   const found = await rows<{ id: number }>(
     `select u.id from users u where u.id > ? and u.id in (${sources.map(({ sql }) => sql).join(' union ')})
      and ${readers.sql} order by u.id limit ${MEMBERS}`,

@@ -16,9 +16,9 @@ interface Facts extends SeenProject {
 /** Returns the condition that the user `u` may read a target; undefined when nobody may. One statement. */
 export async function readersOf(target: TodoTarget): Promise<Fragment | undefined> {
   const found = await row<Facts>(
-    `select p.id, p.namespace_id, n.owner_id as namespace_owner_id, p.visibility_level, p.has_shares, p.issues_enabled,
-       p.merge_requests_enabled, i.confidential, i.author_id, i.assignee_id
-     from projects p join namespaces n on n.id = p.namespace_id left join issues i on i.id = ? where p.id = ?`,
+    `select p.id, p.visibility_level, p.has_shares, p.issues_enabled, p.merge_requests_enabled, i.confidential, i.author_id,
+       i.assignee_id
+     from projects p left join issues i on i.id = ? where p.id = ?`,
     [target.type === 'Issue' ? target.id : null, target.projectId]
   )
   const readable = found && conditionOf(target, found)

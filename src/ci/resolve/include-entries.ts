@@ -1,7 +1,17 @@
 // Reads the entries of `include`: where the files are, and when they count.
 
 import type { CiRule } from '../config-types.js'
-import { checkKeys, given, kindOf, printable, type Report, readList, readText, type Section } from '../config-values.js'
+import {
+  checkKeys,
+  given,
+  kindOf,
+  printable,
+  type Report,
+  readList,
+  readSection,
+  readText,
+  type Section
+} from '../config-values.js'
 import { isReference, type Yaml, type YamlMapping } from '../load-yaml.js'
 import { readIncludeRules } from '../rules/read-rules.js'
 
@@ -11,42 +21,76 @@ export type IncludePlace =
   | { readonly kind: 'project'; readonly project: string; readonly ref: string | null; readonly path: string }
   | { readonly kind: 'remote'; readonly url: string }
   | { readonly kind: 'template'; readonly name: string }
+  | {
+      readonly kind: 'component'
+      readonly host: string
+      readonly project: string
+      readonly name: string
+      readonly ref: string
+    }
 
 export interface IncludeEntry {
   readonly place: IncludePlace
+  /** As it is written, when it contains variables: their values may be secrets, which messages do not show. */
+  readonly written: string | null
+  readonly inputs: YamlMapping | null
   /** Null: it always counts. */
   readonly rules: readonly CiRule[] | null
 }
 
-const KINDS = ['local', 'project', 'remote', 'template'] as const
+const KINDS = ['local', 'project', 'remote', 'template', 'component'] as const
 const LONGEST = 2000
 
 /** The entries of the value of `include`. Reports wrong ones and leaves them out. */
-export function readIncludeEntries(value: Yaml, report: Report, warn: Report): IncludeEntry[] {
+export function readIncludeEntries(value: Yaml, report: Report, warn: Report, fill: Fill): IncludeEntry[] {
   const tell = (problem: string) => report('include', problem)
   const entries = Array.isArray(value) ? value : [value]
   return entries.flatMap((entry, at) => {
-    if (typeof entry === 'string') return placed(entry.includes('://') ? remote(entry, tell) : local(entry, tell), null)
-    if (entry instanceof Map) return mapped({ path: `include:${at + 1}`, entries: entry, report, warn }, tell)
+    if (typeof entry === 'string') {
+      const text = written(entry, fill)
+      return placed(text.value.includes('://') ? remote(text, tell) : local(text, tell), text)
+    }
+    if (entry instanceof Map) return mapped({ path: `include:${at + 1}`, entries: entry, report, warn }, tell, fill)
     tell(`should be a path or a list of paths, not ${isReference(entry) ? 'a reference' : kindOf(entry)}`)
     return []
   })
 }
 
+/** Whether texts of the value contain variables, as far as they are looked at. */
+export const hasVariables = (value: Yaml): boolean =>
+  typeof value === 'string'
+    ? value.includes('$')
+    : Array.isArray(value)
+      ? value.some(hasVariables)
+      : value instanceof Map && [...KINDS, 'file', 'ref'].some(key => hasVariables(value.get(key) ?? null))
+
 type Tell = (problem: string) => void
+/** Replaces variables. */
+type Fill = (text: string) => string
 
-const placed = (place: IncludePlace | null, rules: readonly CiRule[] | null): IncludeEntry[] =>
-  place ? [{ place, rules }] : []
+interface Written {
+  readonly value: string
+  /** For messages. */
+  readonly shown: string
+  readonly isFilled: boolean
+}
 
-function mapped(section: Section, tell: Tell): IncludeEntry[] {
-  checkKeys(
-    section,
-    [...KINDS, 'file', 'ref', 'rules'],
-    ['component', 'inputs', 'integrity', 'cache', 'artifact', 'job']
-  )
+function written(text: string, fill: Fill): Written {
+  const value = text.includes('$') ? fill(text) : text
+  return { value, shown: `\`${printable(text)}\``, isFilled: value !== text }
+}
+
+const placed = (
+  place: IncludePlace | null,
+  { shown, isFilled }: Written,
+  { rules = null, inputs = null }: Partial<Pick<IncludeEntry, 'rules' | 'inputs'>> = {}
+): IncludeEntry[] => (place ? [{ place, rules, inputs, written: isFilled ? shown.slice(1, -1) : null }] : [])
+
+function mapped(section: Section, tell: Tell, fill: Fill): IncludeEntry[] {
+  checkKeys(section, [...KINDS, 'file', 'ref', 'rules', 'inputs'], ['integrity', 'cache', 'artifact', 'job'])
   const kinds = KINDS.filter(kind => given(section, kind) !== undefined)
   const [kind, another] = kinds
-  const rules = readIncludeRules(section)
+  const how = { rules: readIncludeRules(section), inputs: readSection(section, 'inputs')?.entries ?? null }
   if (kind === undefined || another !== undefined) {
     tell(`should have the path of a file in ${another === undefined ? '`local`' : `one of ${kinds.join(', ')}`}`)
     return []
@@ -54,40 +98,63 @@ function mapped(section: Section, tell: Tell): IncludeEntry[] {
   if (kind !== 'project') {
     for (const key of ['file', 'ref']) if (given(section, key) !== undefined) tell(`key \`${key}\` needs \`project\``)
   }
-  const text = readText(section, kind, LONGEST)
-  if (text === null) return []
-  if (kind === 'local') return placed(local(text, tell), rules)
-  if (kind === 'remote') return placed(remote(text, tell), rules)
-  if (kind === 'template') return placed({ kind, name: text }, rules)
-  return ofProject(section, text, tell).flatMap(place => placed(place, rules))
+  const plain = readText(section, kind, LONGEST)
+  if (plain === null) return []
+  const text = written(plain, fill)
+  if (kind === 'local') return placed(local(text, tell), text, how)
+  if (kind === 'remote') return placed(remote(text, tell), text, how)
+  if (kind === 'template') return placed({ kind, name: text.value }, text, how)
+  if (kind === 'component') return placed(component(text, tell), text, how)
+  return ofProject(section, text, tell, fill).flatMap(([place, file]) => placed(place, file, how))
 }
 
-function ofProject(section: Section, project: string, tell: Tell): IncludePlace[] {
+function ofProject(section: Section, project: Written, tell: Tell, fill: Fill): [IncludePlace, Written][] {
   const files = readList(section, 'file', { single: true })
-  if (!files?.length) tell(`of project \`${printable(project)}\` should name a file`)
+  if (!files?.length) tell(`of project ${project.shown} should name a file`)
   const ref = readText(section, 'ref', 255)
-  return (files ?? []).flatMap((file): IncludePlace[] => {
+  const tip = ref === null ? null : written(ref, fill)
+  return (files ?? []).flatMap((name): [IncludePlace, Written][] => {
+    const file = written(name, fill)
     const path = pathOf(file, tell)
-    if (path?.includes('*')) tell(`\`${printable(path)}\` of another project should be the path of one file`)
-    return path === null ? [] : [{ kind: 'project', project: project.replace(/^\/+/, ''), ref, path }]
+    if (path?.includes('*')) tell(`${file.shown} of another project should be the path of one file`)
+    const place = { kind: 'project', project: project.value.replace(/^\/+/, ''), ref: tip?.value ?? null } as const
+    const whole = { ...file, shown: `\`${project.shown.slice(1, -1)}:${file.shown.slice(1, -1)}\`` }
+    const isFilled = project.isFilled || file.isFilled || tip?.isFilled === true
+    return path === null
+      ? []
+      : [
+          [
+            { ...place, path },
+            { ...whole, isFilled }
+          ]
+        ]
   })
 }
 
-function local(text: string, tell: Tell): IncludePlace | null {
+function local(text: Written, tell: Tell): IncludePlace | null {
   const path = pathOf(text, tell)
   return path === null ? null : { kind: 'local', path }
 }
 
-function remote(url: string, tell: Tell): IncludePlace | null {
+function remote({ value: url, shown }: Written, tell: Tell): IncludePlace | null {
   if (/^https?:\/\/[^/]/i.test(url)) return { kind: 'remote', url }
-  tell(`\`${printable(url)}\` should be an http or https URL`)
+  tell(`${shown} should be an http or https URL`)
+  return null
+}
+
+/** HOST/PROJECT/NAME@VERSION: a file of the folder `templates` of a project of this service. */
+function component({ value, shown }: Written, tell: Tell): IncludePlace | null {
+  const [, host = '', project = '', name = '', ref = ''] = /^([^/\s]+)\/(.+)\/([\w.-]+)@([^@\s]+)$/.exec(value) ?? []
+  if (host === '') tell(`${shown} should be HOST/PROJECT/NAME@VERSION`)
+  // Not specified: there are no releases, of which one could be the latest.
+  else if (ref.startsWith('~')) tell(`${shown} should name a branch, a tag or a commit after @`)
+  else return { kind: 'component', host, project, name, ref }
   return null
 }
 
 /** The path of a file of a repository; null after a report. */
-function pathOf(text: string, tell: Tell): string | null {
-  const shown = `\`${printable(text)}\``
-  const path = text.replace(/^\/+/, '')
+function pathOf({ value, shown }: Written, tell: Tell): string | null {
+  const path = value.replace(/^\/+/, '')
   if (path.split('/').includes('..')) tell(`${shown} should not contain \`..\``)
   else if (!/\.ya?ml$/.test(path)) tell(`${shown} should be the path of a .yml or .yaml file`)
   else return path

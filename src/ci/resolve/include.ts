@@ -3,8 +3,16 @@
 import { fileMatcher } from '../../lib/glob.js'
 import type { CiRule } from '../config-types.js'
 import { printable, type Report } from '../config-values.js'
-import { loadYaml, TEXT_LIMIT, type YamlMapping } from '../load-yaml.js'
-import { type IncludePlace, includesFiles, readIncludeEntries } from './include-entries.js'
+import { TEXT_LIMIT, type YamlMapping } from '../load-yaml.js'
+import { expandValues, type Values } from '../rules/evaluate.js'
+import {
+  hasVariables,
+  type IncludeEntry,
+  type IncludePlace,
+  includesFiles,
+  readIncludeEntries
+} from './include-entries.js'
+import { loadFile } from './inputs.js'
 import { type MergeBudget, mergeMappings } from './merge.js'
 
 export { includesFiles } from './include-entries.js'
@@ -24,6 +32,10 @@ export interface CiFiles {
   readonly project?: (path: string, ref: string | null) => Promise<CiFiles | { readonly problem: string }>
   readonly remote?: (url: string) => Promise<FoundText>
   readonly template?: (name: string) => string | null
+  /** The hosts in the names of components of this service, one with the port. */
+  readonly hosts?: readonly string[]
+  /** The values of the variables that names of files may contain. */
+  readonly values?: () => Promise<Values>
   /** Whether rules let a file in; absent: they do. */
   readonly allows?: (rules: readonly CiRule[]) => Promise<boolean>
 }
@@ -79,10 +91,13 @@ interface From {
 async function withIncluded(pass: Pass, root: YamlMapping, from: From): Promise<YamlMapping> {
   if (!includesFiles(root)) return root
   let under: YamlMapping = new Map()
-  for (const { place, rules } of readIncludeEntries(root.get('include') ?? null, pass.report, pass.warn)) {
+  const value = root.get('include') ?? null
+  const values = hasVariables(value) ? await from.files?.values?.() : undefined
+  const fill = (text: string) => (values ? expandValues(text, values) : text)
+  for (const { place, rules, ...how } of readIncludeEntries(value, pass.report, pass.warn, fill)) {
     if (rules && !(await isLetIn(pass, rules, from))) continue
     for (const each of await expanded(pass, place, from)) {
-      const included = await load(pass, each, from)
+      const included = await load(pass, { ...how, place: each }, from)
       if (included) under = mergeMappings(under, included, pass.budget)
     }
   }
@@ -109,22 +124,28 @@ async function expanded(pass: Pass, place: IncludePlace, { files }: From): Promi
   return []
 }
 
-async function load(pass: Pass, place: IncludePlace, { files, chain }: From): Promise<YamlMapping | undefined> {
+type Wanted = Pick<IncludeEntry, 'place' | 'written' | 'inputs'>
+
+async function load(pass: Pass, { place, written, inputs }: Wanted, { files, chain }: From) {
   const name = nameOf(place, files)
-  const shown = `\`${printable(name)}\``
+  const shown = `\`${printable(written ?? name)}\``
   if (!files) return fault(pass, `${shown} can be read only together with its repository`)
   if (chain.includes(name))
-    return fault(pass, `${shown} includes itself: ${[...chain, name].map(printable).join(' → ')}`)
+    return fault(pass, `${shown} includes itself${written ? '' : `: ${[...chain, name].map(printable).join(' → ')}`}`)
   if (chain.length >= LEVELS) return fault(pass, `goes over more than ${LEVELS} levels`)
   if (pass.count-- === 0) return fault(pass, `names more than ${MOST_FILES} files`)
   if (pass.count < 0) return undefined
-  const found = await find(pass, place, files)
-  if (!found) return undefined
-  if ('problem' in found) return fault(pass, `${shown} ${found.problem}`)
+  const found = !files.values && name.includes('$') ? undefined : await find(pass, place, files)
+  if (!found) {
+    pass.warn('include', `${shown} is not looked at here`)
+    return undefined
+  }
+  // What a server far away answers may repeat the value of a variable.
+  if ('problem' in found) return fault(pass, `${shown} ${written ? 'could not be read' : found.problem}`)
   pass.bytes -= Buffer.byteLength(found.text)
   if (pass.bytes < 0) return fault(pass, `takes more than ${TEXT_LIMIT} bytes of files`)
-  const { value, errors } = loadYaml(found.text)
-  for (const error of errors) pass.report(`include:${printable(name)}`, error)
+  const { value, errors } = loadFile(found.text, inputs)
+  for (const error of errors) pass.report(`include:${printable(written ?? name)}`, error)
   if (errors.length > 0 || value === null) return undefined
   if (!(value instanceof Map)) return fault(pass, `${shown} should be a mapping of keys to values`)
   return withIncluded(pass, value, { files: found.files, chain: [...chain, name] })
@@ -133,6 +154,7 @@ async function load(pass: Pass, place: IncludePlace, { files, chain }: From): Pr
 function nameOf(place: IncludePlace, files: CiFiles | null): string {
   if (place.kind === 'local') return `${files?.name ?? ''}${place.path}`
   if (place.kind === 'project') return `${place.project}:${place.path}`
+  if (place.kind === 'component') return `${place.host}/${place.project}/${place.name}@${place.ref}`
   return place.kind === 'remote' ? place.url : place.name
 }
 
@@ -145,6 +167,7 @@ async function find(pass: Pass, place: IncludePlace, files: CiFiles): Promise<Fo
     const other = await files.project(place.project, place.ref)
     return 'problem' in other ? other : readFrom(other, place.path)
   }
+  if (place.kind === 'component' && files.project) return findComponent(place, files, files.project)
   // Not specified: a file without a repository includes no local ones.
   const apart = { ...files, name: '', read: async () => null, list: async () => [] }
   if (place.kind === 'remote' && files.remote) {
@@ -156,8 +179,24 @@ async function find(pass: Pass, place: IncludePlace, files: CiFiles): Promise<Fo
     const text = files.template(place.name)
     return text === null ? { problem: 'is not a template' } : { text, files: apart }
   }
-  pass.warn('include', `\`${printable(nameOf(place, files))}\` is not looked at here`)
   return undefined
+}
+
+type Component = Extract<IncludePlace, { readonly kind: 'component' }>
+
+async function findComponent(
+  { host, project, name, ref }: Component,
+  { hosts = [] }: CiFiles,
+  open: NonNullable<CiFiles['project']>
+): Promise<Found> {
+  if (!hosts.includes(host)) return { problem: `is not of this service (${hosts.map(printable).join(', ')})` }
+  const other = await open(project, ref)
+  if ('problem' in other) return other
+  for (const path of [`templates/${name}.yml`, `templates/${name}/template.yml`]) {
+    const text = await other.read(path)
+    if (text !== null) return { text, files: other }
+  }
+  return { problem: `is neither templates/${name}.yml nor templates/${name}/template.yml of its project` }
 }
 
 async function readFrom(files: CiFiles, path: string): Promise<Found> {

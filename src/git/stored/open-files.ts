@@ -1,5 +1,7 @@
-// Keeps the files of packs open between reads: opening and closing one costs more than the read itself. A pack that git has
-// removed stays readable, and keeps its room on the disk, until its file is closed here.
+// Keeps the files of packs open between reads, because opening and closing one costs more than the read itself, and blocks of
+// what was read: each read goes through another thread, which takes longer than all else of a small object, and git puts
+// objects that belong together next to each other. A pack that git has removed stays readable, and keeps its room on the
+// disk, until its file is closed here.
 import { close, open, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
@@ -11,6 +13,11 @@ const files = { open: promisify(open), read: promisify(read) }
 const MOST_OPEN = 256
 /** Milliseconds after which a file is closed, and opened again when somebody reads it. */
 const IDLE = 30_000
+
+/** Bytes that are read at once. */
+const BLOCK = 32 * 1024
+/** Bytes of all blocks that are kept. */
+const BLOCKS_KEPT = 32 * 1024 * 1024
 
 /** An open file. It is closed when it was dropped and nobody reads it. */
 class OpenFile {
@@ -55,15 +62,67 @@ const kept = new LRUCache<string, OpenFile>({
   dispose: file => file.drop()
 })
 
-/** Returns the bytes of a file from a place on: `length` of them, or fewer where the file ends. Rejects as node:fs does. */
-export function readAt(path: string, position: number, length: number): Promise<Buffer> {
-  return (kept.get(path) ?? openFile(path)).read(position, length)
+const blocks = new LRUCache<string, Buffer>({
+  maxSize: BLOCKS_KEPT,
+  sizeCalculation: block => block.length + 200,
+  ttl: IDLE,
+  ttlAutopurge: true
+})
+const arriving = new Map<string, Promise<Buffer>>()
+
+/**
+ * Returns the bytes of a file from a place on: `length` of them, or fewer where the file ends. The file never changes. Rejects
+ * as node:fs does. What is known already comes without a promise.
+ */
+export function readAt(path: string, position: number, length: number): Buffer | Promise<Buffer> {
+  const first = Math.floor(position / BLOCK)
+  const last = Math.floor((position + length - 1) / BLOCK)
+  // A large object would push out the blocks of many small ones.
+  if (last - first > 1) return fileOf(path).read(position, length)
+  const one = blockAt(path, first)
+  const other = last > first ? blockAt(path, last) : NOTHING
+  const start = position - first * BLOCK
+  if (Buffer.isBuffer(one) && Buffer.isBuffer(other)) return part(one, other, start, length)
+  return Promise.all([one, other]).then(([from, to]) => part(from, to, start, length))
 }
 
-/** Closes the files whose paths begin so, or all of them, as soon as nobody reads them. */
-export function closeFiles(prefix = ''): void {
-  for (const path of [...kept.keys()]) if (path.startsWith(prefix)) kept.delete(path)
+const NOTHING = Buffer.alloc(0)
+
+function part(one: Buffer, other: Buffer, start: number, length: number): Buffer {
+  const end = start + length
+  if (end <= BLOCK || other.length === 0) return one.subarray(start, end)
+  return Buffer.concat([one.subarray(start), other.subarray(0, end - BLOCK)])
 }
+
+function blockAt(path: string, number: number): Buffer | Promise<Buffer> {
+  const key = `${path}\0${number}`
+  return blocks.get(key) ?? arriving.get(key) ?? readBlock(path, number, key)
+}
+
+function readBlock(path: string, number: number, key: string): Promise<Buffer> {
+  const block = fileOf(path)
+    .read(number * BLOCK, BLOCK)
+    .then(bytes => {
+      // The end of a file is kept without the room behind it.
+      const kept = bytes.length < BLOCK ? Buffer.from(bytes) : bytes
+      if (arriving.get(key) === block) blocks.set(key, kept)
+      return kept
+    })
+    .finally(() => {
+      if (arriving.get(key) === block) arriving.delete(key)
+    })
+  arriving.set(key, block)
+  return block
+}
+
+/** Closes the files whose paths begin so, or all of them, as soon as nobody reads them, and drops what was read of them. */
+export function closeFiles(prefix = ''): void {
+  for (const entries of [kept, blocks, arriving]) {
+    for (const key of [...entries.keys()]) if (key.startsWith(prefix)) entries.delete(key)
+  }
+}
+
+const fileOf = (path: string): OpenFile => kept.get(path) ?? openFile(path)
 
 function openFile(path: string): OpenFile {
   const file = new OpenFile(path)

@@ -61,7 +61,8 @@ export async function readPacked(pack: PackFile, place: number, most: number): P
   let at = place
   let base = bases.get(keyOf(pack, at))
   while (!base) {
-    const entry = await entryAt(pack, at)
+    const start = readAt(pack.path, at, FIRST_READ)
+    const entry = entryIn(Buffer.isBuffer(start) ? start : await start, at)
     const type = TYPES[entry.type]
     if (entry.size > most) {
       if (type && deltas.length === 0) return { type, size: entry.size, content: null }
@@ -102,9 +103,8 @@ function unwind(
 
 const keyOf = ({ path }: PackFile, place: number) => `${path}\0${place}`
 
-/** Reads what stands before the compressed bytes. */
-async function entryAt({ path }: PackFile, place: number): Promise<Entry> {
-  const start = await readAt(path, place, FIRST_READ)
+/** Reads what stands before the compressed bytes, from the beginning of an entry. */
+function entryIn(start: Buffer, place: number): Entry {
   let at = 0
   let byte = byteOf(start, at++)
   const type = (byte >> 4) & 7

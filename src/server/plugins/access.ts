@@ -8,7 +8,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { type Ability, type Action, type ActionOn, abilities, abilityOf } from '../../access/abilities.js'
 import { answersEmpty, authorize, authorizeGroup, authorizeProject, requireUser } from '../../access/authorize.js'
 import { findGroup, type GroupRow } from '../../areas/groups/groups.queries.js'
-import { findProject, type ProjectRow } from '../../areas/projects/projects.queries.js'
+import {
+  findProject,
+  findShownProject,
+  type ProjectRow,
+  type ShownProjectRow
+} from '../../areas/projects/projects.queries.js'
 import { type PageRequest, window } from '../../db/paginate.js'
 
 declare module 'fastify' {
@@ -17,10 +22,14 @@ declare module 'fastify' {
     readonly can?: Action
     /** The route is open to everybody and ignores credentials. */
     readonly public?: true
+    /** The route answers with the record of the project. */
+    readonly showsProject?: true
   }
   interface FastifyRequest {
     /** The project that the path names; only on routes whose action is about a project. */
     project: ProjectRow
+    /** The same project; only on routes that show its record. */
+    shownProject: ShownProjectRow
     /** The group that the path names; only on routes whose action is about a group. */
     group: GroupRow
   }
@@ -28,6 +37,7 @@ declare module 'fastify' {
 
 export function guardRoutes(app: FastifyInstance): void {
   app.decorateRequest('project', null as never)
+  app.decorateRequest('shownProject', null as never)
   app.decorateRequest('group', null as never)
   const routes: RouteOptions[] = []
   app.addHook('onRoute', route => void routes.push(route))
@@ -93,9 +103,13 @@ function idOf({ params }: FastifyRequest): string {
 }
 
 async function loadProject(request: FastifyRequest, action: ActionOn<'project'>): Promise<void> {
-  const project = await findProject(idOf(request), request.actor)
+  const shown = request.routeOptions.config.showsProject
+    ? await findShownProject(idOf(request), request.actor)
+    : undefined
+  const project = request.routeOptions.config.showsProject ? shown : await findProject(idOf(request), request.actor)
   authorizeProject(request.actor, action, project)
   if (project) request.project = project
+  if (shown) request.shownProject = shown
 }
 
 async function loadGroup(request: FastifyRequest, action: ActionOn<'group'>): Promise<void> {

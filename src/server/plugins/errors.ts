@@ -5,6 +5,7 @@ import * as errors from '../../errors.js'
 import { GitLimit } from '../../git/run.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import { log } from '../../log.js'
+import { sendPage } from '../web/page.js'
 import { methodsOf } from './methods.js'
 
 interface Answer {
@@ -25,11 +26,23 @@ export function answerErrors(app: FastifyInstance): void {
   })
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(app, request)
+    if (methods.length === 0 && wantsPage(request)) return sendPage(reply.code(404), 'problem', NO_PAGE)
     if (methods.length === 0) return send(reply, { status: 404, body: { error: '404 Not Found' } })
     reply.header('allow', methods.join(', '))
     return send(reply, { status: 405, body: { error: '405 Not Allowed' } })
   })
 }
+
+/** What a browser gets that follows a link to a project or an issue, such as those of mails. */
+const NO_PAGE = {
+  title: 'There is no page here',
+  small: true as const,
+  problem: 'Gitstead shows projects, issues and merge requests by its API (/api/docs), by git and by commands.',
+  back: '/'
+}
+
+const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
+  method === 'GET' && !/^\/(api|ci)\//.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
 
 /**
  * Answers a request whose URL is so wrong that Fastify cannot look for a route, for example with escapes that are not

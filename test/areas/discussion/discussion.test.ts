@@ -1,5 +1,5 @@
 // Notes and award emoji on issues, snippets and notes.
-import t, { type Test } from 'tap'
+
 import { createNote } from '../../../src/areas/discussion/notes.js'
 import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { loadConfig, publicUrl } from '../../../src/config.js'
@@ -9,6 +9,7 @@ import { DEVELOPER, GUEST } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { testDatabase } from '../../helpers/database.js'
 import { actorOf, type TestProject } from '../../helpers/factory.js'
+import t, { type Test } from '../../helpers/tap.js'
 import { receiver } from '../../webhooks/receiver.js'
 import { makeSnippet } from '../snippets/make-snippets.js'
 import { makeIssue } from './make-discussion.js'

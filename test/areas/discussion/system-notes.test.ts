@@ -1,7 +1,8 @@
 // Automatic notes: about changes, and about mentions elsewhere. Mentions make people take part.
-import t from 'tap'
+
 import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { type Asker, testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 
 const app = await testApp(t)
@@ -185,10 +186,12 @@ t.test('those whom a text mentions take part', async t => {
     await app.make.member(project, GUEST),
     await app.make.member(project, GUEST)
   ]
-  const group = await app.make.group()
+  const group = await app.make.group({ visibilityLevel: 20 })
+  const hidden = await app.make.group()
   await app.make.groupMember(group, GUEST, grouped)
+  await app.make.groupMember(hidden, GUEST, nobody)
   const { id } = await open({ description: `for @${one.username.toUpperCase()} and \`@${nobody.username}\`` })
-  await owner.post(`${issues}/${id}/notes`, { body: `@${two.username} @${group.path} @no-such-user` })
+  await owner.post(`${issues}/${id}/notes`, { body: `@${two.username} @${group.path} @${hidden.path} @no-such-user` })
   await app.runJobs()
   for (const [user, subscribed] of [
     [one, true],

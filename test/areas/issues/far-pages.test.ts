@@ -1,5 +1,5 @@
 // Far pages, and lists with labels, are compared with the plain statement after random changes.
-import t from 'tap'
+
 import { createIssue } from '../../../src/areas/issues/creation.js'
 import { listOwnIssues, listProjectIssues } from '../../../src/areas/issues/issue-list.queries.js'
 import { deleteIssue, updateIssue } from '../../../src/areas/issues/issues.js'
@@ -10,6 +10,7 @@ import { testApp } from '../../helpers/app.js'
 import { actorOf, projectRow, type TestUser } from '../../helpers/factory.js'
 import { plansOf } from '../../helpers/plans.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const COUNT = 900

@@ -1,10 +1,11 @@
 // Issues by the API: records, rules and lists.
-import t from 'tap'
+
 import { publicUrl } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 const app = await testApp(t)

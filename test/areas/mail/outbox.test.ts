@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ParsedMail, simpleParser } from 'mailparser'
-import t from 'tap'
 import { createIssue } from '../../../src/areas/issues/creation.js'
 import { discardJobs } from '../../../src/areas/jobs/jobs.js'
 import { retryFailedMails, retryMail } from '../../../src/areas/mail/administer.js'
@@ -15,6 +14,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { NotFound } from '../../../src/errors.js'
 import { testApp } from '../../helpers/app.js'
 import { actorOf, projectRow, someOrigin } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const user = await app.make.user()
@@ -23,7 +23,7 @@ await app.runJobs()
 /** Reads the mails to an address, in the order in which they were sent. */
 async function mailsTo(address: string): Promise<ParsedMail[]> {
   const folder = join(config().home, 'mail')
-  const files = readdirSync(folder).sort()
+  const files = readdirSync(folder).sort((one, other) => one.localeCompare(other, 'en', { numeric: true }))
   const mails = await Promise.all(files.map(file => simpleParser(readFileSync(join(folder, file)))))
   return mails.filter(mail => JSON.stringify(mail.to).includes(address))
 }
@@ -95,7 +95,9 @@ t.test('what passes the limit of an hour comes as one mail at its end', async t 
   const queued = Array.from({ length: 4 }, (_, at) =>
     mail(busy.email, { facts: { sent_at: `<time ${at}>` }, recipients: recipient(busy) })
   )
-  for (const each of queued) await queueMail(each)
+  const leaver = await app.make.user()
+  const unwanted = Array.from({ length: 3 }, () => mail(leaver.email, { recipients: recipient(leaver) }))
+  for (const each of [...queued, ...unwanted]) await queueMail(each)
   const security = mail(busy.email, { always: true, recipients: recipient(busy) })
   await queueMail(security)
   await app.runJobs()
@@ -107,7 +109,9 @@ t.test('what passes the limit of an hour comes as one mail at its end', async t 
   )
   t.equal(Math.floor((digest?.run_at.getTime() ?? 0) / hour), Math.floor(Date.now() / hour) + 1)
 
+  await execute("update users set state = 'blocked' where id = ?", [leaver.id])
   await app.runJobs({ until: new Date(Date.now() + 2 * hour) })
+  t.same(await Promise.all(unwanted.map(({ once }) => states(once))), [['sent'], ['sent'], ['canceled']])
   const last = (await mailsTo(busy.email)).at(-1)
   t.match(last, { subject: '2 mails of the last hour', text: /<time 2>.*<time 3>/s })
   t.match(last?.html, /&lt;time 2&gt;/)

@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ParsedMail, simpleParser } from 'mailparser'
-import t from 'tap'
 import { unsubscribe } from '../../../src/areas/mail/unsubscribing.js'
 import { config, loadConfig } from '../../../src/config.js'
 import { execute, rows } from '../../../src/db/sql.js'
@@ -10,6 +9,7 @@ import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestProject, TestUser } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { endBuild, makePipeline, newestBuild } from '../builds/make-builds.js'
 import { accept, makeBranch, makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 
@@ -148,8 +148,15 @@ t.test('edits: those alone whom they add hear of them', async t => {
   const letter = await letterTo(mention)
   t.match(letter.text, new RegExp(`mentioned you in the issue\n.*${all}`, 's'))
   t.match([letter.subject, letter.headers.get('references')], [/^Re: .* \| y \(#1\)$/, `issue_${id}@`])
-  await app.as(owner).put(`${path}/issues/${id}`, { title: 'x', assignee_id: 0 })
-  t.same(await mailed(people), [])
+  await app.as(owner).put(`${path}/issues/${id}`, { title: 'x', assignee_id: bob.id, description: `@${bob.username}` })
+  t.same(
+    await mailed(people),
+    ['issue ann participant', 'issue bob assignee', 'issue watcher watcher'],
+    'one mail for two reasons'
+  )
+  t.match((await letterTo(bob)).text, new RegExp(`another assignee to the issue\n.*@${bob.username}`, 's'))
+  await app.as(bob).put(`${path}/issues/${id}`, { title: 'x', assignee_id: 0 })
+  await mailed(people)
   // The master edits what another one wrote.
   await app.as(owner).put(`${path}/issues/${id}/notes/${note.id}`, { body: `${all} @${bob.username} @all` })
   t.same(
@@ -164,6 +171,26 @@ t.test('edits: those alone whom they add hear of them', async t => {
     .as(owner)
     .put(`${path}/merge_requests/${request.id}`, { description: `@${ann.username} @${stranger.username}` })
   t.same(await mailed(people), ['merge-request stranger mentioned'])
+})
+
+t.test('groups in a text: their members hear of it as far as the author may reach them', async t => {
+  const { people, path } = await subject()
+  const { owner, stranger } = people
+  const group = await make.group()
+  const insider = await make.groupMember(group, REPORTER)
+  const all = { ...people, insider, colleague: await make.groupMember(group, REPORTER) }
+  const { id } = (await app.as(owner).post(`${path}/issues`, { title: 'x' })).json()
+  await mailed(all)
+  const note = (by: TestUser) => app.as(by).post(`${path}/issues/${id}/notes`, { body: `@all and @${group.path}` })
+  await note(stranger)
+  t.same(await mailed(all), ['note owner author', 'note watcher watcher'])
+  await note(insider)
+  const others = ['note owner author', 'note stranger participant', 'note watcher watcher']
+  t.same(await mailed(all), ['note colleague mentioned', ...others])
+  await note(owner)
+  const members = ['ann', 'bob', 'custom', 'mention'].map(name => `note ${name} mentioned`)
+  const participants = ['colleague', 'insider'].map(name => `note ${name} participant`)
+  t.same(await mailed(all), [...members, ...participants, ...others.slice(1)].sort())
 })
 
 t.test('labels: their subscribers hear when they are added, and of what is new with them', async t => {
@@ -490,7 +517,7 @@ t.test('statements do not grow with the people, and a happening that is heard tw
   }
   const write = async (body: string) => (await app.as(owner).post(`${path}/issues/${id}/notes`, { body })).json().id
   const [one, many] = [
-    await write('x'),
+    await write('@all @x'),
     await write('@all '.repeat(3) + Array.from({ length: 3000 }, (_, at) => `@x${at}`).join(' '))
   ]
   const before = await countStatements(() => hear(one))

@@ -2,24 +2,31 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import t from 'tap'
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { retryBuilds } from '../../../src/areas/builds/administer.js'
+import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { cancelPipeline } from '../../../src/areas/builds/pipeline-actions.js'
 import { startReady } from '../../../src/areas/builds/ready-builds.js'
 import { storeReportedVariables } from '../../../src/areas/builds/reported-variables.js'
 import { dueEnvironments } from '../../../src/areas/environments/auto-stop.js'
+import { recordDeployment } from '../../../src/areas/environments/deployments.js'
+import { pushPipelines } from '../../../src/areas/pipelines/pipelines.js'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { advanceTrigger } from '../../../src/areas/runners/downstream/advance-trigger.js'
+import { launch } from '../../../src/areas/runners/downstream/launch.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
+import { findDescribedBuild } from '../../../src/areas/runners/job-description.queries.js'
 import { jobDocument } from '../../../src/areas/runners/outside/job-document.js'
-import { loadConfig } from '../../../src/config.js'
+import { receiveReport } from '../../../src/areas/runners/reported.js'
+import { loadConfig, publicUrl } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { prepareHome } from '../../../src/home.js'
 import { readTrace } from '../../../src/storage/traces.js'
+import { fetchText } from '../../../src/webhooks/fetch-text.js'
 import { testApp } from '../../helpers/app.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import t from '../../helpers/tap.js'
 import { beginBuild, endBuild, makePipeline, newestBuild, pipelineOf, type TestBuild } from '../builds/make-builds.js'
 import { runBuild } from '../environments/make-environments.js'
 import { INFO } from '../runners/stock-runner.js'
@@ -88,6 +95,50 @@ none: {script: x, dependencies: [other]}
   )
   t.notOk(stored?.box.includes('reported'), 'encrypted')
 })
+
+t.test(
+  'the variables of a build tell where and when it runs, and the URL of its environment what it has reported',
+  async t => {
+    const project = await factory.project()
+    const text = `
+go:
+  script: x
+  environment: {name: 'review/$CI_COMMIT_REF_SLUG', url: 'https://$HOST.example.com/$CI_ENVIRONMENT_SLUG'}
+  artifacts: {reports: {dotenv: a.env}}
+`
+    const [first] = await makePipeline(project, text)
+    await factory.branch(project, 'next')
+    await factory.file(project, 'more', 'x', 'next')
+    const [second] = await pipelineOf(project)
+    for (const [index, build] of [second, first].entries()) {
+      t.match(Object.fromEntries((await described(build)).values), {
+        CI_PIPELINE_IID: String(2 - index),
+        CI_CONFIG_PATH: '.gitstead-ci.yml',
+        CI_JOB_STARTED_AT: /^\d{4}-\d\d-\d\dT.*Z$/,
+        CI_PIPELINE_CREATED_AT: /^\d{4}-\d\d-\d\dT.*Z$/,
+        CI_ENVIRONMENT_URL: /^https:\/\/\.example\.com\/review-\w+/
+      })
+    }
+    const third = await newestBuild(project)
+    const [claim] = await rows<{ buildId: number; pipelineId: number; attempt: number; token: Buffer }>(
+      'select id as buildId, pipeline_id as pipelineId, attempt, token_hash as token from builds where id = ?',
+      [third.id]
+    )
+    if (!claim) return t.fail('no claim')
+    t.ok(await receiveReport(claim, Buffer.from('HOST=here\nCI_ENVIRONMENT_SLUG=x\n')))
+    const trace = { size: 0, sha256: null }
+    t.ok(await finishBuild(claim, { status: 'success' }, trace))
+    await recordDeployment(third.id)
+    t.match(
+      await row("select external_url as url from environments where project_id = ? and name = 'review/next'", [
+        project.id
+      ]),
+      {
+        url: /^https:\/\/here\.example\.com\/review-next/
+      }
+    )
+  }
+)
 
 t.test('a report that is wrong, late or too long', async t => {
   const [first, second] = await makePipeline(await factory.project(), 'a: {script: x}\nb: {script: x}\n')
@@ -335,6 +386,61 @@ t.test('canceling a pipeline cancels its children', async t => {
   t.same(await statuses(builds[0]?.pipelineId), { a: 'canceled' })
 })
 
+t.test('a pipeline that starts others ends as it should, whatever happens meanwhile', async t => {
+  const project = await factory.project()
+  await factory.file(project, 'child.yml', 'a: {script: x}')
+  await factory.file(project, 'wrong.yml', 'a: {scirpt: x}')
+  await clear()
+
+  const starts = (name: string, rest = '') => `${rest}${name}: {trigger: {include: child.yml, strategy: depend}}\n`
+  const begin = async (text: string, branch: string) => {
+    await factory.branch(project, branch)
+    const builds = await makePipeline(project, text, branch)
+    for (const { id, name } of builds) if (name !== 'fail') await startReady(id)
+    return builds
+  }
+  const [wrong] = await begin('wrong: {trigger: {include: wrong.yml}}', 'wrong')
+  await advanceTrigger(wrong?.id ?? 0)
+  t.same(await statuses(wrong?.pipelineId), { wrong: 'failed' })
+  // The process was killed before it noted the failure.
+  await execute("update builds set status = 'running' where id = ?", [wrong?.id ?? 0])
+  await advanceTrigger(wrong?.id ?? 0)
+  t.same(await statuses(wrong?.pipelineId), { wrong: 'failed' }, 'broken child')
+
+  const late = await begin(starts('late'), 'late')
+  const found = await findDescribedBuild(late[0]?.id ?? 0)
+  await cancelPipeline({ id: late[0]?.pipelineId ?? 0 }, originOf(nobody, null))
+  if (found) await t.rejects(launch(found), /canceled/, 'canceled while its child is planned')
+  t.same(await downstreamOf(late[0]), [])
+
+  const failing = await begin(
+    starts('child', 'workflow: {auto_cancel: {on_job_failure: all}}\nfail: {script: x}\n'),
+    'failing'
+  )
+  await advanceTrigger(named(failing, 'child')?.id ?? 0)
+  await endBuild(named(failing, 'fail') as TestBuild, { status: 'failed' })
+  await runJobs()
+  t.match(await downstreamOf(failing[0]), [{ status: 'canceled' }], 'the first failure ends the rest')
+
+  const alone = await begin(starts('alone'), 'alone')
+  await advanceTrigger(alone[0]?.id ?? 0)
+  await cancelBuild(alone[0]?.id ?? 0)
+  await runJobs()
+  t.match(await downstreamOf(alone[0]), [{ status: 'canceled' }], 'the build alone is canceled')
+
+  const other = await factory.project({ owner: project.owner })
+  await factory.file(other, '.gitstead-ci.yml', 'a: {script: x}')
+  const waiting = await begin(
+    `wait: {trigger: {project: ${other.path}, branch: master, strategy: depend}}\n`,
+    'waiting'
+  )
+  await advanceTrigger(waiting[0]?.id ?? 0)
+  t.match(await downstreamOf(waiting[0]), [{ status: 'pending' }])
+  t.equal((await app.as(project.owner).delete(`/projects/${other.id}`)).statusCode, 200)
+  await runJobs()
+  t.same(await statuses(waiting[0]?.pipelineId), { wait: 'failed' }, 'the other project is removed')
+})
+
 /** Plans and makes the pipeline of a project's branch, as its owner. Returns the names of its builds, or the errors. */
 async function run(project: TestProject, ref = 'master') {
   const res = await app.as(project.owner).post(`/projects/${project.id}/pipeline`, { ref })
@@ -346,7 +452,10 @@ async function run(project: TestProject, ref = 'master') {
 }
 
 t.test('files of other projects, of URLs, and templates', async t => {
+  const asked: (string | undefined)[] = []
   const server = createServer((request, response) => {
+    asked.push(request.url)
+    if (request.url === '/slow.yml') return
     if (request.url === '/moved.yml') response.writeHead(302, { location: '/far.yml' }).end()
     else if (request.url === '/large.yml') response.end('#'.repeat(1_048_577))
     else response.end('far: {script: x}')
@@ -364,13 +473,20 @@ t.test('files of other projects, of URLs, and templates', async t => {
   for (const project of [mine, other]) {
     await factory.file(project, 'ci/x.yml', 'include: /ci/y.yml\nx: {script: x}')
     await factory.file(project, 'ci/y.yml', 'y: {script: x}')
+    await factory.file(project, 'templates/c.yml', 'spec: {inputs: {name: }}\n---\n"$[[ inputs.name ]]": {script: x}')
   }
+  await makeVariable(own, 'SHARED', mine.path)
+  const { hostname } = new URL(publicUrl())
   await factory.file(own, 'README', 'x')
   const cases: Record<string, string | RegExp> = {
     [`{project: ${mine.path}, ref: master, file: /ci/x.yml}`]: 'y x own',
     [`{project: ${mine.path}, ref: none, file: /ci/x.yml}`]: /names a branch, tag or commit that is missing/,
     [`{project: ${other.path}, ref: master, file: ci/y.yml}`]:
       /is not in a project that the user of the pipeline may read/,
+    [`{component: ${hostname}/${mine.path}/c@master, inputs: {name: made}}`]: 'made own',
+    [`{component: ${hostname}/${other.path}/c@master, inputs: {name: made}}`]:
+      /is not in a project that the user of the pipeline may read/,
+    '{project: $SHARED, ref: $CI_DEFAULT_BRANCH, file: ci/y.yml}': 'y own',
     '{project: no/such, file: x.yml}': /is not in a project that the user of the pipeline may read/,
     '{local: none.yml, rules: [{exists: [none.yml]}]}': 'own',
     [`[{project: ${mine.path}, ref: master, file: ci/y.yml, rules: [{if: '$CI_PIPELINE_SOURCE == "api"'}]}]`]: 'y own',
@@ -397,6 +513,22 @@ t.test('files of other projects, of URLs, and templates', async t => {
     [`"${base}/moved.yml"`]: /answered with status 302/,
     [`"${base}/large.yml"`]: /is larger than 1048576 bytes/
   })
+
+  // A push and a trigger wait for no URL in the queue that everybody needs.
+  await execute('delete from jobs')
+  await factory.branch(own, 'pushed')
+  await factory.file(own, '.gitstead-ci.yml', `include: "${base}/pushed.yml"\nown: {script: x}`, 'pushed')
+  const change = await row<{ id: number }>('select max(id) as id from ref_changes where project_id = ?', [own.id])
+  const happening = { kind: 'ref.changed', refChangeId: change?.id ?? 0 } as const
+  await pushPipelines.on['ref.changed']?.({ id: 'x', at: '', happening })
+  t.notOk(asked.includes('/pushed.yml'), 'the listener does not ask')
+  t.match(await row("select queue, lane from jobs where name = 'pipeline.plan'"), { queue: 'hooks', lane: own.id })
+  await runJobs()
+  t.ok(asked.includes('/pushed.yml'))
+  t.match(await newestBuild(own), { name: 'own' })
+  t.match(await fetchText(`${base}/slow.yml`, 1000, 50), { problem: 'gave no complete answer in time' })
+  server.closeAllConnections()
+
   server.close()
   await check({ [`[ "${base}/far.yml" ]`]: 'far own' })
 })
@@ -409,7 +541,7 @@ t.test('a comparison with a branch, and a failure that ends the pipeline', async
   const compared = (to: string, paths: string) =>
     `script: x, rules: [{changes: {paths: [${paths}], compare_to: ${to}}}]`
   const text = `workflow: {name: '$CI_COMMIT_BRANCH', auto_cancel: {on_job_failure: all}}
-new: {${compared('master', 'src')}}
+new: {${compared('$CI_DEFAULT_BRANCH', 'src')}}
 old: {${compared('refs/heads/master', 'docs, later')}}
 fail: {script: x}
 after: {stage: deploy, script: x}

@@ -1,11 +1,11 @@
 // An archive brings back a project that answers the same, and a wrong archive changes nothing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
 import { nobody } from '../../../src/access/actor.js'
+import { draftOf, removeDeadDrafts } from '../../../src/areas/project-archives/drafts.js'
 import { exportProject } from '../../../src/areas/project-archives/export.js'
 import { type Imported, importProject } from '../../../src/areas/project-archives/import.js'
 import { stayReserved } from '../../../src/areas/project-archives/unseen.js'
@@ -17,6 +17,7 @@ import { cli } from '../../helpers/cli.js'
 import { testDatabase } from '../../helpers/database.js'
 import { connectTo, dropDatabase, makeDatabase } from '../../helpers/database-server.js'
 import { projectRow, someOrigin } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { gitstead, program, startAppliance } from '../../scenarios/appliance.js'
 import { askApi } from '../../scenarios/client.js'
 import { answersOf } from './compare.js'
@@ -215,8 +216,19 @@ t.test('a project', async t => {
     const left = () => readdirSync(folder).filter(name => name.startsWith('killed.zip'))
     // The counts are written, and the issues are not.
     await killed(args, 'timelogs', async () => left()[0])
-    t.match(left(), [/^killed\.zip\.unfinished-\d+$/])
+    t.match(left(), [/^killed\.zip\.unfinished-\w+-\d+-\d+$/])
+    // A process that lives, and another machine that has just written.
+    const others = [
+      basename(draftOf(join(folder, 'killed.zip.alive'))),
+      `killed.zip.far.unfinished-${'0'.repeat(12)}-1-1`
+    ]
+    for (const name of others) writeFileSync(join(folder, name), '')
     await exportProject(source, { output, signal }, someOrigin)
+    t.same(left().sort(), ['killed.zip', ...others].sort(), 'what the dead one has left is gone')
+    const longAgo = new Date(Date.now() - 90_000_000)
+    for (const name of others) utimesSync(join(folder, name), longAgo, longAgo)
+    await removeDeadDrafts(output)
+    t.same(left().sort(), ['killed.zip', others[0]].sort())
     const lines = async (file: string) => (await readEntries(file)).get('records.jsonl')?.toString().split('\n').length
     t.equal(await lines(output), await lines(good))
     for (const name of left()) rmSync(join(folder, name))

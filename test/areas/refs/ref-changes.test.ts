@@ -1,6 +1,5 @@
 // Ref changes: a change that git made has its effects exactly once, also when several processes settle it repeatedly.
 import { randomUUID } from 'node:crypto'
-import t from 'tap'
 import type { Told } from '../../../src/areas/activity/happenings.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
 import { runTask } from '../../../src/areas/maintenance/maintenance.js'
@@ -13,6 +12,7 @@ import { tellListeners } from '../../../src/worker/listeners.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, originBy, projectRow, someOrigin, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 await testDatabase()
@@ -62,6 +62,8 @@ t.test('the default branch is the one that was requested first, in any order of 
     ]
     for (const at of order) await settleChanges(project, open[at] ?? [], all(moves.slice(at, at + 1)))
     t.equal(await named(project), 'zebra')
+    const rules = await rows('select name from protected_branches where project_id = ?', [project.id])
+    t.same(rules, [{ name: 'zebra' }], 'and it alone is protected')
     const later = [created('refs/heads/master')]
     await settleChanges(project, await openChanges(project, project.owner, 'push', later), all(later))
     t.equal(await named(project), 'zebra', 'a project that has one keeps it')

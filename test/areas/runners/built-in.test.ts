@@ -1,5 +1,5 @@
 // Builds that really run, in the sandbox, through the code of the worker.
-import t from 'tap'
+
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
 import { lookAfterBuilds, runNextBuild } from '../../../src/areas/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../../../src/areas/runners/built-in-runner.js'
@@ -12,6 +12,7 @@ import { version } from '../../../src/version.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import t from '../../helpers/tap.js'
 import { until } from '../../helpers/until.js'
 import { makePipeline, type TestBuild, takeByWorker } from '../builds/make-builds.js'
 import { makeVariable } from '../variables/make-variables.js'
@@ -63,6 +64,18 @@ t.test('the trace hides the values of the variables of a project', async t => {
   const trace = await traceOf(build)
   t.match(trace, new RegExp(`\n${'\\*'.repeat(11)}\n${'\\*'.repeat(16)}\n${'\\*'.repeat(17)}\nyes\n`))
   t.notMatch(trace, /sesame|line-of-it/)
+})
+
+t.test('a build finds what an earlier one of its project has kept', async t => {
+  const job = (stage: string) => `{ stage: ${stage}, script: ['cat kept || echo none; echo "of $CI_JOB_NAME" >kept'] }`
+  const cache = '{ key: "$CI_COMMIT_REF_SLUG", paths: [kept] }'
+  const file = `cache: ${cache}\none: ${job('build')}\ntwo: ${job('test')}\n`
+  const [first, second] = await makePipeline(await factory.project(), file)
+  if (!first || !second) return t.fail('no builds')
+  await runNextBuild(worker, never())
+  await runNextBuild(worker, never())
+  t.match(await traceOf(first), 'No cache master yet')
+  t.match(await traceOf(second), '\nof one\n')
 })
 
 t.test('the variables of a build describe its runner', async t => {

@@ -1,7 +1,6 @@
 // Tests which build a runner gets.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import t from 'tap'
 import { type BuildClaim, cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
@@ -10,6 +9,7 @@ import { registerProcess, unregisterProcess } from '../../../src/queue/processes
 import { testDatabase } from '../../helpers/database.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
 import { countStatements, countTransactions } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { makePipeline, type TestBuild } from '../builds/make-builds.js'
 import { makeRunner } from './make-runners.js'
 

@@ -7,6 +7,7 @@ import { execute, lowerMarks, marks, row, rows } from '../../../db/sql.js'
 import { batches } from '../../../lib/batches.js'
 import { keyOf, MOST_REFERENCES, parseText, type Reference } from '../../../text/references.js'
 import { canSeeIssue } from '../../issues/issues.queries.js'
+import { mentionedMembers } from '../../participation/mentioned-members.js'
 import { findProject, type ProjectRow } from '../../projects/projects.queries.js'
 import type { PushedMessage } from '../../refs/pushed-commits.js'
 import { addSystemNote, type SystemNote, type SystemTarget } from './insert.js'
@@ -38,7 +39,7 @@ export interface WrittenText {
 /** Reads a text, and writes what it means for others. A second call for the same text changes nothing. */
 export async function readText({ text, authorId, source, at }: WrittenText): Promise<void> {
   const { references, mentions } = parseText(text, publicUrl())
-  if (mentions.length > 0) await noteMentions(source, mentions)
+  if (mentions.length > 0) await noteMentions(source, mentions, authorId)
   await noteReferences([{ source, references }], { authorId, projectId: source.projectId, at, most: MOST_NOTES })
 }
 
@@ -168,10 +169,14 @@ async function mergeRequestsOf(project: ProjectRow, numbers: readonly number[]):
 }
 
 /**
- * Lets those take part whom a text mentions. Decided: `@all` and `@group` mean each member. Whoever may not read the target
- * gains nothing by taking part in it.
+ * Lets those take part whom a text mentions. Decided: `@all` and `@group` mean each member, as far as the author may reach them.
+ * Whoever may not read the target gains nothing by taking part in it.
  */
-async function noteMentions({ type, id, projectId }: Source, names: readonly string[]): Promise<void> {
+async function noteMentions(
+  { type, id, projectId }: Source,
+  names: readonly string[],
+  authorId: number
+): Promise<void> {
   if ((type !== 'Issue' && type !== 'MergeRequest') || id === null) return
   const insert = 'insert ignore into participants (target_type, target_id, user_id)'
   for (const some of batches(names, 500)) {
@@ -180,18 +185,8 @@ async function noteMentions({ type, id, projectId }: Source, names: readonly str
       id,
       ...some
     ])
-    await execute(
-      `${insert} select ?, ?, m.user_id from namespaces n
-       join members m on m.source_type = 'namespace' and m.source_id = n.id
-       where n.kind = 'group' and n.path_key in (${lowerMarks(some)})`,
-      [type, id, ...some]
-    )
   }
-  if (!names.some(name => name.toLowerCase() === 'all')) return
-  await execute(
-    `${insert} select ?, ?, m.user_id from projects p join members m
-       on (m.source_type = 'project' and m.source_id = p.id) or (m.source_type = 'namespace' and m.source_id = p.namespace_id)
-     where p.id = ?`,
-    [type, id, projectId]
-  )
+  for (const { sql, values } of await mentionedMembers(names, authorId, projectId)) {
+    await execute(`${insert} select ?, ?, member.user_id from (${sql}) member`, [type, id, ...values])
+  }
 }

@@ -5,6 +5,7 @@ import { marks, padded, rows } from '../../../db/sql.js'
 import { askTogether } from '../../../db/together.js'
 import type { MailFacts, MailKind } from '../../../mail/kinds.js'
 import { type NewMail, queueMail } from '../../mail/outbox.js'
+import { mentionedMembers } from '../../participation/mentioned-members.js'
 import { findProject, type ProjectRow } from '../../projects/projects.queries.js'
 import { type Concerned, readOthers } from '../people.queries.js'
 import { type MailEvent, recipientsOf } from '../recipients.js'
@@ -21,16 +22,29 @@ export interface Notice<Kind extends MailKind = MailKind> {
   readonly facts: () => Promise<MailFacts[Kind]>
 }
 
-/** Queues the mail of a notice, for all whom it concerns. A second call queues nothing. */
-export async function sendNotice<Kind extends MailKind>(notice: Notice<Kind>): Promise<void> {
-  const { event, once, actorId, byItself, concerned, mail } = notice
+/** Queues the mails of one happening, in this order. Who gets another one of them gets none of a mention, which all of them show. */
+export async function sendNotices(notices: readonly Notice[]): Promise<void> {
+  const reached = new Set<number>()
+  for (const notice of notices) {
+    const told = await sendNotice(notice, notice.event === 'mentioned' ? reached : new Set())
+    for (const id of told) reached.add(id)
+  }
+}
+
+/** Queues the mail of a notice, for all whom it concerns but these. Returns who gets it. A second call queues nothing. */
+export async function sendNotice<Kind extends MailKind>(
+  notice: Notice<Kind>,
+  but: ReadonlySet<number> = new Set()
+): Promise<readonly number[]> {
+  const { event, once, actorId, byItself, mail } = notice
+  const concerned = await withMembers(notice)
   const people = await readOthers(concerned, byItself ? null : actorId)
   const addresses = new Map(people.map(({ id, address }) => [id, address]))
   const recipients = recipientsOf(event, { actorId, byItself, people }).flatMap(({ userId, reason }) => {
     const address = addresses.get(userId)
-    return address ? [{ userId, address, reason }] : []
+    return address && !but.has(userId) ? [{ userId, address, reason }] : []
   })
-  if (recipients.length === 0) return
+  if (recipients.length === 0) return []
   const { project, target } = concerned
   await queueMail<Kind>({
     ...mail,
@@ -39,6 +53,14 @@ export async function sendNotice<Kind extends MailKind>(notice: Notice<Kind>): P
     list: { projectId: project.id, ...(target && { target: { ...target, projectId: project.id } }) },
     recipients
   })
+  return recipients.map(({ userId }) => userId)
+}
+
+/** Decided: `@all` and `@group` mean each member, as far as who does it may reach them. */
+async function withMembers({ actorId, concerned }: Notice): Promise<Concerned> {
+  const { mentions = [], project } = concerned
+  if (actorId === null || mentions.length === 0) return concerned
+  return { ...concerned, mentionedMembers: await mentionedMembers(mentions, actorId, project.id) }
 }
 
 /** Reads a project without the rights of anybody; undefined when it is gone. */

@@ -108,7 +108,8 @@ export async function recordFacts({
     // Not specified: who it was when a command or the appliance did it.
     happened: `${by === null ? 'An administrator' : nameOf(by)} ${VERBS[event]} ${words}`,
     lines: lines.filter(line => line !== null),
-    text: event === 'new' || event === 'mention' ? description : null
+    // Whom an edit names gets one mail of it, whichever it is.
+    text: event === 'new' || changes.named ? description : null
   }
 }
 

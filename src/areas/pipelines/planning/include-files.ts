@@ -1,9 +1,12 @@
 // What the CI file of a pipeline can include: files of its commit, of other projects that its user may read, of URLs, and
 // templates.
+
 import { LRUCache } from 'lru-cache'
 import { type Actor, actorOf, nobody } from '../../../access/actor.js'
 import { canSee, may } from '../../../access/authorize.js'
 import type { CiFiles } from '../../../ci/config.js'
+import { publicUrl } from '../../../config.js'
+import { forgetWithPool } from '../../../db/connection.js'
 import { resolveCommit } from '../../../git/refs.js'
 import { lazily } from '../../../lib/lazily.js'
 import { fetchText } from '../../../webhooks/fetch-text.js'
@@ -23,6 +26,13 @@ const kept = new LRUCache<string, { text: string }>({
   maxSize: KEPT_BYTES,
   sizeCalculation: ({ text }, url) => text.length + url.length + 1
 })
+forgetWithPool(() => kept.clear())
+
+/** Milliseconds that the URLs of one pipeline may take together. */
+const URLS_MS = 20_000
+
+/** The CI file includes a URL, whose answer may take its time: `inOtherJob` plans the pipeline again, elsewhere. */
+export class UrlsLater extends Error {}
 
 export interface Including {
   readonly repository: string
@@ -31,9 +41,21 @@ export interface Including {
   /** Whose rights count for other projects. Null, for a trigger: those of nobody. */
   readonly userId: number | null
   readonly allows?: CiFiles['allows']
+  readonly values?: CiFiles['values']
+  /** True: throws UrlsLater in place of asking for a URL. */
+  readonly urlsLater?: boolean
 }
 
-export function filesOf({ repository, commitId, project, userId, allows }: Including): CiFiles {
+export function filesOf({
+  repository,
+  commitId,
+  project,
+  userId,
+  allows,
+  values,
+  urlsLater = false
+}: Including): CiFiles {
+  let left = URLS_MS
   const actor = lazily(() => actorFor(userId))
   const files: CiFiles = {
     read: path => readCommitText(repository, commitId, path),
@@ -56,14 +78,26 @@ export function filesOf({ repository, commitId, project, userId, allows }: Inclu
     remote: async url => {
       const known = kept.get(url)
       if (known) return known
-      const found = await fetchText(url, CI_FILE_LIMIT)
+      if (urlsLater) throw new UrlsLater(url)
+      if (left <= 0) return { problem: `comes after URLs that took ${URLS_MS / 1000} s together` }
+      const begun = performance.now()
+      const found = await fetchText(url, CI_FILE_LIMIT, left)
+      left -= performance.now() - begun
       if ('text' in found) kept.set(url, found)
       return found
     },
     template: ciTemplate,
+    hosts: hostsOf(publicUrl()),
+    ...(values && { values }),
     ...(allows && { allows })
   }
   return files
+}
+
+/** With its port and without. */
+function hostsOf(url: string): string[] {
+  const { host, hostname } = new URL(url)
+  return [...new Set([host, hostname])]
 }
 
 /** A pipeline reads its own project, whoever started it. */

@@ -11,11 +11,13 @@ import {
   planPipeline
 } from '../../../ci/plan.js'
 import {
+  expandValues,
   layered,
   type RuleFacts,
   type RuleJudge,
   RulesTooLarge,
   ruleJudge,
+  type Values,
   valuesOf
 } from '../../../ci/rules/evaluate.js'
 import { pipelineVariables } from '../../../ci/variables.js'
@@ -51,6 +53,7 @@ export interface Planning {
   readonly userId: number | null
   readonly honourSkip: boolean
   readonly triggerVariables: readonly CiVariable[]
+  readonly urlsLater?: boolean
 }
 
 export interface PlannedFile {
@@ -62,11 +65,12 @@ export interface PlannedFile {
 /** `compare_to` names something that is not there. */
 class WrongComparison extends Error {}
 
-/** Plans the pipeline of a commit from the text of its CI file. */
+/** Plans the pipeline of a commit from the text of its CI file. Throws UrlsLater when that is asked for. */
 export async function planFile(text: string, planning: Planning): Promise<PlannedFile> {
   try {
     const sources = sourcesOf(planning)
-    const files = filesOf({ ...planning, commitId: planning.commit.id, allows: allowing(planning, sources) })
+    const { values } = sources
+    const files = filesOf({ ...planning, commitId: planning.commit.id, allows: allowing(planning, sources), values })
     const { config, errors } = await readConfig(text, files)
     if (!config) return { plan: null, errors }
     const plan = planPipeline(config, await contextOf(config, planning, sources))
@@ -84,14 +88,21 @@ interface Sources {
   readonly stronger: () => Promise<CiVariable[]>
   readonly changed: () => Promise<string[] | null>
   readonly files: () => Promise<string[]>
+  /** Of both kinds of variables. */
+  readonly values: () => Promise<Values>
 }
 
-const sourcesOf = (planning: Planning): Sources => ({
-  predefined: lazily(() => predefinedOf(planning)),
-  stronger: lazily(() => strongerOf(planning)),
-  changed: lazily(() => changedIn(planning)),
-  files: lazily(() => listCommitFiles(planning.repository, planning.commit.id))
-})
+function sourcesOf(planning: Planning): Sources {
+  const predefined = lazily(() => predefinedOf(planning))
+  const stronger = lazily(() => strongerOf(planning))
+  return {
+    predefined,
+    stronger,
+    values: async () => layered(valuesOf(await predefined()), valuesOf(await stronger())),
+    changed: lazily(() => changedIn(planning)),
+    files: lazily(() => listCommitFiles(planning.repository, planning.commit.id))
+  }
+}
 
 async function contextOf(config: CiConfig, planning: Planning, sources: Sources): Promise<PlanContext> {
   const { project, ref, tag, source, commit, honourSkip } = planning
@@ -123,7 +134,10 @@ async function factsOf(planning: Planning, sources: Sources, needed: FactsNeeded
     needed.exists ? sources.files() : []
   ])
   const changedSince = new Map<string, string[] | null>()
-  for (const name of needed.compareTo) changedSince.set(name, await changedFrom(planning, name))
+  for (const name of needed.compareTo) {
+    const ref = name.includes('$') ? expandValues(name, await sources.values()) : name
+    changedSince.set(name, await changedFrom(planning, { name, ref }))
+  }
   return { changed, files, changedSince }
 }
 
@@ -142,8 +156,7 @@ function allowing(planning: Planning, sources: Sources): CiFiles['allows'] {
       const facts = await factsOf(planning, sources, { ...needed, changes: true, exists: true })
       knowing = { judge: ruleJudge(facts), since }
     }
-    const values = layered(valuesOf(await sources.predefined()), valuesOf(await sources.stronger()))
-    const chosen = (isPlain || !knowing ? plain : knowing.judge).choose(rules, values)
+    const chosen = (isPlain || !knowing ? plain : knowing.judge).choose(rules, await sources.values())
     return chosen !== undefined && chosen.when !== 'never'
   }
 }
@@ -207,8 +220,11 @@ async function changedBetween(repository: string, from: string, to: string): Pro
 }
 
 /** The paths that differ from where the history of a branch, tag or commit was left. Throws WrongComparison. */
-async function changedFrom({ repository, commit }: Planning, name: string): Promise<string[] | null> {
-  const other = await resolveCommit(repository, name)
+async function changedFrom(
+  { repository, commit }: Planning,
+  { name, ref }: { readonly name: string; readonly ref: string }
+): Promise<string[] | null> {
+  const other = ref === '' ? null : await resolveCommit(repository, ref)
   if (!other) throw new WrongComparison(`compares with \`${printable(name)}\`, which is no branch, tag or commit`)
   const base = await mergeBase(repository, other.id, commit.id)
   return changedBetween(repository, base ?? other.id, commit.id)

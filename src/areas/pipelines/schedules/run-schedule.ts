@@ -10,14 +10,19 @@ import { findSudoUser } from '../../credentials/credentials.js'
 import { findProject, type ProjectRow } from '../../projects/projects.queries.js'
 import { insertRequest, unseal } from '../given-variables.js'
 import { insertBroken, insertPlanned } from '../insert-pipeline.js'
+import { orInOtherJob } from '../planning/in-other-job.js'
 import { planRequest } from '../requested-pipelines.js'
 import { requireSchedule, type ScheduleRow } from './schedules.queries.js'
 
 /** Makes the pipeline of a time, once, and keeps in the schedule what became of it. A schedule that is gone does nothing. */
-export async function runDueSchedule({ scheduleId, dueAt }: { readonly scheduleId: number; readonly dueAt: string }) {
+export async function runDueSchedule(
+  { scheduleId, dueAt }: { readonly scheduleId: number; readonly dueAt: string },
+  { urlsLater = true } = {}
+) {
   const schedule = await requireSchedule(scheduleId).catch(unlessGone)
   if (!schedule) return
-  await runAndNote(schedule, new Date(dueAt)).catch(error => {
+  const plan = () => runAndNote(schedule, new Date(dueAt), urlsLater)
+  await orInOtherJob(plan, schedule.project_id, { scheduleId, dueAt }).catch(error => {
     // The schedule tells why. Another try of the job would come to the same.
     if (!(error instanceof Failure)) throw error
   })
@@ -32,19 +37,19 @@ export async function runScheduleNow(schedule: ScheduleRow, origin: Origin): Pro
   return id
 }
 
-async function runAndNote(schedule: ScheduleRow, dueAt: Date): Promise<number> {
+async function runAndNote(schedule: ScheduleRow, dueAt: Date, urlsLater = false): Promise<number> {
   try {
-    return await run(schedule, dueAt)
+    return await run(schedule, dueAt, urlsLater)
   } catch (error) {
     if (error instanceof Failure) await note(schedule, { pipelineId: null, error: error.message })
     throw error
   }
 }
 
-async function run(schedule: ScheduleRow, dueAt: Date): Promise<number> {
+async function run(schedule: ScheduleRow, dueAt: Date, urlsLater: boolean): Promise<number> {
   const project = await projectOf(schedule)
   const variables = unseal(schedule.variables_encrypted)
-  const asked = { source: 'schedule', userId: schedule.user_id, variables } as const
+  const asked = { source: 'schedule', userId: schedule.user_id, variables, urlsLater } as const
   const { pipeline, plan, errors } = await planRequest(project, schedule.ref, asked)
   if (!plan) {
     // As with triggers, a broken CI file leaves a failed pipeline, which people see.

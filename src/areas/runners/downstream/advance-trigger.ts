@@ -10,6 +10,7 @@ import type { RunnerResult } from '../../../runner/job.js'
 import { measureTrace } from '../../../storage/measure.js'
 import { appendTrace, resetTrace } from '../../../storage/traces.js'
 import { finishTrigger } from '../../builds/claim.js'
+import { orInOtherJob } from '../../pipelines/planning/in-other-job.js'
 import { findDescribedBuild } from '../job-description.queries.js'
 import { type Launched, launch } from './launch.js'
 
@@ -21,21 +22,28 @@ interface TriggerRow {
   readonly awaited: number | null
   /** Null when the other project is gone. */
   readonly downstream_status: BuildStatus | null
+  /** 1 when its CI file has errors. */
+  readonly broken: number | null
 }
 
 /** Goes on with a running build that starts a pipeline. Another run of the same job changes nothing. */
-export async function advanceTrigger(buildId: number): Promise<void> {
+export async function advanceTrigger(buildId: number, { urlsLater = false } = {}): Promise<void> {
   const found = await findTrigger(buildId)
   const { trigger } = found ? (JSON.parse(found.plan) as Partial<PlannedBuild>) : {}
   if (!found || !trigger) return
-  if (found.downstream_id === null) return start(buildId, found)
+  if (found.downstream_id === null) return start(buildId, found, urlsLater)
+  // The process that made it was killed before it told so.
+  if (found.broken === 1) return finish(buildId, found, NOT_STARTED)
   if (found.awaited === 1 && found.downstream_status !== null && !isComplete(found.downstream_status)) return
   await finish(buildId, found, found.awaited === 1 ? resultOf(found.downstream_status) : { status: 'success' })
 }
 
+const NOT_STARTED: RunnerResult = { status: 'failed', reason: 'downstream_pipeline_creation_failed' }
+
 const findTrigger = (buildId: number) =>
   row<TriggerRow>(
-    `select b.pipeline_id, b.attempt, b.plan, d.pipeline_id as downstream_id, d.awaited, l.status as downstream_status
+    `select b.pipeline_id, b.attempt, b.plan, d.pipeline_id as downstream_id, d.awaited, l.status as downstream_status,
+       l.yaml_errors is not null as broken
      from builds b left join downstream_pipelines d on d.build_id = b.id left join pipelines l on l.id = d.pipeline_id
      where b.id = ? and b.status = 'running' and b.runner_id is null and b.token_hash is null`,
     [buildId]
@@ -47,20 +55,22 @@ function resultOf(status: BuildStatus | null): RunnerResult {
   return { status: 'failed', reason: 'downstream_pipeline_failed' }
 }
 
-async function start(buildId: number, found: TriggerRow): Promise<void> {
+async function start(buildId: number, found: TriggerRow, urlsLater: boolean): Promise<void> {
   const key = { build: buildId, attempt: found.attempt }
   const build = await findDescribedBuild(buildId)
   if (!build) return
   await resetTrace(key)
   try {
-    await tell(key, lineOf(await launch(build)))
+    const launched = await orInOtherJob(() => launch(build, urlsLater), build.project_id, { buildId })
+    if (!launched) return
+    await tell(key, lineOf(launched))
   } catch (error) {
     // Another run of this job has been faster.
     if (duplicateKey(error) === 'downstream_pipelines_build') return
     if (!(error instanceof Failure)) throw error
     const text = error instanceof Invalid ? Object.values(error.errors).flat().join('\n') : error.message
     await tell(key, `ERROR: no pipeline was started: ${text}`)
-    await finish(buildId, found, { status: 'failed', reason: 'downstream_pipeline_creation_failed' })
+    await finish(buildId, found, NOT_STARTED)
     return
   }
   // It may have ended already, or nobody waits for it.

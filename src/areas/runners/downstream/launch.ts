@@ -33,7 +33,7 @@ export interface Launched {
  * Makes the pipeline of a build, and notes that the build has started it. Throws a Failure when there is none to make. A
  * broken CI file leaves a failed pipeline. Fails with a duplicate key when the build has started one already.
  */
-export async function launch(build: DescribedBuild): Promise<Launched> {
+export async function launch(build: DescribedBuild, urlsLater = false): Promise<Launched> {
   const { trigger, variables, options } = JSON.parse(build.plan) as Pick<
     PlannedBuild,
     'trigger' | 'variables' | 'options'
@@ -45,10 +45,11 @@ export async function launch(build: DescribedBuild): Promise<Launched> {
   const actor = await actorFor(build)
   const { planned, project } =
     trigger.project === null
-      ? await planChild(build, trigger, { actor, given })
-      : await planOther(build, { ...trigger, project: trigger.project }, { actor, given, known })
+      ? await planChild(build, trigger, { actor, given, urlsLater })
+      : await planOther(build, { ...trigger, project: trigger.project }, { actor, given, known, urlsLater })
   const { pipeline, plan, errors } = planned
   const id = await transact(async () => {
+    await requireRunning(build)
     const made = plan ? await insertPlanned(pipeline, plan) : await insertBroken(pipeline, errors)
     if (made === null) throw new Invalid('trigger', 'the project is gone, or no job is left for the pipeline')
     const box = seal(given)
@@ -92,6 +93,16 @@ async function placeOf({ pipeline_id: upstream }: DescribedBuild): Promise<{ roo
   throw new Invalid('trigger', `pipeline ${place.root} has led to ${MOST_OF_ROOT} pipelines already: start fewer`)
 }
 
+/**
+ * A cancel of the upstream pipeline comes either before, and then nothing is started, or after, and then it finds what was
+ * started. Throws Invalid.
+ */
+async function requireRunning({ id, pipeline_id: pipelineId }: DescribedBuild): Promise<void> {
+  await row('select id from pipelines where id = ? for update', [pipelineId])
+  const running = await row("select id from builds where id = ? and status = 'running'", [id])
+  if (!running) throw new Invalid('trigger', 'the build was canceled')
+}
+
 async function actorFor({ user_id: userId }: DescribedBuild): Promise<Actor> {
   const user = userId === null ? null : await findSudoUser(String(userId))
   return user ? actorOf(user, 'private') : nobody
@@ -121,13 +132,17 @@ async function forwarded(
   ]
 }
 
-type Given = ReturnType<typeof checkVariables>
+interface Starting {
+  readonly actor: Actor
+  readonly given: ReturnType<typeof checkVariables>
+  readonly urlsLater: boolean
+}
 
 /** Throws NotFound and Forbidden: whoever may not know of a project learns nothing of it. */
 async function planOther(
   build: DescribedBuild,
   { project: written, branch }: { readonly project: string; readonly branch: string | null },
-  { actor, given, known }: { readonly actor: Actor; readonly given: Given; readonly known: readonly CiVariable[] }
+  { actor, given, known, urlsLater }: Starting & { readonly known: readonly CiVariable[] }
 ): Promise<{ planned: PlannedRequest; project: ProjectRow }> {
   const project = await findProject(expand(written, known), actor)
   if (!project || !canSee(project, actor)) throw new NotFound('Project')
@@ -135,14 +150,19 @@ async function planOther(
   if (!may(actor, 'pipeline.write', project)) throw new Forbidden('The user of the build may not start pipelines there')
   const ref = branch === null ? project.default_branch : expand(branch, known)
   if (ref === null) throw new Invalid('trigger', 'the project has no default branch')
-  const planned = await planRequest(project, ref, { source: 'pipeline', userId: build.user_id, variables: given })
+  const planned = await planRequest(project, ref, {
+    source: 'pipeline',
+    userId: build.user_id,
+    variables: given,
+    urlsLater
+  })
   return { planned, project }
 }
 
 async function planChild(
   build: DescribedBuild,
   { include }: CiTrigger,
-  { actor, given }: { readonly actor: Actor; readonly given: Given }
+  { actor, given, urlsLater }: Starting
 ): Promise<{ planned: PlannedRequest; project: ProjectRow }> {
   const project = await findProject(build.project_id, actor)
   if (!project?.builds_enabled || project.archived) throw new Forbidden('The project takes no builds')
@@ -154,7 +174,7 @@ async function planChild(
     ...{ projectId: project.id, refChangeId: null, ref, tag: build.tag === 1, commit, beforeSha, userId },
     source: 'parent_pipeline' as const
   }
-  const planning = { ...pipeline, repository, project, honourSkip: false, triggerVariables: listed(given) }
+  const planning = { ...pipeline, repository, project, honourSkip: false, triggerVariables: listed(given), urlsLater }
   // JSON is YAML.
   const { plan, errors } = await planFile(JSON.stringify({ include }), planning)
   if (plan?.kind === 'empty') throw new Invalid('trigger', 'no job is left for the pipeline')

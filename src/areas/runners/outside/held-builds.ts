@@ -1,8 +1,9 @@
 // Finds the build that a runner speaks of, and checks that it holds it.
 import { timingSafeEqual } from 'node:crypto'
 import type { BuildStatus } from '../../../ci/status.js'
-import { row } from '../../../db/sql.js'
+import { marks, padded, rows } from '../../../db/sql.js'
 import { Forbidden } from '../../../errors.js'
+import { sharing } from '../../../lib/sharing.js'
 import { tokenHash } from '../../../secrets.js'
 
 /** The answer to a runner that does not hold a build. `status` is that of a build that it held before. */
@@ -29,13 +30,17 @@ interface FoundBuild extends Omit<HeldBuild, 'token'> {
   readonly spent: Buffer | null
 }
 
-const find = (id: number) =>
-  row<FoundBuild>(
+/** Requests that come together, as those of many runners do, share one statement. */
+const find = sharing(async (ids: readonly number[]) => {
+  const known = padded(ids)
+  const found = await rows<FoundBuild>(
     `select b.id as buildId, b.pipeline_id as pipelineId, b.project_id as projectId, b.runner_id as runnerId, b.attempt,
        b.status, b.token_hash as token, b.spent_token_hash as spent, b.lease_until as leaseUntil
-     from builds b join projects p on p.id = b.project_id where b.id = ?`,
-    [id]
+     from builds b join projects p on p.id = b.project_id where b.id in (${marks(known)})`,
+    known
   )
+  return new Map(found.map(build => [build.buildId, build]))
+})
 
 /**
  * Returns the running build with this id and this token. Throws NotHeld: with the status of the build when its token was

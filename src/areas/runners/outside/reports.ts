@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { config } from '../../../config.js'
 import { BadRequest, TooLarge } from '../../../errors.js'
-import { storeReportedVariables } from '../../builds/reported-variables.js'
+import { receiveReport } from '../reported.js'
 import { type HeldBuild, NotHeld } from './held-builds.js'
 
 /** Bytes of a file with variables, packed or not: a report may have fewer (docs/ci-file.md). */
@@ -13,7 +13,7 @@ const MOST_BYTES = 65_536
 export async function receiveVariables(build: HeldBuild, stream: Readable, format: string): Promise<void> {
   const bytes = await readAll(stream)
   const text = format === 'gzip' ? await unpack(bytes) : bytes
-  if (!(await storeReportedVariables(build, text))) throw new NotHeld()
+  if (!(await receiveReport(build, text))) throw new NotHeld()
 }
 
 /** Nobody reads other reports. A build would fail if its runner could not deliver them. */

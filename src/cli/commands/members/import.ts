@@ -73,5 +73,9 @@ export default class MembersImport extends BaseCommand {
   }
 }
 
-const textOf = ({ line, path, user, attribute, error }: MemberRefusal) =>
-  `line ${line}: ${[path, user].filter(Boolean).join(' ')}${path || user ? ': ' : ''}${attribute ? `${attribute} ` : ''}${error}`
+function textOf({ line, path, user, attribute, error }: MemberRefusal): string {
+  const of = [path, user].filter(Boolean).join(' ')
+  // `no user is called "ghost"` is a sentence of its own; other errors say what is wrong with the attribute.
+  const text = attribute && !error.startsWith('no ') ? `${attribute} ${error}` : error
+  return `line ${line}: ${of}${of === '' ? '' : ': '}${text}`
+}

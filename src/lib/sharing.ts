@@ -1,0 +1,41 @@
+/** How many calls share one search at the most. */
+const MOST = 64
+
+interface Waiting<Found> {
+  readonly use: (found: Found | undefined) => void
+  readonly fail: (error: unknown) => void
+}
+
+/**
+ * Returns a function that finds one record. Calls that come before this process next looks for input share one `search`,
+ * which begins after all of them. So each sees what had changed when it was called.
+ */
+export function sharing<Key, Found>(
+  search: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Found>>
+): (key: Key) => Promise<Found | undefined> {
+  let waiting = new Map<Key, Waiting<Found>[]>()
+  const begin = () => {
+    const served = waiting
+    if (served.size === 0) return
+    waiting = new Map()
+    search([...served.keys()]).then(
+      found => {
+        for (const [key, calls] of served) for (const { use } of calls) use(found.get(key))
+      },
+      error => {
+        for (const calls of served.values()) for (const { fail } of calls) fail(error)
+      }
+    )
+  }
+  return key =>
+    new Promise((use, fail) => {
+      const calls = waiting.get(key)
+      if (calls) {
+        calls.push({ use, fail })
+        return
+      }
+      if (waiting.size === 0) setImmediate(begin)
+      waiting.set(key, [{ use, fail }])
+      if (waiting.size === MOST) begin()
+    })
+}
