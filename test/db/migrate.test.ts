@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { migrateDown, migrateUp, migrationStates, requireSchema, schemaIsCurrent } from '../../src/db/migrate.js'
 import { migrations } from '../../src/db/migrations/list.js'
+import { migrationNames } from '../../src/db/migrations/names.js'
 import { execute, marks, row, rows } from '../../src/db/sql.js'
 import { testDatabase } from '../helpers/database.js'
 
@@ -24,6 +25,7 @@ const down = () => migrateDown(names.length)
 
 t.test('names are unique and in order, and every table has a primary key', async t => {
   t.same(names, [...new Set(names)].sort())
+  t.same(migrationNames, names, 'each has the name of its file')
   const without = await rows(
     `select t.table_name from information_schema.tables t left join information_schema.table_constraints c
        on c.table_schema = t.table_schema and c.table_name = t.table_name and c.constraint_type = 'PRIMARY KEY'
