@@ -125,6 +125,14 @@ const DEPLOY_KEY: Membership = {
   values: (asker, before, after) => [asker, ...before, ...after]
 }
 
+/** The asker is the user `u` of the statement. */
+export const OF_USER: Membership = {
+  columns: withLevel(effectiveLevel('u.id')),
+  shown: SHOWN,
+  joins: joinsOf('u.id'),
+  values: (_, before, after) => [...before, ...after]
+}
+
 export const MEMBERSHIPS: readonly Membership[] = [NOBODY, USER, ADMINISTRATOR, DEPLOY_KEY]
 
 /** The cheapest of MEMBERSHIPS that has what `authorize` needs for this actor. */

@@ -1,6 +1,7 @@
 // Hot reads of projects. One statement reads everything that the access rules and git need, and most requests need no more; the
 // record of a project shows what takes as long again.
 import { type Actor, nobody } from '../../access/actor.js'
+import { PREFIXED_ACTOR_USER, type PrefixedActorUser, withoutPrefix } from '../../access/actor-user.js'
 import {
   type Fragment,
   HIGHEST,
@@ -9,6 +10,7 @@ import {
   type Membership,
   membershipOf,
   OF_PAGE,
+  OF_USER,
   openLevels,
   ownProjects,
   projectsOfMember,
@@ -19,6 +21,7 @@ import { countTotal, type Page, readingOf, window } from '../../db/paginate.js'
 import { marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { NoSuch } from '../../errors.js'
 import { visibilityOf } from '../../lib/levels.js'
+import { actorOfRow, TOKEN, type TokenRow, tokenValues } from '../credentials/credentials.js'
 import { projectOfOldPath } from '../paths/redirects.js'
 import type { ProjectListQuery } from './projects.schema.js'
 
@@ -156,6 +159,36 @@ async function find<T>({ byId, byPath }: Statements, text: string, actor: Actor)
   if (found) return found
   const moved = await projectOfOldPath(namespace, path)
   return moved === undefined ? undefined : read(statementOf(byId, actor, [moved]))
+}
+
+interface Asked<Row extends ProjectRow> {
+  readonly actor: Actor
+  readonly project: Row | undefined
+}
+
+const askedWith = (start: typeof select) =>
+  `${start(OF_USER, `${TOKEN.from} left join projects p on p.id = ?`, `, ${TOKEN.columns}, ${PREFIXED_ACTOR_USER}`)} where ${TOKEN.where}`
+const ASKED = askedWith(select)
+const ASKED_SHOWN = askedWith(selectShown)
+
+/**
+ * The actor of a private or personal access token, and a project by its id with the levels of that actor: with one statement,
+ * because most requests need both. Null when the token opens nothing.
+ */
+export const findAsked = (token: string, id: number): Promise<Asked<ProjectRow> | null> => asked(ASKED, token, id)
+
+/** The same, with what the record of the project shows. */
+export const findAskedShown = (token: string, id: number): Promise<Asked<ShownProjectRow> | null> =>
+  asked(ASKED_SHOWN, token, id)
+
+async function asked<Row extends ProjectRow>(sql: string, token: string, id: number): Promise<Asked<Row> | null> {
+  const found = await row<Omit<Row, 'id'> & { id: number | null } & TokenRow & PrefixedActorUser>(sql, [
+    id,
+    ...tokenValues(token)
+  ])
+  if (!found) return null
+  const project = found.id === null ? undefined : (found as unknown as Row)
+  return { actor: actorOfRow(found, withoutPrefix(found)), project }
 }
 
 /** The project that a sysadmin names by its id or path, also an old one. Throws NoSuch. */

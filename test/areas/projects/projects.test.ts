@@ -447,3 +447,24 @@ t.test('lists by name and by path ignore case', async t => {
   t.same(await list('name'), ['Alpha', 'beta', 'delta', 'Émile'])
   t.same(await list('path'), ['a-3', 'B-2', 'C-1', 'd-4'])
 })
+
+t.test('one statement reads who asks and the project, with the levels of who asks', async t => {
+  const app = await testApp(t)
+  const { make, as } = app
+  const [member, stranger, administrator] = [await make.user(), await make.user(), await make.user({ admin: true })]
+  const project = await make.project({ visibility_level: 0 })
+  await make.member(project, MASTER, member)
+  const path = `/projects/${project.id}`
+  t.equal(await countStatements(() => as(member).get(path)), 1)
+  const permissions = async (answer: ReturnType<typeof app.nobody.get>) =>
+    (await answer).json().permissions?.project_access?.access_level
+  t.equal(await permissions(as(member).get(path)), MASTER)
+  t.equal((await as(stranger).get(path)).statusCode, 404)
+  t.equal((await as(administrator).get('/projects/4000000000')).statusCode, 404)
+  t.equal(await permissions(as(administrator).get(path)), undefined, 'an administrator has no membership')
+  t.equal(await permissions(as(administrator).get(path, { sudo: member.id })), MASTER, 'by sudo those of the other')
+  t.equal((await as(administrator).get(path, { sudo: stranger.id })).statusCode, 404)
+  t.equal((await as({ ...member, privateToken: 'x'.repeat(20) }).get(path)).statusCode, 401)
+  await execute("update users set state = 'blocked' where id = ?", [member.id])
+  t.equal((await as(member).get(path)).statusCode, 401)
+})
