@@ -1,27 +1,40 @@
-// Runs test files, each in a process of its own, two at once; writes TAP. The program `tap` does the same with loaders for
-// coverage, mocks and TypeScript in each process, which nobody uses here: a second of processor time for every file.
+// Runs test files, two processes at once; writes TAP. The program `tap` does the same with loaders for coverage, mocks and
+// TypeScript in each process, which nobody uses here: a second of processor time for every file.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
 
-/** So many files of the access matrix share a process: they need no more than the application, which takes 2 s to start. */
-const TOGETHER = 6
+const AT_ONCE = 2
 
-t.jobs = 2
+const files = process.argv.slice(2)
+const shared = files.filter(mayShare)
+const folder = mkdtempSync(join(tmpdir(), 'gitstead-files-'))
+writeFileSync(join(folder, 'files.json'), JSON.stringify(shared))
+
+t.jobs = AT_ONCE
 t.setTimeout(0)
-for (const files of groupsOf(process.argv.slice(2))) {
-  const program = files.length === 1 ? files : ['dist/test/helpers/together.js', ...files]
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+for (const file of files.filter(file => !mayShare(file))) run(file, [file])
+// They come last, because they take one file after another from the same list: no processor waits for another one at the end.
+const processes = Array.from({ length: Math.min(AT_ONCE, shared.length) }, (_, at) =>
+  run(`files that share process ${at + 1}`, ['dist/test/helpers/together.js', folder])
+)
+await Promise.all(processes)
+for (const [at, file] of shared.entries()) {
+  if (!existsSync(join(folder, `${at}.ended`)))
+    t.fail(`${file} did not end: its process was killed, or stopped before it`)
+}
+
+function run(name, args) {
   // tap adds one of the loaders to NODE_OPTIONS.
-  t.spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', ...program], {
-    name: files.join(' '),
+  return t.spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', ...args], {
+    name,
     buffered: true
   })
 }
 
-function groupsOf(files) {
-  const isMatrix = file => file.endsWith('/access.test.js')
-  const matrices = files.filter(isMatrix)
-  const count = Math.ceil(matrices.length / TOGETHER)
-  // Neighbours are about as long: they go to different groups.
-  const groups = Array.from({ length: count }, (_, at) => matrices.filter((_, place) => place % count === at))
-  // They take a minute each, so they begin first.
-  return [...groups, ...files.filter(file => !isMatrix(file)).map(file => [file])]
+/** A file that imports tap itself wants a process of its own (test/helpers/tap.ts). */
+function mayShare(file) {
+  return !/from 'tap'/.test(readFileSync(file, 'utf8'))
 }

@@ -59,7 +59,8 @@ async function runTests() {
   for await (const line of createInterface(tests.stdout)) {
     output.write(`${line}\n`)
     lines.push(line)
-    if (/^(not )?ok /.test(line)) process.stdout.write(`${line}\n`)
+    // Files that share a process are one level deeper.
+    if (/^(not )?ok |^ {4}(not )?ok \d+ - dist\/test\//.test(line)) process.stdout.write(`${line}\n`)
   }
   const code = tests.exitCode ?? (await once(tests, 'exit'))[0]
   output.end()

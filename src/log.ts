@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { format } from 'node:util'
 import type { Logger } from 'pino'
 import { config } from './config.js'
+import { sourceStack } from './lib/source-stack.js'
 
 const SECRET = ['password', 'token', 'private_token', 'access_token', 'secret', 'authorization', 'cookie']
 const PATHS = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
@@ -57,7 +58,7 @@ export function logTo(stream: { write(line: string): void }): void {
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack } = error
-  return { name, message, code: (error as NodeJS.ErrnoException).code, stack }
+  return { name, message, code: (error as NodeJS.ErrnoException).code, stack: sourceStack(stack ?? '') }
 }
 
 /** Shows the home of this process to `ps`, which tells several appliances apart. */

@@ -2,8 +2,8 @@
 // An edge that is not written down here fails, and so does a line here that nothing needs any more.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import t from 'tap'
 import { root } from '../src/config.js'
+import t from './helpers/tap.js'
 
 /** The small files that every layer but `lib` may import. */
 const GROUND = ['lib', 'errors', 'config']
@@ -198,12 +198,16 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^ssh2$/, [/^areas\/users\/ssh-public-key$/, /^server\/ssh\//]],
   [/^nodemailer/, [/^mail\//]],
   [/^markdown-it$/, [/^text\/markdown$/]],
-  [/^prom-client$/, [/^server\/(appliance-)?metrics$/]]
+  [/^prom-client$/, [/^server\/(appliance-)?metrics$/]],
+  // Everybody else imports lib/type, which loads nothing.
+  [/^typebox$/, [/^lib\/type$/]]
 ]
 
 /** Files that start processes, with what they start. */
 const STARTERS: { readonly [file: string]: string } = {
   'git/run': 'git, and nobody else does',
+  'git/starter/starter': 'the small program that starts git for a large one',
+  'git/starter/program': 'git, for the large program',
   'runner/shell': 'the scripts of builds in their sandbox',
   'storage/sync': 'sync: a backup is on the disk before it is called finished',
   'runner/disk': 'counts the files of a build',
@@ -220,6 +224,7 @@ const ENVIRONMENT: { readonly [file: string]: string } = {
   'git/environment': 'PATH alone: git gets an environment of our making',
   'storage/s3': 'turns off a warning of the library about this version of Node.js',
   'runner/sandbox': 'PATH alone: where bubblewrap is found',
+  'cli/main': 'PATH alone: where Debian has mariadbd',
   'cli/appliance': 'hands its own environment on to its children',
   'cli/ssh-serve': 'what an OpenSSH server says of its client',
   'cli/dashboard/environment': 'NO_COLOR, TERM and GITSTEAD_TOKEN are no settings of the appliance',
@@ -448,6 +453,19 @@ t.test('SQL stands in areas, queue and db; models are not for the front doors', 
       .filter(({ name }) => name !== 'access/membership')
       .filter(({ layer, text }) => !['areas', 'queue', 'db'].includes(layer) && hasSql.test(text))
       .map(({ name }) => name),
+    []
+  )
+})
+
+t.test('what is remembered of rows is forgotten with the pool: forgetWithPool of db/connection.ts', async t => {
+  const forgetful = sources.filter(
+    ({ layer, text }) =>
+      ['areas', 'queue', 'db'].includes(layer) &&
+      /^const .*new LRUCache/m.test(text) &&
+      !text.includes('forgetWithPool')
+  )
+  t.same(
+    forgetful.map(({ name }) => name),
     []
   )
 })

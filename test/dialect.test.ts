@@ -2,8 +2,8 @@
 // fields readonly, constants of modules in UPPER_CASE. Biome holds the rest.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { root } from '../src/config.js'
+import t from './helpers/tap.js'
 
 /** Interfaces with fields or arrays that are written to after the record was made, each with its reason. */
 const WRITTEN: { readonly [place: string]: string } = {
@@ -20,6 +20,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'ci/pattern Search': 'the slots change with each step',
   'ci/pattern-syntax Cursor': 'moves through the text',
   'ci/resolve/include Pass': 'counts down with each file',
+  'ci/resolve/inputs Filling': 'counts down with each value that is filled in',
   'ci/resolve/merge MergeBudget': 'counts down with each value',
   'ci/rules/expression Cursor': 'moves through the text',
   'cli/api/fields Node': 'filled field by field',

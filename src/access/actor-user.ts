@@ -12,6 +12,27 @@ export interface ActorUserColumns {
 
 export const ACTOR_USER = 'u.id, u.username, u.name, u.email, u.admin, u.external'
 
+/** The same for a statement that has columns of these names already. */
+export interface PrefixedActorUser {
+  readonly actor_id: number
+  readonly actor_username: string
+  readonly actor_name: string
+  readonly actor_email: string
+  readonly actor_admin: number
+  readonly actor_external: number
+}
+
+export const PREFIXED_ACTOR_USER = ACTOR_USER.replaceAll(/u\.(\w+)/g, 'u.$1 as actor_$1')
+
+export const withoutPrefix = (row: PrefixedActorUser): ActorUserColumns => ({
+  id: row.actor_id,
+  username: row.actor_username,
+  name: row.actor_name,
+  email: row.actor_email,
+  admin: row.actor_admin,
+  external: row.actor_external
+})
+
 export const actorUserOf = ({ id, username, name, email, admin, external }: ActorUserColumns): ActorUser => ({
   id,
   username,

@@ -31,6 +31,8 @@ const effectiveLevel = (user: string) => `cast(nullif(greatest(coalesce(m.access
 export interface Membership {
   /** `access_level` is the effective level. `permissions` in the requirement shows the others. */
   readonly columns: string
+  /** More of them, behind those: what only the record of a project shows. */
+  readonly shown: string
   /** They come after `p` and add no rows. */
   readonly joins: string
   /** The values of a statement `select COLUMNS from (a part with `before`) JOINS (a part with `after`)`. */
@@ -45,11 +47,11 @@ const notified = (
   `if(${member} is null, null, (select s.level from notification_settings s
     where s.user_id = ${user} and s.source_type = '${type}' and s.source_id = ${source}))`
 
-const withLevel = (level: string) => `m.access_level as project_access_level,
-  ${notified('Project', { member: 'm.user_id', user: 'm.user_id', source: 'p.id' })} as project_notification_level,
-  g.access_level as group_access_level,
-  ${notified('Group', { member: 'g.user_id', user: 'g.user_id', source: 'p.namespace_id' })} as group_notification_level,
-  ${level} as access_level`
+const withLevel = (level: string) =>
+  `m.access_level as project_access_level, g.access_level as group_access_level, ${level} as access_level`
+const SHOWN = `${notified('Project', { member: 'm.user_id', user: 'm.user_id', source: 'p.id' })} as project_notification_level,
+  ${notified('Group', { member: 'g.user_id', user: 'g.user_id', source: 'p.namespace_id' })} as group_notification_level`
+const NOTHING_SHOWN = 'null as project_notification_level, null as group_notification_level'
 
 const joinsOf = (user: string) => `left join members m
     on m.source_type = 'project' and m.source_id = p.id and m.user_id = ${user} and ${lasts('m')}
@@ -92,14 +94,15 @@ export function membersOfProject(projectId: number): Fragment {
 }
 
 const NOBODY: Membership = {
-  columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
-    null as group_notification_level, null as access_level`,
+  columns: 'null as project_access_level, null as group_access_level, null as access_level',
+  shown: NOTHING_SHOWN,
   joins: '',
   values: (_, before, after) => [...before, ...after]
 }
 
 const USER: Membership = {
   columns: withLevel(effectiveLevel('?')),
+  shown: SHOWN,
   joins: JOINS,
   values: (asker, before, after) => [asker, ...before, asker, asker, ...after]
 }
@@ -107,18 +110,27 @@ const USER: Membership = {
 /** `levelIn` gives administrators the level of an owner, whatever the row says. */
 const ADMINISTRATOR: Membership = {
   columns: withLevel('null'),
+  shown: SHOWN,
   joins: JOINS,
   values: (asker, before, after) => [...before, asker, asker, ...after]
 }
 
 /** The asker is the fingerprint of a deploy key. Several records may have it, and the best one counts. */
 const DEPLOY_KEY: Membership = {
-  columns: `null as project_access_level, null as project_notification_level, null as group_access_level,
-    null as group_notification_level, cast((select max(if(k.can_push, ${DEVELOPER}, ${REPORTER})) from deploy_keys k
+  columns: `null as project_access_level, null as group_access_level, cast((select max(if(k.can_push, ${DEVELOPER}, ${REPORTER})) from deploy_keys k
       join deploy_key_projects l on l.deploy_key_id = k.id
       where k.fingerprint = ? and l.project_id = p.id) as unsigned) as access_level`,
+  shown: NOTHING_SHOWN,
   joins: '',
   values: (asker, before, after) => [asker, ...before, ...after]
+}
+
+/** The asker is the user `u` of the statement. */
+export const OF_USER: Membership = {
+  columns: withLevel(effectiveLevel('u.id')),
+  shown: SHOWN,
+  joins: joinsOf('u.id'),
+  values: (_, before, after) => [...before, ...after]
 }
 
 export const MEMBERSHIPS: readonly Membership[] = [NOBODY, USER, ADMINISTRATOR, DEPLOY_KEY]
@@ -165,8 +177,8 @@ export const HIGHEST = `cast(max(mine.level) as unsigned) as access_level,
 
 /** For a statement whose part `page` has the columns HIGHEST. */
 export const OF_PAGE: Membership = {
-  columns: `${['access_level', ...LEVELS].map(level => `page.${level}`).join(', ')},
-    ${notified('Project', { member: 'page.project_access_level', user: '?', source: 'p.id' })} as project_notification_level,
+  columns: ['access_level', ...LEVELS].map(level => `page.${level}`).join(', '),
+  shown: `${notified('Project', { member: 'page.project_access_level', user: '?', source: 'p.id' })} as project_notification_level,
     ${notified('Group', { member: 'page.group_access_level', user: '?', source: 'p.namespace_id' })} as group_notification_level`,
   joins: '',
   values: (asker, before, after) => [asker, asker, ...before, ...after]

@@ -1,25 +1,26 @@
 // Loads YAML 1.1 as plain values, from text that anybody may send. We do not use the parser's own `toJS`: its cost is
 // not bounded by the length of the text (aliases, merges), and its linear search for double keys takes minutes for a
 // mapping of 1 MiB.
-import {
-  Composer,
-  type Document,
-  type DocumentOptions,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
+import { createRequire } from 'node:module'
+import type {
+  Document,
+  DocumentOptions,
   LineCounter,
-  type ParsedNode,
-  type ParseOptions,
-  Parser,
+  ParsedNode,
+  ParseOptions,
   Scalar,
-  type ScalarTag,
-  type SchemaOptions,
-  type Tags,
-  type YAMLMap
+  ScalarTag,
+  SchemaOptions,
+  Tags,
+  YAMLMap
 } from 'yaml'
+
+// Loaded with the first text: its 72 files take as long as many requests, and 8 MB.
+let loaded: typeof import('yaml') | undefined
+function yaml(): typeof import('yaml') {
+  loaded ??= createRequire(import.meta.url)('yaml') as typeof import('yaml')
+  return loaded
+}
 
 /** A number keeps its text as written, so that `VERSION: 1.10` does not become 1.1. */
 export interface YamlNumber {
@@ -59,7 +60,7 @@ class Unreadable extends Error {
 /** Loads one YAML document. No text makes it throw; each error begins with `yaml`. */
 export function loadYaml(text: string): LoadedYaml {
   if (Buffer.byteLength(text) > TEXT_LIMIT) return refuse(`is larger than ${TEXT_LIMIT} bytes`)
-  const lines = new LineCounter()
+  const lines = new (yaml().LineCounter)()
   try {
     const document = compose(text, lines)
     const first = document.errors[0] ?? document.warnings[0]
@@ -92,9 +93,9 @@ function countStrays(before: number, lexeme: string): number {
 
 /** The document tree. We feed the parser step by step, to stop early: at a depth, at a size, and at the first error. */
 function compose(text: string, lines: LineCounter): Document.Parsed {
-  const parser = new Parser(lines.addNewLine)
+  const parser = new (yaml().Parser)(lines.addNewLine)
   lines.addNewLine(0)
-  const composer = new Composer(options)
+  const composer = new (yaml().Composer)(options)
   const documents: Document.Parsed[] = []
   const take = (tokens: Iterable<Parameters<typeof composer.next>[0]>) => {
     for (const token of tokens) {
@@ -105,7 +106,7 @@ function compose(text: string, lines: LineCounter): Document.Parsed {
   }
   let count = 0
   let strays = 0
-  for (const lexeme of new Lexer().lex(text)) {
+  for (const lexeme of new (yaml().Lexer)().lex(text)) {
     strays = countStrays(strays, lexeme)
     if (strays > 4) throw new Unreadable(`is not valid: stray \`${lexeme[0]}\``, parser.offset)
     if (++count > TOKEN_LIMIT) throw new Unreadable(`is too long: it has more than ${TOKEN_LIMIT} tokens`)
@@ -159,7 +160,7 @@ function spend(context: Context, weight: number): void {
 
 function convert(node: ParsedNode | null, context: Context): Yaml {
   if (node === null) return null
-  if (isAlias(node)) {
+  if (yaml().isAlias(node)) {
     const target = context.anchors.get(node.source)
     if (!target) throw new Unreadable(`has an alias of an unknown anchor: ${node.source.slice(0, 64)}`, node.range[0])
     spend(context, target.weight)
@@ -173,12 +174,12 @@ function convert(node: ParsedNode | null, context: Context): Yaml {
 }
 
 function convertContent(node: ParsedNode, context: Context): Yaml {
-  if (isScalar(node)) return scalar(node, context)
-  if (isSeq(node)) {
+  if (yaml().isScalar(node)) return scalar(node, context)
+  if (yaml().isSeq(node)) {
     const items = node.items.map(item => convert(item as ParsedNode | null, context))
     return node.tag === REFERENCE ? referenceOf(items, node.range[0]) : items
   }
-  if (isMap(node)) return mapping(node as YAMLMap<ParsedNode, ParsedNode | null>, context)
+  if (yaml().isMap(node)) return mapping(node as YAMLMap<ParsedNode, ParsedNode | null>, context)
   throw new Unreadable('contains an unknown kind of node')
 }
 
@@ -207,7 +208,7 @@ function mapping(node: YAMLMap<ParsedNode, ParsedNode | null>, context: Context)
   const merged: YamlMapping[] = []
   const seen = new Set<string>()
   for (const { key, value } of node.items) {
-    if (isScalar(key) && key.value === '<<' && key.type === Scalar.PLAIN) {
+    if (yaml().isScalar(key) && key.value === '<<' && key.type === yaml().Scalar.PLAIN) {
       merged.push(...mergeSources(convert(value, context), key.range[0]))
       continue
     }

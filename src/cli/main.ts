@@ -7,6 +7,10 @@ import { root } from '../config.js'
 
 const [first, ...rest] = process.argv.slice(2)
 
+// Debian has mariadbd in a folder to which the PATH of an ordinary user does not lead.
+const folders = (process.env.PATH ?? '').split(':')
+process.env.PATH = [...folders, ...['/usr/sbin', '/sbin'].filter(folder => !folders.includes(folder))].join(':')
+
 // A reader such as `head` may close the pipe early. It takes no more output, so we do not wait until all is written.
 const readerLeft = new Promise<void>(resolve => process.stdout.once('error', () => resolve()))
 const allWritten = () => Promise.race([flush(), readerLeft])

@@ -5,6 +5,10 @@ const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of lower-case letters, d
 
 const path = text(/^\//, 'the whole path of a file')
 
+/** Seconds: 23 days. A timer of Node.js takes a time of more than 24 days for a millisecond. */
+const LONGEST = 2_000_000
+const seconds = (least: number) => integer(least, LONGEST)
+
 /** An address, alone or behind a name. */
 const sender = text(
   /^([^\p{Cc}<>]*<[^\s\p{Cc}@<>,;"]+@[^\s\p{Cc}@<>,;"]+>|[^\s\p{Cc}@<>,;"]+@[^\s\p{Cc}@<>,;"]+)$/u,
@@ -16,7 +20,7 @@ export const SETTINGS = {
   port: integer(0, 65535),
   trusted_proxies: listOf(text()),
   url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
-  http: { requests_per_address: integer(1), body_timeout: integer(1), body_memory: integer(2_097_152) },
+  http: { requests_per_address: integer(1), body_timeout: seconds(1), body_memory: integer(2_097_152) },
   ssh: {
     enabled: flag,
     host: nullOr(text(/^\S+$/, 'an address')),
@@ -26,8 +30,8 @@ export const SETTINGS = {
     max_connections: integer(1),
     connections_per_address: integer(1),
     commands_per_client: integer(1),
-    login_timeout: integer(1),
-    idle_timeout: integer(1)
+    login_timeout: seconds(1),
+    idle_timeout: seconds(1)
   },
   log: {
     level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
@@ -38,15 +42,15 @@ export const SETTINGS = {
     url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')),
     pool: integer(1),
     cache: nullOr(integer(8_388_608)),
-    timeout: number(0.5),
-    long_timeout: number(1)
+    timeout: number(0.5, LONGEST),
+    long_timeout: number(1, LONGEST)
   },
   repositories: { storages: listOf(name, 1) },
   git: {
     max_processes: integer(1),
     max_processes_per_repository: integer(1),
     max_waiting: integer(0),
-    timeout: integer(1),
+    timeout: seconds(1),
     memory_limit: integer(134_217_728),
     memory: integer(0),
     processor_limit: integer(1),
@@ -55,7 +59,7 @@ export const SETTINGS = {
     max_push_size: integer(1),
     max_push_objects: integer(1),
     max_fetch_request: integer(65_536),
-    stall: integer(1),
+    stall: seconds(1),
     max_spooled: integer(0),
     answer_cache: integer(0),
     archive_cache: integer(0),
@@ -70,8 +74,8 @@ export const SETTINGS = {
       maintenance: integer(0),
       imports: integer(0)
     },
-    poll_interval: number(0.05),
-    lease: integer(3)
+    poll_interval: number(0.05, LONGEST),
+    lease: seconds(3)
   },
   runner: {
     executor: oneOf(['sandbox', 'docker']),
@@ -94,16 +98,16 @@ export const SETTINGS = {
         'unix:///PATH of a socket, or tcp://HOST:PORT of an engine with TLS'
       ),
       tls: { ca: nullOr(path), cert: nullOr(path), key: nullOr(path) },
-      timeout: integer(1),
+      timeout: seconds(1),
       image: text(/^[\w.:/@-]+$/, 'the name of an image such as debian:12'),
       allowed_images: listOf(text(/^[\w.:/@*?-]+$/, 'a pattern such as ruby:* or registry.example.org/**')),
       pull: oneOf(['always', 'if-not-present', 'never']),
-      pull_timeout: integer(1),
+      pull_timeout: seconds(1),
       cpus: number(0),
       disk_quota: flag,
       max_services: integer(0, 20),
       service_memory_limit: integer(16_777_216),
-      service_timeout: integer(0)
+      service_timeout: seconds(0)
     }
   },
   artifacts: {
@@ -116,11 +120,11 @@ export const SETTINGS = {
       prefix: text(/^([\w.-]+\/)*$/, 'empty, or names that each end with /'),
       access_key_id: nullOr(text()),
       secret_access_key: nullOr(text()),
-      timeout: integer(1)
+      timeout: seconds(1)
     }
   },
-  hooks: { allow: listOf(text()), timeout: integer(1), response_limit: integer(0) },
-  imports: { max_size: integer(1), max_objects: integer(1), timeout: integer(1) },
+  hooks: { allow: listOf(text()), timeout: seconds(1), response_limit: integer(0) },
+  imports: { max_size: integer(1), max_objects: integer(1), timeout: seconds(1) },
   uploads: { max_files: integer(0), max_size: integer(0) },
   mail: {
     transport: oneOf(['file', 'smtp', 'sendmail']),
@@ -134,8 +138,8 @@ export const SETTINGS = {
       verify_tls: flag,
       user: text(/^\P{Cc}*$/u, 'text on one line'),
       password: text(/^\P{Cc}*$/u, 'text on one line'),
-      timeout: integer(1),
-      send_timeout: integer(1)
+      timeout: seconds(1),
+      send_timeout: seconds(1)
     },
     sendmail: { path: text(/^\//, 'the whole path of a program') },
     file: { max_files: integer(1), max_age: integer(1) }

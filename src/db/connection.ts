@@ -65,6 +65,13 @@ export function withPool(companion: Companion): void {
   if (current) companion.open()
 }
 
+/**
+ * Calls `forget` when the pool closes. For what this process remembers of rows: the next pool may lead to another database, whose
+ * ids belong to other rows.
+ */
+export const forgetWithPool = (forget: () => void): void =>
+  withPool({ open: () => undefined, close: async () => forget() })
+
 function open(): Pool {
   const made = mysql.createPool({
     ...address(),

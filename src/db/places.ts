@@ -1,7 +1,9 @@
 // Places in long lists: which row has how many rows before it. The database can only count up to a page that lies far from
 // both ends of its list: 90 ms for the middle of a million. Whoever has read such a page knows the places of its rows, and a
 // page near a known place begins there. Places live in the memory of this process, and only as long as they are right.
+
 import { LRUCache } from 'lru-cache'
+import { forgetWithPool } from './connection.js'
 import type { Value } from './sql.js'
 import { lastChange } from './totals.js'
 import { afterCommit } from './transact.js'
@@ -37,6 +39,7 @@ const OTHER_MS = 5000
 const SETTLED_MS = 300_000
 
 const lists = new LRUCache<string, Places>({ max: LISTS })
+forgetWithPool(() => lists.clear())
 
 /** The known places of a list, in the order of their ranks. */
 export class Places {

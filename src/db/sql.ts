@@ -35,6 +35,15 @@ export async function execute(sql: string, values: readonly Value[] = []): Promi
   return done
 }
 
+/**
+ * Returns the ids of the rows of one INSERT, whose first one is in its answer. They follow each other, but by steps on the
+ * servers of a cluster. Call it in the transaction of the insert.
+ */
+export async function insertedIds(first: number, count: number): Promise<number[]> {
+  const found = count > 1 ? await row<{ step: number }>('select @@auto_increment_increment as step') : undefined
+  return Array.from({ length: count }, (_, at) => first + at * (found?.step ?? 1))
+}
+
 const BATCH = 1000
 /** A connection that the server has closed shows it at once. */
 const SOON_MS = 500

@@ -1,9 +1,11 @@
 // Lists the refs of a repository as git advertises them, without a process. Folders and packed-refs that have not changed
 // since the last look are not read again: git replaces files by renaming, which changes the time of their folder.
-import type { BigIntStats } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { type BigIntStats, readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import { mapBounded } from '../lib/bounded.js'
+import { aboutFile, isMissing } from './about-file.js'
 import { isHidden } from './hidden-refs.js'
 import { readTag } from './objects.js'
 import { objectInfo } from './reader.js'
@@ -52,6 +54,8 @@ class Unusual extends Error {}
 /** The coarsest clock of a file system in use, in nanoseconds. */
 const SETTLED_AFTER = 2_000_000_000n
 const AT_ONCE = 64
+/** Files that are read at once, as other requests wait: by way of another thread each takes ten times as long. */
+const FEW = 100
 /** Refs of all repositories together; each takes about 300 bytes. */
 const MOST_REFS = 200_000
 /** Bytes of packed-refs, about 400,000 refs: this process would be busy with more of them for too long. */
@@ -70,7 +74,7 @@ const NOTHING: Known = {
 export async function listEveryRef(repository: string): Promise<RefList | null> {
   try {
     // Loose refs before packed refs. Git writes them in the other order, so that no ref is missing in both places.
-    const head = (await readFile(join(repository, 'HEAD'), 'latin1')).trim()
+    const head = readFileSync(join(repository, 'HEAD'), 'latin1').trim()
     const before = known.get(repository) ?? NOTHING
     const folders = new Map<string, Folder>()
     await lookInto(repository, 'refs', before.folders, folders)
@@ -88,8 +92,6 @@ export function forgetRefs(repository: string): void {
   known.delete(repository)
 }
 
-const isMissing = (error: unknown) => ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
-
 const stampOf = ({ ino, mtimeNs, ctimeNs, size }: BigIntStats) => `${ino} ${mtimeNs} ${ctimeNs} ${size}`
 const isSettled = ({ ctimeNs }: BigIntStats) => BigInt(Date.now()) * 1_000_000n - ctimeNs > SETTLED_AFTER
 
@@ -100,7 +102,7 @@ async function lookInto(
   found: Map<string, Folder>
 ): Promise<void> {
   const path = join(repository, folder)
-  const about = await stat(path, { bigint: true }).catch(ignoreMissing)
+  const about = aboutFile(path)
   if (!about) return
   const last = before.get(folder)
   const now = last?.settled && last.stamp === stampOf(about) ? last : await readFolder(path, about)
@@ -120,19 +122,27 @@ async function readFolder(path: string, about: BigIntStats): Promise<Folder> {
     else if (entry.isFile()) names.push(entry.name)
     else throw new Unusual()
   }
-  for (let at = 0; at < names.length; at += AT_ONCE) {
-    const part = names.slice(at, at + AT_ONCE)
-    await Promise.all(
-      part.map(async name => {
-        const text = await readFile(join(path, name), 'latin1').catch(ignoreMissing)
-        if (text === undefined) return // deleted, or packed: then packed-refs has it
-        const id = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]
-        if (!id) throw new Unusual()
-        files.set(name, id)
-      })
+  const take = (name: string, text: string | undefined) => {
+    if (text === undefined) return // deleted, or packed: then packed-refs has it
+    const id = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]
+    if (!id) throw new Unusual()
+    files.set(name, id)
+  }
+  if (names.length <= FEW) for (const name of names) take(name, readNow(join(path, name)))
+  else {
+    await mapBounded(names, AT_ONCE, async name =>
+      take(name, await readFile(join(path, name), 'latin1').catch(ignoreMissing))
     )
   }
   return { stamp: stampOf(about), settled: isSettled(about), files, folders }
+}
+
+function readNow(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch (error) {
+    return ignoreMissing(error)
+  }
 }
 
 function ignoreMissing(error: unknown): undefined {
@@ -142,7 +152,7 @@ function ignoreMissing(error: unknown): undefined {
 
 async function readPacked(repository: string, last: Packed): Promise<Packed> {
   const path = join(repository, 'packed-refs')
-  const about = await stat(path, { bigint: true }).catch(ignoreMissing)
+  const about = aboutFile(path)
   if (!about) return { stamp: 'none', settled: true, refs: new Map() }
   const stamp = stampOf(about)
   if (last.settled && last.stamp === stamp) return last

@@ -181,7 +181,7 @@ for child in $(cat "/proc/$2/task/$2/children"); do prlimit --cpu="$1": --pid "$
 async function limitRunning(pid: number | undefined, seconds: number): Promise<void> {
   if (pid === undefined) return
   const args = ['-c', LIMIT_RUNNING, 'sh', String(seconds), String(pid)]
-  const child = await startProgram('/bin/sh', args, { cwd: '/', env: { PATH: process.env.PATH ?? '/usr/bin:/bin' } })
+  const child = await startProgram('/bin/sh', args, { cwd: '/', env: gitEnvironment() })
   child.stdout.resume()
   child.stderr.resume()
   // It fails when they have ended meanwhile.

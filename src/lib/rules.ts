@@ -29,9 +29,12 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
     value => Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum
   )
 
-/** A number that is at least `minimum`. */
-export const number = (minimum: number) =>
-  rule<number>(`a number from ${minimum}`, value => typeof value === 'number' && value >= minimum)
+/** A number between the two bounds, both included. */
+export const number = (minimum: number, maximum = Number.MAX_VALUE) =>
+  rule<number>(
+    maximum === Number.MAX_VALUE ? `a number from ${minimum}` : `a number from ${minimum} to ${maximum}`,
+    value => typeof value === 'number' && value >= minimum && value <= maximum
+  )
 
 /** True or false. */
 export const flag = rule<boolean>('true or false', value => typeof value === 'boolean')

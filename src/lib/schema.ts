@@ -1,6 +1,6 @@
 // Small additions to TypeBox that several schemas share. Every value says what it means: the OpenAPI document shows it. A
 // schema with a title is a component of the document, and a class of that name in generated clients.
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from './type.js'
 
 /**
  * A value or null. It uses `nullable` instead of a union, because the serialiser tries the branches of a union one by

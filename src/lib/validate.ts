@@ -1,8 +1,11 @@
 // Checks values against a schema. It returns the parts of a problem; the server and the CLI turn them into sentences.
-import { Ajv, type ErrorObject } from 'ajv'
+import { createRequire } from 'node:module'
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import { coerce, type InputSchema } from './coerce.js'
 
-const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
+// Loaded, and each schema compiled, when the first value is checked: most processes check few.
+const load = () => createRequire(import.meta.url)('ajv') as typeof import('ajv')
+let ajv: Ajv | undefined
 
 export interface Wrong {
   /** Required attributes that are missing. */
@@ -19,8 +22,10 @@ export type Validated = { readonly value: unknown; readonly wrong?: undefined } 
 
 /** Returns a check against `schema`. The check first converts values to the types of the schema, unless `exact`. */
 export function validator(schema: InputSchema, { exact = false } = {}): (input: unknown) => Validated {
-  const validate = ajv.compile(schema as object)
+  let validate: ValidateFunction | undefined
   return input => {
+    ajv ??= new (load().Ajv)({ strict: false, allErrors: true, validateFormats: false })
+    validate ??= ajv.compile(schema as object)
     const value = exact ? input : coerce(input, schema)
     return validate(value) ? { value } : { wrong: describe(validate.errors ?? []) }
   }

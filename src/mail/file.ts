@@ -1,8 +1,9 @@
 // Mails as files in HOME/mail, where nothing else is configured: a sysadmin can look at them, and nobody gets them.
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createTransport, type SendMailOptions } from 'nodemailer'
+import type { SendMailOptions } from 'nodemailer'
 import { config } from '../config.js'
+import { nodemailer } from './nodemailer.js'
 
 const NAME = /\.eml$/
 /** How many files this process writes before it removes old ones. The task old_mail_files does so, too. */
@@ -13,7 +14,7 @@ let written = 0
 
 /** Writes a mail. A second try of the same mail has the same name, and so the same file. Returns the path. */
 export async function keepMail(message: SendMailOptions, name: string): Promise<string> {
-  const stream = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
+  const stream = nodemailer().createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
   const { message: bytes } = await stream.sendMail(message)
   await mkdir(folder(), { recursive: true, mode: 0o700 })
   const path = join(folder(), `${name}.eml`)

@@ -1,8 +1,9 @@
 // Mails by the program sendmail, which most servers of mail have. The library would wait for it without a limit.
 import { spawn } from 'node:child_process'
-import { createTransport, type SendMailOptions } from 'nodemailer'
+import type { SendMailOptions } from 'nodemailer'
 import { config } from '../config.js'
 import { type FaultKind, MailFault } from './faults.js'
+import { nodemailer } from './nodemailer.js'
 
 /** Characters of what the program says that are kept. */
 const LONGEST_WORDS = 1000
@@ -17,7 +18,7 @@ export async function sendByProgram(message: SendMailOptions, signal: AbortSigna
   // Both stand in the place of options, and some programs know no `--`.
   if ([from, ...to].some(address => address.startsWith('-')))
     throw new MailFault('refused', 'sendmail would take the address for an option')
-  const stream = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
+  const stream = nodemailer().createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
   const { message: bytes } = await stream.sendMail(message)
   const { path } = config().mail.sendmail
   const { code, words } = await run(path, ['-i', '-f', from, ...to], bytes as Buffer, signal)

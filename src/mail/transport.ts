@@ -1,9 +1,10 @@
 // Hands mails to the server, to sendmail, or to files. One connection for each process, and one mail at a time: that is the
 // pace of the server, and a process that is killed leaves only one mail of which nobody knows whether it was taken.
-import { createTransport, type SendMailOptions, type Transporter } from 'nodemailer'
+import type { SendMailOptions, Transporter } from 'nodemailer'
 import { type Config, config } from '../config.js'
 import { faultOf, MailFault } from './faults.js'
 import { keepMail } from './file.js'
+import { nodemailer } from './nodemailer.js'
 import { sendByProgram } from './sendmail.js'
 
 /** Milliseconds after which an idle connection is closed: mails often come in bursts. */
@@ -44,7 +45,7 @@ export type Say = (line: string) => void
  * there is one. `say` gets each line. Throws MailFault.
  */
 export async function converse(message: SendMailOptions | null, say: Say = () => undefined): Promise<void> {
-  const trial = createTransport({ ...smtpOptions(), logger: tellTo(say), transactionLog: true })
+  const trial = nodemailer().createTransport({ ...smtpOptions(), logger: tellTo(say), transactionLog: true })
   let limit: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     limit = setTimeout(
@@ -81,7 +82,7 @@ export function closeMail(): void {
 function transporter(): Transporter {
   if (open?.of === config()) return open.transporter
   closeMail()
-  const made = createTransport({
+  const made = nodemailer().createTransport({
     ...smtpOptions(),
     pool: true,
     maxConnections: 1,

@@ -1,7 +1,9 @@
 // Takes jobs and gives them back. Every write after the claim names the process that claimed. So a process that lost
 // its lease can no longer change anything.
+
 import { execute, marks, padded, row, rows } from '../db/sql.js'
 import { transact } from '../db/transact.js'
+import { sourceStack } from '../lib/source-stack.js'
 import { forgetFailures, noteFailures } from './failures.js'
 import { backOff, type JobName, jobs, LANED_QUEUES, type Queue } from './jobs.js'
 import { PlannedRetry } from './planned-retry.js'
@@ -215,6 +217,6 @@ export async function promoteJobs(now = new Date()): Promise<number> {
 
 function errorText(error: unknown): string {
   if (error instanceof PlannedRetry) return error.message.slice(0, 8000)
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  const text = error instanceof Error ? sourceStack(error.stack ?? error.message) : String(error)
   return text.slice(0, 8000)
 }

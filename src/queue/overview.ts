@@ -1,4 +1,5 @@
 // The figures that the dashboard shows, read with a fixed number of statements that stay fast with 100k jobs.
+import { forgetWithPool } from '../db/connection.js'
 import { row, rows } from '../db/sql.js'
 import { pausedQueues } from './administer.js'
 import { queueMinutes, ratesOf } from './history.js'
@@ -109,6 +110,10 @@ const SHARE = 50
 const MANY = 10_000
 let counted: { counts: Map<string, Counts>; until: number } | undefined
 let counting: Promise<Map<string, Counts>> | undefined
+
+forgetWithPool(() => {
+  counted = undefined
+})
 
 /** Returns the counts of jobs by queue. With many jobs they may be a little old. */
 export async function jobCounts(): Promise<Map<string, Counts>> {

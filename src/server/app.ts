@@ -14,12 +14,13 @@ import { authenticate, authenticateByBody } from './plugins/authenticate.js'
 import { BODY_LIMIT, boundRequests, CHECK_MS, endBadConnection, HEADERS_MS } from './plugins/bounds.js'
 import { compressAnswers } from './plugins/compress.js'
 import { answerBadUrl, answerErrors } from './plugins/errors.js'
-import { readInput } from './plugins/input.js'
+import { compileInput, readInput } from './plugins/input.js'
 import { refuseWrites } from './plugins/maintenance-mode.js'
 import { rememberPaths } from './plugins/methods.js'
 import { documentApi } from './plugins/openapi.js'
 import { answerPages } from './plugins/paging.js'
 import { logRequests, requestId } from './plugins/request-log.js'
+import { lateCompilers } from './plugins/serializers.js'
 import { answerVersions } from './plugins/versions.js'
 import { apiRoutes, fileRoutes, runnerProtocolRoutes } from './routes.js'
 import { applicationPages } from './web/applications.js'
@@ -52,6 +53,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     // One logger for all requests: a child logger for each request took as long as finding its route.
     childLoggerFactory: logger => logger,
     genReqId: requestId,
+    schemaController: lateCompilers(compileInput),
     forceCloseConnections: 'idle',
     // The server still answers requests that arrive while it stops, with our own bodies: the database stops after the
     // server.

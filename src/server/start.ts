@@ -6,9 +6,8 @@ import { config, servesAt } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
 import { Misconfigured } from '../errors.js'
-import { closeGitProcesses } from '../git/processes.js'
-import { closeStarter, startBySmallProgram } from '../git/starter/starter.js'
-import { prepareHome } from '../home.js'
+import { closeGitProcesses, startBySmallProgram } from '../git/processes.js'
+import { prepareHome, socketPath } from '../home.js'
 import { listenProblem, patiently } from '../listening.js'
 import { log } from '../log.js'
 import { closeWake } from '../queue/wake.js'
@@ -29,7 +28,11 @@ export interface Server {
 /** Starts listening. Throws Misconfigured when the port is in use or this user may not open it. */
 export async function startServer(): Promise<Server> {
   prepareHome()
-  startBySmallProgram()
+  startBySmallProgram({
+    socket: socketPath(`start-${process.pid}.sock`),
+    onFailure: error =>
+      log().warn({ error: error.message }, 'the small program that starts git failed, and git is started without it')
+  })
   allowedRanges()
   await requireSchema()
   const app = await buildApp()
@@ -65,7 +68,6 @@ export async function startServer(): Promise<Server> {
       forgetAddress()
       closeWake()
       await closeGitProcesses()
-      closeStarter()
       await closeDatabase()
     }
   }

@@ -4,6 +4,15 @@ import { parseText } from './references.js'
 /** Returns the names of users and groups in a text, without the `@`. One without this sign is not parsed. */
 export const mentionsOf = (text: string): readonly string[] => (text.includes('@') ? parseText(text, '').mentions : [])
 
+/** A sign of a name or a reference: by itself, as an entity of HTML, or in an address. */
+const SIGN = /[@#!&]|:\/\//
+/** Characters. */
+const SHORT = 16_384
+
+/** Whether texts are short, name nobody and refer to no issue or merge request. It parses nothing: most texts are. */
+export const isPlain = (...texts: readonly (string | null | undefined)[]): boolean =>
+  texts.every(text => !text || (text.length <= SHORT && !SIGN.test(text)))
+
 /** Returns the names that a text has and that its earlier version did not have. */
 export function addedMentions(before: string, after: string): readonly string[] {
   const names = mentionsOf(after)

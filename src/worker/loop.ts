@@ -23,9 +23,9 @@ export interface LaneOptions {
   readonly share: number
   /**
    * Milliseconds. A job that takes longer gives its slot to others: it waits for somebody who may never answer. Until it
-   * ends, its lane gets no other slot.
+   * ends, its lane gets no other slot. Null: no job does, however long it takes.
    */
-  readonly slowAfter: number
+  readonly slowAfter: number | null
   /** Maximum number of jobs that have given up their slots. */
   readonly mostSlow: number
   /** Whether the last job of the lane found its target dead. Such a lane gets one slot. */
@@ -215,7 +215,8 @@ export class Loop {
     const controller = new AbortController()
     this.running.set(job.id, { controller, lane: job.lane })
     this.lastLane = job.lane
-    const slow = this.options.lanes && setTimeout(() => this.giveUpSlot(job.id), this.options.lanes.slowAfter)
+    const slowAfter = this.options.lanes?.slowAfter ?? null
+    const slow = slowAfter === null ? undefined : setTimeout(() => this.giveUpSlot(job.id), slowAfter)
     const started = performance.now()
     const company = this.alone ? setTimeout(() => this.endAlone(), ALONE_MS) : undefined
     try {

@@ -10,9 +10,8 @@ import { addMissingWakeUps } from '../areas/runners/wake-ups.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
-import { closeGitProcesses } from '../git/processes.js'
-import { closeStarter, startBySmallProgram } from '../git/starter/starter.js'
-import { prepareHome } from '../home.js'
+import { closeGitProcesses, startBySmallProgram } from '../git/processes.js'
+import { prepareHome, socketPath } from '../home.js'
 import { log } from '../log.js'
 import { closeMail } from '../mail/transport.js'
 import { promoteJobs } from '../queue/claim.js'
@@ -44,7 +43,11 @@ export interface Worker {
 /** Starts a worker. Throws Misconfigured when builds cannot run with this configuration. */
 export async function startWorker(): Promise<Worker> {
   prepareHome()
-  startBySmallProgram()
+  startBySmallProgram({
+    socket: socketPath(`start-${process.pid}.sock`),
+    onFailure: error =>
+      log().warn({ error: error.message }, 'the small program that starts git failed, and git is started without it')
+  })
   await requireSchema()
   await reapProcesses()
   const queues = QUEUES.filter(queue => config().queue.concurrency[queue] > 0)
@@ -105,7 +108,6 @@ export async function startWorker(): Promise<Worker> {
       closeMail()
       closeWake()
       await closeGitProcesses()
-      closeStarter()
       await closeDatabase()
     }
   }

@@ -1,12 +1,13 @@
 // When a part of a project is switched off, its routes answer 403, 404 or an empty list, as their actions say. The
 // appliance itself has only routes that answer 403 so far, so the test adds the others.
-import t from 'tap'
+
 import { type Action, abilities } from '../../src/access/abilities.js'
 import { execute } from '../../src/db/sql.js'
 import { GUEST } from '../../src/lib/levels.js'
 import { buildApp } from '../../src/server/app.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const OUTCOMES = { forbidden: 403, missing: 404, empty: 200 } as const
 

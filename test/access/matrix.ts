@@ -1,8 +1,8 @@
 // Calls every route of some resources as every actor, on every kind of project or group, and compares the answers.
 import type { InjectOptions } from 'fastify'
-import t, { type Test } from 'tap'
 import { rows } from '../../src/db/sql.js'
 import type { TestGroup, TestProject } from '../helpers/factory.js'
+import t, { type Test } from '../helpers/tap.js'
 import { ACTORS, type ActorName, INDIRECT, type IndirectName, type Statuses } from './actors.js'
 import { AUDITED, isWrite } from './audited.js'
 import { GROUPS, type GroupKind, PROJECTS, type ProjectKind } from './expectations.js'

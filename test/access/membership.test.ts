@@ -1,5 +1,5 @@
 // The effective level ("Permissions"): direct, by the group, by a share. Expired memberships and shares do not count.
-import t from 'tap'
+
 import { levelIn } from '../../src/access/authorize.js'
 import { findGroup } from '../../src/areas/groups/groups.queries.js'
 import { findProject, listProjects } from '../../src/areas/projects/projects.queries.js'
@@ -8,6 +8,7 @@ import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../src/lib/levels.
 import { testDatabase } from '../helpers/database.js'
 import { actorOf, factory, type TestGroup, type TestProject, type TestUser } from '../helpers/factory.js'
 import { countStatements } from '../helpers/statements.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 

@@ -1,11 +1,12 @@
 // Rules about one record, with actions that the test adds to the table: for the record's own users, members of its
 // project with at least some level, and administrators.
-import t from 'tap'
+
 import { type ActionOn, abilities } from '../../src/access/abilities.js'
 import { type Actor, actorOf, nobody } from '../../src/access/actor.js'
 import type { ProjectAccess } from '../../src/access/authorize.js'
 import { authorizeRecord } from '../../src/access/records.js'
 import { MASTER, REPORTER } from '../../src/lib/levels.js'
+import t from '../helpers/tap.js'
 
 const someone = (id: number, admin = false): Actor =>
   actorOf({ id, username: `u${id}`, name: '', email: '', admin, external: false }, 'private')

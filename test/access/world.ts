@@ -1,10 +1,11 @@
 // The actors, projects and groups of the matrix. Each test file that needs them makes them once.
-import t from 'tap'
+
 import { createToken } from '../../src/areas/credentials/tokens.js'
 import { execute, row } from '../../src/db/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../src/lib/levels.js'
 import { type TestApp, testApp } from '../helpers/app.js'
 import { someOrigin, type TestGroup, type TestProject, type TestUser } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 import type { ActorName, IndirectName } from './actors.js'
 import type { GroupKind, ProjectKind } from './expectations.js'
 

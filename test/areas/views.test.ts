@@ -3,8 +3,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Fastify from 'fastify'
-import t from 'tap'
-import { type TSchema, Type } from 'typebox'
 import { actorOf, nobody } from '../../src/access/actor.js'
 import * as audit from '../../src/areas/audit/audit.view.js'
 import type { BoardListRow } from '../../src/areas/boards/boards.queries.js'
@@ -68,7 +66,7 @@ import type { ShareLink } from '../../src/areas/project-groups/shares.js'
 import * as shares from '../../src/areas/project-groups/shares.view.js'
 import type { ForkLink } from '../../src/areas/projects/fork-links.js'
 import { NOTHING_READ } from '../../src/areas/projects/project-readings.js'
-import type { ProjectRow } from '../../src/areas/projects/projects.queries.js'
+import type { ShownProjectRow } from '../../src/areas/projects/projects.queries.js'
 import * as projects from '../../src/areas/projects/projects.view.js'
 import * as branches from '../../src/areas/refs/branches.view.js'
 import * as refCommit from '../../src/areas/refs/ref-commit.view.js'
@@ -106,8 +104,10 @@ import type { Contributor } from '../../src/git/contributors.js'
 import { parseCommit } from '../../src/git/parse.js'
 import type { Patch } from '../../src/git/patches.js'
 import { parseTree } from '../../src/git/tree-object.js'
+import { type TSchema, Type } from '../../src/lib/type.js'
 import type { QueuesOverview } from '../../src/queue/overview.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 
@@ -255,7 +255,7 @@ const deployment = {
   user_state: TEXT
 } as unknown as Columns<DeploymentRow>
 
-const project: Columns<ProjectRow> = {
+const project: Columns<ShownProjectRow> = {
   id: ID,
   name: TEXT,
   path: TEXT,
@@ -956,12 +956,12 @@ const specimens: { readonly [view: string]: Specimen } = {
     timeTracking.viewTimeStats
   ),
   viewEnvironment: of(environments.Environment, { id: ID, name: TEXT, slug: TEXT, external_url: or(TEXT) }, row =>
-    environments.viewEnvironment(row, projects.viewProject([...rowsOf(project)][0] as ProjectRow, master))
+    environments.viewEnvironment(row, projects.viewProject([...rowsOf(project)][0] as ShownProjectRow, master))
   ),
   viewEnvironmentFor: {
     schema: environments.Environment,
     views: () => {
-      const [row] = [...rowsOf(project)] as ProjectRow[]
+      const [row] = [...rowsOf(project)] as ShownProjectRow[]
       if (!row) return []
       const view = environments.viewEnvironmentFor(row, nobody, NOTHING_READ)
       return [view({ id: 1, name: '', slug: '', external_url: null })]
@@ -996,7 +996,7 @@ const specimens: { readonly [view: string]: Specimen } = {
     }
   },
   viewProjectSnippet: of(snippets.ProjectSnippet, snippet, row =>
-    snippets.viewProjectSnippet(row, [...rowsOf(project)][0] as ProjectRow)
+    snippets.viewProjectSnippet(row, [...rowsOf(project)][0] as ShownProjectRow)
   ),
   viewPersonalSnippet: of(snippets.PersonalSnippet, snippet, snippets.viewPersonalSnippet),
   viewDeployment: {

@@ -1,9 +1,10 @@
 // Which builds of a pipeline start next, when they have needs, wait for a moment or share a resource.
-import t from 'tap'
+
 import { pipelineStatus, type StageCounts, stageToStart } from '../../src/ci/advance.js'
 import { type AdvancingBuild, buildsToRearm, nextMoves } from '../../src/ci/advance-builds.js'
 import type { BuildWhen } from '../../src/ci/config-types.js'
 import { type BuildStatus, countBuilds, isComplete, latestBuilds } from '../../src/ci/status.js'
+import t from '../helpers/tap.js'
 
 type Build = { -readonly [Field in keyof AdvancingBuild]: AdvancingBuild[Field] }
 

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { type CiJob, parseConfig } from '../../src/ci/config.js'
 import { lintConfig } from '../../src/ci/lint.js'
+import t from '../helpers/tap.js'
 
 const bare: Omit<CiJob, 'name' | 'baseName'> = {
   stage: 'test',

@@ -1,11 +1,12 @@
 // The later keys of a CI file: what they mean, what they refuse, and what they cost.
-import t from 'tap'
+
 import { type CiFiles, type CiJob, parseConfig, readConfig } from '../../src/ci/config.js'
 import { parseDotenv } from '../../src/ci/dotenv.js'
 import { retriesAgain } from '../../src/ci/keys/retry.js'
 import { type PlanContext, type PlannedBuild, planPipeline } from '../../src/ci/plan.js'
 import { ruleJudge } from '../../src/ci/rules/evaluate.js'
 import { readExpression } from '../../src/ci/rules/expression.js'
+import t from '../helpers/tap.js'
 
 const X = 'script: x'
 

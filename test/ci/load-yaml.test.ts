@@ -1,6 +1,6 @@
-import t from 'tap'
 import { parseConfig } from '../../src/ci/config.js'
 import { TEXT_LIMIT } from '../../src/ci/load-yaml.js'
+import t from '../helpers/tap.js'
 
 t.test('the error for text that is not YAML names the place', async t => {
   const cases: [text: string, error: RegExp][] = [

@@ -1,8 +1,8 @@
-import t from 'tap'
 import { findCoverage } from '../../src/ci/coverage.js'
 import { busySeconds } from '../../src/ci/duration.js'
 import { compilePattern, PatternError, search } from '../../src/ci/pattern.js'
 import { matchesRef, type RefContext, refPatternProblem } from '../../src/ci/refs.js'
+import t from '../helpers/tap.js'
 
 t.test('patterns match like the engine of JavaScript', async t => {
   const pieces = [

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { pipelineStatus, type StageCounts, stageToStart } from '../../src/ci/advance.js'
 import { parseConfig } from '../../src/ci/config.js'
 import type { BuildWhen } from '../../src/ci/config-types.js'
@@ -13,6 +12,7 @@ import {
   latestBuilds
 } from '../../src/ci/status.js'
 import { buildVariables, expand, slugify, type VariablesInput } from '../../src/ci/variables.js'
+import t from '../helpers/tap.js'
 
 /** The same rules a second time, written as counts, in the order of the requirement. */
 function expectedStatus(builds: JudgedBuild[]): BuildStatus {

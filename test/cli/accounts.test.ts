@@ -1,7 +1,6 @@
 // Tests the commands for tokens, SSH keys and mail addresses as scripts use them: with --json and exit codes.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { createUser } from '../../src/areas/users/users.js'
 import { rows } from '../../src/db/sql.js'
 import { type Asker, testApp } from '../helpers/app.js'
@@ -9,6 +8,7 @@ import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { someOrigin, type TestUser } from '../helpers/factory.js'
 import { newKey, privateKeyFile } from '../helpers/ssh-keys.js'
+import t from '../helpers/tap.js'
 import { waitingHappenings } from '../helpers/told.js'
 
 const { home, databaseUrl } = await testDatabase()

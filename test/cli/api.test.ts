@@ -5,7 +5,6 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
 import { root } from '../../src/config.js'
 import { rows } from '../../src/db/sql.js'
 import { forgetAddress, noteAddress } from '../../src/server/instance.js'
@@ -13,6 +12,7 @@ import { testApp } from '../helpers/app.js'
 import { type CliOptions, cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const app = await testApp(t)

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import t from 'tap'
 import { finishBuild } from '../../src/areas/builds/claim.js'
 import { root } from '../../src/config.js'
 import { row } from '../../src/db/sql.js'
@@ -12,6 +11,7 @@ import { beginBuild, endBuild, makePipeline, type TestBuild } from '../areas/bui
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { version } from '../../src/version.js'
 import { cli, cliProcess } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 
 t.test('--version prints the version', async t => {
   const { code, stdout } = await cliProcess(['--version'])
@@ -58,7 +58,10 @@ t.test('a wrong configuration is one line with its path', async t => {
   t.equal(stderr, 'gitstead: configuration: unknown key hooks.alow\n')
   const wrong = await cli(['status', '--home', t.testdir()], { environment: { GITSTEAD_QUEUE_LEASE: 'soon' } })
   t.equal(wrong.code, 1)
-  t.equal(wrong.stderr, 'gitstead: configuration: queue.lease must be a whole number from 3 (it is "soon")\n')
+  t.equal(
+    wrong.stderr,
+    'gitstead: configuration: queue.lease must be a whole number from 3 to 2000000 (it is "soon")\n'
+  )
 })
 
 t.test('a variable of the environment that names no setting is named', async t => {

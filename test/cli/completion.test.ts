@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
 import { createHook } from '../../src/areas/hooks/hooks.js'
 import { root } from '../../src/config.js'
@@ -11,6 +10,7 @@ import { enqueue } from '../../src/queue/enqueue.js'
 import { cliProcess } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

@@ -1,12 +1,12 @@
 // Tests `config show`, `config check` and `info` as scripts use them.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { folderSize } from '../../src/cli/folder-size.js'
 import { version } from '../../src/version.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 interface Setting {
   key: string
@@ -44,8 +44,8 @@ t.test('config check reports every problem', async t => {
   t.same(stdout.trim().split('\n'), [
     'file: unknown key prot',
     'file: database.url must be null or a URL such as mysql://USER:PASSWORD@HOST/NAME (it is "postgres://u:redacted@h/d")',
-    'file: git.timeout must be a whole number from 1 (it is "x")',
-    'environment: queue.lease must be a whole number from 3 (it is "soon")',
+    'file: git.timeout must be a whole number from 1 to 2000000 (it is "x")',
+    'environment: queue.lease must be a whole number from 3 to 2000000 (it is "soon")',
     'file: hooks.allow: "nowhere" is not an address or a range such as 10.0.0.0/8 or fd00::/8'
   ])
   const asJson = await cli(['config', 'check', '--home', home, '--json'])

@@ -1,8 +1,8 @@
-import t from 'tap'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
 import { newKey } from '../helpers/ssh-keys.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
 import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
 import { rows } from '../../src/db/sql.js'
@@ -6,6 +5,7 @@ import { testApp } from '../helpers/app.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const run = (...args: string[]) =>

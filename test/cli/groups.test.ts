@@ -1,11 +1,11 @@
 // Groups and members as scripts manage them: with --json, exit codes and dry runs.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { row, rows } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

@@ -1,12 +1,12 @@
 // Tests the commands for hooks, the audit and jobs as scripts use them.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { execute } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { runJobs } from '../helpers/jobs.js'
+import t from '../helpers/tap.js'
 import { until } from '../helpers/until.js'
 import { receiver } from '../webhooks/receiver.js'
 

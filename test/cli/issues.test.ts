@@ -1,12 +1,13 @@
 // The commands for issues, labels and milestones on a real database.
-import t from 'tap'
-import { createIssue } from '../../src/areas/issues/issues.js'
+
+import { createIssue } from '../../src/areas/issues/creation.js'
 import { saveSetting } from '../../src/areas/notifications/settings.js'
 import { execute, rows } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { actorOf, factory, projectRow } from '../helpers/factory.js'
 import { runJobs } from '../helpers/jobs.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

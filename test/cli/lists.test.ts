@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import t from 'tap'
 import { createHook } from '../../src/areas/hooks/hooks.js'
 import { root } from '../../src/config.js'
 import { PART } from '../../src/db/paginate.js'
@@ -10,6 +9,7 @@ import { execute } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

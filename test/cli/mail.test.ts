@@ -1,5 +1,6 @@
 // Tests the commands for mail as scripts use them.
-import t from 'tap'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { queueMail } from '../../src/areas/mail/outbox.js'
 import { mailCheck } from '../../src/cli/doctor/mail.js'
 import { rows } from '../../src/db/sql.js'
@@ -7,6 +8,7 @@ import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { runJobs } from '../helpers/jobs.js'
 import { sendTo, smtpServer } from '../helpers/smtp.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
@@ -52,7 +54,11 @@ t.test('mail test shows the conversation, and ends with what became of the mail'
   t.equal(down.code, 5)
   t.match(down.stdout, /ECONNREFUSED/)
   t.equal((await cli(['mail', 'test', 'a b'], { environment })).code, 2)
-  t.match((await cli(['mail', 'test', 'a@b.c'], { environment })).stdout, /mail\/test\..*\.eml\nthe mail is a file/)
+  const nowhere = join(t.testdir(), 'typed-wrongly')
+  t.equal((await cli(['mail', 'test', 'a@b.c', '--home', nowhere])).code, 3)
+  t.notOk(existsSync(nowhere), 'nothing was made')
+  const made = t.testdir({ 'secrets.json': '{}' })
+  t.match((await cli(['mail', 'test', 'a@b.c', '--home', made])).stdout, /mail\/test\..*\.eml\nthe mail is a file/)
 })
 
 t.test('what did not go is shown, and goes when somebody says so', async t => {

@@ -1,9 +1,10 @@
 // The commands for merge requests.
-import t from 'tap'
+
 import { rows } from '../../src/db/sql.js'
 import { makeBranch, makeMergeRequest, makeProject } from '../areas/merge-requests/make-merge-requests.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

@@ -3,11 +3,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { parse } from 'yaml'
 import { root } from '../../src/config.js'
 import { cliProcess } from '../helpers/cli.js'
 import { callsIn, misunderstood } from '../helpers/command-line.js'
+import t from '../helpers/tap.js'
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 

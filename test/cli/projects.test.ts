@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { repositoryPath } from '../../src/areas/projects/repositories.js'
 import { execute, row, rows } from '../../src/db/sql.js'
 import { DEVELOPER, OWNER } from '../../src/lib/levels.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
@@ -153,6 +153,12 @@ t.test('projects transfer moves into a group, and the old path leads there', asy
   t.match(moved.json(), { id: project.id, path_with_namespace: /^movers\//, visibility: 'private' })
   t.match((await run('show', project.path, '--json')).json(), { id: project.id })
   t.match(await run('transfer', project.path, String(group.id)), { code: 4, stderr: /already/ })
+  const name = project.path.split('/')[1] ?? ''
+  const namesake = await factory.project({ name })
+  t.match(await run('transfer', namesake.path, 'movers'), {
+    code: 4,
+    stderr: 'gitstead: in the group movers, the path has already been taken\n'
+  })
   t.match(await run('transfer', project.path, 'ghosts'), { code: 3 })
   t.match(await run('transfer', project.path, project.owner.username), { code: 3 }, 'a user is no group')
   t.ok((await audited(project.id)).includes('project.transfer command'))

@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { root } from '../../src/config.js'
 import { cli } from '../helpers/cli.js'
 import { callsIn, commands, misunderstood } from '../helpers/command-line.js'
+import t from '../helpers/tap.js'
 
 const printed = async (args: string[]) => {
   const { code, stdout, stderr } = await cli(args)

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { builtInRunner } from '../../src/areas/runners/built-in-runner.js'
 import { registerRunner, requireRunner } from '../../src/areas/runners/outside/registration.js'
 import { row } from '../../src/db/sql.js'
@@ -6,6 +5,7 @@ import { makeRunner } from '../areas/runners/make-runners.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

@@ -1,11 +1,11 @@
 // Tests the commands for settings and broadcast messages as scripts use them.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { execute, row } from '../../src/db/sql.js'
 import { testApp } from '../helpers/app.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 mkdirSync(home, { recursive: true, mode: 0o700 })

@@ -1,10 +1,11 @@
 // Commands that take several arguments: each is done and told, and a failure of one stops no other.
-import t from 'tap'
+
 import { rows } from '../../src/db/sql.js'
 import { enqueue } from '../../src/queue/enqueue.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const run = (...args: string[]) =>

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { table } from '../../src/cli/table.js'
+import t from '../helpers/tap.js'
 
 const columns = [
   ['NAME', (row: { name: string }) => row.name],

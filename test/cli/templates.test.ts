@@ -1,5 +1,5 @@
-import t from 'tap'
 import { cli } from '../helpers/cli.js'
+import t from '../helpers/tap.js'
 
 t.test('templates list shows kinds and keys', async t => {
   const { code, stdout } = await cli(['templates', 'list'])

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { TerminalText } from '../../src/cli/terminal-text.js'
+import t from '../helpers/tap.js'
 
 const printed = (...pieces: string[]) => {
   const terminal = new TerminalText()

@@ -35,7 +35,7 @@ function isOneLine(t: Test, ended: Ended, code: number, text: RegExp): void {
   t.match(ended.stderr, text)
 }
 
-/** A folder for PATH with every program except one. */
+/** A folder for PATH with every program except one, which fails: gitstead also looks where the system has its own. */
 function pathWithout(t: Test, missing: string): string {
   const folder = t.testdir()
   const programs = [
@@ -56,6 +56,7 @@ function pathWithout(t: Test, missing: string): string {
     const place = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin'].find(at => existsSync(join(at, name)))
     if (place) symlinkSync(join(place, name), join(folder, name))
   }
+  writeFileSync(join(folder, missing), '#!/bin/sh\nexit 127\n', { mode: 0o755 })
   return folder
 }
 

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { beginSession, userOfPassword } from '../../src/areas/credentials/credentials.js'
 import { createProject } from '../../src/areas/projects/projects.js'
 import { root } from '../../src/config.js'
@@ -10,6 +9,7 @@ import { execute, row, rows } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, originBy } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 t.test('users', async t => {
   const { databaseUrl, home: testHome } = await testDatabase()

@@ -1,6 +1,6 @@
 // Compares src/db/collations.ts with the schema of the migrations: a column with a loose collation takes different names
 // for the same, in conditions and in unique keys.
-import t from 'tap'
+
 import { PROSE, PROSE_COLLATION } from '../../src/db/collations.js'
 import { openConnection } from '../../src/db/connection.js'
 import { migrateDown, migrateUp } from '../../src/db/migrate.js'
@@ -8,6 +8,7 @@ import { identifiers } from '../../src/db/migrations/0010-identifiers.js'
 import { migrations } from '../../src/db/migrations/list.js'
 import { execute, row, rows } from '../../src/db/sql.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 

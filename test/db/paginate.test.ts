@@ -1,8 +1,9 @@
 // Tests that a page is the same whichever end of the list it is read from.
-import t from 'tap'
+
 import { countTotal, pageOf, type Reading, window } from '../../src/db/paginate.js'
 import { execute, rows } from '../../src/db/sql.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 const COUNT = 2345

@@ -1,5 +1,5 @@
 // Tests that a page is the same from wherever it is read: a list in memory, and what statements would read of it.
-import t from 'tap'
+
 import {
   type Direction,
   type PlacedReading,
@@ -11,6 +11,7 @@ import {
 import { moved, type Placed, Places, versionOf } from '../../src/db/places.js'
 import { transact } from '../../src/db/transact.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 

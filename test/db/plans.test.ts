@@ -1,6 +1,6 @@
 // Hot statements find their rows by the index that was made for them, and sort nothing. The tests ask the database
 // itself, with so many rows that no other plan looks better to it.
-import t from 'tap'
+
 import type { Actor } from '../../src/access/actor.js'
 import { listAuditEvents } from '../../src/areas/audit/audit.queries.js'
 import { listBuilds } from '../../src/areas/builds/builds.queries.js'
@@ -26,6 +26,7 @@ import { queuesOverview } from '../../src/queue/overview.js'
 import { registerProcess } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
 import { type Plan, plansOf, stepOf } from '../helpers/plans.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 await fill()

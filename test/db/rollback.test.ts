@@ -1,5 +1,5 @@
 // What a rollback says about the data that goes.
-import t from 'tap'
+
 import { closeDatabase, openConnection } from '../../src/db/connection.js'
 import { migrateDown, migrateUp, migrationStates, requireSchema } from '../../src/db/migrate.js'
 import { migrations } from '../../src/db/migrations/list.js'
@@ -8,6 +8,7 @@ import { execute, rows } from '../../src/db/sql.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
 import { fill } from '../helpers/owned-rows.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 

@@ -1,9 +1,10 @@
 // Reads rows from a snapshot and loads them again: they are the same to the last digit, and from one moment.
-import t from 'tap'
+
 import { withLoader } from '../../src/db/load.js'
 import { type TableRow, type TableShape, withSnapshot } from '../../src/db/snapshot.js'
 import { execute, rows } from '../../src/db/sql.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 

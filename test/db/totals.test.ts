@@ -1,5 +1,5 @@
 // Totals of long lists are kept, and never behind a change of which the audit has a row.
-import t from 'tap'
+
 import { audit } from '../../src/areas/audit/audit.js'
 import { countTotal } from '../../src/db/paginate.js'
 import { execute } from '../../src/db/sql.js'
@@ -7,6 +7,7 @@ import { transact } from '../../src/db/transact.js'
 import { testDatabase } from '../helpers/database.js'
 import { someOrigin } from '../helpers/factory.js'
 import { countStatements } from '../helpers/statements.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 const JOBS = 'select count(*) as total from jobs where queue = ?'

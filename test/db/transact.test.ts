@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createConnection } from 'mysql2/promise'
-import t from 'tap'
 import { isDatabaseAway } from '../../src/db/failure.js'
 import { Hook } from '../../src/db/models/index.js'
-import { execute, marks, row, rows } from '../../src/db/sql.js'
+import { execute, insertedIds, marks, row, rows } from '../../src/db/sql.js'
 import { afterCommit, transact } from '../../src/db/transact.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 import { until } from '../helpers/until.js'
 
 const { databaseUrl } = await testDatabase()
@@ -51,6 +51,23 @@ async function transactElsewhere<T>(fn: () => Promise<T>): Promise<T> {
   const { scopes } = await import('../../src/db/scope.js')
   return scopes.exit(fn)
 }
+
+t.test('the ids of rows that are inserted together are known, also on a server that counts in steps', async t => {
+  await execute('create table counted (id int not null auto_increment primary key, value int not null)')
+  for (const step of [1, 3]) {
+    await transact(async () => {
+      await execute(`set session auto_increment_increment = ${step}`)
+      const { insertId } = await execute('insert into counted (value) values (7), (8), (9)')
+      const ids = await insertedIds(insertId, 3)
+      t.same(
+        await rows(`select id from counted where id in (${marks(ids)}) order by value`, ids),
+        ids.map(id => ({ id }))
+      )
+      t.same(await insertedIds(insertId, 1), [insertId])
+      await execute('set session auto_increment_increment = 1')
+    })
+  }
+})
 
 t.test('an inner transaction joins the outer one', async t => {
   const failing = transact(async () => {

@@ -4,7 +4,6 @@ import { appendFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } fr
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import t, { type Test } from 'tap'
 import { parseLsRefs } from '../../src/git/advertisement.js'
 import { spoolRequest } from '../../src/git/arriving.js'
 import { pktLine } from '../../src/git/pkt-line.js'
@@ -12,6 +11,7 @@ import { closeGitProcesses } from '../../src/git/processes.js'
 import { listEveryRef } from '../../src/git/ref-list.js'
 import { slotCounts } from '../../src/git/slots.js'
 import { advertise, uploadPack } from '../../src/git/transport.js'
+import t, { type Test } from '../helpers/tap.js'
 import { environment, git, repositoryWith } from './history.js'
 
 t.teardown(() => closeGitProcesses())

@@ -1,13 +1,13 @@
 // Compares the commit that changed a path last, found with the commit-graph in this process, with git's own answer.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { forget } from '../../src/git/cache.js'
 import { commitGraphOf, forgetGraph, pathKeys } from '../../src/git/commit-graph.js'
 import { lastCommitOfPath } from '../../src/git/commits.js'
 import { walkToLastChange } from '../../src/git/last-commit.js'
 import { writeCommitGraph } from '../../src/git/maintenance.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
+import t from '../helpers/tap.js'
 import { git, repositoryWith } from './history.js'
 
 t.teardown(() => closeGitProcesses())

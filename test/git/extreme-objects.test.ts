@@ -1,13 +1,13 @@
 // Objects that anybody may push and that no tool of ours writes: each is read, and takes bounded memory.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { readCommit, readTag, readTree } from '../../src/git/objects.js'
 import { MESSAGE_LIMIT, parseCommit } from '../../src/git/parse.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { refValue, resolveCommit } from '../../src/git/refs.js'
 import { findEntry, walkTree } from '../../src/git/tree.js'
 import { openTree, parseTree } from '../../src/git/tree-object.js'
+import t from '../helpers/tap.js'
 import { git, repositoryWith } from './history.js'
 
 const repository = await repositoryWith(t, 12)

@@ -1,7 +1,6 @@
 // Real git, under limits that hostile objects reach.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { changedPaths, commitStats } from '../../src/git/commits.js'
 import { patchesOf } from '../../src/git/patches.js'
@@ -10,6 +9,7 @@ import { closeGitProcesses } from '../../src/git/processes.js'
 import { readObject } from '../../src/git/reader.js'
 import { GitLimit, runGit } from '../../src/git/run.js'
 import { BLOB, idOf, packOf, repeatingDelta } from '../helpers/packs.js'
+import t, { type Test } from '../helpers/tap.js'
 import { treeOfTrees } from '../helpers/trees.js'
 import { git, repositoryWith } from './history.js'
 

@@ -1,10 +1,11 @@
 // Compares lists of commits with git's own, with and without a commit-graph.
-import t, { type Test } from 'tap'
+
 import { forget } from '../../src/git/cache.js'
 import { forgetGraph } from '../../src/git/commit-graph.js'
 import { listCommits } from '../../src/git/log.js'
 import { writeCommitGraph } from '../../src/git/maintenance.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
+import t, { type Test } from '../helpers/tap.js'
 import { git, repositoryWith } from './history.js'
 
 t.teardown(() => closeGitProcesses())

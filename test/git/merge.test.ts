@@ -1,6 +1,5 @@
 // Merges, and commits that come from another repository.
 import { join } from 'node:path'
-import t from 'tap'
 import { isHidden } from '../../src/git/hidden-refs.js'
 import { containedSince, freshMergeTree, keepCommit, mergeTree } from '../../src/git/merge.js'
 import { readCommit } from '../../src/git/objects.js'
@@ -8,6 +7,7 @@ import { closeGitProcesses } from '../../src/git/processes.js'
 import { ZERO } from '../../src/git/refs.js'
 import { createRepository } from '../../src/git/repository.js'
 import { prepareCommit, prepareMerge } from '../../src/git/write.js'
+import t from '../helpers/tap.js'
 import { git } from './history.js'
 
 t.teardown(() => closeGitProcesses())

@@ -1,8 +1,8 @@
 // Where a list of packets and a pack end, however the bytes come.
 import { createHash } from 'node:crypto'
-import t from 'tap'
 import { FlushFinder, packetSource, readPush, upToFlush } from '../../src/git/packet-lists.js'
 import { BadProtocol, FLUSH, pktLine } from '../../src/git/pkt-line.js'
+import t from '../helpers/tap.js'
 
 async function* pieces(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)

@@ -1,8 +1,9 @@
 // Compares what changed with git's own answer.
-import t from 'tap'
+
 import { PatchReader, type PatchSet } from '../../src/git/patch-reader.js'
 import { PATCH_LIMITS, patchesBetween, patchesOf } from '../../src/git/patches.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
+import t from '../helpers/tap.js'
 import { git, repositoryWith } from './history.js'
 
 t.teardown(() => closeGitProcesses())

@@ -1,7 +1,6 @@
 // Requests of clients of git that are larger than the appliance allows, or than git can work with.
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { withoutRepetitions } from '../../src/git/fetch-request.js'
 import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
@@ -9,6 +8,7 @@ import { closeGitProcesses } from '../../src/git/processes.js'
 import { readPushCommands, receivePack, refusePush } from '../../src/git/receive.js'
 import { refValue, ZERO } from '../../src/git/refs.js'
 import { BLOB, idOf, type PackEntry, packOf, repeatingDelta } from '../helpers/packs.js'
+import t, { type Test } from '../helpers/tap.js'
 import { git, repositoryWith } from './history.js'
 
 t.teardown(() => closeGitProcesses())

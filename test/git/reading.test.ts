@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
-import t from 'tap'
 import { openBlob, readBlob } from '../../src/git/blob.js'
 import { changedPaths, commitStats, commitsBetween, isAncestor, lastCommitOfPath } from '../../src/git/commits.js'
 import { readCommit, readTag, readTree } from '../../src/git/objects.js'
@@ -18,6 +17,7 @@ import {
 import { listRefs, refValue, resolveCommit, ZERO } from '../../src/git/refs.js'
 import { createRepository } from '../../src/git/repository.js'
 import { findEntry, type PathEntry, walkTree } from '../../src/git/tree.js'
+import t from '../helpers/tap.js'
 import { git, repositoryWith } from './history.js'
 
 const repository = await repositoryWith(t, 400)

@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { fileRefName, formatPackedRefs, readRefFiles, textRefName } from '../../src/git/ref-files.js'
+import t from '../helpers/tap.js'
 
 const git = (cwd: string, ...args: string[]) =>
   execFileSync('git', args, {

@@ -1,12 +1,12 @@
 // Refs whose commits are in the cache are resolved without git, and give what git gives.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { readCommit } from '../../src/git/objects.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { closeReaders, readerCount } from '../../src/git/reader.js'
 import { lookUpRef } from '../../src/git/ref-lookup.js'
 import { resolveCommit } from '../../src/git/refs.js'
+import t from '../helpers/tap.js'
 import { git, repositoryWith } from './history.js'
 
 const repository = await repositoryWith(t, 20)

@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { spoolRequest } from '../../src/git/arriving.js'
 import { Spool, spooledBytes } from '../../src/git/spool.js'
+import t, { type Test } from '../helpers/tap.js'
 import { until } from '../helpers/until.js'
 
 function home(t: Test, git = {}): string {

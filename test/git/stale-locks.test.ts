@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { runGit } from '../../src/git/run.js'
 import { removeStaleLocks, staleLocks } from '../../src/git/stale-locks.js'
 import { nap, sleeperOf } from '../helpers/naps.js'
+import t from '../helpers/tap.js'
 import { git, repositoryWith } from './history.js'
 
 const LOCKS = [

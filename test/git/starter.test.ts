@@ -1,26 +1,26 @@
 // Git that is started by the small process, with the real processes.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { config, loadConfig } from '../../src/config.js'
-import { closeGitProcesses } from '../../src/git/processes.js'
+import { config, loadConfig, root } from '../../src/config.js'
+import { closeGitProcesses, startBySmallProgram } from '../../src/git/processes.js'
 import { writeRefs } from '../../src/git/ref-writer.js'
 import { GitFailure, runGit, spawnGit, startGit } from '../../src/git/run.js'
-import { closeStarter, startBySmallProgram } from '../../src/git/starter/starter.js'
-import { prepareHome } from '../../src/home.js'
+import { prepareHome, socketPath } from '../../src/home.js'
 import { until } from '../helpers/until.js'
 import { git, repositoryWith } from './history.js'
 
 const home = t.testdir({})
 loadConfig({ home, log: { level: 'fatal' } })
 prepareHome()
-startBySmallProgram()
-t.teardown(async () => {
-  await closeGitProcesses()
-  closeStarter()
+const failures: Error[] = []
+startBySmallProgram({
+  socket: socketPath(`start-${process.pid}.sock`),
+  onFailure: error => failures.push(error)
 })
+t.teardown(() => closeGitProcesses())
 
 const parentOf = (pid: number) => Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 /** Whether a process has ended; the machine may keep its entry for a while. */
@@ -99,15 +99,27 @@ t.test('when the starter dies, what it has started ends with it, and the next co
   await until('the process is gone', () => isGone(running.pid ?? 0))
   t.equal((await runGit(['rev-parse', '--is-bare-repository'], { repository })).toString(), 'true\n')
   t.same(sockets(), [], 'nothing of it is left')
+  t.equal(failures.length, 1)
+})
+
+t.test('it ends when the program has died before it listens', async t => {
+  const program = join(root, 'dist/src/git/starter/program.js')
+  const child = spawn(process.execPath, [program, join(t.testdir({}), 'socket')], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc']
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  child.disconnect()
+  await until('it has ended', () => child.exitCode !== null)
+  t.equal(child.exitCode, 0)
 })
 
 t.test('it ends with the program', async t => {
   const program = `
     const { loadConfig } = await import('${new URL('../../src/config.js', import.meta.url)}')
-    const { startBySmallProgram } = await import('${new URL('../../src/git/starter/starter.js', import.meta.url)}')
+    const { startBySmallProgram } = await import('${new URL('../../src/git/processes.js', import.meta.url)}')
     const { spawnGit } = await import('${new URL('../../src/git/run.js', import.meta.url)}')
     loadConfig({ home: ${JSON.stringify(home)} })
-    startBySmallProgram()
+    startBySmallProgram({ socket: ${JSON.stringify(join(home, 'run/start-other.sock'))}, onFailure: () => {} })
     await spawnGit(['version'], {})
     await new Promise(resolve => setTimeout(resolve, 1500))
     const child = await spawnGit(['hash-object', '--stdin'], {})

@@ -1,7 +1,7 @@
 // Tests the splicing of trees against git, which makes the same trees by its index.
 import { execFileSync } from 'node:child_process'
-import t from 'tap'
 import { storedEntries } from '../../src/git/stored-entries.js'
+import t from '../helpers/tap.js'
 
 const ID = '1'.repeat(40)
 const OTHER = '2'.repeat(40)

@@ -1,11 +1,11 @@
 // What commits change, compared with what git says.
 import { execFileSync } from 'node:child_process'
-import t from 'tap'
 import { changedPaths, commitStats } from '../../src/git/commits.js'
 import { countLines } from '../../src/git/line-counts.js'
 import { readCommit } from '../../src/git/objects.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { diffTrees } from '../../src/git/tree-diff.js'
+import t from '../helpers/tap.js'
 import { environment, git, repositoryWith } from './history.js'
 
 t.teardown(() => closeGitProcesses())

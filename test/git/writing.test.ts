@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { needsBitmap, repackRepository } from '../../src/git/maintenance.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { isRefName, refValue, updateRef, ZERO } from '../../src/git/refs.js'
 import { createRepository, removeRepository, repositorySize, setHead } from '../../src/git/repository.js'
 import { findEntry } from '../../src/git/tree.js'
 import { type FileChange, type NewCommit, prepareCommit, prepareTag } from '../../src/git/write.js'
+import t from '../helpers/tap.js'
 import { git, repositoryWith, stream } from './history.js'
 
 t.teardown(() => closeGitProcesses())

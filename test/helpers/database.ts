@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { closeDatabase } from '../../src/db/connection.js'
 import { migrateUp } from '../../src/db/migrate.js'
 import { closeGitProcesses } from '../../src/git/processes.js'
 import { closeWake } from '../../src/queue/wake.js'
 import { dropDatabase, makeDatabase, startTestServer } from './database-server.js'
+import t from './tap.js'
 
 export interface TestHome {
   readonly home: string
@@ -17,6 +17,7 @@ export interface TestHome {
 }
 
 let ready: Promise<TestHome> | undefined
+let made = 0
 
 /** Makes an empty database with the schema, and an empty home. Both are removed when the test file ends. */
 export function testDatabase(): Promise<TestHome> {
@@ -30,7 +31,7 @@ async function prepare(): Promise<TestHome> {
   const schema = given ? process.env.GITSTEAD_TEST_SCHEMA : undefined
   const own = given ? undefined : await startTestServer()
   const url = new URL(given ?? own?.url ?? '')
-  const name = `test_${process.env.TAP_JOB_ID ?? '0'}_${process.pid}`
+  const name = `test_${process.env.TAP_JOB_ID ?? '0'}_${process.pid}_${++made}`
   const server = new URL(url)
   await makeDatabase(server, name, schema)
   url.pathname = `/${name}`
@@ -41,6 +42,7 @@ async function prepare(): Promise<TestHome> {
   // The statements of the template have made the schema already.
   if (schema === undefined) await migrateUp()
   t.teardown(async () => {
+    ready = undefined
     closeWake()
     await closeGitProcesses()
     await closeDatabase()

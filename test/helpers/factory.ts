@@ -8,6 +8,7 @@ import { writeFile } from '../../src/areas/repository/files.js'
 import { checkUser } from '../../src/areas/users/user-rules.js'
 import { insertUsers } from '../../src/areas/users/users.js'
 import type { UserBody } from '../../src/areas/users/users.schema.js'
+import { config } from '../../src/config.js'
 import { execute } from '../../src/db/sql.js'
 import { MASTER, OWNER } from '../../src/lib/levels.js'
 import { hashPassword } from '../../src/lib/password-hash.js'
@@ -35,8 +36,14 @@ export interface TestGroup {
   readonly path: string
 }
 
-let count = 0
-const next = () => ++count
+let named = { home: '', count: 0 }
+
+/** A number for the next name. Each test file begins at 1, in its own home, whatever ran before it in this process. */
+function next(): number {
+  const { home } = config()
+  if (named.home !== home) named = { home, count: 0 }
+  return ++named.count
+}
 
 export const actorOf = (user: TestUser): Actor => asActor(user, 'private')
 

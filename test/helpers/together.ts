@@ -1,5 +1,27 @@
-// Runs several test files in this process, one after another, for files that leave nothing that others would see.
-import { resolve } from 'node:path'
+// Runs many test files in this process, one after another: to load the application takes longer than most files do. Several
+// processes share one list of files, and each takes the next file that nobody has taken, so that they end at the same time.
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { runFile } from './tap.js'
 
-for (const file of process.argv.slice(2)) await import(pathToFileURL(resolve(file)).href)
+/** The folder of what the processes share: the list, and an empty file for each test file that is taken, and that has ended. */
+const [shared = ''] = process.argv.slice(2)
+const files = JSON.parse(readFileSync(join(shared, 'files.json'), 'utf8')) as string[]
+
+for (const [at, file] of files.entries()) {
+  if (!take(at)) continue
+  await runFile(file, () => import(pathToFileURL(resolve(file)).href))
+  writeFileSync(join(shared, `${at}.ended`), '')
+}
+
+/** False when another process was earlier. */
+function take(at: number): boolean {
+  try {
+    closeSync(openSync(join(shared, String(at)), 'wx'))
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { isForbiddenTarget, parseRanges } from '../../src/lib/address.js'
+import t from '../helpers/tap.js'
 
 const forbidden = {
   'IPv4 special ranges': [

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { mapBounded } from '../../src/lib/bounded.js'
+import t from '../helpers/tap.js'
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 

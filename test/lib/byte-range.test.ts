@@ -1,5 +1,5 @@
-import t from 'tap'
 import { byteRange } from '../../src/lib/byte-range.js'
+import t from '../helpers/tap.js'
 
 t.test('the header Range names a part of a file, none of it, or nothing that is understood', async t => {
   const cases: [header: string | undefined, size: number, expected: unknown][] = [

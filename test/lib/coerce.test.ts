@@ -1,5 +1,5 @@
-import t from 'tap'
 import { coerce, type InputSchema } from '../../src/lib/coerce.js'
+import t from '../helpers/tap.js'
 
 const integer: InputSchema = { type: 'integer' }
 const number: InputSchema = { type: 'number' }

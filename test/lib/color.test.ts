@@ -1,5 +1,5 @@
-import t from 'tap'
 import { isHexColor } from '../../src/lib/color.js'
+import t from '../helpers/tap.js'
 
 t.test('recognises colours', async t => {
   for (const color of ['#fff', '#FFF', '#01aBcD']) t.ok(isHexColor(color), color)

@@ -1,7 +1,7 @@
 import { createTask } from 'node-cron'
-import t from 'tap'
 import { tasks } from '../../src/areas/maintenance/maintenance-tasks.js'
 import { nextDue, previousDue } from '../../src/lib/cron.js'
+import t from '../helpers/tap.js'
 
 const at = (text: string) => new Date(`${text}Z`)
 

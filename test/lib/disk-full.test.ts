@@ -1,5 +1,5 @@
-import t from 'tap'
 import { isDiskFull } from '../../src/lib/disk-full.js'
+import t from '../helpers/tap.js'
 
 t.test('a full disk shows itself in errors of the system, of git and of the database', async t => {
   const cannotLock = "fatal: prepare: Unable to create 'refs/heads/master.lock': No space left on device\n"

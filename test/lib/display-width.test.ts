@@ -1,5 +1,5 @@
-import t from 'tap'
 import { breakLines, cutTo, displayWidth, fitTo, plainText } from '../../src/lib/display-width.js'
+import t from '../helpers/tap.js'
 
 t.test('computes the columns that a text takes', async t => {
   const cases: [string, number][] = [

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { readDuration } from '../../src/cli/duration.js'
 import { parseDuration } from '../../src/lib/duration.js'
+import t from '../helpers/tap.js'
 
 t.test('parses durations', async t => {
   const day = 86400

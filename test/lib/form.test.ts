@@ -1,5 +1,5 @@
-import t from 'tap'
 import { addPair, type Form, parseForm } from '../../src/lib/form.js'
+import t from '../helpers/tap.js'
 
 const cases: [string, object][] = [
   ['', {}],

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { isLocalPath, isWebUrl } from '../../src/lib/link.js'
+import t from '../helpers/tap.js'
 
 t.test('recognises web URLs', async t => {
   for (const url of [

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { isShowable, momentOfSeconds, parseMoment } from '../../src/lib/moment.js'
+import t from '../helpers/tap.js'
 
 t.test('parses moments, and nothing outside of the years 1 to 9999', t => {
   for (const [text, expected] of [

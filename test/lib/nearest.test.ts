@@ -1,5 +1,5 @@
-import t from 'tap'
 import { nearest } from '../../src/lib/nearest.js'
+import t from '../helpers/tap.js'
 
 t.test('finds the name that is meant', async t => {
   const names = ['users create', 'users delete', 'jobs top', 'status', 'stop']

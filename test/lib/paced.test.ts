@@ -1,5 +1,5 @@
-import t from 'tap'
 import { paced } from '../../src/lib/paced.js'
+import t from '../helpers/tap.js'
 
 /** A reading that takes `takes` ms by a clock of its own. */
 function slow(takes: number) {

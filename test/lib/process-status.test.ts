@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import t from 'tap'
 import { processEnded, processStatus, startOf } from '../../src/lib/process-status.js'
+import t from '../helpers/tap.js'
 
 t.test('a process has a status while it runs', async t => {
   const child = spawn('sleep', ['60'])

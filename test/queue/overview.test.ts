@@ -1,5 +1,5 @@
 // The figures for the dashboard: the state of every queue, the counts of the last minutes, and the failed jobs.
-import t from 'tap'
+
 import { execute, rows } from '../../src/db/sql.js'
 import { discardJobs, pauseQueue, retryJobs } from '../../src/queue/administer.js'
 import { claimJobs, failJob, finishJobs, promoteJobs } from '../../src/queue/claim.js'
@@ -9,6 +9,7 @@ import { queuesOverview } from '../../src/queue/overview.js'
 import { reapProcesses, registerProcess } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
 import { countStatements } from '../helpers/statements.js'
+import t from '../helpers/tap.js'
 import { toldJob } from '../helpers/told.js'
 
 await testDatabase()

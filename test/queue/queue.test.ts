@@ -1,4 +1,3 @@
-import t from 'tap'
 import { execute, row, rows } from '../../src/db/sql.js'
 import { afterCommit, transact } from '../../src/db/transact.js'
 import {
@@ -17,6 +16,7 @@ import { jobStats, processMetrics, queueMetrics } from '../../src/queue/metrics.
 import { reapProcesses, registerProcess, renewProcess, unregisterProcess } from '../../src/queue/processes.js'
 import { enqueueTick } from '../../src/queue/ticks.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 import { toldJob } from '../helpers/told.js'
 
 await testDatabase()

@@ -1,9 +1,10 @@
 // The search among all jobs: what it finds, where it goes on, and that it sends the text as a value.
-import t from 'tap'
+
 import { execute } from '../../src/db/sql.js'
 import { type FoundJobs, type JobSearch, LOOKED_THROUGH, searchJobs } from '../../src/queue/search.js'
 import { testDatabase } from '../helpers/database.js'
 import { countStatements } from '../helpers/statements.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 

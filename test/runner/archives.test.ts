@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import t, { type Test } from 'tap'
 import { ZipFile } from 'yazl'
 import { TooLarge } from '../../src/errors.js'
 import { pathMatcher } from '../../src/lib/glob.js'
@@ -9,6 +8,7 @@ import { archiveName, type Packing, packArtifacts } from '../../src/runner/artif
 import { leadsInside } from '../../src/runner/tree.js'
 import { BadArchive, unzip } from '../../src/runner/unzip.js'
 import { expand, expandVariables } from '../../src/runner/variables.js'
+import t, { type Test } from '../helpers/tap.js'
 
 const limits = { total: 1_000_000, file: 500_000 }
 

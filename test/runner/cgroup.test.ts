@@ -1,8 +1,8 @@
 // The delegated group is a folder of ordinary files here, because the machine that runs the tests may have none.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
 import { delegatedGroup, enterGroup } from '../../src/runner/cgroup.js'
+import t, { type Test } from '../helpers/tap.js'
 
 function machine(t: Test, { own = '/system.slice/gitstead.service/appliance', controllers = 'cpu memory pids' } = {}) {
   const folder = t.testdir({

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import t from 'tap'
 import { Masker } from '../../src/runner/mask.js'
 import { Trace } from '../../src/runner/trace.js'
+import t from '../helpers/tap.js'
 
 /** Returns a generator of numbers below n; it gives the same numbers in every run. */
 function numbers(seed: number) {

@@ -2,10 +2,10 @@
 // is enough to reach them.
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import t from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { testApp } from '../helpers/app.js'
 import { testDatabase } from '../helpers/database.js'
+import t from '../helpers/tap.js'
 import { until } from '../helpers/until.js'
 
 const LIMITS = {

@@ -1,6 +1,7 @@
 // "Error conventions": credentials, then areas whose projects are filtered as a whole, then parameters, then the project.
-import t from 'tap'
+
 import { testApp } from '../helpers/app.js'
+import t from '../helpers/tap.js'
 
 t.test('a wrong parameter', async t => {
   const app = await testApp(t)

@@ -1,9 +1,9 @@
-import t from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { row } from '../../src/db/sql.js'
 import { buildApp } from '../../src/server/app.js'
 import { testApp } from '../helpers/app.js'
 import { factory } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 await testApp(t)
 t.afterEach(() => {

@@ -1,9 +1,9 @@
 // No value of a query, a path or a body gives 500, and none is stored that makes a later list fail. Every parameter of every
 // operation that the OpenAPI document names gets the extreme values of its type.
 import type { InjectOptions } from 'fastify'
-import t from 'tap'
 import { mapBounded } from '../../src/lib/bounded.js'
 import { testApp } from '../helpers/app.js'
+import t from '../helpers/tap.js'
 
 interface Schema {
   readonly $ref?: string

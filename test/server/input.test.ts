@@ -1,7 +1,7 @@
 // Every way in which a client writes its parameters, and every way in which it gets them wrong.
 import { Readable } from 'node:stream'
-import t from 'tap'
 import { testApp } from '../helpers/app.js'
+import t from '../helpers/tap.js'
 
 const BOUNDARY = 'xxxBOUNDARYxxx'
 const multipart = (fields: [string, string][]) =>

@@ -3,10 +3,10 @@
 
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import t from 'tap'
 import { pageHeaders } from '../../src/server/openapi/answers.js'
 import { routesOf } from '../access/route-list.js'
 import { testApp } from '../helpers/app.js'
+import t from '../helpers/tap.js'
 
 interface Schema {
   readonly $ref?: string

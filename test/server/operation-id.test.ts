@@ -1,5 +1,5 @@
-import t from 'tap'
 import { operationIdOf } from '../../src/server/openapi/operation-id.js'
+import t from '../helpers/tap.js'
 
 /** Routes as house.md writes them; an L marks a list. */
 const NAMES = {

@@ -1,10 +1,11 @@
 // The pages of one's own account over a real listener, as a browser without scripts sees them.
-import t from 'tap'
+
 import { loadConfig } from '../../src/config.js'
 import { row, rows } from '../../src/db/sql.js'
 import { testApp } from '../helpers/app.js'
 import { type Answer, Browser, formIn, listen } from '../helpers/browser.js'
 import type { TestUser } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 
 const app = await testApp(t)
 const base = await listen(app.fastify)

@@ -1,7 +1,8 @@
 // What administrators decide about signing in: the page's text and messages, where people are sent, how long sessions last.
-import t from 'tap'
+
 import { execute, row } from '../../src/db/sql.js'
 import { testApp } from '../helpers/app.js'
+import t from '../helpers/tap.js'
 
 const ORIGIN = { host: 'git.example.org', origin: 'http://git.example.org' }
 

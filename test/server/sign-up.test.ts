@@ -1,11 +1,12 @@
 // The pages for people who cannot sign in yet: sign-up, confirmation, a forgotten password; over real HTTP, with the mails that
 // they cause.
-import t, { type Test } from 'tap'
+
 import { WINDOW_S } from '../../src/areas/credentials/attempts.js'
 import { execute, row } from '../../src/db/sql.js'
 import { testApp } from '../helpers/app.js'
 import { Browser, listen } from '../helpers/browser.js'
 import { mailbox } from '../helpers/mails.js'
+import t, { type Test } from '../helpers/tap.js'
 
 const app = await testApp(t)
 const base = await listen(app.fastify)
@@ -244,6 +245,14 @@ t.test('the answer to a forgotten password is the same for all, and its tries ar
   t.equal(refused.status, 429)
   t.ok(Number(refused.headers.get('retry-after')) > WINDOW_S)
   t.equal((await forget('no address')).status, 400)
+})
+
+t.test('a sign-up that is refused takes none of the mails to its address', async t => {
+  const { username } = await app.make.user()
+  const email = 'slow-chooser@example.org'
+  for (let tries = 0; tries < 4; tries++) t.equal((await signUp(person(username, { email }))).status, 400)
+  t.equal((await signUp(person('free-name', { email }))).status, 200)
+  t.match(await mails(), [{ to: email }])
 })
 
 t.test('sign-ups from an address are counted', async t => {

@@ -1,8 +1,8 @@
 // What lies beside the API: signing in, the documents, health and metrics.
 import { gunzipSync } from 'node:zlib'
-import t from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { testApp } from '../helpers/app.js'
+import t from '../helpers/tap.js'
 
 const ORIGIN = { host: 'git.example.org', origin: 'http://git.example.org' }
 

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import t from 'tap'
 import { bucketUploads } from '../../src/areas/builds/files/bucket-uploads.js'
 import { lookAtBuildFiles } from '../../src/areas/builds/files/damaged-files.js'
 import { expiredArtifacts } from '../../src/areas/builds/files/expired-artifacts.js'
@@ -21,6 +20,7 @@ import { headObject, listObjects } from '../../src/storage/s3.js'
 import { appendTrace, openTrace, readTrace, traceSize } from '../../src/storage/traces.js'
 import { endBuild, makePipeline, type TestBuild } from '../areas/builds/make-builds.js'
 import { testApp } from '../helpers/app.js'
+import t from '../helpers/tap.js'
 
 const app = await testApp(t)
 const folder = mkdtempSync(join(tmpdir(), 'gitstead-s3-'))

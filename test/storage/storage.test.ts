@@ -3,7 +3,6 @@ import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
-import t from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { TooLarge } from '../../src/errors.js'
 import { openArtifact, putArtifact, removeArtifact } from '../../src/storage/artifacts.js'
@@ -16,6 +15,7 @@ import {
   TraceMismatch,
   traceSize
 } from '../../src/storage/traces.js'
+import t from '../helpers/tap.js'
 
 const home = t.testdir()
 loadConfig({ home })

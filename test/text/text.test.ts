@@ -1,10 +1,11 @@
 // References, mentions, closing patterns and slash commands, as tables.
-import t from 'tap'
+
 import { closedIssues } from '../../src/text/closing.js'
 import { commandLines, MOST_COMMANDS, withoutLines } from '../../src/text/commands.js'
 import { LONGEST_READ } from '../../src/text/markdown.js'
 import { withProject } from '../../src/text/moving.js'
 import { MOST_MENTIONS, MOST_REFERENCES, parseText, type Reference } from '../../src/text/references.js'
+import t from '../helpers/tap.js'
 
 const BASE = 'https://git.example.org/here'
 const SIGNS = { issue: '#', merge_request: '!', snippet: '$', label: '~', milestone: '%', commit: '@' }

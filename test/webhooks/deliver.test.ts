@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
-import t from 'tap'
 import { loadConfig, root } from '../../src/config.js'
 import { Misconfigured } from '../../src/errors.js'
 import { parseRanges } from '../../src/lib/address.js'
 import { deliverHook, type HookRequest } from '../../src/webhooks/deliver.js'
 import { sign } from '../../src/webhooks/sign.js'
 import { checkedLookup } from '../../src/webhooks/target.js'
+import t from '../helpers/tap.js'
 import { rawReceiver, receiver, selfSigned } from './receiver.js'
 
 const home = t.testdir()

@@ -1,5 +1,5 @@
 // Tests the payloads that receivers get, field by field.
-import t from 'tap'
+
 import {
   buildPayload,
   type PayloadBuild,
@@ -23,6 +23,7 @@ import {
   samplePayload,
   userPayload
 } from '../../src/webhooks/system-payloads.js'
+import t from '../helpers/tap.js'
 
 const zeros = '0'.repeat(40)
 const moment = new Date('2026-01-02T03:04:05.678Z')

@@ -1,5 +1,5 @@
 // Tests the pure parts: signatures, URLs, the schedule of retries and the table of events.
-import t from 'tap'
+
 import {
   PROJECT_HOOK_EVENTS,
   projectHookHeader,
@@ -9,6 +9,7 @@ import {
 import { nextDelay } from '../../src/webhooks/retry.js'
 import { sign, unixSeconds } from '../../src/webhooks/sign.js'
 import { checkHookUrl, receiverOf } from '../../src/webhooks/url.js'
+import t from '../helpers/tap.js'
 
 t.test('a signature equals the published example of Standard Webhooks', async t => {
   const message = {

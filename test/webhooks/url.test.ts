@@ -1,6 +1,7 @@
 // What of a hook's URL may be shown to whom.
-import t from 'tap'
+
 import { shownUrl, withoutPassword } from '../../src/webhooks/url.js'
+import t from '../helpers/tap.js'
 
 const CASES: [url: string, record: string, shown: string][] = [
   ['https://h.example.org/in', 'https://h.example.org/in', 'https://h.example.org/in'],

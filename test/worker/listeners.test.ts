@@ -1,6 +1,5 @@
 // Passing happenings to listeners: one that fails does not stop the others and runs again. Also jobs of older versions.
 import { randomUUID } from 'node:crypto'
-import t from 'tap'
 import type { Told } from '../../src/areas/activity/happenings.js'
 import type { Listener } from '../../src/areas/activity/listeners.js'
 import { createHook } from '../../src/areas/hooks/hooks.js'
@@ -9,6 +8,7 @@ import { tellListeners } from '../../src/worker/listeners.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
 import { runJobs } from '../helpers/jobs.js'
+import t from '../helpers/tap.js'
 
 await testDatabase()
 

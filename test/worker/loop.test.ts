@@ -1,6 +1,6 @@
 // One loop in this process, on a real queue: the jobs that it takes and gives back, and that it leaves nothing behind.
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import { importLanes } from '../../src/areas/imports/fill.js'
 import { execute, row, rows } from '../../src/db/sql.js'
 import { pauseQueue, resumeQueue } from '../../src/queue/administer.js'
 import { type ClaimedJob, promoteJobs } from '../../src/queue/claim.js'
@@ -9,8 +9,9 @@ import type { Queue } from '../../src/queue/jobs.js'
 import { jobStats } from '../../src/queue/metrics.js'
 import { registerProcess, unregisterProcess } from '../../src/queue/processes.js'
 import { withLimit } from '../../src/worker/limit.js'
-import { Loop } from '../../src/worker/loop.js'
+import { type LaneOptions, Loop } from '../../src/worker/loop.js'
 import { testDatabase } from '../helpers/database.js'
+import t, { type Test } from '../helpers/tap.js'
 import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 
@@ -31,13 +32,14 @@ interface Setting {
   queue?: Queue
   concurrency?: number
   pollInterval?: number
+  lanes?: LaneOptions
 }
 
 /** Makes a loop that stops when the test ends. */
 async function loopOf(t: Test, run: (job: ClaimedJob, signal: AbortSignal) => Promise<void>, setting: Setting = {}) {
-  const { queue = 'default', concurrency = 4, pollInterval = HOUR } = setting
+  const { queue = 'default', concurrency = 4, pollInterval = HOUR, lanes } = setting
   const processId = await registerProcess({ queues: [queue], concurrency })
-  const loop = new Loop({ queue, processId, concurrency, pollInterval, run })
+  const loop = new Loop({ queue, processId, concurrency, pollInterval, run, ...(lanes && { lanes }) })
   t.teardown(() => loop.stop(10))
   return { loop, processId }
 }
@@ -142,6 +144,26 @@ t.test('slow jobs of other queues are not claimed early', async t => {
   loop.wake()
   await sleep(50)
   t.equal(await held(), 2)
+})
+
+t.test('long imports of one lane keep their share', async t => {
+  const ends = new Map<number, () => void>()
+  const run = ({ id }: ClaimedJob) => new Promise<void>(resolve => ends.set(id, resolve))
+  const { loop } = await loopOf(t, run, { queue: 'imports', concurrency: 3, lanes: importLanes(3) })
+  await enqueueAll(
+    'project.fill',
+    [1, 2, 3].map(projectId => ({ projectId })),
+    { lane: 1 }
+  )
+  loop.wake()
+  await until('two run', () => ends.size === 2)
+  const [first, second] = ends.keys()
+  // A job is slow after a time: a lane with one gets no other slot.
+  await sleep(20)
+  ends.get(first ?? 0)?.()
+  await until('the third one begins beside the second', () => ends.size === 3)
+  for (const id of [second, ...ends.keys()]) ends.get(id ?? 0)?.()
+  await until('all is done', async () => (await left()) === 0)
 })
 
 t.test('stopping', async t => {

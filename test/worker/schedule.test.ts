@@ -1,6 +1,5 @@
 // The schedule with a fake clock: a due task is enqueued once, and missed tasks are caught up.
 import { mock } from 'node:test'
-import t from 'tap'
 import { runTask } from '../../src/areas/maintenance/maintenance.js'
 import { catchUp } from '../../src/areas/maintenance/maintenance-catch-up.js'
 import { takeLock } from '../../src/areas/maintenance/maintenance-lock.js'
@@ -11,6 +10,7 @@ import { runScheduled } from '../../src/worker/maintenance.js'
 import { startSchedule } from '../../src/worker/schedule.js'
 import { testDatabase } from '../helpers/database.js'
 import { someOrigin } from '../helpers/factory.js'
+import t from '../helpers/tap.js'
 import { until } from '../helpers/until.js'
 
 await testDatabase()

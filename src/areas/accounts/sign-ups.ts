@@ -57,11 +57,10 @@ export async function signUp({ username, name, email, password }: SignUp, client
   if (problem) throw new Invalid('email', problem)
   await requireRoom()
   const passwordHash = await hashPassword(password)
-  const mailed = await mayMail(email)
   await transact(async () => {
     const id = await insert({ username, name, email, passwordHash })
-    // A fourth mail within an hour would only trouble the owner of the address.
-    if (mailed) await tell({ kind: 'sign_up.asked', signUpId: id })
+    // A fourth mail within an hour would only trouble the owner of the address. Names that were taken count for nothing.
+    if (await mayMail(email)) await tell({ kind: 'sign_up.asked', signUpId: id })
   })
 }
 

@@ -1,5 +1,6 @@
 // The activity feed shows what users did to projects, newest first. Each happening in the feed has one row.
-import { execute, row } from '../../db/sql.js'
+import { execute, marks, padded, row, rows } from '../../db/sql.js'
+import { together } from '../../db/together.js'
 import { transact } from '../../db/transact.js'
 import type { Told } from './happenings.js'
 import { type ByKind, type Listener, listenerBy } from './listeners.js'
@@ -40,8 +41,9 @@ const TITLE_LIMIT = 255
 /** Returns the listener that writes the feed. `entries` maps each kind of happening to its entry. */
 export const activityFeed = (entries: ByKind<FeedEntry>): Listener =>
   listenerBy('activity', entries, async (entry, told) => {
-    const activeAt = entry.authorId === null ? undefined : await write(told, entry, entry.authorId)
-    await noteActivity(entry.projectId, new Date(told.at), activeAt ?? (await lastActivity(entry.projectId)))
+    const { projectId, authorId } = entry
+    const activeAt = authorId === null ? undefined : await write(projectId, { told, entry, authorId })
+    await noteActivity(projectId, new Date(told.at), activeAt ?? (await lastActivity(projectId)))
   })
 
 const lastActivity = async (projectId: number): Promise<Date | undefined> =>
@@ -54,34 +56,46 @@ async function noteActivity(projectId: number, at: Date, before: Date | undefine
   await execute('update projects set last_activity_at = ? where id = ? and last_activity_at < ?', [at, projectId, due])
 }
 
-/**
- * The unique key on the happening makes a second call harmless. Returns when the project was active before; undefined when it or
- * the user is gone.
- */
-function write(told: Told, entry: FeedEntry, authorId: number): Promise<Date | undefined> {
-  return transact(async () => {
-    // The lock lasts until the row exists. So a removal of the project or user finds the row, or it is not written.
-    const known = await row<{ at: Date }>(
-      'select p.last_activity_at as at from projects p join users u on u.id = ? where p.id = ? lock in share mode',
-      [authorId, entry.projectId]
-    )
-    if (!known) return undefined
-    await execute(
-      `insert ignore into activity_events (happening_id, project_id, author_id, action, target_type, target_id,
-         target_title, data, note_id, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [
-        told.id,
-        entry.projectId,
-        authorId,
-        entry.action,
-        entry.target?.type ?? null,
-        entry.target?.id ?? null,
-        entry.target?.title?.slice(0, TITLE_LIMIT) ?? null,
-        entry.data ? JSON.stringify(entry.data) : null,
-        entry.noteId ?? null,
-        new Date(told.at)
-      ]
-    )
-    return known.at
-  })
+interface Written {
+  readonly told: Told
+  readonly entry: FeedEntry
+  readonly authorId: number
 }
+
+/**
+ * Writes entries of one project. The unique key on the happening makes a second call harmless. Returns for each when the project was
+ * active before; undefined when it or the user is gone.
+ */
+const write = together<number, Written, Date | undefined>((all, projectId) =>
+  transact(async () => {
+    // The lock lasts until the rows exist. So a removal of the project or user finds them, or they are not written.
+    const users = padded([...new Set(all.map(({ authorId }) => authorId))])
+    const held = await rows<{ id: number; at: Date }>(
+      `select u.id, p.last_activity_at as at from projects p straight_join users u on u.id in (${marks(users)})
+       where p.id = ? lock in share mode`,
+      [...users, projectId]
+    )
+    const activeAt = new Map(held.map(({ id, at }) => [id, at]))
+    const some = all.filter(({ authorId }) => activeAt.has(authorId))
+    if (some.length > 0) await insert(some)
+    return all.map(({ authorId }) => activeAt.get(authorId))
+  })
+)
+
+const insert = (all: readonly Written[]) =>
+  execute(
+    `insert ignore into activity_events (happening_id, project_id, author_id, action, target_type, target_id,
+       target_title, data, note_id, created_at) values ${all.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+    all.flatMap(({ told, entry, authorId }) => [
+      told.id,
+      entry.projectId,
+      authorId,
+      entry.action,
+      entry.target?.type ?? null,
+      entry.target?.id ?? null,
+      entry.target?.title?.slice(0, TITLE_LIMIT) ?? null,
+      entry.data ? JSON.stringify(entry.data) : null,
+      entry.noteId ?? null,
+      new Date(told.at)
+    ])
+  )

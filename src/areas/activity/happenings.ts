@@ -63,8 +63,8 @@ export type Happening =
   | { readonly kind: 'build.changed'; readonly build: BuildSnapshot }
   /** A pipeline has another status. Its success and its failure are always told, others only when a hook wants it. */
   | { readonly kind: 'pipeline.changed'; readonly pipeline: PipelineSnapshot }
-  /** Somebody wrote about an issue, a merge request or a snippet. */
-  | { readonly kind: 'note.created'; readonly noteId: number; readonly confidential: boolean }
+  /** Somebody wrote about an issue, a merge request or a snippet. `plain`: as of an issue, below. */
+  | { readonly kind: 'note.created'; readonly noteId: number; readonly confidential: boolean; readonly plain?: boolean }
   /** `named`: the names that the new text mentions and the old one did not. */
   | { readonly kind: 'note.edited'; readonly noteId: number; readonly by?: number; readonly named?: readonly string[] }
   /** A merge request was created, changed, closed, reopened or merged. */
@@ -99,6 +99,8 @@ export type Happening =
       readonly by: number | null
       /** What an update has changed. */
       readonly changes?: IssueChanges
+      /** Its texts name nobody and refer to nothing (isPlain): whoever looks for that need not read them. */
+      readonly plain?: boolean
       /** The ids of both issues, when the issue was opened or closed by a move. */
       readonly moved?: { readonly from: number; readonly to: number }
     }
@@ -182,35 +184,53 @@ const URGENT = { kinds: new Set<HappeningKind>(['ref.changed']), priority: 50 }
 
 type ToldAlone = Exclude<Happening, { readonly kind: TextKind }>
 
-/** Tells a happening. Call it in the transaction of the change. */
-export const tell = (happening: ToldAlone, texts?: RecordTexts): Promise<void> => pass([happening], { texts })
+/** That a text was written. */
+export interface TextTold {
+  readonly happening: Extract<Happening, { readonly kind: TextKind }>
+  readonly text: WrittenText
+}
 
-/** Tells that a text was written. Call it in the transaction of the change. */
-export const tellText = (happening: Extract<Happening, { readonly kind: TextKind }>, text: WrittenText) =>
-  pass([happening], { text })
+/** That something was made, with its texts. */
+export interface RecordTold {
+  readonly happening: ToldAlone
+  readonly texts: RecordTexts
+}
+
+/** Tells a happening. Call it in the transaction of the change. */
+export const tell = (happening: ToldAlone): Promise<void> => pass([{ happening }])
+
+/** Tells that texts or records were written. Call it in the transaction of the change. */
+export const tellWritten = (told: readonly TextTold[] | readonly RecordTold[]): Promise<void> => pass(told)
 
 /** Tells many happenings, with one statement for every 500. Call it in the transaction of the change. */
-export const tellAll = (happenings: readonly ToldAlone[]): Promise<void> => pass(happenings)
+export const tellAll = (happenings: readonly ToldAlone[]): Promise<void> =>
+  pass(happenings.map(happening => ({ happening })))
 
 /** Tells listeners at once of what no job passes on. Call it in the transaction of the change. */
 export const tellAtOnce = (instant: Instant): Promise<void> =>
   hear([{ id: randomUUID(), at: new Date(), happening: instant, text: undefined }])
 
-interface Texts {
-  readonly text?: WrittenText | undefined
-  readonly texts?: RecordTexts | undefined
+interface Passed {
+  readonly happening: Happening
+  readonly text?: WrittenText
+  readonly texts?: RecordTexts
 }
 
-async function pass(happenings: readonly Happening[], { text, texts }: Texts = {}): Promise<void> {
+async function pass(all: readonly Passed[]): Promise<void> {
   const at = new Date()
-  const told = happenings.map(happening => ({ id: randomUUID(), at: at.toISOString(), happening }))
+  const told = all.map(({ happening }) => ({ id: randomUUID(), at: at.toISOString(), happening }))
   const isUrgent = ({ happening: { kind } }: { happening: Happening }) => URGENT.kinds.has(kind)
   await enqueueAll('happening.told', told.filter(isUrgent), { priority: URGENT.priority })
   await enqueueAll(
     'happening.told',
     told.filter(each => !isUrgent(each))
   )
-  await hear(told.map(({ id, happening }) => ({ id, at, happening, text, ...(texts && { texts }) })))
+  await hear(
+    told.map(({ id, happening }, index) => {
+      const { text, texts } = all[index] ?? {}
+      return { id, at, happening, text, ...(texts && { texts }) }
+    })
+  )
 }
 
 interface HeardOfAny extends Omit<Heard<HappeningKind>, 'happening' | 'text'> {

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { projectParam, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { CONTENT_TYPES, FORMAT_NAMES } from './archives.js'
 
 const format = Type.Enum(FORMAT_NAMES, {

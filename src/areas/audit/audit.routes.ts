@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { BadParameters } from '../../errors.js'
 import { parseMoment } from '../../lib/moment.js'
+import { Type } from '../../lib/type.js'
 import { listAuditEvents } from './audit.queries.js'
 import { AuditListQuery } from './audit.schema.js'
 import { AuditEvent, viewAuditEvent } from './audit.view.js'

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Paging, PlainCharacters } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 const name = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }))
 const word = (description: string) => Type.Optional(PlainCharacters(description, { minLength: 1, maxLength: 255 }))

@@ -1,7 +1,8 @@
 // Not specified: the record of a change by an administrator, a command or the schedule.
-import { type Static, Type } from 'typebox'
+
 import { Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { AuditRow } from './audit.queries.js'
 
 export const AuditEvent = Type.Object(

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { boardOf, createList, deleteList, moveList } from './boards.js'
 import { requireList, requireLists } from './boards.queries.js'
 import { BoardListBody, BoardListMove, BoardListParams, BoardParams } from './boards.schema.js'

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, Integer, projectParam } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 const board = { ...projectParam, board_id: IdOf('the board') }
 

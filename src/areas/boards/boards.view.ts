@@ -1,6 +1,7 @@
 // "Board and board list".
-import { Type } from 'typebox'
+
 import { described, IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { BoardListRow, BoardRow } from './boards.queries.js'
 
 const BoardLabel = Type.Object(

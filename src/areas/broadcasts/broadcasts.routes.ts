@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { Type } from '../../lib/type.js'
 import { createBroadcast, deleteBroadcast, updateBroadcast } from './broadcasts.js'
 import { listBroadcasts, requireBroadcast } from './broadcasts.queries.js'
 import { BroadcastBody, BroadcastChange, BroadcastListQuery, BroadcastParams } from './broadcasts.schema.js'

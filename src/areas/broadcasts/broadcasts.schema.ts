@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, Paging, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 const text = (maxLength: number, description: string) => Type.Optional(Text(description, { maxLength }))
 

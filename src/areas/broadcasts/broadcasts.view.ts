@@ -1,6 +1,7 @@
 // The record "Broadcast message" of the requirement.
-import { type Static, Type } from 'typebox'
+
 import { Flag, IdOf, Moment, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { BroadcastRow } from './broadcasts.queries.js'
 
 export const Broadcast = Type.Object(

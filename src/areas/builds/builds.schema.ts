@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { BUILD_STATUSES } from '../../ci/status.js'
 import { IdOf, Paging, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { BuildStatus } from '../pipelines/pipelines.view.js'
 
 export const BuildParams = Type.Object({ ...projectParam, build_id: IdOf('the build') })

@@ -1,7 +1,8 @@
 // "Build (job)".
-import { type Static, Type } from 'typebox'
+
 import type { Commit } from '../../git/objects.js'
 import { described, Flag, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { BuildStatus } from '../pipelines/pipelines.view.js'
 import { titleOf } from '../repository/repository.view.js'
 import { viewJoinedFullUser } from '../users/joined-user.js'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { IdOf, projectParam } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { requirePipeline } from '../pipelines/pipelines.queries.js'
 import { Pipeline, viewPipeline } from '../pipelines/pipelines.view.js'
 import { cancelPipeline, retryPipeline } from './pipeline-actions.js'

@@ -4,7 +4,9 @@
 // Each process counts in memory, tells the others of wrong passwords by the database, and learns from them before it compares
 // a password. It does not see what the others are comparing at that moment, so that each of N processes may answer as many
 // guesses as are left, once in a window. Wrong tokens count in each process alone.
+
 import { LRUCache } from 'lru-cache'
+import { forgetWithPool } from '../../db/connection.js'
 import { TooManyRequests, Unauthorized } from '../../errors.js'
 import { networkOf } from '../../lib/address.js'
 import { log } from '../../log.js'
@@ -49,6 +51,8 @@ const PROVEN_S = 30 * 86_400
 /** Pairs of an account and an address from which its password was right. */
 const proven = new LRUCache<string, true>({ max: KEPT })
 const waiting = new Set<() => void>()
+
+forgetWithPool(() => proven.clear())
 
 /**
  * Runs `check`, which compares one password, and counts it as wrong when it gives null. Throws TooManyRequests when there
@@ -133,6 +137,7 @@ export const accountOfNobody = (login: string): string => `name ${login.normaliz
 function counter(limit: number, what: string): Counter {
   // A window begins with its first wrong guess, and further ones do not prolong it.
   const wrong = new LRUCache<string, number>({ max: KEPT, ttl: WINDOW_S * 1000, noUpdateTTL: true })
+  forgetWithPool(() => wrong.clear())
   const running = new Map<string, number>()
   const wrongOf = (key: string) => wrong.get(key) ?? 0
   const runningOf = (key: string) => running.get(key) ?? 0

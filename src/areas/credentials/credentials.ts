@@ -16,12 +16,21 @@ import { accountOfNobody, attempt } from './attempts.js'
 import { noteUseOf } from './last-use.js'
 import { noteSignIn } from './sign-in-addresses.js'
 
-interface TokenRow extends ActorUserColumns {
+/** A token as `t`, with its user as `u`. */
+export interface TokenRow {
   readonly token_id: number
-  readonly kind: 'private' | 'personal'
-  readonly scopes: string
-  readonly last_used_at: Date | null
+  readonly token_kind: 'private' | 'personal'
+  readonly token_scopes: string
+  readonly token_used_at: Date | null
 }
+
+/** The parts of a statement that finds a private or personal access token which still opens something. */
+export const TOKEN = {
+  columns: 't.id as token_id, t.kind as token_kind, t.scopes as token_scopes, t.last_used_at as token_used_at',
+  from: 'access_tokens t join users u on u.id = t.user_id',
+  where: `t.token_hash = ? and t.revoked_at is null and (t.expires_at is null or t.expires_at > ?) and u.state = 'active'`
+}
+export const tokenValues = (token: string): Value[] => [tokenHash(token), new Date()]
 
 const PASSWORDS_OFF = 'Signing in with a password is switched off: use a personal access token'
 const UNCONFIRMED = 'Confirm your email address first, by the link in the mail that was sent to it'
@@ -33,17 +42,22 @@ const LAST_USE_AGE = 600_000
  * blocked.
  */
 export async function actorOfToken(token: string): Promise<Actor | null> {
-  const found = await row<TokenRow>(
-    `select t.id as token_id, t.kind, t.scopes, t.last_used_at, ${ACTOR_USER}
-     from access_tokens t join users u on u.id = t.user_id
-     where t.token_hash = ? and t.revoked_at is null and (t.expires_at is null or t.expires_at > ?)
-       and u.state = 'active'`,
-    [tokenHash(token), new Date()]
+  const found = await row<TokenRow & ActorUserColumns>(
+    `select ${TOKEN.columns}, ${ACTOR_USER} from ${TOKEN.from} where ${TOKEN.where}`,
+    tokenValues(token)
   )
-  if (!found) return null
-  noteUseOf(found.id)
-  if (found.kind === 'personal') noteUse('access_tokens', found)
-  return { user: actorUserOf(found), by: found.kind, sudoer: null, scopes: scopesIn(found.scopes) }
+  return found ? actorOfRow(found, found) : null
+}
+
+/** The actor of a token that was found. */
+export function actorOfRow(
+  { token_id, token_kind, token_scopes, token_used_at }: TokenRow,
+  of: ActorUserColumns
+): Actor {
+  const user = actorUserOf(of)
+  noteUseOf(user.id)
+  if (token_kind === 'personal') noteUse('access_tokens', { token_id, last_used_at: token_used_at })
+  return { user, by: token_kind, sudoer: null, scopes: scopesIn(token_scopes) }
 }
 
 interface OAuthRow {

@@ -1,6 +1,8 @@
 // When each user last used the appliance: a session, a token or a password, by the API, the pages or git. Every request
 // notes it in memory; the server writes what is new once a minute, and each user at most once an hour.
+
 import { LRUCache } from 'lru-cache'
+import { forgetWithPool } from '../../db/connection.js'
 import { execute } from '../../db/sql.js'
 import { batches } from '../../lib/batches.js'
 import { log } from '../../log.js'
@@ -14,6 +16,11 @@ const AT_ONCE = 500
 
 const known = new LRUCache<number, true>({ max: MOST, ttl: AGE_MS })
 const waiting = new Map<number, Date>()
+
+forgetWithPool(() => {
+  known.clear()
+  waiting.clear()
+})
 
 /** Notes that a user uses the appliance now. It costs no statement. */
 export function noteUseOf(userId: number): void {

@@ -1,6 +1,6 @@
 // Decided: administrators register applications of the instance here.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { Type } from '../../lib/type.js'
 import { createApplication, deleteApplication } from './oauth-applications.js'
 import { pageOfApplications } from './oauth-applications.queries.js'
 import { ApplicationBody, ApplicationListQuery, ApplicationParams } from './oauth-applications.schema.js'

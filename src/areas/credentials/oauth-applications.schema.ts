@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { SCOPES } from '../../access/scopes.js'
 import { Flag, IdOf, Paging, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const ApplicationParams = Type.Object({ id: IdOf('the application') })
 export const ApplicationListQuery = Type.Object(Paging)

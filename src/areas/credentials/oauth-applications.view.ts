@@ -1,6 +1,7 @@
 // Not specified: the record of an application.
-import { Type } from 'typebox'
+
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { ApplicationRow } from './oauth-applications.queries.js'
 
 const record = {

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 
 export const SessionBody = Type.Object(
   {

@@ -1,5 +1,7 @@
 // The networks from which each user has signed in with a password, so that a mail tells the user of a new one.
+
 import { LRUCache } from 'lru-cache'
+import { forgetWithPool } from '../../db/connection.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { networkOf } from '../../lib/address.js'
@@ -14,6 +16,7 @@ const MOST = 100
 const AGE_MS = 3_600_000
 
 const fresh = new LRUCache<string, true>({ max: 50_000, ttl: AGE_MS })
+forgetWithPool(() => fresh.clear())
 
 /**
  * Notes that a password was right, and tells when the user was not there before. Not specified: a network is an IPv4 address, or

@@ -1,10 +1,10 @@
 // The requirement only specifies that a user can create any number of tokens and revoke each.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { type Actor, askerOf } from '../../access/actor.js'
 import { authorizeRecord } from '../../access/records.js'
 import { Forbidden } from '../../errors.js'
 import { NumberedUserParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { requireNumberedUser } from '../users/users.queries.js'
 import { createToken, revokeToken } from './tokens.js'
 import { pageOfTokens, requireToken, TOKEN_RECORD } from './tokens.queries.js'

@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import { SCOPES } from '../../access/scopes.js'
 import { IdOf, Paging, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const TOKEN_STATES = ['active', 'inactive'] as const
 export type TokenState = (typeof TOKEN_STATES)[number]

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { TokenRow } from './tokens.queries.js'
 import { endOf, stateOf } from './tokens.state.js'
 

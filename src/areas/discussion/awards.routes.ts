@@ -1,9 +1,9 @@
 // The same four routes for each kind of thing that gets emoji, and for the notes about it.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import type { Actor } from '../../access/actor.js'
 import { authorizeRecord } from '../../access/records.js'
 import { NotFound } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { giveAward, removeAward } from './awards.js'
 import { type Awardable, listAwards, requireAward } from './awards.queries.js'

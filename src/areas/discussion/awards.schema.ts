@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, Paging, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 /** `parents` are the parameters before the awards in the path, with what they are. */
 const withParents = (parents: readonly (readonly [param: string, what: string])[]) => ({

@@ -1,6 +1,7 @@
 // "Award emoji".
-import { type Static, Type } from 'typebox'
+
 import { described, IdOf, Moment, OneOf, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { viewUserBasic } from '../users/users.record.js'
 import { UserBasic } from '../users/users.view.js'
 import type { AwardRow } from './awards.queries.js'

@@ -1,9 +1,9 @@
 // The older routes of notes about merge requests, whose records have a text and an author alone.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
 import type { Actor } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
 import { described, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { UserBasic } from '../users/users.view.js'
 import { mergeRequestKind } from './kinds/merge-requests.js'

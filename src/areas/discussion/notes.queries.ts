@@ -1,8 +1,8 @@
 import type { Actor } from '../../access/actor.js'
 import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { marks, padded, row, rows } from '../../db/sql.js'
+import { findTogether } from '../../db/together.js'
 import { NotFound } from '../../errors.js'
-import { sharedAnswer } from '../../lib/shared-answer.js'
 import type { ShownProject } from '../refs/ref-changes.queries.js'
 import type { Noteable, NoteableType } from './noteables.js'
 import { readableReferrers } from './referrers.queries.js'
@@ -77,16 +77,17 @@ export interface ToldNoteRow extends NoteRow, ShownProject {
 }
 
 /**
- * Returns undefined when the note, its author or its project is gone. For jobs: the listeners of a note ask at the same time,
+ * Returns undefined when the note, its author or its project is gone. For jobs: the listeners of some notes ask at the same time,
  * and share one statement.
  */
-export const findToldNote = sharedAnswer((id: number) =>
-  row<ToldNoteRow>(
+export const findToldNote = findTogether<ToldNoteRow>(ids => {
+  const list = padded(ids)
+  return rows(
     `select n.*, u.name as author_name, u.username as author_username, u.state as author_state, u.email as author_email,
        p.name as project_name, p.path as project_path, p.description, p.visibility_level, p.default_branch,
        s.name as namespace_name, s.path as namespace_path
      from notes n join users u on u.id = n.author_id join projects p on p.id = n.project_id
-     join namespaces s on s.id = p.namespace_id where n.id = ?`,
-    [id]
+     join namespaces s on s.id = p.namespace_id where n.id in (${marks(list)})`,
+    list
   )
-)
+})

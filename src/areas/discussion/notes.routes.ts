@@ -1,9 +1,9 @@
 // The same five routes for each kind of thing that has notes.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import type { Actor } from '../../access/actor.js'
 import { authorizeRecord } from '../../access/records.js'
 import { NotFound } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { noteEmoji } from './awards.js'
 import { Award, viewAward } from './awards.view.js'

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, Paging, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const notesParams = (param: string, what: string) => Type.Object({ ...projectParam, [param]: IdOf(what) })
 export const noteParams = (param: string, what: string) =>

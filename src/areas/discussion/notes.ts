@@ -1,22 +1,32 @@
-// Notes: what people write about issues, merge requests and snippets.
-import { type Actor, askerOf, type Origin } from '../../access/actor.js'
+// Notes: what people write about issues, merge requests and snippets. Those that come in one project at the same moment are
+// written together (db/together.ts).
+import { type Actor, type ActorUser, askerOf, type Origin } from '../../access/actor.js'
 import { deleteRows } from '../../db/owned-rows.js'
-import { execute, row } from '../../db/sql.js'
+import { execute, insertedIds, marks, padded, row, rows } from '../../db/sql.js'
+import { together } from '../../db/together.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Invalid, NotFound } from '../../errors.js'
 import { parseMoment } from '../../lib/moment.js'
-import { addedMentions } from '../../text/mentions.js'
-import { tellText } from '../activity/happenings.js'
+import { addedMentions, isPlain } from '../../text/mentions.js'
+import { type TextTold, tellWritten } from '../activity/happenings.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { holdUser } from '../users/users.queries.js'
 import { runCommands } from './commands/run.js'
-import { touchNoteable } from './noteable-rows.js'
+import { touchNoteables } from './noteable-rows.js'
 import type { Noteable } from './noteables.js'
 import { findNote, type NoteRow } from './notes.queries.js'
 import type { NoteBody, NoteChange } from './notes.schema.js'
 
 /** Characters. Not specified: a limit. A page of 100 notes shows all of them. */
 const LONGEST_NOTE = 262_144
+
+/** A note that a user writes. */
+interface Written {
+  readonly noteable: Noteable
+  readonly author: ActorUser
+  readonly body: string
+  readonly createdAt: Date
+}
 
 /** Writes a note. Throws Invalid, BadParameters, or NotFound when what it is about has just gone. */
 export async function createNote(
@@ -27,51 +37,82 @@ export async function createNote(
 ): Promise<NoteRow> {
   checkText(body)
   const author = askerOf(actor)
-  const createdAt = timeOf(time, project, actor) ?? new Date()
-  const id = await transact(async () => {
-    await holdBoth(project.id, author.id)
-    const { insertId } = await execute(
-      `insert into notes (project_id, noteable_type, noteable_id, author_id, note, created_at, updated_at)
-       values (?, ?, ?, ?, ?, ?, ?)`,
-      [project.id, noteable.type, noteable.id, author.id, body, createdAt, createdAt]
-    )
-    await tellText(
-      { kind: 'note.created', noteId: insertId, confidential: noteable.confidential },
-      { projectId: project.id, authorId: author.id, target: noteable, noteId: insertId, text: body }
-    )
-    await touchNoteable(noteable, author.id)
-    return insertId
-  })
+  const written = { noteable, author, body, createdAt: timeOf(time, project, actor) ?? new Date() }
+  // With others only what writes nothing but itself: they would hold the locks of all.
+  const id = isPlain(body) ? await writeTogether(project.id, written) : (await writeNotes([written], project.id))[0]
+  if (id === undefined) throw new Error('one note is written')
   // Whoever is acted for may be blocked.
-  if (actor.sudoer !== null) return found(id)
-  return {
-    id,
-    project_id: project.id,
-    noteable_type: noteable.type,
-    noteable_id: noteable.id,
-    note: body,
-    is_system: 0,
-    refers_type: null,
-    refers_id: null,
-    refers_project_id: null,
-    created_at: createdAt,
-    updated_at: createdAt,
-    author_id: author.id,
-    author_name: author.name,
-    author_username: author.username,
-    author_state: 'active'
-  }
+  return actor.sudoer === null ? rowOfNew(project, written, id) : found(id)
 }
 
-/** Prevents the deletion of both until the transaction ends. Throws NotFound. */
-async function holdBoth(projectId: number, userId: number): Promise<void> {
-  const held = await row(
-    'select p.id from projects p straight_join users u on u.id = ? where p.id = ? lock in share mode',
-    [userId, projectId]
+const writeTogether = together<number, Written, number>(writeNotes)
+
+/** Writes notes of one project, and returns their ids. */
+function writeNotes(notes: readonly Written[], projectId: number): Promise<number[]> {
+  return transact(async () => {
+    await holdAll(
+      projectId,
+      notes.map(({ author }) => author.id)
+    )
+    const { insertId } = await execute(
+      `insert into notes (project_id, noteable_type, noteable_id, author_id, note, created_at, updated_at)
+       values ${notes.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      notes.flatMap(({ noteable: { type, id }, author, body, createdAt }) => [
+        projectId,
+        type,
+        id,
+        author.id,
+        body,
+        createdAt,
+        createdAt
+      ])
+    )
+    const ids = await insertedIds(insertId, notes.length)
+    await tellWritten(notes.map((note, at) => toldOf(note, ids[at] ?? 0, projectId)))
+    await touchNoteables(notes.map(({ noteable, author }) => ({ ...noteable, userId: author.id })))
+    return ids
+  })
+}
+
+const toldOf = ({ noteable, author, body }: Written, noteId: number, projectId: number): TextTold => ({
+  happening: {
+    kind: 'note.created',
+    noteId,
+    confidential: noteable.confidential,
+    ...(isPlain(body) && { plain: true })
+  },
+  text: { projectId, authorId: author.id, target: noteable, noteId, text: body }
+})
+
+const rowOfNew = (project: ProjectRow, { noteable, author, body, createdAt }: Written, id: number): NoteRow => ({
+  id,
+  project_id: project.id,
+  noteable_type: noteable.type,
+  noteable_id: noteable.id,
+  note: body,
+  is_system: 0,
+  refers_type: null,
+  refers_id: null,
+  refers_project_id: null,
+  created_at: createdAt,
+  updated_at: createdAt,
+  author_id: author.id,
+  author_name: author.name,
+  author_username: author.username,
+  author_state: 'active'
+})
+
+/** Prevents the deletion of the project and the users until the transaction ends. Throws NotFound. */
+async function holdAll(projectId: number, userIds: readonly number[]): Promise<void> {
+  const users = [...new Set(userIds)]
+  const list = padded(users)
+  const held = await rows<{ id: number }>(
+    `select u.id from projects p straight_join users u on u.id in (${marks(list)}) where p.id = ? lock in share mode`,
+    [...list, projectId]
   )
-  if (held) return
+  if (held.length === users.length) return
   if (!(await holdProject(projectId))) throw new NotFound('Project')
-  await holdUser(userId)
+  for (const id of users) await holdUser(id)
 }
 
 /**
@@ -111,10 +152,12 @@ export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Acto
     ])
     const { id, project_id: projectId, author_id: authorId, noteable_type: type, noteable_id: on } = old
     const target = { type, id: on }
-    await tellText(
-      { kind: 'note.edited', noteId: id, by, ...(named.length > 0 && { named }) },
-      { projectId, authorId, target, noteId: id, text: body }
-    )
+    await tellWritten([
+      {
+        happening: { kind: 'note.edited', noteId: id, by, ...(named.length > 0 && { named }) },
+        text: { projectId, authorId, target, noteId: id, text: body }
+      }
+    ])
   })
   return found(old.id)
 }

@@ -1,6 +1,7 @@
 // "Note".
-import { type Static, Type } from 'typebox'
+
 import { described, Flag, IdOf, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { viewUserBasic } from '../users/users.record.js'
 import { UserBasic } from '../users/users.view.js'
 import type { NoteRow } from './notes.queries.js'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { readDeployment, readDeployments } from './deployments.js'
 import { listDeployments } from './deployments.queries.js'
 import { Deployment, viewDeployment } from './deployments.view.js'

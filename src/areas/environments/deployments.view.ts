@@ -1,6 +1,7 @@
 // "Deployment".
-import { Type } from 'typebox'
+
 import { described, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { Build, type BuildReading, viewBuild } from '../builds/builds.view.js'
 import { viewJoinedUser } from '../users/joined-user.js'
 import { UserBasic } from '../users/users.view.js'

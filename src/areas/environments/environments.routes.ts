@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import type { Actor } from '../../access/actor.js'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { readProjects } from '../projects/project-readings.js'
-import type { ProjectRow } from '../projects/projects.queries.js'
+import type { ShownProjectRow } from '../projects/projects.queries.js'
 import { createEnvironment, deleteEnvironment, updateEnvironment } from './environments.js'
 import { type EnvironmentRow, listEnvironments } from './environments.queries.js'
 import { EnvironmentBody, EnvironmentChange, EnvironmentListQuery, EnvironmentParams } from './environments.schema.js'
@@ -11,12 +11,12 @@ import { Environment, viewEnvironmentFor } from './environments.view.js'
 import { stopEnvironment } from './stop.js'
 
 interface Asked {
-  readonly project: ProjectRow
+  readonly shownProject: ShownProjectRow
   readonly actor: Actor
 }
 
-const viewFor = async ({ project, actor }: Asked) =>
-  viewEnvironmentFor(project, actor, await readProjects([project], actor, { withoutPermissions: true }))
+const viewFor = async ({ shownProject, actor }: Asked) =>
+  viewEnvironmentFor(shownProject, actor, await readProjects([shownProject], actor, { withoutPermissions: true }))
 
 const view = async (asked: Asked, row: EnvironmentRow) => (await viewFor(asked))(row)
 
@@ -27,7 +27,7 @@ export const environmentRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/projects/:id/environments',
     {
-      config: { can: 'environment.read' },
+      config: { can: 'environment.read', showsProject: true },
       schema: {
         tags,
         summary: 'List the environments of a project',
@@ -42,7 +42,7 @@ export const environmentRoutes: FastifyPluginAsyncTypebox = async app => {
   app.post(
     '/projects/:id/environments',
     {
-      config: { can: 'environment.create' },
+      config: { can: 'environment.create', showsProject: true },
       schema: {
         tags,
         summary: 'Create an environment',
@@ -58,7 +58,7 @@ export const environmentRoutes: FastifyPluginAsyncTypebox = async app => {
   app.put(
     '/projects/:id/environments/:environment_id',
     {
-      config: { can: 'environment.administer' },
+      config: { can: 'environment.administer', showsProject: true },
       schema: { ...one, summary: 'Change an environment', body: EnvironmentChange }
     },
     async req => view(req, await updateEnvironment(req.project, req.params.environment_id, req.body, req.origin))
@@ -67,7 +67,7 @@ export const environmentRoutes: FastifyPluginAsyncTypebox = async app => {
   app.post(
     '/projects/:id/environments/:environment_id/stop',
     {
-      config: { can: 'environment.stop' },
+      config: { can: 'environment.stop', showsProject: true },
       schema: {
         ...one,
         summary: 'Stop an environment',
@@ -80,7 +80,7 @@ export const environmentRoutes: FastifyPluginAsyncTypebox = async app => {
   app.delete(
     '/projects/:id/environments/:environment_id',
     {
-      config: { can: 'environment.administer' },
+      config: { can: 'environment.administer', showsProject: true },
       schema: { ...one, summary: 'Delete an environment', description: 'Its deployments go with it.' }
     },
     async req => view(req, await deleteEnvironment(req.project, req.params.environment_id, req.origin))

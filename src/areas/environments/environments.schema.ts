@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, Paging, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 const url = Type.Optional(Text('where it can be visited: an http or https URL of at most 255 characters'))
 /** The rule refuses it by name, as the requirement wants. */

@@ -1,9 +1,10 @@
 // "Environment".
-import { Type } from 'typebox'
+
 import type { Actor } from '../../access/actor.js'
 import { described, IdOf, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { ProjectReading } from '../projects/project-readings.js'
-import type { ProjectRow } from '../projects/projects.queries.js'
+import type { ShownProjectRow } from '../projects/projects.queries.js'
 import { Project, viewProject } from '../projects/projects.view.js'
 import type { EnvironmentRow } from './environments.queries.js'
 
@@ -19,7 +20,7 @@ export const Environment = Type.Object(
 )
 
 /** Every environment of an answer is of the same project, whose facts are read once. */
-export const viewEnvironmentFor = (project: ProjectRow, actor: Actor, reading: ProjectReading) => {
+export const viewEnvironmentFor = (project: ShownProjectRow, actor: Actor, reading: ProjectReading) => {
   const record = viewProject(project, actor, reading)
   return (row: EnvironmentRow) => viewEnvironment(row, record)
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { may } from '../../access/authorize.js'
 import { NumberedUserParams, Paging, ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { readNotes } from '../discussion/notes.queries.js'
 import { requireNumberedUser } from '../users/users.queries.js'
 import { type EventRow, listProjectEvents, listUserEvents } from './events.queries.js'

@@ -1,7 +1,8 @@
 // The record "Event".
-import { Type } from 'typebox'
+
 import { described, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
+import { Type } from '../../lib/type.js'
 import type { NoteRow } from '../discussion/notes.queries.js'
 import { Note, viewNote } from '../discussion/notes.view.js'
 import { viewUserBasic } from '../users/users.record.js'

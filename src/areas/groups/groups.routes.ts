@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
 import type { Actor } from '../../access/actor.js'
 import type { Page } from '../../db/paginate.js'
+import { type Static, Type } from '../../lib/type.js'
 import { type GroupRecord, type GroupScope, listGroups, statisticsOf } from './groups.queries.js'
 import { GroupListQuery } from './groups.schema.js'
 import { GroupItem, viewGroupItem, withStatistics } from './groups.view.js'

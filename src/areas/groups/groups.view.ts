@@ -1,7 +1,8 @@
 // The record "Group": the item of a list, and the detail without its projects, which the area of projects adds.
-import { type Static, Type } from 'typebox'
+
 import { publicUrl } from '../../config.js'
 import { Flag, IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { GroupRecord, GroupStatistics } from './groups.queries.js'
 
 const item = {

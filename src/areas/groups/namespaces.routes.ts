@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { Type } from '../../lib/type.js'
 import { listNamespaces } from './namespaces.queries.js'
 import { NamespaceListQuery } from './namespaces.schema.js'
 import { NamespaceItem, viewNamespaceItem } from './namespaces.view.js'

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Paging, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const NamespaceListQuery = Type.Object({
   ...Paging,

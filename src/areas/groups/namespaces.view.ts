@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, OneOf, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { NamespaceRow } from './namespaces.queries.js'
 
 export const NamespaceItem = Type.Object(

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { Integer, projectParam, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 
 const ref = (description: string) => Text(description, { minLength: 1, maxLength: 255 })
 

@@ -1,8 +1,9 @@
 // The records "Diff entry", "Compare result" and "Contributor" of the requirement.
-import { Type } from 'typebox'
+
 import type { Contributor as GitContributor } from '../../git/contributors.js'
 import type { Patch } from '../../git/patches.js'
 import { described, Flag, Integer, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { CommitItem, viewCommitItem } from '../repository/repository.view.js'
 import type { Comparison } from './compare.js'
 

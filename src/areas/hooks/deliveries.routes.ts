@@ -1,6 +1,6 @@
 // Not specified: these routes show the deliveries of a system hook with their results, and redeliver them.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { Type } from '../../lib/type.js'
 import { findDelivery, listAttempts, listDeliveries } from './deliveries.queries.js'
 import { DeliveryListQuery, DeliveryParams } from './deliveries.schema.js'
 import { Delivery, DeliveryDetails, viewDelivery, viewDeliveryDetails } from './deliveries.view.js'

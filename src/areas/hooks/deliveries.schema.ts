@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, Paging } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { SYSTEM_HOOK_EVENTS } from '../../webhooks/events.js'
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead', 'canceled'] as const

@@ -1,5 +1,6 @@
 // Deliveries of events to hooks. Each delivery is a row with a job. The listener creates both for a happening.
 import { execute, marks, rows } from '../../db/sql.js'
+import { together } from '../../db/together.js'
 import { transact } from '../../db/transact.js'
 import { batches } from '../../lib/batches.js'
 import { enqueue } from '../../queue/enqueue.js'
@@ -46,18 +47,23 @@ export async function deliverEvent(key: string, event: HookEvent): Promise<void>
   })
 }
 
-/** Uses no model, because every push and every event runs this statement, and mostly no hook wants the event. */
-function hooksThatWant({ system, project }: HookEvent): Promise<HookRow[]> {
+/** Every push and every event asks, and mostly no hook wants it: those that ask the same at the same time share an answer. */
+function hooksThatWant({ system, project }: HookEvent): Promise<readonly HookRow[]> {
   const flag = system ? systemHookFlag(system.event) : null
   const conditions = [
     ...(system ? [`project_id is null${flag === null ? '' : ` and ${flag}`}`] : []),
     ...(project ? [`project_id = ? and ${PROJECT_HOOK_EVENTS[project.event].flag}`] : [])
   ]
-  return rows<HookRow>(
-    `select id, project_id, url from hooks where ${conditions.join(' or ') || 'false'}`,
-    project ? [project.id] : []
-  )
+  const where = conditions.join(' or ') || 'false'
+  return readHooks(`${project?.id ?? ''} ${where}`, { where, projectId: project?.id })
 }
+
+const readHooks = together<string, { where: string; projectId: number | undefined }, readonly HookRow[]>(async all => {
+  const [{ where, projectId } = { where: 'false', projectId: undefined }] = all
+  const sql = `select id, project_id, url from hooks where ${where}`
+  const found = await rows<HookRow>(sql, projectId === undefined ? [] : [projectId])
+  return all.map(() => found)
+})
 
 async function addressed(message: HookMessage<string> | undefined, hooks: readonly HookRow[]) {
   if (!message || hooks.length === 0) return []

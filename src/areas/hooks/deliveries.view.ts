@@ -1,7 +1,8 @@
 // Not specified: the attributes of a delivery and of its attempts. Secrets in the request headers are masked.
-import { type Static, Type } from 'typebox'
+
 import { described, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
+import { type Static, Type } from '../../lib/type.js'
 import { withoutSecretHeaders } from '../../webhooks/headers.js'
 import type { AttemptRow, DeliveryDetailsRow, DeliveryRow } from './deliveries.queries.js'
 import { DELIVERY_STATES } from './deliveries.schema.js'

@@ -1,4 +1,5 @@
 // The hooks whose receiver fails: since when, why, and when it is tried next.
+import { forgetWithPool } from '../../db/connection.js'
 import { marks, rows } from '../../db/sql.js'
 import { laneOf } from './targets.js'
 
@@ -33,6 +34,10 @@ const countOf = (state: string) =>
 const SHARE = 50
 const MANY = 10_000
 let kept: { hooks: FailingHook[]; until: number } | undefined
+
+forgetWithPool(() => {
+  kept = undefined
+})
 
 /** Returns at most 20 hooks. When very many of their deliveries wait, the answer may be some seconds old. */
 export async function failingHooks(): Promise<FailingHook[]> {

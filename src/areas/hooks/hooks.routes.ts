@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { Type } from '../../lib/type.js'
 import { createHook, deleteHook, listHooks, testHook } from './hooks.js'
 import { HookBody, HookParams } from './hooks.schema.js'
 import { DeletedSystemHook, SamplePayload, SystemHook, viewDeletedSystemHook, viewSystemHook } from './hooks.view.js'

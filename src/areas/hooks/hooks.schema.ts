@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, IdOf, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 const flag = (description: string) => Type.Optional(Flag(description))
 

@@ -1,7 +1,8 @@
 // The record "System hook" of the requirement. It never contains the token.
-import { Type } from 'typebox'
+
 import type { Hook as Row } from '../../db/models/index.js'
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { shownUrl, withoutPassword } from '../../webhooks/url.js'
 import type { HookHealth } from './hooks.queries.js'
 

@@ -1,7 +1,8 @@
 // The record "Project hook". It never contains the token.
-import { Type } from 'typebox'
+
 import type { Hook } from '../../db/models/index.js'
 import { Flag, IdOf, Moment, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { withoutPassword } from '../../webhooks/url.js'
 
 export const ProjectHook = Type.Object(

@@ -1,6 +1,8 @@
 // Keeps a dead receiver from delaying deliveries to others. The jobs of deliveries have the receiver as their lane; this
 // file knows which receivers failed last. Each worker learns that by itself: it costs one try.
+
 import { createHash } from 'node:crypto'
+import { forgetWithPool } from '../../db/connection.js'
 
 /** Milliseconds after which a delivery gives its slot to others. */
 const SLOW_AFTER = 1000
@@ -9,6 +11,7 @@ const SLOW_FOR_EACH_SLOT = 4
 const MOST_KNOWN = 10_000
 
 const failing = new Set<number>()
+forgetWithPool(() => failing.clear())
 
 /** Returns the lane of a hook's receiver: hooks with the same host and port share it. */
 export function laneOf(url: string): number {

@@ -27,7 +27,7 @@ class CannotFill extends Failure {}
 /** How the worker shares its slots for imports: those from URLs leave one to forks. */
 export const importLanes = (slots: number) => ({
   share: Math.max(1, slots - 1),
-  slowAfter: Number.POSITIVE_INFINITY,
+  slowAfter: null,
   mostSlow: 0,
   isFailing: () => false
 })

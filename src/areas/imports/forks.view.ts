@@ -1,6 +1,7 @@
 // The link of a fork to its source, as the database has it.
-import { Type } from 'typebox'
+
 import { IdOf, Moment } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { ForkLink } from '../projects/fork-links.js'
 
 export const ForkRelation = Type.Object(

@@ -13,24 +13,23 @@ export interface Counted {
 }
 
 /**
- * Counts an issue that came (1) or went (-1). `youngest`: it was made just now, so that no other has another rank. Call it at
+ * Counts issues that came (1) or went (-1). `youngest`: they were made just now, so that no other has another rank. Call it at
  * the end of the transaction of the change.
  */
-export async function countIssue(
+export async function countIssues(
   projectId: number,
-  { open, confidential }: Counted,
+  issues: readonly Counted[],
   by: 1 | -1,
   { youngest }: { readonly youngest: boolean }
 ): Promise<void> {
-  await addToCounts(projectId, { numbers: changeOf({ open, confidential }, by), moves: youngest ? 0 : 1, turns: 0 })
+  const numbers = issues.map(issue => changeOf(issue, by)).reduce(sumOf)
+  await addToCounts(projectId, { numbers, moves: youngest ? 0 : 1, turns: 0 })
 }
 
 /** Counts an issue whose state or confidentiality has changed. Call it at the end of the transaction of the change. */
 export async function recountIssue(projectId: number, before: Counted, after: Counted): Promise<void> {
   if (before.open === after.open && before.confidential === after.confidential) return
-  const [gone, come] = [changeOf(before, -1), changeOf(after, 1)]
-  const numbers = gone.map((value, at) => value + (come[at] ?? 0)) as unknown as Numbers
-  await addToCounts(projectId, { numbers, moves: 0, turns: 1 })
+  await addToCounts(projectId, { numbers: sumOf(changeOf(before, -1), changeOf(after, 1)), moves: 0, turns: 1 })
 }
 
 /** Open issues, closed ones, and how many of each are confidential. */
@@ -42,6 +41,9 @@ const changeOf = ({ open, confidential }: Counted, by: number): Numbers => [
   open && confidential ? by : 0,
   !open && confidential ? by : 0
 ]
+
+const sumOf = (some: Numbers, others: Numbers): Numbers =>
+  some.map((value, at) => value + (others[at] ?? 0)) as unknown as Numbers
 
 interface Change {
   readonly numbers: Numbers

@@ -2,7 +2,8 @@
 // that moment. The description is read when it is needed.
 import { moved } from '../../db/places.js'
 import { row } from '../../db/sql.js'
-import { type Happening, tell } from '../activity/happenings.js'
+import { isPlain } from '../../text/mentions.js'
+import { type Happening, type RecordTold, tell, tellWritten } from '../activity/happenings.js'
 import type { IssueRow } from './issues.queries.js'
 
 export type ToldIssue = Extract<Happening, { kind: 'issue.changed' }>
@@ -25,20 +26,25 @@ export async function tellIssue({ issueId, ...told }: Told): Promise<void> {
   if (issue) await tell({ kind: 'issue.changed', ...told, issue: { ...issue, confidential: issue.confidential === 1 } })
 }
 
-/** Tells that an issue was made, which the rule knows as it is. */
-export async function tellNewIssue(issue: IssueRow): Promise<void> {
+/** Tells that issues were made, which the rule knows as they are. */
+export async function tellNewIssues(issues: readonly IssueRow[]): Promise<void> {
+  moved('Issue')
+  await tellWritten(issues.map(toldOf))
+}
+
+function toldOf(issue: IssueRow): RecordTold {
   const { id, iid, project_id, title, description, state, author_id, assignee_id, milestone_id, due_date } = issue
   const { updated_by_id, moved_to_id, time_estimate, lock_version, created_at, updated_at } = issue
   const plan = { author_id, assignee_id, milestone_id, due_date, updated_by_id, moved_to_id, time_estimate }
   const snapshot = { id, iid, project_id, title, state, confidential: issue.confidential === 1, ...plan }
-  moved('Issue')
-  await tell(
-    {
+  return {
+    happening: {
       kind: 'issue.changed',
       action: 'open',
       by: author_id,
-      issue: { ...snapshot, lock_version, created_at, updated_at }
+      issue: { ...snapshot, lock_version, created_at, updated_at },
+      ...(isPlain(title, description) && { plain: true })
     },
-    { title, description }
-  )
+    texts: { title, description }
+  }
 }

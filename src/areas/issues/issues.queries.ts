@@ -3,6 +3,7 @@ import { levelIn } from '../../access/authorize.js'
 import { type Fragment, projectsOfMember } from '../../access/membership.js'
 import { publicUrl } from '../../config.js'
 import { marks, padded, row, rows } from '../../db/sql.js'
+import { findTogether } from '../../db/together.js'
 import { NotFound } from '../../errors.js'
 import { REPORTER } from '../../lib/levels.js'
 import { type ShownColumns, shownColumns, shownValues } from '../participation/readings.js'
@@ -81,6 +82,19 @@ export function readableIssues({ user }: Actor): Fragment {
 
 /** Finds an issue by its id, whoever may see it. */
 export const findIssue = (id: number): Promise<IssueRow | undefined> => row<IssueRow>(`${SELECT} where i.id = ?`, [id])
+
+/** The same for jobs: those that look for some at the same time share a statement. */
+export const findToldIssue = findTogether<IssueRow>(ids => {
+  const list = padded(ids)
+  return rows(`${SELECT} where i.id in (${marks(list)})`, list)
+})
+
+/** Returns an issue that was there just now. Throws NotFound. */
+export async function foundAgain(id: number): Promise<IssueRow> {
+  const found = await findIssue(id)
+  if (!found) throw new NotFound()
+  return found
+}
 
 /** An issue with what its record shows to the asker of the statement. */
 export interface ListedIssueRow extends IssueRow, ShownColumns {}

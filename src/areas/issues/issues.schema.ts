@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, groupParam, IdOf, Integer, Nullable, Paging, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 
 export const IssueParams = Type.Object({ ...projectParam, issue_id: IdOf('the issue, not its number in the project') })

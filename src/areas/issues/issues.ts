@@ -1,135 +1,20 @@
-// Issues: every write of one. Moving one is in move.ts.
-import type { Actor, ActorUser } from '../../access/actor.js'
+// Issues: every change of one, and its end. Its beginning is in creation.ts, and moving one in move.ts.
+import type { Actor } from '../../access/actor.js'
 import { askerOf } from '../../access/actor.js'
 import { authorizeProject, may } from '../../access/authorize.js'
 import { authorizeRecord } from '../../access/records.js'
-import { nextNumber } from '../../db/counters.js'
 import { deleteRows } from '../../db/owned-rows.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
 import { addedMentions, type RecordTexts, textOf } from '../../text/mentions.js'
-import { addLabels, labelsFor, replaceLabels } from '../labels/label-links.js'
-import { withCommands } from '../participation/descriptions.js'
-import type { ShownColumns } from '../participation/readings.js'
+import { labelsFor, replaceLabels } from '../labels/label-links.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
-import { titleOf } from './follow-ups.js'
-import { countIssue, recountIssue } from './issue-counts.js'
-import { type IssueChanges, tellIssue, tellNewIssue } from './issue-happenings.js'
+import { countIssues, recountIssue } from './issue-counts.js'
+import { type IssueChanges, tellIssue } from './issue-happenings.js'
 import { type IssueValues, readTime, readValues } from './issue-values.js'
-import { findIssue, type IssueRow, requireIssue } from './issues.queries.js'
-import { type IssueBody, IssueChange } from './issues.schema.js'
-
-/** An issue as it is inserted. */
-export interface NewIssue extends IssueValues {
-  readonly title: string
-  readonly authorId: number
-  readonly state?: string
-  readonly timeEstimate?: number
-  readonly createdAt?: Date
-  readonly updatedAt?: Date
-}
-
-/** What a new issue shows that has no label: nobody has written about it or given it an award, and its author takes part. */
-const SHOWN_OF_NEW: ShownColumns = { labels: null, user_notes_count: null, votes: null, subscribed: 1 }
-
-/** Creates an issue. Throws Invalid or BadParameters. */
-export async function createIssue(
-  project: ProjectRow,
-  asked: IssueBody,
-  actor: Actor
-): Promise<IssueRow & Partial<ShownColumns>> {
-  const author = askerOf(actor)
-  const given = { ...asked, title: await titleOf(project, asked, actor) }
-  const { merge_request_for_resolving_discussions: _, ...body } = await withCommands('Issue', project, given, actor)
-  const createdAt = readTime('created_at', body.created_at, project, actor)
-  const { title = '', ...values } = await readValues(project, body, actor)
-  const iid = await nextNumber(project.id, 'issue')
-  const made = await transact(async () => {
-    if (!(await holdProject(project.id))) throw new NotFound('Project')
-    const titles = values.labels ?? []
-    const labels =
-      titles.length > 0 ? await labelsFor(project, titles, { create: may(actor, 'label.write', project) }) : []
-    const now = new Date()
-    const issue = { ...values, title, authorId: author.id, createdAt: createdAt ?? now, updatedAt: now }
-    const id = await insertIssue(project.id, iid, issue, labels)
-    const row = rowOfNew(project, { ...issue, id, iid }, author)
-    await tellNewIssue(row)
-    const counted = { open: true, confidential: values.confidential ?? false }
-    await countIssue(project.id, counted, 1, { youngest: !createdAt })
-    return labels.length === 0 ? { ...row, ...SHOWN_OF_NEW } : row
-  })
-  // The names of an assignee have to be read, and whoever is acted for may be blocked.
-  return made.assignee_id === null && actor.sudoer === null ? made : foundAgain(made.id)
-}
-
-interface Inserted extends NewIssue {
-  readonly id: number
-  readonly iid: number
-  readonly createdAt: Date
-  readonly updatedAt: Date
-}
-
-/** The row as a statement would give it, but for the names of an assignee. */
-const rowOfNew = (project: ProjectRow, issue: Inserted, author: ActorUser): IssueRow => ({
-  id: issue.id,
-  iid: issue.iid,
-  project_id: project.id,
-  title: issue.title,
-  description: issue.description ?? null,
-  state: 'opened',
-  confidential: issue.confidential ? 1 : 0,
-  author_id: author.id,
-  assignee_id: issue.assigneeId ?? null,
-  milestone_id: issue.milestoneId ?? null,
-  due_date: issue.dueDate ?? null,
-  updated_by_id: null,
-  moved_to_id: null,
-  time_estimate: 0,
-  total_time_spent: 0,
-  lock_version: 0,
-  created_at: issue.createdAt,
-  updated_at: issue.updatedAt,
-  project_path: project.path,
-  namespace_path: project.namespace_path,
-  author_name: author.name,
-  author_username: author.username,
-  author_state: 'active',
-  assignee_name: null,
-  assignee_username: null,
-  assignee_state: null
-})
-
-/** Inserts the row of an issue with its labels. Call it inside `transact`, and count it at the end. */
-export async function insertIssue(
-  projectId: number,
-  iid: number,
-  issue: NewIssue,
-  labelIds: readonly number[]
-): Promise<number> {
-  const now = new Date()
-  const { insertId } = await execute(
-    `insert into issues (project_id, iid, title, description, state, confidential, author_id, assignee_id, milestone_id,
-       due_date, time_estimate, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      projectId,
-      iid,
-      issue.title,
-      issue.description ?? null,
-      issue.state ?? 'opened',
-      issue.confidential ?? false,
-      issue.authorId,
-      issue.assigneeId ?? null,
-      issue.milestoneId ?? null,
-      issue.dueDate ?? null,
-      issue.timeEstimate ?? 0,
-      issue.createdAt ?? now,
-      issue.updatedAt ?? now
-    ]
-  )
-  await addLabels('Issue', insertId, labelIds)
-  return insertId
-}
+import { foundAgain, type IssueRow, requireIssue } from './issues.queries.js'
+import { IssueChange } from './issues.schema.js'
 
 /**
  * Changes an issue, and closes or reopens it; an event that does not fit its state is ignored. Throws NotFound, Forbidden,
@@ -196,7 +81,7 @@ export async function deleteIssue(project: ProjectRow, { id }: IssueRow, actor: 
     const locked = await row<LockedIssue>(LOCK, [id])
     if (!locked) throw new NotFound('Issue')
     await deleteRows('issues', [id])
-    await countIssue(project.id, countedOf(locked), -1, { youngest: false })
+    await countIssues(project.id, [countedOf(locked)], -1, { youngest: false })
   })
 }
 
@@ -304,10 +189,4 @@ function requireSomething({ updated_at: _, ...change }: IssueChange): void {
   if (Object.keys(change).length > 0) return
   const names = Object.keys(IssueChange.properties).filter(name => name !== 'updated_at')
   throw new BadParameters(`${names.join(', ')} are missing, at least one parameter must be provided`)
-}
-
-async function foundAgain(id: number): Promise<IssueRow> {
-  const found = await findIssue(id)
-  if (!found) throw new NotFound()
-  return found
 }

@@ -1,6 +1,7 @@
 // "Issue".
-import { Type } from 'typebox'
+
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { Milestone, viewMilestone } from '../milestones/milestones.view.js'
 import { viewUserBasic } from '../users/users.record.js'
 import { UserBasic } from '../users/users.view.js'

@@ -1,6 +1,8 @@
 // How many issues each label of a project has, of those that the asker can see.
+
 import { LRUCache } from 'lru-cache'
 import type { Actor } from '../../access/actor.js'
+import { forgetWithPool } from '../../db/connection.js'
 import { marks, padded, rows } from '../../db/sql.js'
 import { addLabelCounts } from '../labels/label-readings.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
@@ -11,6 +13,7 @@ type Counts = ReadonlyMap<number, { readonly open_issues_count: number; readonly
 /** Links from which on the counts are kept: a count of 100,000 takes 0.1 s. As other large totals, they may be 5 s old. */
 const LARGE = 1000
 const kept = new LRUCache<string, Counts>({ max: 200, ttl: 5000 })
+forgetWithPool(() => kept.clear())
 
 async function countIssuesOfLabels(project: ProjectRow, ids: readonly number[], actor: Actor): Promise<Counts> {
   if (!project.issues_enabled) return new Map()

@@ -10,9 +10,10 @@ import { addLabels, labelsFor, readLabelTitles } from '../labels/label-links.js'
 import { findMilestoneByTitle, readMilestones } from '../milestones/milestones.queries.js'
 import { assignable } from '../participation/assignees.js'
 import { findProject, holdProject, type ProjectRow } from '../projects/projects.queries.js'
-import { countIssue, recountIssue } from './issue-counts.js'
+import { insertIssues } from './creation.js'
+import { countIssues, recountIssue } from './issue-counts.js'
 import { tellIssue } from './issue-happenings.js'
-import { insertIssue, lockIssue } from './issues.js'
+import { lockIssue } from './issues.js'
 import { findIssue, type IssueRow, requireIssue } from './issues.queries.js'
 
 /** Copies what an area above keeps of an issue, such as its notes, in the transaction of the move. */
@@ -53,6 +54,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
     if (locked.moved_to_id !== null) throw refused()
     const labels = await labelsFor(target, titles, { create: false })
     const copy = {
+      iid,
       title: locked.title,
       description,
       state: locked.state,
@@ -64,7 +66,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
       timeEstimate: issue.time_estimate,
       createdAt: issue.created_at
     }
-    const made = await insertIssue(target.id, iid, copy, [])
+    const [made = 0] = await insertIssues(target.id, [copy])
     await addLabels('Issue', made, labels)
     const moved = await findIssue(made)
     if (!moved) throw new NotFound('Issue')
@@ -79,7 +81,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
     await tellIssue({ action: 'close', issueId: id, by, moved: move })
     const was = { open: locked.state !== 'closed', confidential: copy.confidential }
     await recountIssue(project.id, was, { ...was, open: false })
-    await countIssue(target.id, was, 1, { youngest: false })
+    await countIssues(target.id, [was], 1, { youngest: false })
     return made
   })
   const found = await findIssue(newId)

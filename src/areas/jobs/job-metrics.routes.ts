@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { TSchema } from 'typebox'
+import type { TSchema } from '../../lib/type.js'
 import { jobStats, processMetrics, queueMetrics } from '../../queue/metrics.js'
 import { CompoundMetrics, JobStats, ProcessMetrics, QueueMetrics } from './job-metrics.view.js'
 

@@ -1,6 +1,7 @@
 // The record "Background-job metrics" of the requirement.
-import { Type } from 'typebox'
+
 import { described, Integer } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { Process } from './job-overview.view.js'
 
 const Queue = Type.Object(

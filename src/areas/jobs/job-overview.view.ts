@@ -1,7 +1,8 @@
 // Not specified: the record of the dashboard. Rates are per minute; latency is in seconds.
-import { type Static, Type } from 'typebox'
+
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { QueueOverview, QueuesOverview } from '../../queue/overview.js'
 import { receiverOf } from '../../webhooks/url.js'
 import type { RunningBuild } from '../builds/running.queries.js'

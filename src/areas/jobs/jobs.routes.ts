@@ -1,6 +1,6 @@
 // Not specified: these routes show and change single jobs, for a dashboard on another machine.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { Type } from '../../lib/type.js'
 import { findJob, pageJobs } from '../../queue/administer.js'
 import { searchJobs } from '../../queue/search.js'
 import { jobOverview } from './job-overview.js'

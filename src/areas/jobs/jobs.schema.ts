@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, IdOf, Paging, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { LONGEST_TEXT } from '../../queue/search.js'
 
 export const JobParams = Type.Object({ id: IdOf('the job') })

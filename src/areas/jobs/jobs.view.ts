@@ -1,7 +1,8 @@
 // Not specified: the record of one background job, for the command line and the dashboard.
-import { type Static, Type } from 'typebox'
+
 import { Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { JobRow } from '../../queue/administer.js'
 import type { FoundJobs as FoundRows } from '../../queue/search.js'
 

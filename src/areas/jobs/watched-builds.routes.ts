@@ -1,7 +1,7 @@
 // Not specified: these routes show, cancel and repeat builds of any project, for a dashboard on another machine.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { Conflict } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import { cancelBuilds, retryBuilds } from '../builds/administer.js'
 import { watchBuild } from '../builds/watched.js'
 import { watchedBuilds } from '../builds/watched.queries.js'

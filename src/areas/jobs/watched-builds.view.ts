@@ -1,6 +1,7 @@
 // Not specified: builds of all projects as the dashboard shows them.
-import { type Static, Type } from 'typebox'
+
 import { described, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { watchBuild } from '../builds/watched.js'
 import type { WatchedBuild as Row } from '../builds/watched.queries.js'
 

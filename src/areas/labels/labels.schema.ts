@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Integer, Nullable, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 const priority = Type.Optional(
   Nullable(Integer('its place among the labels of the project: those with a lower number come first; null for none'))

@@ -1,6 +1,7 @@
 // "Label".
-import { Type } from 'typebox'
+
 import { Flag, IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { LabelReading } from './label-readings.js'
 
 export const Label = Type.Object(

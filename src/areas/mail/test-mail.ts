@@ -1,5 +1,6 @@
 import { config, publicUrl } from '../../config.js'
 import { Invalid } from '../../errors.js'
+import { requireHome } from '../../home.js'
 import { messageOf } from '../../mail/message.js'
 import { render } from '../../mail/render.js'
 import { converse, type Say, sendMessage } from '../../mail/transport.js'
@@ -7,7 +8,7 @@ import { isSendable } from './outbox.js'
 
 /**
  * Sends a mail to an address now, over a connection of its own, and without the queue and the database. `say` gets the
- * conversation with a server of SMTP. Throws Invalid for an address that no server would take, and MailFault.
+ * conversation with a server of SMTP. Throws Invalid for an address that no server would take, MailFault, and NoHome.
  */
 export async function sendTestMail(address: string, say: Say): Promise<void> {
   if (!isSendable(address)) throw new Invalid('address', 'is not one that a server would take')
@@ -24,5 +25,7 @@ export async function sendTestMail(address: string, say: Say): Promise<void> {
   const to = { name: null, address }
   const message = messageOf({ rendered, to, id, thread: null, reason: 'test', list: null, unsubscribeUrl: null })
   if (config().mail.transport === 'smtp') return converse(message, say)
+  // A file would make a folder wherever a typing error leads. A server can be tried before there is a home.
+  if (config().mail.transport === 'file') requireHome()
   say(await sendMessage(message, id))
 }

@@ -1,10 +1,14 @@
 // One mail at a time in each process, and none while the server of mail rests.
+import { forgetWithPool } from '../../db/connection.js'
+
 /** Seconds. */
 const LONGEST_REST = 300
 
 let last: Promise<unknown> = Promise.resolve()
 let failures = 0
 let until = 0
+
+forgetWithPool(() => noteServer(true))
 
 /** Calls `work` when all works before it have ended. */
 export function inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -1,10 +1,12 @@
 // Runs a maintenance task under its lock and keeps a record. Both the schedule of the worker and the command line use
 // it.
+
 import { hostname } from 'node:os'
 import type { Origin } from '../../access/actor.js'
 import { execute } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { AlreadyRunning, Failure, NoSuch, NotFound } from '../../errors.js'
+import { sourceStack } from '../../lib/source-stack.js'
 import type { Task } from '../../queue/task.js'
 import { audit } from '../audit/audit.js'
 import { findRun } from './maintenance.queries.js'
@@ -129,5 +131,5 @@ async function perform(id: number, task: Task, { dryRun = false, onNote }: RunOp
 /** The text of an error: the message of a named failure, or the stack of a fault of the program. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return (error instanceof Failure ? error.message : (error.stack ?? error.message)).slice(0, 8000)
+  return (error instanceof Failure ? error.message : sourceStack(error.stack ?? error.message)).slice(0, 8000)
 }

@@ -1,7 +1,7 @@
 // The same operations for projects and for groups.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { Paging } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { approveRequest, removeRequest, requestAccess } from './access-requests.js'
 import { listAccessRequests } from './access-requests.queries.js'
 import { AccessRequest, ApprovedRequest, viewAccessRequest, viewApproved } from './access-requests.view.js'

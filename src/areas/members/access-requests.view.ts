@@ -1,6 +1,7 @@
 // The record "Access request", and the answer to its approval.
-import { Type } from 'typebox'
+
 import { IdOf, Integer, Moment, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { UserState } from '../users/users.view.js'
 import type { AccessRequestRow } from './access-requests.queries.js'
 import type { MemberRow } from './members.queries.js'

@@ -1,7 +1,7 @@
 // The same operations for projects and for groups.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { Forbidden, NotFound } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import { addMember, removeMember, updateMember } from './members.js'
 import { findMember, listMembers } from './members.queries.js'
 import { MemberBody, MemberChange, MemberListQuery } from './members.schema.js'

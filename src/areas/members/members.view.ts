@@ -1,6 +1,7 @@
 // The record "Member", of projects and groups alike.
-import { Type } from 'typebox'
+
 import { IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { viewUserBasic } from '../users/users.record.js'
 import { UserBasic } from '../users/users.view.js'
 import type { MemberRow } from './members.queries.js'

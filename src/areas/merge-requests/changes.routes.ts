@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import { type Page, type PageRequest, window } from '../../db/paginate.js'
+import { Type } from '../../lib/type.js'
 import { readIssues } from '../issues/issue-readings.js'
 import { Issue, viewIssue } from '../issues/issues.view.js'
 import { CommitItem, viewCommitItem } from '../repository/repository.view.js'

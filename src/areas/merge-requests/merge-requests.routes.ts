@@ -1,7 +1,7 @@
 import './label-counts.js'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { createMergeRequest, deleteMergeRequest } from './merge-requests.js'
 import { listMergeRequests, requireMergeRequest } from './merge-requests.queries.js'
 import {

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, IdOf, Integer, Paging, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 
 const optional = Type.Optional

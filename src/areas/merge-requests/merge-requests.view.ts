@@ -1,8 +1,9 @@
 // The records "Merge request" and its changes.
-import { Type } from 'typebox'
+
 import { publicUrl } from '../../config.js'
 import type { Patch } from '../../git/patches.js'
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { DiffEntry, viewDiffEntry } from '../history/history.view.js'
 import { Milestone, viewMilestone } from '../milestones/milestones.view.js'
 import { viewUserBasic } from '../users/users.record.js'

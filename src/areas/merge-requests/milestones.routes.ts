@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { IdOf, Paging, projectParam } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { requireMilestone } from '../milestones/milestones.queries.js'
 import { listOfMilestone } from './merge-requests.queries.js'
 import { MergeRequest, viewMergeRequest } from './merge-requests.view.js'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { createMilestone, updateMilestone } from './milestones.js'
 import { listMilestones, requireMilestone } from './milestones.queries.js'
 import { MilestoneBody, MilestoneChange, MilestoneListQuery, MilestoneParams } from './milestones.schema.js'

@@ -1,6 +1,7 @@
 // "Milestone".
-import { type Static, Type } from 'typebox'
+
 import { IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { MilestoneRow } from './milestones.queries.js'
 
 const day = (description: string) => Nullable(Text(description, { format: 'date' }))

@@ -5,6 +5,7 @@ import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/act
 import { levelIn } from '../../access/authorize.js'
 import { type Fragment, LEVEL_OF_EACH, membersOfProject } from '../../access/membership.js'
 import { lowerMarks, marks, padded, row, rows, type Value } from '../../db/sql.js'
+import { together } from '../../db/together.js'
 import { GUEST } from '../../lib/levels.js'
 import type { TargetType } from '../participation/targets.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
@@ -58,9 +59,8 @@ export async function addressOf(userId: number): Promise<string | undefined> {
 const bit = (role: Role) => 2 ** ROLES.indexOf(role)
 const rolesIn = (bits: number): ReadonlySet<Role> => new Set(ROLES.filter(role => (bits & bit(role)) !== 0))
 
-interface CandidateRow extends ActorUserColumns {
+interface FactsRow extends ActorUserColumns {
   readonly state: string
-  readonly roles: number
   readonly access_level: number | null
   readonly project_level: number | null
   readonly project_events: string | null
@@ -71,21 +71,80 @@ interface CandidateRow extends ActorUserColumns {
   readonly address: string | null
 }
 
-/** Returns all whom an event may concern, each once; with `only`, this user alone, concerned or not. */
-export async function readPeople(concerned: Concerned, only?: number): Promise<readonly Candidate[]> {
-  const parts = [...partsOf(concerned), ...(only === undefined ? [] : [role(0, 'select ? as user_id', [only])])]
+interface CandidateRow extends FactsRow {
+  readonly roles: number
+}
+
+/** Users. So many are read by their ids, more by what makes them concerned. */
+const FEW = 100
+
+/**
+ * Returns all whom an event may concern, each once, but for the one who did it. Mostly that is nobody, or a few people: their ids are
+ * looked up first, which costs a tenth of reading the facts about whoever may come.
+ */
+export async function readOthers(concerned: Concerned, actorId: number | null): Promise<readonly Candidate[]> {
   const { project } = concerned
-  const found = await rows<CandidateRow>(
-    `select ${ACTOR_USER}, u.state, c.roles, ${LEVEL_OF_EACH.column},
+  const [hearing, others] = await Promise.all([
+    readHearing(`${project.id} ${project.namespace_id}`, project),
+    readRoles(rolesOf(concerned))
+  ])
+  const roles = new Map<number, number>()
+  for (const each of [...hearing, ...others]) {
+    roles.set(each.user_id, (roles.get(each.user_id) ?? 0) | Number(each.role))
+  }
+  if (hearing.length > FEW || others.length > FEW) return readPeople(concerned)
+  if (actorId !== null) roles.delete(actorId)
+  if (roles.size === 0) return []
+  const list = padded([...roles.keys()])
+  const found = await rows<FactsRow>(
+    `select ${FACTS.columns} from users u join projects p on p.id = ? ${FACTS.joins} where u.id in (${marks(list)})`,
+    [project.id, ...list]
+  )
+  return found.map(each => candidateOf({ ...each, roles: roles.get(each.id) ?? 0 }, concerned))
+}
+
+interface Roled {
+  readonly user_id: number
+  readonly role: number
+}
+
+/** Reads one more than a few. */
+async function readRoles(parts: readonly Fragment[]): Promise<readonly Roled[]> {
+  if (parts.length === 0) return []
+  return rows<Roled>(
+    `${parts.map(({ sql }) => sql).join('\n union all ')} limit ${FEW + 1}`,
+    parts.flatMap(({ values }) => values)
+  )
+}
+
+/** Those who hear of everything in a project are the same for all that happens there at the same time. */
+const readHearing = together<string, ProjectRow, readonly Roled[]>(async all => {
+  const [project] = all
+  const found = project ? await readRoles(settingsOf(project)) : []
+  return all.map(() => found)
+})
+
+const FACTS = {
+  columns: `${ACTOR_USER}, u.state, ${LEVEL_OF_EACH.column},
        sp.level as project_level, sp.events as project_events, sg.level as group_level, sg.events as group_events,
        su.level as global_level, su.events as global_events,
-       ${ADDRESS.column} as address
-     from (select user_id, bit_or(role) as roles from (${parts.map(({ sql }) => sql).join('\n union all ')}) every
-       ${only === undefined ? '' : 'where user_id = ?'} group by user_id) c
-     join users u on u.id = c.user_id join projects p on p.id = ? ${LEVEL_OF_EACH.joins}
+       ${ADDRESS.column} as address`,
+  joins: `${LEVEL_OF_EACH.joins}
      left join notification_settings sp on sp.user_id = u.id and sp.source_type = 'Project' and sp.source_id = p.id
      left join notification_settings sg on sg.user_id = u.id and sg.source_type = 'Group' and sg.source_id = p.namespace_id
-     ${ADDRESS.joins}`,
+     ${ADDRESS.joins}`
+}
+
+/** Returns all whom an event may concern, each once; with `only`, this user alone, concerned or not. */
+export async function readPeople(concerned: Concerned, only?: number): Promise<readonly Candidate[]> {
+  const { project } = concerned
+  const all = [...settingsOf(project), ...rolesOf(concerned)]
+  const parts = [...all, ...(only === undefined ? [] : [role(0, 'select ? as user_id', [only])])]
+  const found = await rows<CandidateRow>(
+    `select ${FACTS.columns}, c.roles
+     from (select user_id, bit_or(role) as roles from (${parts.map(({ sql }) => sql).join('\n union all ')}) every
+       ${only === undefined ? '' : 'where user_id = ?'} group by user_id) c
+     join users u on u.id = c.user_id join projects p on p.id = ? ${FACTS.joins}`,
     [...parts.flatMap(({ values }) => values), ...(only === undefined ? [] : [only]), project.id]
   )
   return found.map(each => candidateOf(each, concerned))
@@ -115,7 +174,7 @@ function candidateOf(row: CandidateRow, { project, isReadable }: Concerned): Can
 const setIn = (level: number | null): LevelName => (level === null ? 'global' : nameOf(level))
 
 /** What holds: the setting of the project, unless that is global; then of the group; then of everything. */
-function appliedOf(row: CandidateRow): Applied {
+function appliedOf(row: FactsRow): Applied {
   const places = [
     ['project', row.project_level, row.project_events],
     ['group', row.group_level, row.group_events],
@@ -137,7 +196,8 @@ const role = (bits: number, sql: string, values: readonly Value[]): Fragment => 
 /** The levels with which people hear of what does not concern them otherwise. */
 const HEARING = `(${numberOf('watch')}, ${numberOf('custom')})`
 
-function partsOf({
+/** What makes people concerned beside their settings. */
+function rolesOf({
   project,
   target,
   writers,
@@ -148,7 +208,6 @@ function partsOf({
 }: Concerned): Fragment[] {
   const known = named.filter((each): each is readonly [Role, number] => each[1] !== null)
   return [
-    ...settingsOf(project),
     ...known.map(([name, id]) => role(bit(name), 'select ? as user_id', [id])),
     ...(target ? ofTarget(target) : []),
     ...(writers ? [role(bit('participant'), writers.sql, writers.values)] : []),

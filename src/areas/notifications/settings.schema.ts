@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { EventName } from './levels.js'
 
 const event = (meaning: string) => Type.Optional(Flag(`mail ${meaning}, with the level custom`))

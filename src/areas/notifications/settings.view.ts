@@ -1,6 +1,7 @@
 // "Notification settings".
-import { type Static, Type } from 'typebox'
+
 import { described, Flag, OneOf, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { EVENTS, LEVELS } from './levels.js'
 import type { Setting } from './settings.queries.js'
 

@@ -1,6 +1,7 @@
 // "Time stats", and the body with which issues and merge requests take a duration.
-import { type Static, Type } from 'typebox'
+
 import { Integer, Nullable, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { writeWork } from '../../lib/work-time.js'
 import type { TimeStatsRow } from './time-tracking.js'
 

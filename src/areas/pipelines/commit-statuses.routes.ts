@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { Type } from '../../lib/type.js'
 import { findCommitOf } from '../repository/contents.js'
 import { postCommitStatus } from './statuses/commit-statuses.js'
 import { listCommitStatuses } from './statuses/commit-statuses.queries.js'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { lintConfig } from '../../ci/lint.js'
 import { OneOf, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 
 /** Characters. Everybody may ask, and a parser of a larger file would hold up the requests of others. */
 const LONGEST = 65_536

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { IdOf, Paging, projectParam, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 
 export const PipelineParams = Type.Object({ ...projectParam, pipeline_id: IdOf('the pipeline') })
 

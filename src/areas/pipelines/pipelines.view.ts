@@ -1,7 +1,8 @@
 // "Pipeline".
-import { Type } from 'typebox'
+
 import { BUILD_STATUSES } from '../../ci/status.js'
 import { described, Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { viewJoinedUser } from '../users/joined-user.js'
 import { UserBasic } from '../users/users.view.js'
 import type { PipelineRow } from './pipelines.queries.js'

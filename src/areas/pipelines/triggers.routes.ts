@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { callTrigger, createTrigger, deleteTrigger } from './triggers.js'
 import { listTriggers, requireTrigger } from './triggers.queries.js'
 import { RefParams, TriggerCall, TriggerListQuery, TriggerParams, TriggerRefCall } from './triggers.schema.js'

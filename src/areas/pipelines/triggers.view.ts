@@ -1,6 +1,7 @@
 // "Trigger".
-import { Type } from 'typebox'
+
 import { IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { decrypt } from '../../secrets.js'
 import type { TriggerRow } from './triggers.queries.js'
 

@@ -1,9 +1,9 @@
 // The records of an archive, and the check of each. An export checks as well: what it writes can be read.
 import { Ajv, type ValidateFunction } from 'ajv'
-import { type Static, type TSchema, Type } from 'typebox'
 import { BUILD_STATUSES } from '../../ci/status.js'
 import { isShowable } from '../../lib/moment.js'
 import { Nullable } from '../../lib/schema.js'
+import { type Static, type TSchema, Type } from '../../lib/type.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 import { BadProjectArchive, KINDS, type Kind } from './format.js'
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { shareProject, unshareProject } from './shares.js'
 import { ShareBody, ShareParams } from './shares.schema.js'
 import { ProjectGroupLink, viewShareLink } from './shares.view.js'

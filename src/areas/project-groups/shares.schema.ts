@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const ShareBody = Type.Object(
   {

@@ -1,6 +1,7 @@
 // The record "Project group link".
-import { Type } from 'typebox'
+
 import { IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { ShareLink } from './shares.js'
 
 export const ProjectGroupLink = Type.Object(

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { NotFound } from '../../errors.js'
 import { groupParam, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { GroupDetail, writtenGroup } from '../projects/group-detail.js'
 import { findProject } from '../projects/projects.queries.js'
 import { transferProject } from './transfer.js'

@@ -44,7 +44,7 @@ async function move(project: Project, group: Group, origin: Origin): Promise<voi
     await project.update({ namespaceId: group.id, visibilityLevel })
   } catch (error) {
     const taken = takenBy(error)
-    throw taken instanceof Invalid ? refused(taken.errors) : error
+    throw taken instanceof Invalid ? refused(taken.errors, taken) : error
   }
   await endProjectRedirect({ namespaceId: group.id, path: project.path })
   await redirectProject(old, project.id)
@@ -70,5 +70,5 @@ const factsOf = ({ path_with_namespace, visibility_level }: Awaited<ReturnType<t
   visibility_level
 })
 
-const refused = (errors: Record<string, string[]>) =>
-  new BadRequest(`Failed to transfer project ${JSON.stringify(errors)}`)
+const refused = (errors: Record<string, string[]>, cause?: Invalid) =>
+  new BadRequest(`Failed to transfer project ${JSON.stringify(errors)}`, { cause })

@@ -1,11 +1,12 @@
 // The detail of a group: the group with its projects.
-import { Type } from 'typebox'
+
 import type { Actor } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import { findGroup, type GroupRecord } from '../groups/groups.queries.js'
 import { groupFields, viewGroup } from '../groups/groups.view.js'
 import { readProjects } from './project-readings.js'
-import { type ProjectRow, projectsOfGroup } from './projects.queries.js'
+import { projectsOfGroup, type ShownProjectRow } from './projects.queries.js'
 import { Project, viewProject } from './projects.view.js'
 
 export const GroupDetail = Type.Object(
@@ -21,7 +22,7 @@ export const GroupDetail = Type.Object(
 export async function groupDetail(group: GroupRecord, actor: Actor) {
   const { projects, shared, cut } = await projectsOfGroup(group.id, actor)
   const reading = await readProjects([...projects, ...shared], actor)
-  const view = (project: ProjectRow) => viewProject(project, actor, reading)
+  const view = (project: ShownProjectRow) => viewProject(project, actor, reading)
   const answer = Object.assign(viewGroup(group), {
     projects: projects.map(view),
     shared_projects: shared.map(view)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import { GroupParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { updateGroup } from '../groups/groups.js'
 import { createGroup } from '../members/group-creation.js'
 import { GroupDetail, groupDetail, writtenGroup } from './group-detail.js'

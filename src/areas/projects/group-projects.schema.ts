@@ -1,6 +1,7 @@
 // The input of the routes about one group. Their answers show its projects, so they are in this area.
-import { Type } from 'typebox'
+
 import { Flag, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 
 const flag = (description: string) => Type.Optional(Flag(description))
 

@@ -1,5 +1,7 @@
-// Hot reads of projects. One statement reads everything that the access rules, the views and git need.
+// Hot reads of projects. One statement reads everything that the access rules and git need, and most requests need no more; the
+// record of a project shows what takes as long again.
 import { type Actor, nobody } from '../../access/actor.js'
+import { PREFIXED_ACTOR_USER, type PrefixedActorUser, withoutPrefix } from '../../access/actor-user.js'
 import {
   type Fragment,
   HIGHEST,
@@ -8,6 +10,7 @@ import {
   type Membership,
   membershipOf,
   OF_PAGE,
+  OF_USER,
   openLevels,
   ownProjects,
   projectsOfMember,
@@ -18,6 +21,7 @@ import { countTotal, type Page, readingOf, window } from '../../db/paginate.js'
 import { marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { NoSuch } from '../../errors.js'
 import { visibilityOf } from '../../lib/levels.js'
+import { actorOfRow, TOKEN, type TokenRow, tokenValues } from '../credentials/credentials.js'
 import { projectOfOldPath } from '../paths/redirects.js'
 import type { ProjectListQuery } from './projects.schema.js'
 
@@ -45,7 +49,6 @@ export interface ProjectRow {
   readonly tag_list: string
   readonly star_count: number
   readonly forks_count: number
-  readonly open_issues_count: number
   readonly creator_id: number | null
   readonly runners_token_encrypted: Buffer
   /** `waiting` until a job has filled the repository of a fork or an import, `failed` when it could not; else null. */
@@ -74,18 +77,23 @@ export interface ProjectRow {
   /** The asker's effective level; null when the asker has none. */
   readonly access_level: number | null
   readonly project_access_level: number | null
+  readonly group_access_level: number | null
+}
+
+/** A project with what only its record shows. */
+export interface ShownProjectRow extends ProjectRow {
+  readonly open_issues_count: number
   /** Null when the asker is no member, or has set nothing. */
   readonly project_notification_level: number | null
-  readonly group_access_level: number | null
   readonly group_notification_level: number | null
 }
 
-const OPEN_ISSUES = '(select cast(coalesce(sum(c.opened), 0) as signed) from issue_counts c where c.project_id = p.id)'
+const OPEN_ISSUES = `(select cast(coalesce(sum(c.opened), 0) as signed) from issue_counts c where c.project_id = p.id) as open_issues_count`
 const COLUMNS = `p.id, p.name, p.path, p.description, p.default_branch, p.storage, p.visibility_level, p.archived,
   p.issues_enabled, p.merge_requests_enabled, p.builds_enabled, p.wiki_enabled, p.snippets_enabled,
   p.container_registry_enabled, p.lfs_enabled, p.shared_runners_enabled, p.public_builds, p.request_access_enabled,
   p.only_allow_merge_if_build_succeeds, p.only_allow_merge_if_all_discussions_are_resolved, p.tag_list, p.star_count,
-  p.forks_count, ${OPEN_ISSUES} as open_issues_count, p.creator_id, p.runners_token_encrypted, p.last_activity_at, p.created_at,
+  p.forks_count, p.creator_id, p.runners_token_encrypted, p.last_activity_at, p.created_at,
   p.import_state, p.import_error, p.is_fork, p.has_shares, p.namespace_id, n.kind as namespace_kind, n.name as namespace_name, n.path as namespace_path,
   n.owner_id as namespace_owner_id, n.description as namespace_description, n.avatar as namespace_avatar,
   n.share_with_group_lock as namespace_share_with_group_lock, n.visibility_level as namespace_visibility_level,
@@ -100,17 +108,28 @@ const idOf = ({ user }: Actor) => user?.id ?? 0
 const askerOf = (actor: Actor): Value => actor.deployKey ?? idOf(actor)
 const select = ({ columns, joins }: Membership, from: string, more = '') =>
   `select ${COLUMNS}, ${columns}${more} from ${from} ${JOINS} ${joins}`
+const selectShown = (membership: Membership, from: string, more = '') =>
+  select(membership, from, `, ${OPEN_ISSUES}, ${membership.shown}${more}`)
 
 /** The statement for each kind of asker. */
 const forAskers = (make: (membership: Membership) => string): ReadonlyMap<Membership, string> =>
   new Map(MEMBERSHIPS.map(membership => [membership, make(membership)]))
 
-const BY_ID = forAskers(membership => `${select(membership, 'projects p')} where p.id = ?`)
-const BY_PATH = forAskers(
-  membership =>
-    `${select(membership, 'namespaces s join projects p on p.namespace_id = s.id')} where s.path_key = lower(?)
+interface Statements {
+  readonly byId: ReadonlyMap<Membership, string>
+  readonly byPath: ReadonlyMap<Membership, string>
+}
+
+const statementsWith = (start: typeof select): Statements => ({
+  byId: forAskers(membership => `${start(membership, 'projects p')} where p.id = ?`),
+  byPath: forAskers(
+    membership =>
+      `${start(membership, 'namespaces s join projects p on p.namespace_id = s.id')} where s.path_key = lower(?)
       and p.path_key = lower(?)`
-)
+  )
+})
+const FOUND = statementsWith(select)
+const SHOWN = statementsWith(selectShown)
 
 function statementOf(statements: ReadonlyMap<Membership, string>, actor: Actor, values: readonly Value[]): Fragment {
   const membership = membershipOf(actor)
@@ -118,26 +137,58 @@ function statementOf(statements: ReadonlyMap<Membership, string>, actor: Actor, 
 }
 
 /** The statement with which `findProject` reads a project by its id. */
-export const projectById = (id: number, actor: Actor): Fragment => statementOf(BY_ID, actor, [id])
-
-const read = ({ sql, values }: Fragment) => row<ProjectRow>(sql, values)
+export const projectById = (id: number, actor: Actor): Fragment => statementOf(FOUND.byId, actor, [id])
 
 /**
  * A project by its id or NAMESPACE/PROJECT, with the asker's levels; undefined when the project does not exist.
  * Not specified: how an old path is answered. It stands for the project, whose own rules then decide who may see it.
  */
-export function findProject(id: string | number, actor: Actor): Promise<ProjectRow | undefined> {
-  const text = String(id)
-  return /^\d{1,10}$/.test(text) ? read(projectById(Number(text), actor)) : byPath(text, actor)
-}
+export const findProject = (id: string | number, actor: Actor): Promise<ProjectRow | undefined> =>
+  find<ProjectRow>(FOUND, String(id), actor)
 
-async function byPath(text: string, actor: Actor): Promise<ProjectRow | undefined> {
+/** The same, with what its record shows. */
+export const findShownProject = (id: string | number, actor: Actor): Promise<ShownProjectRow | undefined> =>
+  find<ShownProjectRow>(SHOWN, String(id), actor)
+
+async function find<T>({ byId, byPath }: Statements, text: string, actor: Actor): Promise<T | undefined> {
+  const read = ({ sql, values }: Fragment) => row<T>(sql, values)
+  if (/^\d{1,10}$/.test(text)) return read(statementOf(byId, actor, [Number(text)]))
   const [namespace, path, more] = text.split('/')
   if (!namespace || !path || more !== undefined) return undefined
-  const found = await read(statementOf(BY_PATH, actor, [namespace, path]))
+  const found = await read(statementOf(byPath, actor, [namespace, path]))
   if (found) return found
   const moved = await projectOfOldPath(namespace, path)
-  return moved === undefined ? undefined : read(projectById(moved, actor))
+  return moved === undefined ? undefined : read(statementOf(byId, actor, [moved]))
+}
+
+interface Asked<Row extends ProjectRow> {
+  readonly actor: Actor
+  readonly project: Row | undefined
+}
+
+const askedWith = (start: typeof select) =>
+  `${start(OF_USER, `${TOKEN.from} left join projects p on p.id = ?`, `, ${TOKEN.columns}, ${PREFIXED_ACTOR_USER}`)} where ${TOKEN.where}`
+const ASKED = askedWith(select)
+const ASKED_SHOWN = askedWith(selectShown)
+
+/**
+ * The actor of a private or personal access token, and a project by its id with the levels of that actor: with one statement,
+ * because most requests need both. Null when the token opens nothing.
+ */
+export const findAsked = (token: string, id: number): Promise<Asked<ProjectRow> | null> => asked(ASKED, token, id)
+
+/** The same, with what the record of the project shows. */
+export const findAskedShown = (token: string, id: number): Promise<Asked<ShownProjectRow> | null> =>
+  asked(ASKED_SHOWN, token, id)
+
+async function asked<Row extends ProjectRow>(sql: string, token: string, id: number): Promise<Asked<Row> | null> {
+  const found = await row<Omit<Row, 'id'> & { id: number | null } & TokenRow & PrefixedActorUser>(sql, [
+    id,
+    ...tokenValues(token)
+  ])
+  if (!found) return null
+  const project = found.id === null ? undefined : (found as unknown as Row)
+  return { actor: actorOfRow(found, withoutPrefix(found)), project }
 }
 
 /** The project that a sysadmin names by its id or path, also an old one. Throws NoSuch. */
@@ -190,12 +241,12 @@ export async function projectsOfGroup(groupId: number, actor: Actor) {
 }
 
 /** Projects by their ids, with the asker's levels. */
-async function findProjects(ids: readonly number[], actor: Actor): Promise<ReadonlyMap<number, ProjectRow>> {
+async function findProjects(ids: readonly number[], actor: Actor): Promise<ReadonlyMap<number, ShownProjectRow>> {
   if (ids.length === 0) return new Map()
   const membership = membershipOf(actor)
   const listed = padded(ids)
-  const found = await rows<ProjectRow>(
-    `${select(membership, 'projects p')} where p.id in (${marks(listed)})`,
+  const found = await rows<ShownProjectRow>(
+    `${selectShown(membership, 'projects p')} where p.id in (${marks(listed)})`,
     membership.values(idOf(actor), [], listed)
   )
   return new Map(found.map(project => [project.id, project]))
@@ -212,7 +263,7 @@ export async function listProjects(
   scope: ProjectScope,
   query: ProjectListQuery,
   actor: Actor
-): Promise<Page<ProjectRow>> {
+): Promise<Page<ShownProjectRow>> {
   const { from, condition, values } = restrict(scope, query, actor)
   const part = window(query)
   const { page, perPage } = part
@@ -233,8 +284,8 @@ export async function listProjects(
     order by p.${order} ${reading.direction}, p.id ${reading.direction} ${reading.sql}`
   const membership = mine ? OF_PAGE : membershipOf(actor)
   const parts = `(${ids}) page join projects p on p.id = page.id`
-  const find = rows<ProjectRow & { counted?: number }>(
-    `${select(membership, parts, column ? ', page.counted' : '')} order by page.place ${direction}, page.id ${direction}`,
+  const find = rows<ShownProjectRow & { counted?: number }>(
+    `${selectShown(membership, parts, column ? ', page.counted' : '')} order by page.place ${direction}, page.id ${direction}`,
     membership.values(idOf(actor), [...(column?.values ?? []), ...values], [])
   )
   const [items, others] = await Promise.all([find, counting])

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { askerOf } from '../../access/actor.js'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { requireNumberedUser } from '../users/users.queries.js'
 import { viewUserBasic } from '../users/users.record.js'
 import { UserBasic } from '../users/users.view.js'
@@ -95,10 +95,10 @@ export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/projects/:id',
     {
-      config: { can: 'project.read' },
+      config: { can: 'project.read', showsProject: true },
       schema: { tags: TAGS, summary: 'Get a project', params: ProjectParams, response: { 200: Project } }
     },
-    async ({ project, actor }) => showProject(project, actor)
+    async ({ shownProject, actor }) => showProject(shownProject, actor)
   )
 
   app.get(

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 const name = (description: string) => Text(description, { minLength: 1, maxLength: 1024 })
 

@@ -1,7 +1,8 @@
 // The record "Branch".
-import { Type } from 'typebox'
+
 import type { Commit } from '../../git/objects.js'
 import { described, Flag, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { Protection } from './protection.js'
 import { RefCommit, viewRefCommit } from './ref-commit.view.js'
 

@@ -1,7 +1,8 @@
 // The commit within the records "Branch" and "Tag and release".
-import { Type } from 'typebox'
+
 import type { Commit } from '../../git/objects.js'
 import { Moment, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 
 export const RefCommit = Type.Object(
   {

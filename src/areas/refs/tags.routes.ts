@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { type LongListing, listingHeaders, listRecords } from './ref-listing.js'
 import { createRelease, updateRelease } from './tags/releases.js'
 import { createTag, deleteTag, findTag, listTags, readTags } from './tags/tags.js'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { removeProject } from './project-removal.js'
 
 export const projectRemovalRoutes: FastifyPluginAsyncTypebox = async app => {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { Type } from '../../lib/type.js'
 import { createCommitComment } from './comments/commit-comments.js'
 import { listCommitComments } from './comments/commit-comments.queries.js'
 import { CommentBody, CommentsParams, CommentsQuery, NewCommentParams } from './comments/commit-comments.schema.js'

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import { contentDisposition } from '../../lib/disposition.js'
 import { PlainText, ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { latestStatusOf } from './commit-status.queries.js'
 import {
   type FoundBlob,

@@ -1,8 +1,9 @@
 // The record "Repository entries" of the requirement.
-import { type Static, Type } from 'typebox'
+
 import type { Commit as GitCommit } from '../../git/objects.js'
 import type { PathEntry } from '../../git/tree.js'
 import { Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const TreeEntry = Type.Object(
   {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { listRunners } from './runner-records.queries.js'
 import { disableRunner, enableRunner } from './runners.js'
 import { AllRunnersQuery, EnableRunner, ProjectRunnerParams } from './runners.schema.js'

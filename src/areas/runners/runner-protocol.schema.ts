@@ -1,5 +1,5 @@
 // What outside runners send. A stock runner sends more than this, and each version other things, so the rest is ignored.
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../lib/type.js'
 
 const text = Type.Optional(Type.String({ maxLength: 1024 }))
 /** In the body or in the query; newer runners show it in a header as well. */

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { type Actor, askerOf } from '../../access/actor.js'
+import { Type } from '../../lib/type.js'
 import { registrationToken, resetRegistrationToken } from './registration-token.js'
 import { listRunners, projectsOfRunner, type RunnerRecord } from './runner-records.queries.js'
 import { deleteRunner, readRunner, updateRunner } from './runners.js'

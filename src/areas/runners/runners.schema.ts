@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, IdOf, Integer, Paging, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const RunnerParams = Type.Object({ id: IdOf('the runner') })
 export const ProjectRunnerParams = Type.Object({ ...projectParam, runner_id: IdOf('the runner') })

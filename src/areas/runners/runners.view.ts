@@ -1,6 +1,7 @@
 // "Runner".
-import { Type } from 'typebox'
+
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { decrypt } from '../../secrets.js'
 import { RunnerSummary } from '../builds/builds.view.js'
 import type { ProjectOfRunner, RunnerRecord } from './runner-records.queries.js'

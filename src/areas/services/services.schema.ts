@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { SLUGS } from './kinds.js'
 
 export const ServiceParams = Type.Object({

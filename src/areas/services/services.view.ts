@@ -1,6 +1,7 @@
 // The record of a service.
-import { Type } from 'typebox'
+
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { EVENT_FLAGS, type EventFlag, KINDS } from './kinds.js'
 import { propertiesOf, type Service as ServiceReading } from './services.queries.js'
 import { fields } from './services.schema.js'

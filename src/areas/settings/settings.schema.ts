@@ -1,5 +1,5 @@
-import { type TSchema, Type } from 'typebox'
 import { described, Text } from '../../lib/schema.js'
+import { type TSchema, Type } from '../../lib/type.js'
 import { SETTING_NAMES, type Settings, settingOf } from './settings.table.js'
 
 /** The body of a change: any of the settings, and the deprecated setting with a single storage. */

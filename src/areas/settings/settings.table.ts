@@ -1,9 +1,10 @@
 // Every application setting. The parameters and records of the API, the defaults, the help of the command line and the
 // table in docs/settings.md come from here.
-import { type Static, type TSchema, Type } from 'typebox'
+
 import { config, publicUrl } from '../../config.js'
 import { isLocalPath, isWebUrl } from '../../lib/link.js'
 import { Nullable } from '../../lib/schema.js'
+import { type Static, type TSchema, Type } from '../../lib/type.js'
 
 interface Setting<T extends TSchema> {
   readonly schema: T

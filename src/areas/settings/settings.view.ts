@@ -1,6 +1,7 @@
 // The record "Application settings" of the requirement.
-import { type TSchema, Type } from 'typebox'
+
 import { described, Integer, Moment, Text } from '../../lib/schema.js'
+import { type TSchema, Type } from '../../lib/type.js'
 import type { SettingsRecord } from './settings.queries.js'
 import { defaultSettings, SETTING_NAMES, type SettingName, settingOf } from './settings.table.js'
 import { typeOf } from './settings.words.js'

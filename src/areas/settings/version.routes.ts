@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { version } from '../../version.js'
 
 const Version = Type.Object(

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { askerOf } from '../../access/actor.js'
 import { PlainText } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { rawSnippet } from './raw.js'
 import { createPersonalSnippet, deleteSnippet, updatePersonalSnippet } from './snippets.js'
 import { listOwnSnippets, listPublicSnippets, requireOwnSnippet, snippetContent } from './snippets.queries.js'

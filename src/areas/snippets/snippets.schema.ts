@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, Paging, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 const level = (description: string) =>
   Type.Enum([0, 10, 20], {

@@ -1,7 +1,8 @@
 // "Snippet": the text itself comes from the raw routes alone.
-import { type Static, Type } from 'typebox'
+
 import { publicUrl } from '../../config.js'
 import { described, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { viewUserBasic } from '../users/users.record.js'
 import { UserBasic } from '../users/users.view.js'

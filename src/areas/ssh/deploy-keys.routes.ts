@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { NotFound } from '../../errors.js'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { addDeployKey, enableDeployKey, removeDeployKey } from './deploy-keys.js'
 import { findDeployKey, listDeployKeys, listDeployKeysOf } from './deploy-keys.queries.js'
 import { DeployKeyBody, DeployKeyParams } from './deploy-keys.schema.js'

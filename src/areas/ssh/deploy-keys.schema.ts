@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, IdOf, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const DeployKeyParams = Type.Object({ ...projectParam, key_id: IdOf('the deploy key') })
 

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { Flag, IdOf, Moment, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { DeployKeyLink } from './deploy-keys.js'
 import type { DeployKeyRow, ListedDeployKeyRow } from './deploy-keys.queries.js'
 

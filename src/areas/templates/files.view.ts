@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { TemplateFile } from './files.js'
 
 export const TemplateName = Type.Object(

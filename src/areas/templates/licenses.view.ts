@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, Nullable, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import { keyOf, type License } from './licenses.js'
 
 export const LicenseTemplate = Type.Object(

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { Type } from '../../lib/type.js'
 import { findTemplate, listTemplates, type TemplateKind } from './files.js'
 import { Template, TemplateName, viewTemplate, viewTemplateName } from './files.view.js'
 import { findLicense, listLicenses } from './licenses.js'

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { Flag, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 
 export const TemplateParams = Type.Object({
   key: Text('the key or name that the list gives', { minLength: 1, maxLength: 100 })

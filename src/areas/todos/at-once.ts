@@ -6,7 +6,7 @@ import { addListenerAtOnce, type Heard, type WrittenText } from '../activity/hap
 import { noteFailuresOf } from './failed-builds.js'
 import { forgetLists } from './kept-lists.js'
 import { mentionPeople } from './mentions.js'
-import { addTodos, finishTodosOn, removeTodosIn, type TodoTarget } from './todos.js'
+import { addTodos, finishAllTodosOn, finishTodosOn, removeTodosIn, type TodoTarget } from './todos.js'
 
 /** Edits that make to-dos done. Those of a due date or of time do not. */
 const EDITS = ['title', 'description', 'assignee_id', 'milestone_id', 'labels', 'target_branch'] as const
@@ -53,11 +53,12 @@ export function targetOf({ projectId, target: { type, id, commitId } }: WrittenT
 }
 
 async function onNote(heard: readonly Pick<Heard<'note.created'>, 'id' | 'text'>[]): Promise<void> {
-  for (const { id: cause, text: written } of heard) {
-    const target = targetOf(written)
-    if (!target) continue
-    const { authorId, noteId, text } = written
-    await finishTodosOn(target, authorId)
+  const written = heard.flatMap(({ id: cause, text }) => {
+    const target = targetOf(text)
+    return target ? [{ ...text, target, cause }] : []
+  })
+  await finishAllTodosOn(written.map(({ target, authorId: userId }) => ({ target, userId })))
+  for (const { target, cause, authorId, noteId, text } of written) {
     await mentionPeople({ target, authorId, names: mentionsOf(text), noteId, cause })
   }
 }

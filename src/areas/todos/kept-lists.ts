@@ -5,7 +5,9 @@
 // - until the next day, when memberships may end, and for 5 seconds at most: of a confidential issue another process may tell
 //   nothing to this one.
 // A page looks anew whether each of its to-dos may be read, and the list is read again when one may not.
+
 import { LRUCache } from 'lru-cache'
+import { forgetWithPool } from '../../db/connection.js'
 import { lastChange } from '../../db/totals.js'
 import { afterCommit } from '../../db/transact.js'
 
@@ -31,6 +33,11 @@ const kept = new LRUCache<string, KeptList>({
 })
 /** Lists that are too long to be kept. */
 const long = new LRUCache<string, true>({ max: 500, ttl: 60_000 })
+
+forgetWithPool(() => {
+  kept.clear()
+  long.clear()
+})
 
 /** Grows with each `forgetLists`, so that a list that is being read then is not kept. */
 let forgotten = 0

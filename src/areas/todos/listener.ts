@@ -13,6 +13,7 @@ import { removeUnreadable } from './todos.queries.js'
 type Changed = ToldOf<'issue.changed'> | ToldOf<'merge_request.changed'>
 
 async function onChange(told: Changed): Promise<void> {
+  if (told.happening.kind === 'issue.changed' && told.happening.plain) return
   const { action, by, changes = {} } = told.happening
   // An edit calls those alone whom it adds.
   if (by === null || (action !== 'open' && changes.named === undefined)) return
@@ -51,7 +52,7 @@ export const todoListener: Listener = {
   on: {
     'issue.changed': onChange,
     'merge_request.changed': onChange,
-    'note.created': told => onNote(told, told.happening.noteId),
+    'note.created': async told => (told.happening.plain ? undefined : onNote(told, told.happening.noteId)),
     'note.edited': told => onNote(told, told.happening.noteId, told.happening.named ?? []),
     'commit.commented': told => onNote(told, told.happening.commentId),
     'member.removed': onRemoval

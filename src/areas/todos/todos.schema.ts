@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, Integer, Paging, projectParam } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const ACTIONS = ['assigned', 'mentioned', 'build_failed', 'marked', 'approval_required'] as const
 export const STATES = ['pending', 'done'] as const

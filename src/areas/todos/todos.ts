@@ -1,6 +1,6 @@
 // To-dos: what waits for a user. Each write of one goes through this file. A user has at most one pending to-do for each
 // target: while it is pending, whatever else asks for the user is left out.
-import { execute, marks, row } from '../../db/sql.js'
+import { execute, marks, padded, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { NotFound, NotModified } from '../../errors.js'
 import { batches } from '../../lib/batches.js'
@@ -65,14 +65,24 @@ const pendingOf = (target: TodoTarget) =>
     ? { sql: 'project_id = ? and commit_id = ? and is_pending = true', values: [target.projectId, target.commitId] }
     : { sql: 'target_type = ? and target_id = ? and is_pending = true', values: [target.type, target.id] }
 
+/** A target, and a user who has dealt with it. */
+export interface Finished {
+  readonly target: TodoTarget
+  readonly userId: number
+}
+
 /** Makes what a user has to do about a target done. */
-export async function finishTodosOn(target: TodoTarget, userId: number): Promise<void> {
-  const { sql, values } = pendingOf(target)
-  await execute(`update todos set state = 'done', updated_at = ? where user_id = ? and ${sql}`, [
-    new Date(),
-    userId,
-    ...values
-  ])
+export const finishTodosOn = (target: TodoTarget, userId: number): Promise<void> =>
+  finishAllTodosOn([{ target, userId }])
+
+/** The same for several: the database looks for each in the unique key, and reads nothing else. */
+export async function finishAllTodosOn(all: readonly Finished[]): Promise<void> {
+  const some = padded(all).map(({ target, userId }) => ({ userId, ...pendingOf(target) }))
+  if (some.length === 0) return
+  await execute(
+    `update todos set state = 'done', updated_at = ? where ${some.map(({ sql }) => `(user_id = ? and ${sql})`).join(' or ')}`,
+    [new Date(), ...some.flatMap(({ userId, values }) => [userId, ...values])]
+  )
 }
 
 /** Removes all to-dos of a user in a project. */

@@ -1,7 +1,8 @@
 // The record "Todo".
-import { Type } from 'typebox'
+
 import { publicUrl } from '../../config.js'
 import { described, IdOf, Moment, OneOf, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { Issue, viewIssue } from '../issues/issues.view.js'
 import { MergeRequest, viewMergeRequest } from '../merge-requests/merge-requests.view.js'
 import { CommitItem, viewCommitItem } from '../repository/repository.view.js'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { contentDisposition } from '../../lib/disposition.js'
 import { ProjectParams, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { readUpload, storeUpload } from './uploads.js'
 import { Upload, viewUpload } from './uploads.view.js'
 

@@ -1,6 +1,7 @@
 // The record of a new upload.
-import { Type } from 'typebox'
+
 import { Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 
 export const Upload = Type.Object(
   {

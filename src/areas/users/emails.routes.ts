@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { askerOf } from '../../access/actor.js'
 import { NumberedUserParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { addEmail, deleteEmail } from './emails.js'
 import { listEmails, requireEmail } from './emails.queries.js'
 import { EmailBody, EmailParams, UserEmailParams } from './emails.schema.js'

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { IdOf, Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import type { EmailRow } from './emails.queries.js'
 
 export const Email = Type.Object(

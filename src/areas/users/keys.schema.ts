@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { IdOf, Text, userParam } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const KeyParams = Type.Object({ key_id: IdOf('the key') })
 

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { described, Flag, IdOf, Moment, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 import type { KeyRow, OwnedKeyRow } from './keys.queries.js'
 import type { UserRow } from './users.queries.js'
 import { viewAccount } from './users.record.js'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { NotFound, Unauthorized } from '../../errors.js'
 import { Flag, NumberedUserParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { blockUser, unblockUser } from './user-state.js'
 import { updateUser } from './user-update.js'
 import { createUser, revealPrivateToken } from './users.js'

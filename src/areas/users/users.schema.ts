@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, Integer, Paging, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 const text = (description: string, maxLength = 255) => Type.Optional(Text(description, { maxLength }))
 const flag = (description: string) => Type.Optional(Flag(description))

@@ -1,7 +1,8 @@
 // The schemas of the four views of a user ("User"): basic, full, for administrators, and own account. users.record.ts
 // fills them.
-import { type Static, Type } from 'typebox'
+
 import { Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 export const UserState = OneOf<string>(['active', 'blocked'], 'UserState', 'whether the user may come in')
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
 import { ProjectParams } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { createVariable, deleteVariable, updateVariable } from './variables.js'
 import { listVariables, requireVariable } from './variables.queries.js'
 import { VariableBody, VariableChange, VariableListQuery, VariableParams } from './variables.schema.js'

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Paging, projectParam, Text } from '../../lib/schema.js'
+import { type Static, Type } from '../../lib/type.js'
 
 /** Bytes of a value. Not specified: values are for passwords and keys, and every build gets all of them. */
 export const LONGEST_VALUE = 65_536

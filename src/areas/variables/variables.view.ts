@@ -1,6 +1,7 @@
 // "Build variable".
-import { Type } from 'typebox'
+
 import { Text } from '../../lib/schema.js'
+import { Type } from '../../lib/type.js'
 import { decrypt } from '../../secrets.js'
 import type { VariableRow } from './variables.queries.js'
 

@@ -5,8 +5,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { socketPath } from '../../home.js'
-import { log } from '../../log.js'
 import type { FromStarter, StartMessage } from './messages.js'
 import { StartedProcess } from './started.js'
 
@@ -27,13 +25,21 @@ interface Entry {
   readonly begun: (process: StartedProcess | null, error?: string) => void
 }
 
-let wanted = false
+/** What the large program says of itself. */
+export interface LargeProgram {
+  /** The path of a socket, in a folder that is private to the user. */
+  readonly socket: string
+  /** Gets why the starter failed; all goes on without it. */
+  readonly onFailure: (error: Error) => void
+}
+
+let large: LargeProgram | undefined
 let starter: Starter | undefined
 let notBefore = 0
 
 /** Makes this program start git by a smaller one. Call it in programs that grow large. */
-export function startBySmallProgram(): void {
-  wanted = true
+export function startBySmallProgram(program: LargeProgram): void {
+  large = program
 }
 
 /**
@@ -41,8 +47,8 @@ export function startBySmallProgram(): void {
  * program cannot be started.
  */
 export async function startElsewhere(what: Omit<StartMessage, 'id'>): Promise<StartedProcess | null> {
-  if (!wanted) return null
-  if (!starter && Date.now() >= notBefore) starter = new Starter()
+  if (!large) return null
+  if (!starter && Date.now() >= notBefore) starter = new Starter(large)
   return (await starter?.start(what)) ?? null
 }
 
@@ -53,7 +59,6 @@ export function closeStarter(): void {
 
 class Starter {
   readonly #child: ChildProcess
-  readonly #path: string
   readonly #entries = new Map<number, Entry>()
   #last = 0
   #begun = 0
@@ -61,10 +66,12 @@ class Starter {
   #listens = false
   #idle: NodeJS.Timeout | undefined
 
-  constructor() {
-    this.#path = socketPath(`start-${process.pid}.sock`)
-    rmSync(this.#path, { force: true })
-    const child = fork(PROGRAM, [this.#path], { execArgv: NODE_FLAGS, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  constructor(private readonly program: LargeProgram) {
+    rmSync(program.socket, { force: true })
+    const child = fork(PROGRAM, [program.socket], {
+      execArgv: NODE_FLAGS,
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc']
+    })
     this.#child = child
     child.on('message', (message: FromStarter) => this.#take(message))
     child.once('error', error => this.#fail(error))
@@ -78,7 +85,7 @@ class Starter {
     clearTimeout(this.#idle)
     const id = ++this.#last
     const process = new StartedProcess(
-      this.#path,
+      this.program.socket,
       held => this.#hold(held),
       error => this.#fail(error)
     )
@@ -135,7 +142,7 @@ class Starter {
 
   #fail(error: Error): void {
     if (starter !== this) return
-    log().warn({ error }, 'the starter of git failed, and git is started without it')
+    this.program.onFailure(error)
     notBefore = Date.now() + PAUSE
     this.#end()
     this.#child.kill('SIGKILL')
@@ -157,7 +164,7 @@ class Starter {
         started.ended(null, 'SIGKILL')
       }
     }
-    rmSync(this.#path, { force: true })
+    rmSync(this.program.socket, { force: true })
   }
 }
 

@@ -6,9 +6,15 @@
 // record.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { type Ability, type Action, type ActionOn, abilities, abilityOf } from '../../access/abilities.js'
+import type { Actor } from '../../access/actor.js'
 import { answersEmpty, authorize, authorizeGroup, authorizeProject, requireUser } from '../../access/authorize.js'
 import { findGroup, type GroupRow } from '../../areas/groups/groups.queries.js'
-import { findProject, type ProjectRow } from '../../areas/projects/projects.queries.js'
+import {
+  findProject,
+  findShownProject,
+  type ProjectRow,
+  type ShownProjectRow
+} from '../../areas/projects/projects.queries.js'
 import { type PageRequest, window } from '../../db/paginate.js'
 
 declare module 'fastify' {
@@ -17,10 +23,16 @@ declare module 'fastify' {
     readonly can?: Action
     /** The route is open to everybody and ignores credentials. */
     readonly public?: true
+    /** The route answers with the record of the project. */
+    readonly showsProject?: true
   }
   interface FastifyRequest {
     /** The project that the path names; only on routes whose action is about a project. */
     project: ProjectRow
+    /** The same project; only on routes that show its record. */
+    shownProject: ShownProjectRow
+    /** The project of the path as it was read with the credentials; it counts for this actor alone. */
+    found: { readonly actor: Actor; readonly project: ProjectRow | undefined } | null
     /** The group that the path names; only on routes whose action is about a group. */
     group: GroupRow
   }
@@ -28,6 +40,8 @@ declare module 'fastify' {
 
 export function guardRoutes(app: FastifyInstance): void {
   app.decorateRequest('project', null as never)
+  app.decorateRequest('shownProject', null as never)
+  app.decorateRequest('found', null)
   app.decorateRequest('group', null as never)
   const routes: RouteOptions[] = []
   app.addHook('onRoute', route => void routes.push(route))
@@ -93,9 +107,26 @@ function idOf({ params }: FastifyRequest): string {
 }
 
 async function loadProject(request: FastifyRequest, action: ActionOn<'project'>): Promise<void> {
-  const project = await findProject(idOf(request), request.actor)
+  const { actor, found } = request
+  const project = found && found.actor === actor ? found.project : await readProject(request)
   authorizeProject(request.actor, action, project)
   if (project) request.project = project
+  if (project && request.routeOptions.config.showsProject) request.shownProject = project as ShownProjectRow
+}
+
+const readProject = (request: FastifyRequest): Promise<ProjectRow | undefined> =>
+  (request.routeOptions.config.showsProject ? findShownProject : findProject)(idOf(request), request.actor)
+
+/**
+ * The id of the project of the path, when the request may read it with its credentials: it only reads, so that nothing can happen
+ * between that and the checks.
+ */
+export function projectIdOf(request: FastifyRequest): number | undefined {
+  const { method, routeOptions } = request
+  const { can } = routeOptions.config
+  if (method !== 'GET' || can === undefined || abilityOf(can).on !== 'project') return undefined
+  const id = idOf(request)
+  return /^\d{1,10}$/.test(id) ? Number(id) : undefined
 }
 
 async function loadGroup(request: FastifyRequest, action: ActionOn<'group'>): Promise<void> {

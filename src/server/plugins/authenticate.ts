@@ -8,9 +8,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
 import { requireScope } from '../../access/authorize.js'
 import { refuseToken } from '../../areas/credentials/attempts.js'
-import { actorOfAnyToken, actorOfSession, actorOfToken, findSudoUser } from '../../areas/credentials/credentials.js'
+import {
+  actorOfAnyToken,
+  actorOfSession,
+  actorOfToken,
+  findSudoUser,
+  isOAuthToken
+} from '../../areas/credentials/credentials.js'
+import { findAsked, findAskedShown } from '../../areas/projects/projects.queries.js'
 import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
-import { openRoute } from './access.js'
+import { openRoute, projectIdOf } from './access.js'
 
 export const SESSION_COOKIE = '_service_session'
 
@@ -127,9 +134,17 @@ function parameter({ private_token: own, access_token, bearer_token }: Named): S
 const sudoOf = ({ headers, query }: FastifyRequest): unknown => headers.sudo ?? (query as Named).sudo
 
 async function byToken(request: FastifyRequest, { token, find }: Shown): Promise<Actor> {
-  const actor = (await find(token)) ?? refuseToken(request.address)
+  const id = find === actorOfAnyToken && isOAuthToken(token) ? undefined : projectIdOf(request)
+  const actor =
+    (id === undefined ? await find(token) : await withProject(request, token, id)) ?? refuseToken(request.address)
   requireScope(actor, request.routeOptions.config.can)
   return actor
+}
+
+/** Reads the project of the path with the token. Whoever acts for another reads it again. */
+async function withProject(request: FastifyRequest, token: string, id: number): Promise<Actor | null> {
+  request.found = await (request.routeOptions.config.showsProject ? findAskedShown : findAsked)(token, id)
+  return request.found?.actor ?? null
 }
 
 async function bySession(request: FastifyRequest, session: string): Promise<Actor> {

@@ -1,7 +1,7 @@
 // Collects the parameters of a request into one typed object. Clients may write them as query, form, multipart or JSON.
 import type { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { BadParameters, BadRequest, TooLarge, UnreadableType } from '../../errors.js'
 import type { InputSchema } from '../../lib/coerce.js'
 import { addPair, type Form, parseForm } from '../../lib/form.js'
@@ -54,7 +54,6 @@ declare module 'fastify' {
 
 /** Installs the parsers, the validation and the collection of parameters for the routes of `app`. */
 export async function readInput(app: FastifyInstance): Promise<void> {
-  app.setValidatorCompiler(compile as FastifySchemaCompiler<unknown>)
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) =>
     done(null, parseJson(text as string))
@@ -193,7 +192,8 @@ function plain(value: unknown): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-function compile({ schema }: { schema: InputSchema }) {
+/** For Fastify: checks the input of a route, and converts it to the types of its schema. */
+export function compileInput({ schema }: { schema: InputSchema }) {
   const validate = validator(schema)
   return (input: unknown) => {
     const found = validate(input ?? {})

@@ -1,7 +1,7 @@
 // What the pages for people who cannot sign in yet have in common: sign-up, confirmation, a new password.
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import { Forbidden } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import { isOwnOpenForm } from './open-form.js'
 import { sendPage } from './page.js'
 import { SIGN_IN, showProblem } from './visitor.js'

@@ -1,7 +1,6 @@
 // The pages of OAuth applications: those that a user has let in, and those that a user has registered.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { withdraw } from '../../areas/credentials/oauth/grants.js'
 import { listAuthorizations } from '../../areas/credentials/oauth/grants.queries.js'
 import {
@@ -12,6 +11,7 @@ import {
 import { listApplications, redirectUrisOf } from '../../areas/credentials/oauth-applications.queries.js'
 import { ApplicationBody, ApplicationParams } from '../../areas/credentials/oauth-applications.schema.js'
 import { applicationSettings } from '../../areas/settings/settings.queries.js'
+import { Type } from '../../lib/type.js'
 import { shown } from './page.js'
 import { ChosenScopes, page, scopeChoice, sendOwn } from './profile.js'
 import { requireVisitors } from './visitor.js'

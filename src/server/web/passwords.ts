@@ -2,11 +2,11 @@
 // answer is the same for every address, and takes as long.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { Type } from 'typebox'
 import { askForMail } from '../../areas/accounts/asking.js'
 import { confirmAddress, confirmationOfLink } from '../../areas/accounts/confirmations.js'
 import { RESET_HOURS, resetOfLink, resetPassword } from '../../areas/accounts/passwords.js'
 import { Invalid } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import { open, openPost, prepareAccountPages, sayOnPage, Token } from './account-pages.js'
 import { openForm, shownForm } from './open-form.js'
 import { sendPage } from './page.js'

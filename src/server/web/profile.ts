@@ -1,7 +1,6 @@
 // The pages of one's own account: personal access tokens and sessions.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { SCOPES, type Scope } from '../../access/scopes.js'
 import { isSessionOf, listSessions, revokeOtherSessions, revokeSession } from '../../areas/credentials/sessions.js'
 import { createToken, revokeToken } from '../../areas/credentials/tokens.js'
@@ -10,6 +9,7 @@ import { TokenBody, TokenParams } from '../../areas/credentials/tokens.schema.js
 import { endOf, stateOf } from '../../areas/credentials/tokens.state.js'
 import { applicationSettings } from '../../areas/settings/settings.queries.js'
 import { NotFound } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import { type Page, sendPage, shown, sourceOf } from './page.js'
 import { requireVisitors, type Visitor } from './visitor.js'
 

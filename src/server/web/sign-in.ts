@@ -1,11 +1,11 @@
 // The sign-in page, which is the only way to get a session cookie.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { beginSession, endSession, userOfPassword } from '../../areas/credentials/credentials.js'
 import { applicationSettings } from '../../areas/settings/settings.queries.js'
 import { Forbidden } from '../../errors.js'
 import { isLocalPath } from '../../lib/link.js'
+import { Type } from '../../lib/type.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
 import { cookieOptions, isOwnOpenForm, openForm, shownForm } from './open-form.js'
 import { STYLE, sendPage } from './page.js'

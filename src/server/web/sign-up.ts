@@ -1,10 +1,10 @@
 // The pages on which people make accounts for themselves.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { confirmSignUp, SIGN_UP_HOURS, signUp, signUpOfLink } from '../../areas/accounts/sign-ups.js'
 import { applicationSettings } from '../../areas/settings/settings.queries.js'
 import { Conflict, Forbidden, Invalid } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import { open, openPost, prepareAccountPages, sayOnPage, Token } from './account-pages.js'
 import { openForm, shownForm } from './open-form.js'
 import { sendPage } from './page.js'

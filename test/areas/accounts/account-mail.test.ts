@@ -1,5 +1,5 @@
 // The mail about accounts and memberships: who gets it, by whom it was caused, and who gets none.
-import t from 'tap'
+
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
@@ -7,6 +7,7 @@ import { cli } from '../../helpers/cli.js'
 import { testDatabase } from '../../helpers/database.js'
 import { mailbox } from '../../helpers/mails.js'
 import { newKey } from '../../helpers/ssh-keys.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const root = await app.make.admin()

@@ -1,5 +1,5 @@
 // The activity feed: its rows for pushes and projects, their size limit, and their removal.
-import t from 'tap'
+
 import { activityFeed, type FeedEntry } from '../../../src/areas/activity/feed.js'
 import type { Told } from '../../../src/areas/activity/happenings.js'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
@@ -15,6 +15,7 @@ import { git, stream } from '../../git/history.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, originBy, projectRow, someOrigin, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import t from '../../helpers/tap.js'
 
 await testDatabase()
 

@@ -1,5 +1,5 @@
 // Happenings are told once, in the transaction of the change, with the record as it was at that moment.
-import t from 'tap'
+
 import { type Told, tell, tellAll } from '../../../src/areas/activity/happenings.js'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
@@ -13,6 +13,7 @@ import { tellListeners } from '../../../src/worker/listeners.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 await testDatabase()

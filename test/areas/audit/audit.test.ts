@@ -1,9 +1,10 @@
 // What the audit keeps of a change, and what it never keeps.
-import t from 'tap'
+
 import { changesBetween } from '../../../src/areas/audit/audit.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 interface Row {
   actor_name: string

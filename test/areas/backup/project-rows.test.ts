@@ -1,5 +1,5 @@
 // One project from a backup: every table that src/db/ownership.ts gives to projects comes back as its line says.
-import t, { type Test } from 'tap'
+
 import { projectSnapshot } from '../../../src/areas/activity/project-snapshots.js'
 import { restoreProject } from '../../../src/areas/backup/restore-project.js'
 import { findBackup } from '../../../src/areas/backup/store.js'
@@ -11,6 +11,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { factory, someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
 import { fill, type Place, type Row, type RowsByTable, rowsGoingWith } from '../../helpers/owned-rows.js'
+import t, { type Test } from '../../helpers/tap.js'
 import { create } from './subject.js'
 
 async function filledPlace(): Promise<Place> {

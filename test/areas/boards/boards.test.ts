@@ -1,7 +1,8 @@
 // Boards by the API.
-import t from 'tap'
+
 import { execute } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { makeLabel } from '../labels/make-labels.js'
 
 const app = await testApp(t)

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { execute, row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 const PATH = '/broadcast_messages'
 const HOUR = 3_600_000

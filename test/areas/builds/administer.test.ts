@@ -1,4 +1,3 @@
-import t from 'tap'
 import { cancelableBuilds, cancelBuilds, retryBuilds } from '../../../src/areas/builds/administer.js'
 import { discardJobs } from '../../../src/areas/jobs/jobs.js'
 import { runTask } from '../../../src/areas/maintenance/maintenance.js'
@@ -10,6 +9,7 @@ import { registerProcess } from '../../../src/queue/processes.js'
 import { cli } from '../../helpers/cli.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { beginBuild, endBuild, makePipeline } from './make-builds.js'
 
 const { databaseUrl, home } = await testDatabase()

@@ -1,9 +1,10 @@
 // What people do to builds and pipelines by the API.
-import t from 'tap'
+
 import { row, rows } from '../../../src/db/sql.js'
 import { openArtifact } from '../../../src/storage/artifacts.js'
 import { appendTrace, traceSize } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { beginBuild, endBuild, makePipeline, type TestBuild } from './make-builds.js'
 
 const app = await testApp(t)

@@ -1,9 +1,9 @@
-import t from 'tap'
 import { findBuild } from '../../../src/areas/builds/builds.queries.js'
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
 import { appendTrace } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { beginBuild, endBuild, makePipeline, pipelineOf } from './make-builds.js'
 
 const CI = `stages: [build, test]

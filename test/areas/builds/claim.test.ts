@@ -1,4 +1,3 @@
-import t from 'tap'
 import {
   cancelBuild,
   findClaim,
@@ -12,6 +11,7 @@ import { reapProcesses, registerProcess, unregisterProcess } from '../../../src/
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
 import { countTransactions } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { beginBuild, makePipeline, takeByWorker } from './make-builds.js'
 
 await testDatabase()

@@ -1,6 +1,6 @@
 // The story: logins were looked up so that `alicé`, `alice ` and `alice` were one account, but wrong passwords were counted
 // by the text of the login, and each door counted its own. Git answered 504 of 600 guesses.
-import t from 'tap'
+
 import {
   attempt,
   PER_ACCOUNT,
@@ -10,6 +10,7 @@ import {
 } from '../../../src/areas/credentials/attempts.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestUser } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 

@@ -1,4 +1,3 @@
-import t from 'tap'
 import { actorOfGitRequest } from '../../../src/areas/credentials/git-credentials.js'
 import { noteUseOf, writeUses, writeUsesRegularly } from '../../../src/areas/credentials/last-use.js'
 import { execute, row } from '../../../src/db/sql.js'
@@ -6,6 +5,7 @@ import { testApp } from '../../helpers/app.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 await testDatabase()
 

@@ -1,9 +1,9 @@
-import t from 'tap'
 import { MOST_APPLICATIONS } from '../../../src/areas/credentials/oauth-applications.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { tokenHash } from '../../../src/secrets.js'
 import { testApp } from '../../helpers/app.js'
 import { Browser, formIn, listen } from '../../helpers/browser.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const root = await app.make.admin()

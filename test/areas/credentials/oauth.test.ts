@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import t from 'tap'
 import { expiredGrants } from '../../../src/areas/credentials/expired-grants.js'
 import { createApplication } from '../../../src/areas/credentials/oauth-applications.js'
 import { loadConfig } from '../../../src/config.js'
@@ -11,6 +10,7 @@ import { testApp } from '../../helpers/app.js'
 import { Browser, formBody, listen, send } from '../../helpers/browser.js'
 import { someOrigin, type TestUser } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 const CALLBACK = 'https://board.example.org/callback?from=gitstead'
 const app = await testApp(t)

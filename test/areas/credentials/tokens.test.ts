@@ -1,4 +1,3 @@
-import t from 'tap'
 import { createToken, resetPrivateToken, revokeToken } from '../../../src/areas/credentials/tokens.js'
 import type { TokenBody } from '../../../src/areas/credentials/tokens.schema.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
@@ -7,6 +6,7 @@ import { type Asker, type TestApp, testApp } from '../../helpers/app.js'
 import { someOrigin, type TestUser } from '../../helpers/factory.js'
 import { newKey } from '../../helpers/ssh-keys.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { until } from '../../helpers/until.js'
 
 const FIELDS = ['active', 'created_at', 'expires_at', 'id', 'last_used_at', 'name', 'revoked', 'scopes', 'user_id']

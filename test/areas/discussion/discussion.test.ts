@@ -1,12 +1,15 @@
 // Notes and award emoji on issues, snippets and notes.
-import t, { type Test } from 'tap'
+
+import { createNote } from '../../../src/areas/discussion/notes.js'
+import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { loadConfig, publicUrl } from '../../../src/config.js'
 import { Hook } from '../../../src/db/models/index.js'
-import { execute } from '../../../src/db/sql.js'
-import { GUEST } from '../../../src/lib/levels.js'
+import { execute, rows } from '../../../src/db/sql.js'
+import { DEVELOPER, GUEST } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { testDatabase } from '../../helpers/database.js'
-import type { TestProject } from '../../helpers/factory.js'
+import { actorOf, type TestProject } from '../../helpers/factory.js'
+import t, { type Test } from '../../helpers/tap.js'
 import { receiver } from '../../webhooks/receiver.js'
 import { makeSnippet } from '../snippets/make-snippets.js'
 import { makeIssue } from './make-discussion.js'
@@ -122,6 +125,34 @@ t.test('awards', async t => {
   t.equal((await owner.get(path)).json().upvotes, 0, 'a vote for a note is none for the issue')
   t.equal((await guest.post(`${path}/notes/${note}/award_emoji`, { name: 'thumbsup' })).statusCode, 404)
   t.equal((await guest.get(`${awards}/${onNote.json().id}`)).statusCode, 404, 'that of another thing')
+})
+
+t.test('notes that are written together: each answers its own, and one about what is gone fails alone', async t => {
+  const { project, owner, issue } = await subject()
+  const writer = await app.make.member(project, DEVELOPER)
+  const issues = [issue, (await owner.post(`/projects/${project.id}/issues`, { title: 'b' })).json()]
+  for (const { id } of issues) await app.as(writer).post(`/projects/${project.id}/issues/${id}/todo`)
+  t.equal((await app.as(writer).get('/todos')).json().length, 2)
+  const about = (id: number) => ({ type: 'Issue', id, authorId: 0, confidential: false }) as const
+  const row = await findProject(project.id, actorOf(writer))
+  if (!row) throw new Error('the project is there')
+  const write = (id: number, body: string) => createNote(row, about(id), { body }, actorOf(writer))
+  const results = await Promise.allSettled([
+    ...Array.from({ length: 20 }, (_, at) => write(issues[at % 2].id, `note ${at}`)),
+    write(4_000_000_000, 'about nothing')
+  ])
+  t.match(results.at(-1), { reason: { message: /Note/ } })
+  for (const [at, result] of results.slice(0, 20).entries()) {
+    const { value } = result as PromiseFulfilledResult<{ id: number }>
+    const path = `/projects/${project.id}/issues/${issues[at % 2].id}/notes/${value.id}`
+    t.match((await owner.get(path)).json(), { id: value.id, body: `note ${at}`, author: { id: writer.id } })
+  }
+  t.same(await rows("select id from notes where note = 'about nothing'"), [])
+  t.equal((await app.as(writer).get('/todos')).json().length, 0, 'they are done')
+  t.match((await owner.get(`/projects/${project.id}/issues`)).json(), [
+    { user_notes_count: 10 },
+    { user_notes_count: 10 }
+  ])
 })
 
 t.test('a note that is an emoji alone is an award', async t => {

@@ -1,4 +1,4 @@
-import { createIssue } from '../../../src/areas/issues/issues.js'
+import { createIssue } from '../../../src/areas/issues/creation.js'
 import type { IssueBody } from '../../../src/areas/issues/issues.schema.js'
 import { execute } from '../../../src/db/sql.js'
 import { actorOf, projectRow, type TestProject, type TestUser } from '../../helpers/factory.js'

@@ -1,7 +1,8 @@
 // Automatic notes: about changes, and about mentions elsewhere. Mentions make people take part.
-import t from 'tap'
+
 import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { type Asker, testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 
 const app = await testApp(t)

@@ -1,10 +1,11 @@
 // Environments by the API, and what builds do to them.
-import t from 'tap'
+
 import { recordDeployment } from '../../../src/areas/environments/deployments.js'
 import { branchEnvironments } from '../../../src/areas/environments/stop.js'
 import { row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { makePipeline, pipelineOf } from '../builds/make-builds.js'
 import { runBuild } from './make-environments.js'
 

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { slugOf } from '../../../src/areas/environments/slug.js'
+import t from '../../helpers/tap.js'
 
 const CASES: readonly (readonly [name: string, slug: RegExp])[] = [
   ['staging', /^staging$/],

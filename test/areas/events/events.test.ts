@@ -1,6 +1,6 @@
-import t from 'tap'
 import { GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 interface Shown {
   readonly action_name: string

@@ -1,9 +1,9 @@
-import t from 'tap'
 import { publicUrl } from '../../../src/config.js'
 import { execute, row } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 type Asker = ReturnType<Awaited<ReturnType<typeof testApp>>['as']>

@@ -1,5 +1,5 @@
 // Commits, their changes, comparisons and contributors, compared with git's own answers.
-import t from 'tap'
+
 import { readContributors } from '../../../src/areas/history/contributors.js'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { forget } from '../../../src/git/cache.js'
@@ -9,6 +9,7 @@ import { closeGitProcesses } from '../../../src/git/processes.js'
 import { git, stream } from '../../git/history.js'
 import { type TestApp, testApp } from '../../helpers/app.js'
 import type { TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 t.teardown(() => closeGitProcesses())
 

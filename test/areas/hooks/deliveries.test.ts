@@ -1,5 +1,5 @@
 // Deliveries of events to system hooks, with real receivers that fail and recover.
-import t, { type Test } from 'tap'
+
 import { deliver } from '../../../src/areas/hooks/deliver.js'
 import { deliverEvent } from '../../../src/areas/hooks/deliveries.js'
 import { findDelivery } from '../../../src/areas/hooks/deliveries.queries.js'
@@ -15,6 +15,7 @@ import type { SystemHookEvent } from '../../../src/webhooks/events.js'
 import { testDatabase } from '../../helpers/database.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import t, { type Test } from '../../helpers/tap.js'
 import { until } from '../../helpers/until.js'
 import { type Received, receiver } from '../../webhooks/receiver.js'
 

@@ -1,11 +1,12 @@
 // The health of receivers for the dashboard: what fails, since when, and when it is tried next.
-import t from 'tap'
+
 import { failingHooks } from '../../../src/areas/hooks/failing.queries.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
 import { laneOf } from '../../../src/areas/hooks/targets.js'
 import { execute } from '../../../src/db/sql.js'
 import { testDatabase } from '../../helpers/database.js'
 import { someOrigin } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 await testDatabase()
 

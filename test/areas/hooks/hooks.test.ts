@@ -1,6 +1,6 @@
-import t from 'tap'
 import { row, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const URL_OF_HOOK = 'https://hooks.example.org/path?a=b'

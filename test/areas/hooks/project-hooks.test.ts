@@ -1,5 +1,5 @@
 // Hooks of projects: their API, the events of pushes, and that the API of system hooks does not show these hooks.
-import t, { type Test } from 'tap'
+
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { addDelivery } from '../../../src/areas/hooks/deliveries.js'
 import { hooksHealth } from '../../../src/areas/hooks/hooks.queries.js'
@@ -16,6 +16,7 @@ import { git } from '../../git/history.js'
 import { testApp } from '../../helpers/app.js'
 import { testDatabase } from '../../helpers/database.js'
 import { originBy, projectRow, someOrigin, type TestProject } from '../../helpers/factory.js'
+import t, { type Test } from '../../helpers/tap.js'
 import { receiver } from '../../webhooks/receiver.js'
 
 interface Push {

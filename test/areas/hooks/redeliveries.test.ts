@@ -1,11 +1,12 @@
 // The API that shows deliveries and redelivers them, with real receivers.
-import t, { type Test } from 'tap'
+
 import { redeliverDead } from '../../../src/areas/hooks/redeliveries.js'
 import { loadConfig } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { testDatabase } from '../../helpers/database.js'
 import { someOrigin } from '../../helpers/factory.js'
+import t, { type Test } from '../../helpers/tap.js'
 import { receiver } from '../../webhooks/receiver.js'
 
 await testDatabase()

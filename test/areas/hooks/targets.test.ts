@@ -1,7 +1,6 @@
 // A receiver that accepts connections and never answers took all slots for deliveries, and all other receivers waited for
 // its time limit, ten seconds for every ten events.
 import type { Socket } from 'node:net'
-import t, { type Test } from 'tap'
 import { addDelivery } from '../../../src/areas/hooks/deliveries.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
 import { hookLanes, laneOf } from '../../../src/areas/hooks/targets.js'
@@ -12,6 +11,7 @@ import { perform } from '../../../src/worker/handlers.js'
 import { Loop } from '../../../src/worker/loop.js'
 import { testDatabase } from '../../helpers/database.js'
 import { someOrigin } from '../../helpers/factory.js'
+import t, { type Test } from '../../helpers/tap.js'
 import { until } from '../../helpers/until.js'
 import { rawReceiver, receiver } from '../../webhooks/receiver.js'
 

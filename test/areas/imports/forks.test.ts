@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { runGit } from '../../../src/git/run.js'
 import { GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { type TestApp, testApp } from '../../helpers/app.js'
 import type { TestProject, TestUser } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const stored = (id: number) => repositoryPath({ id, storage: 'default' })
 

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
-import t from 'tap'
 import { unfinishedImports } from '../../../src/areas/imports/unfinished-imports.js'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { config, loadConfig } from '../../../src/config.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { type TestApp, testApp } from '../../helpers/app.js'
 import type { TestUser } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const shown = async (app: TestApp, user: TestUser, id: number) => (await app.as(user).get(`/projects/${id}`)).json()
 

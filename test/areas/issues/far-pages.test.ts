@@ -1,7 +1,8 @@
 // Far pages, and lists with labels, are compared with the plain statement after random changes.
-import t from 'tap'
+
+import { createIssue } from '../../../src/areas/issues/creation.js'
 import { listOwnIssues, listProjectIssues } from '../../../src/areas/issues/issue-list.queries.js'
-import { createIssue, deleteIssue, updateIssue } from '../../../src/areas/issues/issues.js'
+import { deleteIssue, updateIssue } from '../../../src/areas/issues/issues.js'
 import { requireIssue } from '../../../src/areas/issues/issues.queries.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST } from '../../../src/lib/levels.js'
@@ -9,6 +10,7 @@ import { testApp } from '../../helpers/app.js'
 import { actorOf, projectRow, type TestUser } from '../../helpers/factory.js'
 import { plansOf } from '../../helpers/plans.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const COUNT = 900

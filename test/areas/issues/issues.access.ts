@@ -1,4 +1,4 @@
-import { createIssue } from '../../../src/areas/issues/issues.js'
+import { createIssue } from '../../../src/areas/issues/creation.js'
 import { SIGNED_IN } from '../../access/actors.js'
 import { administer, READ_GROUP, SEE_PROJECT } from '../../access/expectations.js'
 import type { ResourceAccess } from '../../access/resource.js'

@@ -1,10 +1,12 @@
 // Issues by the API: records, rules and lists.
-import t from 'tap'
+
 import { publicUrl } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
+import { waitingHappenings } from '../../helpers/told.js'
 
 const app = await testApp(t)
 
@@ -350,9 +352,15 @@ t.test('subscriptions', async t => {
   t.match((await author.delete(one)).json(), { id, subscribed: false })
   t.equal((await author.delete(one)).statusCode, 304)
   t.equal((await stranger.delete(one)).statusCode, 304)
-  const subscribed = await stranger.post(one)
-  t.equal(subscribed.statusCode, 201)
-  t.match(subscribed.json(), { subscribed: true })
+  const answers = await Promise.all([1, 2, 3, 4].map(() => stranger.post(one)))
+  const [subscribed, ...others] = answers.sort((first, second) => first.statusCode - second.statusCode)
+  t.equal(subscribed?.statusCode, 201)
+  t.match(subscribed?.json(), { subscribed: true })
+  t.same(
+    others.map(({ statusCode }) => statusCode),
+    [304, 304, 304],
+    'of several at once, one changes it'
+  )
   t.match((await stranger.get(issues)).json(), [{ subscribed: true }])
   t.match((await author.get(issues)).json(), [{ subscribed: false }])
 })
@@ -398,6 +406,42 @@ t.test('50 writers at once get 50 numbers in a row', async t => {
   )
   t.match((await owner.get(path)).json(), { open_issues_count: 50 })
   t.equal((await owner.get(issues)).headers['x-total'], '50')
+})
+
+t.test('what is created together is as if each were alone', async t => {
+  const { project, issues, owner } = await subject()
+  const writers = [
+    owner,
+    app.as(await app.make.member(project, GUEST)),
+    app.as(await app.make.member(project, REPORTER))
+  ]
+  const bodies = Array.from({ length: 24 }, (_, at) => ({
+    title: `issue ${at}`,
+    description: at % 4 === 0 ? `for @${project.owner.username}` : `text ${at}`,
+    confidential: at % 3 === 0,
+    ...(at % 5 === 0 && { labels: `label-${at}` })
+  }))
+  const asked = bodies.map((body, at) => writers[at % 3]?.post(issues, body))
+  const made = (await Promise.all(asked)).map(res => res?.json())
+  for (const [at, record] of made.entries()) {
+    t.match(record, { title: `issue ${at}`, description: bodies[at]?.description, confidential: at % 3 === 0 })
+    t.same((await writers[at % 3]?.get(`${issues}/${record.id}`))?.json(), record)
+  }
+  t.equal(new Set(made.map(({ iid }) => iid)).size, 24)
+  t.match(
+    await row(
+      'select sum(opened) as opened, sum(opened_confidential) as secret from issue_counts where project_id = ?',
+      [project.id]
+    ),
+    {
+      opened: '24',
+      secret: '8'
+    }
+  )
+  const told = (await waitingHappenings('issue.changed')) as { issue: { id: number; title: string }; plain?: true }[]
+  const mine = told.filter(({ issue }) => made.some(({ id }) => id === issue.id))
+  t.same(mine.map(({ issue }) => issue.title).sort(), bodies.map(({ title }) => title).sort(), 'each is told once')
+  t.equal(mine.filter(({ plain }) => plain).length, 18)
 })
 
 t.test('a list takes as many statements for many issues as for one', async t => {

@@ -1,9 +1,10 @@
 // Issues that move, and what hooks and the feed hear of issues.
-import t from 'tap'
+
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 

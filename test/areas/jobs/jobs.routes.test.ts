@@ -1,9 +1,10 @@
 // The API of jobs, and the record of the dashboard.
-import t from 'tap'
+
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { pausedQueues } from '../../../src/queue/administer.js'
 import { enqueue } from '../../../src/queue/enqueue.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { toldJob } from '../../helpers/told.js'
 import { beginBuild, endBuild, makePipeline } from '../builds/make-builds.js'
 import { makeRunner } from '../runners/make-runners.js'

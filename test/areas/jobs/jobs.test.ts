@@ -1,5 +1,5 @@
 // What a sysadmin can do with jobs and queues, and what the audit keeps of it.
-import t from 'tap'
+
 import { deliverEvent } from '../../../src/areas/hooks/deliveries.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
 import {
@@ -17,6 +17,7 @@ import { enqueue } from '../../../src/queue/enqueue.js'
 import { registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
 import { testDatabase } from '../../helpers/database.js'
 import { someOrigin } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { toldJob } from '../../helpers/told.js'
 
 await testDatabase()

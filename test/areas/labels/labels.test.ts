@@ -1,8 +1,9 @@
 // Labels by the API: of projects and groups, their priorities, subscriptions and counts.
-import t from 'tap'
+
 import { GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { makeLabel } from './make-labels.js'
 
 const app = await testApp(t)

@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ParsedMail, simpleParser } from 'mailparser'
-import t from 'tap'
-import { createIssue } from '../../../src/areas/issues/issues.js'
+import { createIssue } from '../../../src/areas/issues/creation.js'
 import { discardJobs } from '../../../src/areas/jobs/jobs.js'
 import { retryFailedMails, retryMail } from '../../../src/areas/mail/administer.js'
 import { readLink, signedLink } from '../../../src/areas/mail/links.js'
@@ -15,6 +14,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { NotFound } from '../../../src/errors.js'
 import { testApp } from '../../helpers/app.js'
 import { actorOf, projectRow, someOrigin } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const user = await app.make.user()

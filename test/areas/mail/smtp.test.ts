@@ -2,13 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import t from 'tap'
 import { type NewMail, queueMail } from '../../../src/areas/mail/outbox.js'
 import { sendDelivery } from '../../../src/areas/mail/send.js'
 import { noteServer } from '../../../src/areas/mail/turn.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { sendTo, smtpServer } from '../../helpers/smtp.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const project = await app.make.project()

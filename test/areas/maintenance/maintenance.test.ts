@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import t from 'tap'
 import { releaseStaleLocks, runTask } from '../../../src/areas/maintenance/maintenance.js'
 import { lastRuns, listRuns } from '../../../src/areas/maintenance/maintenance.queries.js'
 import { takeLock } from '../../../src/areas/maintenance/maintenance-lock.js'
@@ -20,6 +19,7 @@ import { pathOf } from '../../../src/storage/files.js'
 import { appendTrace } from '../../../src/storage/traces.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, someOrigin, type TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { beginBuild, endBuild, makePipeline, type TestBuild } from '../builds/make-builds.js'
 
 const { home } = await testDatabase()

@@ -1,7 +1,7 @@
-import t from 'tap'
 import { execute } from '../../../src/db/sql.js'
 import { GUEST, MASTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 for (const kind of ['projects', 'groups'] as const) {
   t.test(`access requests of ${kind}`, async t => {

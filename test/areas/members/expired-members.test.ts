@@ -1,9 +1,9 @@
-import t from 'tap'
 import { expiredMembers } from '../../../src/areas/members/expired-members.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { GUEST } from '../../../src/lib/levels.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 await testDatabase()

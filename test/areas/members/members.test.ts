@@ -1,10 +1,10 @@
-import t from 'tap'
 import { publicUrl } from '../../../src/config.js'
 import { row, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestUser } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 const DAY = 86_400_000

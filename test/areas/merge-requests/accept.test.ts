@@ -1,5 +1,5 @@
 // Merges: what they do, in which order they are refused, and that each has all of its effects or none.
-import t from 'tap'
+
 import { settleMerge } from '../../../src/areas/merge-requests/accept/finish.js'
 import { mergeBranches } from '../../../src/areas/merge-requests/accept/merge-commit.js'
 import { findMergeRequest } from '../../../src/areas/merge-requests/merge-requests.queries.js'
@@ -13,6 +13,7 @@ import { refValue } from '../../../src/git/refs.js'
 import { DEVELOPER, MASTER, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { originBy, projectRow, type TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { accept, makeBranch, makeMergeRequest, makeProject } from './make-merge-requests.js'
 
 const app = await testApp(t)

@@ -1,11 +1,12 @@
 // Issues that merges and pushes close, and what hooks hear of merge requests.
-import t from 'tap'
-import { createIssue } from '../../../src/areas/issues/issues.js'
+
+import { createIssue } from '../../../src/areas/issues/creation.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { GUEST } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { actorOf, projectRow, type TestProject, type TestUser } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { makeBranch, makeMergeRequest, makeProject } from './make-merge-requests.js'
 
 const app = await testApp(t)

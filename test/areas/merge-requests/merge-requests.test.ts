@@ -1,5 +1,5 @@
 // Merge requests by the API: their records, lists, changes of them, and what git tells of them.
-import t from 'tap'
+
 import { forkProject } from '../../../src/areas/imports/forks.js'
 import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { execute, rows } from '../../../src/db/sql.js'
@@ -7,6 +7,7 @@ import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { actorOf, originBy, projectRow, type TestProject } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { insertRow, makeBranch, makeMergeRequest, makeProject } from './make-merge-requests.js'
 
 const app = await testApp(t)

@@ -1,7 +1,8 @@
 // Milestones by the API.
-import t from 'tap'
+
 import { rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 

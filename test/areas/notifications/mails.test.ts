@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ParsedMail, simpleParser } from 'mailparser'
-import t from 'tap'
 import { unsubscribe } from '../../../src/areas/mail/unsubscribing.js'
 import { config, loadConfig } from '../../../src/config.js'
 import { execute, rows } from '../../../src/db/sql.js'
@@ -10,6 +9,7 @@ import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestProject, TestUser } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { endBuild, makePipeline, newestBuild } from '../builds/make-builds.js'
 import { accept, makeBranch, makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 
@@ -516,11 +516,12 @@ t.test('statements do not grow with the people, and a happening that is heard tw
     if (notice) await sendNotice(notice)
   }
   const write = async (body: string) => (await app.as(owner).post(`${path}/issues/${id}/notes`, { body })).json().id
-  const [one, many] = [
+  const [none, one, many] = [
+    await write('x'),
     await write('@all @x'),
     await write('@all '.repeat(3) + Array.from({ length: 3000 }, (_, at) => `@x${at}`).join(' '))
   ]
-  const before = await countStatements(() => hear(one))
+  const [alone, before] = [await countStatements(() => hear(none)), await countStatements(() => hear(one))]
   const watchers = await Promise.all(Array.from({ length: 20 }, () => make.user()))
   for (const { id: userId } of watchers) {
     await execute("insert into notification_settings values (?, 'Project', ?, 2, '', null, now(), now())", [
@@ -535,4 +536,21 @@ t.test('statements do not grow with the people, and a happening that is heard tw
     [`note ${many} note`]
   )
   t.equal(found?.count, 25, 'watchers and members')
+  // More than a few are read by another statement.
+  const crowd = Array.from({ length: 110 }, (_, at) => at)
+  await execute(
+    `insert into users (username, name, email, email_confirmed_at, password_hash, projects_limit, created_at, updated_at)
+     select concat('crowd', seq), 'x', concat('crowd', seq, '@example.org'), now(), '', 0, now(), now() from seq_1_to_${crowd.length}`
+  )
+  await execute(
+    `insert into notification_settings select id, 'Project', ?, 2, '', null, now(), now() from users where username like 'crowd%'`,
+    [project.id]
+  )
+  const more = await write('y')
+  t.equal(await countStatements(() => hear(more)), alone)
+  const [all] = await rows<{ count: number }>(
+    'select count(*) as count from mail_deliveries d join mails m on m.id = d.mail_id where m.once = ?',
+    [`note ${more} note`]
+  )
+  t.equal(all?.count, 21 + crowd.length, 'watchers')
 })

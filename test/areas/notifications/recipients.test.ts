@@ -1,5 +1,5 @@
 // Who gets which mail: both tables of "Notifications", row by row, and what holds for all facts.
-import t from 'tap'
+
 import { EVENTS, type EventName } from '../../../src/areas/notifications/levels.js'
 import {
   type Applied,
@@ -13,6 +13,7 @@ import {
   type Role,
   recipientsOf
 } from '../../../src/areas/notifications/recipients.js'
+import t from '../../helpers/tap.js'
 
 type Level = Applied['level']
 const LEVELS = ['disabled', 'mention', 'participating', 'watch', 'custom'] as const

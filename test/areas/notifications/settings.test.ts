@@ -1,9 +1,10 @@
 // The six operations of notification settings, and the levels in the records of projects.
-import t from 'tap'
+
 import { addEmail } from '../../../src/areas/users/emails.js'
 import { testApp } from '../../helpers/app.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const OFF = {

@@ -1,5 +1,5 @@
 // The later keys of a CI file in the database: what starts, waits, is repeated or canceled.
-import t from 'tap'
+
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { retryBuilds } from '../../../src/areas/builds/administer.js'
 import { playBuild, startManualBuild } from '../../../src/areas/builds/build-actions.js'
@@ -16,6 +16,7 @@ import { measureTrace } from '../../../src/storage/measure.js'
 import { appendTrace, resetTrace } from '../../../src/storage/traces.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { beginBuild, endBuild, makePipeline, pipelineOf, type TestBuild } from '../builds/make-builds.js'
 import { makeRunner } from '../runners/make-runners.js'
 

@@ -1,7 +1,8 @@
 // What services outside say about a commit: the record, the states that may follow each other, and the pipeline that it is part of.
-import t from 'tap'
+
 import { execute, row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { endBuild, makePipeline } from '../builds/make-builds.js'
 
 const app = await testApp(t)

@@ -1,5 +1,5 @@
 // What the hooks of a project hear of builds and pipelines, each time as these were at that moment.
-import t from 'tap'
+
 import { lockPipeline } from '../../../src/areas/pipelines/locked-pipeline.js'
 import { publicUrl } from '../../../src/config.js'
 import { openConnection } from '../../../src/db/connection.js'
@@ -7,6 +7,7 @@ import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { transact } from '../../../src/db/transact.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 import { endBuild, makePipeline, pipelineOf, type TestBuild } from '../builds/make-builds.js'
 

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { testApp } from '../../helpers/app.js'
 import { cli } from '../../helpers/cli.js'
+import t from '../../helpers/tap.js'
 
 t.test('POST /ci/lint', async t => {
   const app = await testApp(t)

@@ -1,5 +1,5 @@
 // The counts of stages match their builds, also after concurrent changes.
-import t from 'tap'
+
 import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { startPipeline } from '../../../src/areas/pipelines/build-changes.js'
 import { recountStages } from '../../../src/areas/pipelines/pipeline-stages.js'
@@ -7,6 +7,7 @@ import { execute, row, rows } from '../../../src/db/sql.js'
 import { registerProcess } from '../../../src/queue/processes.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { makePipeline, type TestBuild, takeByWorker } from '../builds/make-builds.js'
 
 await testDatabase()

@@ -1,6 +1,7 @@
 // Pipelines that users ask for.
-import t from 'tap'
+
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 

@@ -1,5 +1,5 @@
 // A pipeline from its CI file to its end: which builds start, which are skipped, and what its status is.
-import t from 'tap'
+
 import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { startPipeline } from '../../../src/areas/pipelines/build-changes.js'
 import { createPipelineOfRefChange } from '../../../src/areas/pipelines/pipelines.js'
@@ -7,6 +7,7 @@ import { execute, row, rows } from '../../../src/db/sql.js'
 import { registerProcess } from '../../../src/queue/processes.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { beginBuild, makePipeline, type TestBuild } from '../builds/make-builds.js'
 
 await testDatabase()

@@ -1,5 +1,5 @@
 // Schedules: made by commands, started by workers at their time, each time once.
-import t from 'tap'
+
 import { nobody } from '../../../src/access/actor.js'
 import { runDueSchedule } from '../../../src/areas/pipelines/schedules/run-schedule.js'
 import { createSchedule, startDueSchedules } from '../../../src/areas/pipelines/schedules/schedules.js'
@@ -12,6 +12,7 @@ import { execute, row, rows } from '../../../src/db/sql.js'
 import { cli } from '../../helpers/cli.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, someOrigin, type TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
 const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }

@@ -1,9 +1,10 @@
 // Triggers start pipelines for programs that have no account.
-import t from 'tap'
+
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { makeRunner } from '../runners/make-runners.js'
 import { makeTrigger } from './make-triggers.js'
 

@@ -1,9 +1,9 @@
-import t from 'tap'
 import { insertForkLink } from '../../../src/areas/projects/fork-links.js'
 import { execute } from '../../../src/db/sql.js'
 import { DEVELOPER, MASTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 t.test('POST /projects/:id/share', async t => {
   const app = await testApp(t)

@@ -1,7 +1,7 @@
-import t from 'tap'
 import { execute, rows } from '../../../src/db/sql.js'
 import { DEVELOPER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 t.test('POST /groups/:id/projects/:project_id', async t => {
   const app = await testApp(t)

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
 import { environment } from '../../git/history.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 t.test('git over HTTP follows old paths', async t => {
   const app = await testApp(t)

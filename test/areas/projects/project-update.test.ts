@@ -1,9 +1,9 @@
-import t from 'tap'
 import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER } from '../../../src/lib/levels.js'
 import { type TestApp, testApp } from '../../helpers/app.js'
 import { actorOf, type TestGroup, type TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 /** Moves a project into a group by its row, for tests of what holds in groups. */

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { projectUrls } from '../../../src/areas/projects/project-urls.js'
 import { loadConfig } from '../../../src/config.js'
+import t from '../../helpers/tap.js'
 
 /** The configuration -> the address of SSH (decision 30). */
 const CASES: readonly (readonly [Record<string, string>, string])[] = [

@@ -1,11 +1,11 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { config, publicUrl } from '../../../src/config.js'
 import { execute } from '../../../src/db/sql.js'
 import { GUEST, MASTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 const SIMPLE = ['http_url_to_repo', 'id', 'name', 'name_with_namespace', 'path', 'path_with_namespace', 'web_url']
 /** The attributes of the requirement's record, and lfs_enabled, which the reference adds. */
@@ -446,4 +446,25 @@ t.test('lists by name and by path ignore case', async t => {
       .map((project: { name: string; path: string }) => project[order_by])
   t.same(await list('name'), ['Alpha', 'beta', 'delta', 'Émile'])
   t.same(await list('path'), ['a-3', 'B-2', 'C-1', 'd-4'])
+})
+
+t.test('one statement reads who asks and the project, with the levels of who asks', async t => {
+  const app = await testApp(t)
+  const { make, as } = app
+  const [member, stranger, administrator] = [await make.user(), await make.user(), await make.user({ admin: true })]
+  const project = await make.project({ visibility_level: 0 })
+  await make.member(project, MASTER, member)
+  const path = `/projects/${project.id}`
+  t.equal(await countStatements(() => as(member).get(path)), 1)
+  const permissions = async (answer: ReturnType<typeof app.nobody.get>) =>
+    (await answer).json().permissions?.project_access?.access_level
+  t.equal(await permissions(as(member).get(path)), MASTER)
+  t.equal((await as(stranger).get(path)).statusCode, 404)
+  t.equal((await as(administrator).get('/projects/4000000000')).statusCode, 404)
+  t.equal(await permissions(as(administrator).get(path)), undefined, 'an administrator has no membership')
+  t.equal(await permissions(as(administrator).get(path, { sudo: member.id })), MASTER, 'by sudo those of the other')
+  t.equal((await as(administrator).get(path, { sudo: stranger.id })).statusCode, 404)
+  t.equal((await as({ ...member, privateToken: 'x'.repeat(20) }).get(path)).statusCode, 401)
+  await execute("update users set state = 'blocked' where id = ?", [member.id])
+  t.equal((await as(member).get(path)).statusCode, 401)
 })

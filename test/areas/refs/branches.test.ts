@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import t from 'tap'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { moveRefs } from '../../../src/areas/refs/move-refs.js'
 import { findProtections, MOST_RULES } from '../../../src/areas/refs/protected-branches.queries.js'
@@ -10,6 +9,7 @@ import { DEVELOPER, MASTER, REPORTER } from '../../../src/lib/levels.js'
 import { environment } from '../../git/history.js'
 import { testApp } from '../../helpers/app.js'
 import { originBy, projectRow, type TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const below = ({ id }: TestProject, name = '', more = '') =>

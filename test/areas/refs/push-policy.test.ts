@@ -1,10 +1,10 @@
-import t from 'tap'
 import { judge, refusals } from '../../../src/areas/refs/push-policy.js'
 import { execute } from '../../../src/db/sql.js'
 import { ZERO } from '../../../src/git/refs.js'
 import { DEVELOPER, MASTER, REPORTER } from '../../../src/lib/levels.js'
 import { testDatabase } from '../../helpers/database.js'
 import { actorOf, factory, projectRow } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const ID = 'a'.repeat(40)
 const project = { default_branch: 'master' }

@@ -1,13 +1,13 @@
 // Pushes of a stock git client to protected branches, and many writers on one branch.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { settleOpenChanges } from '../../../src/areas/refs/recovery.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { DEVELOPER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestProject, TestUser } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { git, remoteUrl, tryGit } from '../../scenarios/client.js'
 
 const app = await testApp(t)

@@ -1,6 +1,5 @@
 // Ref changes: a change that git made has its effects exactly once, also when several processes settle it repeatedly.
 import { randomUUID } from 'node:crypto'
-import t from 'tap'
 import type { Told } from '../../../src/areas/activity/happenings.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
 import { runTask } from '../../../src/areas/maintenance/maintenance.js'
@@ -13,6 +12,7 @@ import { tellListeners } from '../../../src/worker/listeners.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, originBy, projectRow, someOrigin, type TestProject } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 await testDatabase()

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import t from 'tap'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { LONGEST_NOTES } from '../../../src/areas/refs/tags/tags.schema.js'
 import { rows } from '../../../src/db/sql.js'
@@ -7,6 +6,7 @@ import { refValue } from '../../../src/git/refs.js'
 import { environment } from '../../git/history.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const below = ({ id }: TestProject, name = '', more = '') =>

@@ -1,7 +1,6 @@
 // What happens to the rows of a project and of a user, in every table that src/db/ownership.ts gives to them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { projectSnapshot } from '../../../src/areas/activity/project-snapshots.js'
 import { removeProjects } from '../../../src/areas/removal/project-removal.js'
 import { deleteUser, deletionOf } from '../../../src/areas/removal/user-deletion.js'
@@ -21,6 +20,7 @@ import {
   rowsLinkedTo,
   stillThere
 } from '../../helpers/owned-rows.js'
+import t from '../../helpers/tap.js'
 
 await testDatabase()
 

@@ -1,7 +1,6 @@
 // Deleting a user and removing a project: what goes, what stays, and the job that removes the rest.
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import t from 'tap'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { beginSession } from '../../../src/areas/credentials/credentials.js'
 import { insertMember } from '../../../src/areas/members/members.js'
@@ -22,6 +21,7 @@ import { appendTrace, traceSize } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
 import { someOrigin, type TestProject, type TestUser } from '../../helpers/factory.js'
 import { newKey } from '../../helpers/ssh-keys.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 import { beginBuild, endBuild, makePipeline } from '../builds/make-builds.js'
 

@@ -1,10 +1,10 @@
-import t, { type Test } from 'tap'
 import { loadConfig } from '../../../src/config.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { testDatabase } from '../../helpers/database.js'
 import type { TestProject } from '../../helpers/factory.js'
+import t, { type Test } from '../../helpers/tap.js'
 import { receiver } from '../../webhooks/receiver.js'
 
 await testDatabase()

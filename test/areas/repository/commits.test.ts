@@ -1,12 +1,12 @@
 // Commits of several actions and cherry-picks, beside what git says of them.
 import { execFileSync } from 'node:child_process'
-import t from 'tap'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { MOST_ACTIONS } from '../../../src/areas/repository/writing/commits.schema.js'
 import { DEVELOPER } from '../../../src/lib/levels.js'
 import { environment } from '../../git/history.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const below = ({ id }: TestProject, more = '') => `/projects/${id}/repository/commits${more}`

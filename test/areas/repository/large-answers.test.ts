@@ -1,13 +1,13 @@
 // Answers that would be large: each is bounded or streamed, and a client that has the content already gets none.
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { repositoryPath, type StoredProject } from '../../../src/areas/projects/repositories.js'
 import { forget } from '../../../src/git/cache.js'
 import { closeGitProcesses } from '../../../src/git/processes.js'
 import { git } from '../../git/history.js'
 import { type TestApp, testApp } from '../../helpers/app.js'
 import type { TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const below = (project: TestProject) => `/projects/${project.id}/repository`
 const pathOf = ({ id }: TestProject) => repositoryPath({ id, storage: 'default' } satisfies StoredProject)

@@ -1,13 +1,13 @@
 // The job that follows a push: it makes clones cheap.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { ensureRepository } from '../../../src/areas/projects/repositories.js'
 import { enqueue } from '../../../src/queue/enqueue.js'
 import { git, stream } from '../../git/history.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import t from '../../helpers/tap.js'
 
 await testDatabase()
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import t from 'tap'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { objectInfo } from '../../../src/git/reader.js'
 import { type TestApp, testApp } from '../../helpers/app.js'
 import type { TestProject } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 
 const COMMIT_ID = /^[0-9a-f]{40}$/
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/

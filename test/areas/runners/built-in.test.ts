@@ -1,5 +1,5 @@
 // Builds that really run, in the sandbox, through the code of the worker.
-import t from 'tap'
+
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
 import { lookAfterBuilds, runNextBuild } from '../../../src/areas/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../../../src/areas/runners/built-in-runner.js'
@@ -12,6 +12,7 @@ import { version } from '../../../src/version.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
 import { runJobs } from '../../helpers/jobs.js'
+import t from '../../helpers/tap.js'
 import { until } from '../../helpers/until.js'
 import { makePipeline, type TestBuild, takeByWorker } from '../builds/make-builds.js'
 import { makeVariable } from '../variables/make-variables.js'

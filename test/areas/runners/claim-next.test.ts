@@ -1,7 +1,6 @@
 // Tests which build a runner gets.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import t from 'tap'
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { retryBuilds } from '../../../src/areas/builds/administer.js'
 import { type BuildClaim, cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
@@ -14,6 +13,7 @@ import { registerProcess, unregisterProcess } from '../../../src/queue/processes
 import { testDatabase } from '../../helpers/database.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
 import { countStatements, countTransactions } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { makePipeline, pipelineOf, type TestBuild } from '../builds/make-builds.js'
 import { makeRunner } from './make-runners.js'
 

@@ -1,5 +1,5 @@
 // Builds that the worker runs in containers of a real engine.
-import t from 'tap'
+
 import { runNextBuild } from '../../../src/areas/runners/built-in.js'
 import { containerOwner, removeStaleContainers } from '../../../src/areas/runners/containers.js'
 import { engineCheck } from '../../../src/cli/doctor/engine.js'
@@ -11,6 +11,7 @@ import { openTrace } from '../../../src/storage/traces.js'
 import { testDatabase } from '../../helpers/database.js'
 import { canRunEngine, testEngine } from '../../helpers/engine.js'
 import { factory } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { makePipeline, type TestBuild } from '../builds/make-builds.js'
 
 if (canRunEngine) {

@@ -1,10 +1,11 @@
 // The description of a build has enough data for any runner, and no data of another build.
-import t from 'tap'
+
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { execute } from '../../../src/db/sql.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { endBuild, makePipeline } from '../builds/make-builds.js'
 import { makeRunner } from './make-runners.js'
 

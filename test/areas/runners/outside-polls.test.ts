@@ -1,5 +1,5 @@
 // What a runner costs that asks in vain, and that it gets its build as soon as there is one.
-import t from 'tap'
+
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { finishBuild } from '../../../src/areas/builds/claim.js'
 import { noteRunnerChange } from '../../../src/areas/runners/changes.js'
@@ -10,6 +10,7 @@ import { execute } from '../../../src/db/sql.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { makePipeline } from '../builds/make-builds.js'
 
 await testDatabase()

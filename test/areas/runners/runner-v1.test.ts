@@ -1,6 +1,5 @@
 // The protocol of stock runners 0.x and 1.x.
 import type { InjectOptions } from 'fastify'
-import t from 'tap'
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
 import { noteRunnerChange } from '../../../src/areas/runners/changes.js'
 import { execute, row } from '../../../src/db/sql.js'
@@ -8,6 +7,7 @@ import { prepareHome } from '../../../src/home.js'
 import { readTrace } from '../../../src/storage/traces.js'
 import { testApp } from '../../helpers/app.js'
 import { factory } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { makePipeline } from '../builds/make-builds.js'
 import { tokenOf } from './stock-runner.js'
 

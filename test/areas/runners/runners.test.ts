@@ -1,10 +1,10 @@
-import t from 'tap'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { registrationToken } from '../../../src/areas/runners/registration-token.js'
 import { execute, row } from '../../../src/db/sql.js'
 import { MASTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { factory } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { makeRunner } from './make-runners.js'
 import { register, tokenOf } from './stock-runner.js'
 

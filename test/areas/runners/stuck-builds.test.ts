@@ -1,10 +1,10 @@
-import t from 'tap'
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
 import { stuckBuilds } from '../../../src/areas/runners/stuck-builds.js'
 import { config } from '../../../src/config.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { beginBuild, makePipeline } from '../builds/make-builds.js'
 import { makeRunner } from './make-runners.js'
 

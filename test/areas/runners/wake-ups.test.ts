@@ -1,4 +1,3 @@
-import t from 'tap'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
 import { addMissingWakeUps, countMissingWakeUps } from '../../../src/areas/runners/wake-ups.js'
@@ -6,6 +5,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { registerProcess } from '../../../src/queue/processes.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { beginBuild, makePipeline } from '../builds/make-builds.js'
 import { makeRunner } from './make-runners.js'
 

@@ -1,7 +1,8 @@
 // Services of projects: what is set, read and cleared.
-import t from 'tap'
+
 import { row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 

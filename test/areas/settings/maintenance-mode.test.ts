@@ -2,13 +2,13 @@
 import { execFile } from 'node:child_process'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import t from 'tap'
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { maintenanceMode, setMaintenanceMode } from '../../../src/areas/settings/maintenance-mode.js'
 import { row } from '../../../src/db/sql.js'
 import { Invalid } from '../../../src/errors.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 const MESSAGE = 'Moving to new disks until 21:00'
 const origin = originOf(nobody, null)

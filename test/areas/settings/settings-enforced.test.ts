@@ -1,5 +1,5 @@
 // The effects of the settings on other parts, which begin at once.
-import t from 'tap'
+
 import { gitProtocolAllowed } from '../../../src/areas/settings/git-protocol.js'
 import { revealPrivateToken as tokenOf } from '../../../src/areas/users/users.js'
 import { loadConfig } from '../../../src/config.js'
@@ -7,6 +7,7 @@ import { execute, row } from '../../../src/db/sql.js'
 import { tokenHash } from '../../../src/secrets.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { makePipeline } from '../builds/make-builds.js'
 
 process.env.GITSTEAD_REPOSITORIES_STORAGES = 'default,second,third'

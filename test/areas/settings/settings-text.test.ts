@@ -1,11 +1,11 @@
 // Settings as words of the command line and as a file; and their page in the docs.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { defaultSettings, SETTING_NAMES, settingOf } from '../../../src/areas/settings/settings.table.js'
 import { settingsOfWords, settingsOfYaml } from '../../../src/areas/settings/settings.text.js'
 import { typeOf } from '../../../src/areas/settings/settings.words.js'
 import { loadConfig, root } from '../../../src/config.js'
+import t from '../../helpers/tap.js'
 
 t.before(() => loadConfig({ home: t.testdir() }))
 

@@ -1,8 +1,8 @@
-import t from 'tap'
 import { SETTING_NAMES, settingsTable } from '../../../src/areas/settings/settings.table.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const SETTINGS = '/application/settings'

@@ -1,9 +1,10 @@
 // Snippets of projects and of users.
-import t from 'tap'
+
 import { publicUrl } from '../../../src/config.js'
 import { execute } from '../../../src/db/sql.js'
 import { GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { makeSnippet } from './make-snippets.js'
 
 const app = await testApp(t)

@@ -1,7 +1,7 @@
-import t from 'tap'
 import { row, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { newKey, privateKeyFile } from '../../helpers/ssh-keys.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 const admin = app.as(await app.make.admin())

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { findTemplate, listTemplates, TEMPLATE_KINDS } from '../../../src/areas/templates/files.js'
 import { lintConfig } from '../../../src/ci/lint.js'
 import { root } from '../../../src/config.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 
 type Record = { [field: string]: unknown; content: string; key: string; name: string }
 

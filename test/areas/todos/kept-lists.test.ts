@@ -1,5 +1,5 @@
 // Lists of to-dos are kept: after every kind of change, each page and total must be what single looks give.
-import t from 'tap'
+
 import type { Actor } from '../../../src/access/actor.js'
 import { requireTodo } from '../../../src/areas/todos/todos.queries.js'
 import { execute, rows } from '../../../src/db/sql.js'
@@ -7,6 +7,7 @@ import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { actorOf } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
 

@@ -1,5 +1,5 @@
 // To-dos: every trigger, and everything that makes them done ("Todos" in the completions).
-import t from 'tap'
+
 import { retryBuilds } from '../../../src/areas/builds/administer.js'
 import { acceptMergeRequest } from '../../../src/areas/merge-requests/accept/accept.js'
 import { applyBranchMove } from '../../../src/areas/merge-requests/branch-moves.js'
@@ -9,6 +9,7 @@ import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { type Asker, testApp } from '../../helpers/app.js'
 import { actorOf, originBy, projectRow, someOrigin, type TestProject, type TestUser } from '../../helpers/factory.js'
 import { countStatements, statementsInside } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { endBuild, makePipeline, pipelineOf, type TestBuild } from '../builds/make-builds.js'
 import { makeBranch, makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { safeName } from '../../../src/areas/uploads/uploads.js'
 import { config, loadConfig } from '../../../src/config.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { formOf } from './form.js'
 
 const draftsIn = (folder: string) => readdirSync(join(config().home, folder)).filter(name => name.startsWith('upload-'))

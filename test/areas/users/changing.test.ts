@@ -1,5 +1,5 @@
 // PUT /users/:id, block and unblock: what an administrator may change of a user, and who may not.
-import t from 'tap'
+
 import { beginSession } from '../../../src/areas/credentials/credentials.js'
 import { createProject } from '../../../src/areas/projects/projects.js'
 import { addEmail } from '../../../src/areas/users/emails.js'
@@ -9,6 +9,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { Forbidden, UpdateConflict } from '../../../src/errors.js'
 import { testApp } from '../../helpers/app.js'
 import { originBy, someOrigin, type TestUser } from '../../helpers/factory.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 interface Event {

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import t from 'tap'
 import { addEmail, checkAddressFree } from '../../../src/areas/users/emails.js'
 import { createUser } from '../../../src/areas/users/users.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
@@ -8,6 +7,7 @@ import { Conflict, Taken } from '../../../src/errors.js'
 import { type Asker, testApp } from '../../helpers/app.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { until } from '../../helpers/until.js'
 
 const TAKEN = { message: { email: ['has already been taken'] } }

@@ -1,11 +1,11 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
-import t from 'tap'
 import { addKey } from '../../../src/areas/users/keys.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { type Asker, testApp } from '../../helpers/app.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { craftKey, ecdsaKey, newKey, positive, privateKeyFile, rsaKey } from '../../helpers/ssh-keys.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 import { waitingHappenings } from '../../helpers/told.js'
 
 const FIELDS = ['can_push', 'created_at', 'id', 'key', 'title']

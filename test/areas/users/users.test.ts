@@ -1,7 +1,7 @@
-import t from 'tap'
 import { execute, row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'
+import t from '../../helpers/tap.js'
 
 const BASIC = ['avatar_url', 'id', 'name', 'state', 'username', 'web_url']
 const FULL = [

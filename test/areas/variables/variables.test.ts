@@ -1,9 +1,10 @@
 // Variables by the API, in the database, and in the environment of a build.
-import t from 'tap'
+
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
+import t from '../../helpers/tap.js'
 import { makePipeline } from '../builds/make-builds.js'
 import { makeRunner } from '../runners/make-runners.js'
 

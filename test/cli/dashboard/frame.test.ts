@@ -1,7 +1,6 @@
 // Tests that frames fit all sizes of terminals, whatever texts of users they show.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
 import { type FrameProps, frameLines } from '../../../src/cli/dashboard/frame.js'
 import { keymap, PANES, type Pane } from '../../../src/cli/dashboard/keymap.js'
 import { plainFrame } from '../../../src/cli/dashboard/once.js'
@@ -9,6 +8,7 @@ import { detailLines } from '../../../src/cli/dashboard/panes/detail.js'
 import { styled } from '../../../src/cli/dashboard/style.js'
 import { root } from '../../../src/config.js'
 import { displayWidth } from '../../../src/lib/display-width.js'
+import t, { type Test } from '../../helpers/tap.js'
 import {
   build,
   failure,

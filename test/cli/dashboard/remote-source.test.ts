@@ -1,6 +1,5 @@
 // Tests the source that reads an appliance over its API: with a real appliance, and with servers that are not one.
 import { createServer, type RequestListener } from 'node:http'
-import t, { type Test } from 'tap'
 import { remoteSource } from '../../../src/cli/dashboard/remote-source.js'
 import { execute } from '../../../src/db/sql.js'
 import { Misconfigured, NotFound, Unavailable } from '../../../src/errors.js'
@@ -8,6 +7,7 @@ import { pausedQueues } from '../../../src/queue/administer.js'
 import { enqueue } from '../../../src/queue/enqueue.js'
 import { makePipeline } from '../../areas/builds/make-builds.js'
 import { testApp } from '../../helpers/app.js'
+import t, { type Test } from '../../helpers/tap.js'
 import { toldJob } from '../../helpers/told.js'
 import { freePort } from '../../scenarios/appliance.js'
 

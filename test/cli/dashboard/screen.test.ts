@@ -1,8 +1,8 @@
 // Tests the alternate screen: what it writes to the terminal, and that the terminal is always restored.
 import { spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import t from 'tap'
 import { Screen } from '../../../src/cli/dashboard/screen.js'
+import t from '../../helpers/tap.js'
 
 class Terminal extends EventEmitter {
   columns = 20

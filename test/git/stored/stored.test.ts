@@ -2,12 +2,12 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
 import { closeGitProcesses } from '../../../src/git/processes.js'
 import { LARGE_OBJECT, objectInfo, readerCount, readSmall } from '../../../src/git/reader.js'
 import { resolveCommit } from '../../../src/git/refs.js'
 import { forgetStored, readStored } from '../../../src/git/stored/stored.js'
 import { BLOB, idOf, type PackEntry, packOf, repeatingDelta } from '../../helpers/packs.js'
+import t from '../../helpers/tap.js'
 import { environment, git, repositoryWith } from '../history.js'
 
 t.teardown(() => closeGitProcesses())

@@ -1,11 +1,12 @@
 // The first step of the code grant: what an application asks of a user, and the answer of the user. The library checks the
 // request for the page and again for the answer; the code is written here, with its row of the audit.
-import OAuth2Server from '@node-oauth/oauth2-server'
+
 import type { ActorUser, Origin } from '../../../access/actor.js'
 import { OAuthRefusal } from '../../../errors.js'
 import { withParameters } from '../../../lib/redirect-uri.js'
 import type { ApplicationRow } from '../oauth-applications.queries.js'
 import { CODE_LIFE, grantCode } from './grants.js'
+import { oauthLibrary } from './library.js'
 import { modelFor } from './model.js'
 import { type Parameters, refusalOf } from './provider.js'
 
@@ -42,6 +43,7 @@ export async function readAuthorization(parameters: Parameters, address: string)
   if (redirectUri === undefined) throw new OAuthRefusal('invalid_request', 'Missing parameter: `redirect_uri`')
   let found: Authorization | undefined
   const model = modelFor({ address })
+  const OAuth2Server = oauthLibrary()
   const library = new OAuth2Server({
     model: {
       ...model,

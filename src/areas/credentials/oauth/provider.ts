@@ -1,6 +1,6 @@
 // The OAuth 2 provider ("Tokens, scopes, OAuth"), by @node-oauth/oauth2-server. What clients may send by any road is read
 // here into plain parameters, and what the library answers is written as the requirement has it.
-import OAuth2Server from '@node-oauth/oauth2-server'
+
 import { nobody, originOf } from '../../../access/actor.js'
 import { Failure, Forbidden, InvalidToken, OAuthRefusal } from '../../../errors.js'
 import { parseBasic } from '../../../lib/basic.js'
@@ -8,6 +8,7 @@ import { countWrongToken } from '../attempts.js'
 import { findApplication } from '../oauth-applications.queries.js'
 import { ASKED, type Pair, revokeGrant } from './grants.js'
 import { findPair } from './grants.queries.js'
+import { oauthLibrary } from './library.js'
 import { GRANTS, modelFor, NO_CLIENT, proves } from './model.js'
 
 /** The parameters of a request of OAuth, all of them texts. */
@@ -50,6 +51,7 @@ export async function exchange({ parameters, authorization, address }: TokenRequ
   if (lacking !== undefined) throw missing(lacking)
   const { redirect_uri: redirectUri, username, password } = parameters
   const model = modelFor({ address, grantType, redirectUri, username, password })
+  const OAuth2Server = oauthLibrary()
   const request = new OAuth2Server.Request({
     method: 'POST',
     headers: { ...FORM, ...(parseBasic(authorization) && authorization ? { authorization } : {}) },
@@ -95,7 +97,7 @@ const missing = (name: string) => new OAuthRefusal('invalid_request', `Missing p
 
 /** The refusal of an error of the library, or what the model threw. */
 export function refusalOf(error: unknown): unknown {
-  if (!(error instanceof OAuth2Server.OAuthError)) return error
+  if (!(error instanceof oauthLibrary().OAuthError)) return error
   const { inner } = error as { inner?: unknown }
   // Passwords may be switched off.
   if (inner instanceof Forbidden) return new OAuthRefusal('invalid_grant', inner.reason ?? inner.message)

@@ -3,7 +3,7 @@ import { row } from '../../../db/sql.js'
 import { NotFound } from '../../../errors.js'
 import { beginning } from '../../../webhooks/body.js'
 import { issueAttributes } from '../../../webhooks/issue-payloads.js'
-import { findIssue, requireIssue } from '../../issues/issues.queries.js'
+import { findIssue, findToldIssue, requireIssue } from '../../issues/issues.queries.js'
 import type { NoteableKind } from '../noteables.js'
 
 /** Characters of a description in a payload. */
@@ -22,7 +22,7 @@ export const issueKind: NoteableKind = {
     })
     return found && { type: 'Issue', id, authorId: found.author_id, confidential: found.confidential === 1 }
   },
-  title: async id => (await row<{ title: string }>('select title from issues where id = ?', [id]))?.title,
+  title: async id => (await findToldIssue(id))?.title,
   page: async id => {
     const found = await row<{ iid: number }>('select iid from issues where id = ?', [id])
     return `issues/${found?.iid ?? 0}`

@@ -37,14 +37,14 @@ const hasNewText = (action: string, { title, description }: Changes) =>
   action === 'open' || title !== undefined || description !== undefined
 
 async function onIssue(told: ToldOf<'issue.changed'>): Promise<void> {
-  const { issue, action, by, changes = {}, moved } = told.happening
+  const { issue, action, by, changes = {}, moved, plain = false } = told.happening
   // Not specified: who writes the note when a command changes it. Nobody does: a note has an author.
   if (by === null) return
   const target = { type: 'Issue', id: issue.id, projectId: issue.project_id } as const
   const source = { type: 'Issue', id: issue.id, name: String(issue.iid), projectId: issue.project_id } as const
   if (moved) return noteMove(told, target, { by, moved, isNew: action === 'open' })
   await writeNotes({ told, target, action, by, changes })
-  if (!hasNewText(action, changes)) return
+  if (plain || !hasNewText(action, changes)) return
   const found = await row<RecordTexts>('select title, description from issues where id = ?', [issue.id])
   await readTexts(told, found, source, by)
 }
@@ -92,6 +92,7 @@ async function noteMove(told: Told, target: SystemTarget, { by, moved, isNew }: 
 const TABLES = { Issue: 'issues', MergeRequest: 'merge_requests' } as const
 
 async function onNote(told: ToldOf<'note.created'> | ToldOf<'note.edited'>): Promise<void> {
+  if (told.happening.kind === 'note.created' && told.happening.plain) return
   const note = await findToldNote(told.happening.noteId)
   if (!note || note.noteable_id === null || note.noteable_type === 'Commit') return
   const { noteable_type: type, noteable_id: id, project_id: projectId } = note

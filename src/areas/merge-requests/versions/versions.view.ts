@@ -1,6 +1,7 @@
 // "MR diff version".
-import { Type } from 'typebox'
+
 import { IdOf, Moment, Nullable, Text } from '../../../lib/schema.js'
+import { Type } from '../../../lib/type.js'
 import { DiffEntry, viewDiffEntry } from '../../history/history.view.js'
 import { CommitItem, viewCommitItem } from '../../repository/repository.view.js'
 import type { Changes } from './changes.js'

@@ -1,6 +1,6 @@
 import { may } from '../../../access/authorize.js'
 import type { ToldOf } from '../../activity/happenings.js'
-import { canSeeIssue, findIssue } from '../../issues/issues.queries.js'
+import { canSeeIssue, findToldIssue } from '../../issues/issues.queries.js'
 import type { Concerned } from '../people.queries.js'
 import type { MailEvent } from '../recipients.js'
 import { type Notice, pathOf, readProject, urlOf } from './notice.js'
@@ -34,7 +34,7 @@ export async function issueNotices(told: ToldOf<'issue.changed'>): Promise<reado
   // Not specified: a move. It is told once, as the new issue.
   const events = moved && action === 'close' ? [] : eventsOf(action, changes)
   if (events.length === 0) return []
-  const [project, now] = await Promise.all([readProject(issue.project_id), findIssue(issue.id)])
+  const [project, now] = await Promise.all([readProject(issue.project_id), findToldIssue(issue.id)])
   if (!project || !now) return []
   const isReadable = issueReadable({ ...now, confidential: issue.confidential || now.confidential === 1 })
   const rest = { project: pathOf(project), url: urlOf(project, `issues/${issue.iid}`), reference: `#${issue.iid}` }

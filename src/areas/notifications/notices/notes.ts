@@ -5,7 +5,7 @@ import type { NoteFacts } from '../../../mail/kinds.js'
 import { mentionsOf } from '../../../text/mentions.js'
 import type { ToldOf } from '../../activity/happenings.js'
 import { findToldNote, type NoteRow } from '../../discussion/notes.queries.js'
-import { findIssue } from '../../issues/issues.queries.js'
+import { findToldIssue } from '../../issues/issues.queries.js'
 import { findMergeRequest } from '../../merge-requests/merge-requests.queries.js'
 import type { ProjectRow } from '../../projects/projects.queries.js'
 import { repositoryPath } from '../../projects/repositories.js'
@@ -28,9 +28,12 @@ interface Subject {
 /** The mail about a new note; null when it, or what it is about, is gone. */
 export async function noteNotice(told: ToldOf<'note.created'>): Promise<Notice<'note'> | null> {
   const note = await findToldNote(told.happening.noteId)
-  const project = note && (await readProject(note.project_id))
-  const subject = project && (await subjectOf(note, told.happening.confidential))
-  if (!subject) return null
+  if (!note) return null
+  const [project, subject] = await Promise.all([
+    readProject(note.project_id),
+    subjectOf(note, told.happening.confidential)
+  ])
+  if (!project || !subject) return null
   return notice(told.id, project, { id: note.id, text: note.note, authorId: note.author_id }, subject)
 }
 
@@ -122,7 +125,7 @@ async function subjectOf(note: NoteRow, wasConfidential: boolean): Promise<Subje
 }
 
 async function ofIssue(id: number, wasConfidential: boolean): Promise<Subject | undefined> {
-  const found = await findIssue(id)
+  const found = await findToldIssue(id)
   return (
     found && {
       concerned: {

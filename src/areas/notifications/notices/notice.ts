@@ -2,11 +2,12 @@
 import { nobody } from '../../../access/actor.js'
 import { publicUrl } from '../../../config.js'
 import { marks, padded, rows } from '../../../db/sql.js'
+import { askTogether } from '../../../db/together.js'
 import type { MailFacts, MailKind } from '../../../mail/kinds.js'
 import { type NewMail, queueMail } from '../../mail/outbox.js'
 import { mentionedMembers } from '../../participation/mentioned-members.js'
 import { findProject, type ProjectRow } from '../../projects/projects.queries.js'
-import { type Concerned, readPeople } from '../people.queries.js'
+import { type Concerned, readOthers } from '../people.queries.js'
 import { type MailEvent, recipientsOf } from '../recipients.js'
 
 export interface Notice<Kind extends MailKind = MailKind> {
@@ -37,7 +38,7 @@ export async function sendNotice<Kind extends MailKind>(
 ): Promise<readonly number[]> {
   const { event, once, actorId, byItself, mail } = notice
   const concerned = await withMembers(notice)
-  const people = await readPeople(concerned)
+  const people = await readOthers(concerned, byItself ? null : actorId)
   const addresses = new Map(people.map(({ id, address }) => [id, address]))
   const recipients = recipientsOf(event, { actorId, byItself, people }).flatMap(({ userId, reason }) => {
     const address = addresses.get(userId)
@@ -63,7 +64,7 @@ async function withMembers({ actorId, concerned }: Notice): Promise<Concerned> {
 }
 
 /** Reads a project without the rights of anybody; undefined when it is gone. */
-export const readProject = (id: number): Promise<ProjectRow | undefined> => findProject(id, nobody)
+export const readProject: (id: number) => Promise<ProjectRow | undefined> = askTogether(id => findProject(id, nobody))
 
 export const pathOf = ({ namespace_path: namespace, path }: ProjectRow): string => `${namespace}/${path}`
 export const urlOf = (project: ProjectRow, page: string): string => `${publicUrl()}/${pathOf(project)}/${page}`

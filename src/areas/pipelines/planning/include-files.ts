@@ -1,10 +1,12 @@
 // What the CI file of a pipeline can include: files of its commit, of other projects that its user may read, of URLs, and
 // templates.
+
 import { LRUCache } from 'lru-cache'
 import { type Actor, actorOf, nobody } from '../../../access/actor.js'
 import { canSee, may } from '../../../access/authorize.js'
 import type { CiFiles } from '../../../ci/config.js'
 import { publicUrl } from '../../../config.js'
+import { forgetWithPool } from '../../../db/connection.js'
 import { resolveCommit } from '../../../git/refs.js'
 import { lazily } from '../../../lib/lazily.js'
 import { fetchText } from '../../../webhooks/fetch-text.js'
@@ -24,6 +26,7 @@ const kept = new LRUCache<string, { text: string }>({
   maxSize: KEPT_BYTES,
   sizeCalculation: ({ text }, url) => text.length + url.length + 1
 })
+forgetWithPool(() => kept.clear())
 
 /** Milliseconds that the URLs of one pipeline may take together. */
 const URLS_MS = 20_000

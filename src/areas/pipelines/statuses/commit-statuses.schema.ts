@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { Flag, Paging, projectParam, Text } from '../../../lib/schema.js'
+import { type Static, Type } from '../../../lib/type.js'
 
 const long = (description: string) => Text(description, { maxLength: 255 })
 

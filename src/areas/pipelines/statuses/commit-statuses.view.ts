@@ -1,6 +1,7 @@
 // The record "Commit status".
-import { Type } from 'typebox'
+
 import { described, Flag, IdOf, Moment, Nullable, Text } from '../../../lib/schema.js'
+import { Type } from '../../../lib/type.js'
 import { viewJoinedUser } from '../../users/joined-user.js'
 import { UserBasic } from '../../users/users.view.js'
 import { BuildStatus } from '../pipelines.view.js'

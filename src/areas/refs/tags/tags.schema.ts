@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { projectParam, Text } from '../../../lib/schema.js'
+import { type Static, Type } from '../../../lib/type.js'
 
 /** The longest release notes, in characters: a list of tags shows those of all. */
 export const LONGEST_NOTES = 100_000

@@ -1,7 +1,8 @@
 // The records "Tag and release".
-import { Type } from 'typebox'
+
 import type { Commit } from '../../../git/objects.js'
 import { described, Nullable, Text } from '../../../lib/schema.js'
+import { Type } from '../../../lib/type.js'
 import { RefCommit, viewRefCommit } from '../ref-commit.view.js'
 
 export interface ReleaseRow {

@@ -9,7 +9,7 @@ import { DamagedRepository, readCommit } from '../../../git/objects.js'
 import { beginning } from '../../../webhooks/body.js'
 import { commitNotePayload } from '../../../webhooks/note-payloads.js'
 import type { FeedEntry } from '../../activity/feed.js'
-import { type ToldOf, tellText } from '../../activity/happenings.js'
+import { type ToldOf, tellWritten } from '../../activity/happenings.js'
 import type { HookEvent } from '../../hooks/hook-events.js'
 import { holdProject, type ProjectRow } from '../../projects/projects.queries.js'
 import { repositoryPath } from '../../projects/repositories.js'
@@ -53,7 +53,7 @@ export async function createCommitComment(
     )
     const target = { type: 'Commit', id: null, commitId: commit }
     const written = { projectId: project.id, authorId: author.id, target, noteId: insertId, text: body.note }
-    await tellText({ kind: 'commit.commented', commentId: insertId }, written)
+    await tellWritten([{ happening: { kind: 'commit.commented', commentId: insertId }, text: written }])
     return insertId
   })
   const made = await findCommitComment(id)

@@ -1,6 +1,7 @@
 // The record "Commit comment".
-import { Type } from 'typebox'
+
 import { described, Integer, Moment, Nullable, Text } from '../../../lib/schema.js'
+import { Type } from '../../../lib/type.js'
 import { viewUserBasic } from '../../users/users.record.js'
 import { UserBasic } from '../../users/users.view.js'
 import type { CommitCommentRow } from './commit-comments.queries.js'

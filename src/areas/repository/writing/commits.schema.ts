@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { projectParam, Text } from '../../../lib/schema.js'
+import { type Static, Type } from '../../../lib/type.js'
 
 /** The most actions of one commit. */
 export const MOST_ACTIONS = 1000

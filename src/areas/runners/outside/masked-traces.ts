@@ -4,8 +4,10 @@
 // A secret may be split between two requests. This process remembers the end of each trace that it writes, and hides the
 // rest of a secret that has begun there. When another request went to another process, or this one was restarted, it
 // looks at the stored end instead; then the rest of a secret, whose beginning is masked already, may be seen.
+
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { forgetWithPool } from '../../../db/connection.js'
 import { row } from '../../../db/sql.js'
 import { Masker } from '../../../runner/mask.js'
 import { decrypt } from '../../../secrets.js'
@@ -40,6 +42,11 @@ interface OpenTrace {
 const traces = new LRUCache<string, OpenTrace>({ max: MOST_OPEN })
 const tokens = new LRUCache<string, string>({ max: MOST_OPEN })
 const busy = new Map<string, Promise<unknown>>()
+
+forgetWithPool(() => {
+  traces.clear()
+  tokens.clear()
+})
 
 const nameOf = ({ build, attempt }: BuildKey) => `${build}-${attempt}`
 const keyOf = ({ buildId: build, attempt }: HeldBuild): BuildKey => ({ build, attempt })

@@ -1,8 +1,10 @@
 // Hundreds of runners ask for a build every few seconds, mostly in vain. What decides whether they get one is read once for
 // all of them: one statement, at most ten times a second, and none while nobody asks. A runner that got nothing gets
 // nothing again until this has changed.
+
 import { createHash } from 'node:crypto'
 import { config } from '../../../config.js'
+import { forgetWithPool } from '../../../db/connection.js'
 import { row } from '../../../db/sql.js'
 import { changesOfRunners } from '../changes.js'
 
@@ -28,6 +30,10 @@ interface TakenLook extends QueueLook {
 
 let last: TakenLook | undefined
 let taking: Promise<TakenLook> | undefined
+
+forgetWithPool(() => {
+  last = undefined
+})
 
 /** Returns what decides about waiting builds, at most a second old, and with all that this process has changed. */
 export async function lookAtQueue(): Promise<QueueLook> {

@@ -88,6 +88,7 @@ async function addRunner(
     }
     const target = { type: 'runner', id, name: values.description }
     await audit(origin, { action: 'runner.register', target, changes: { project_id: { after: projectId } } })
+    noteRunnerChange()
     return { id, token: made }
   })
 }

@@ -1,11 +1,11 @@
-import { Conflict } from '../../../errors.js'
+import { Conflict, Invalid } from '../../../errors.js'
 import { BaseCommand } from '../../base.js'
 import { Args } from '../../oclif.js'
 
 export default class ProjectsTransfer extends BaseCommand {
   static override summary = 'Move a project into a group'
   static override description =
-    'The old path goes on to lead to the project, and no file moves. A project that is more visible than the group gets the level of the group. Exit code 4 when the project is in the group already, 1 when the group has another project of this name or path. With --json: the project in the form of `projects show`.'
+    'The old path goes on to lead to the project, and no file moves. A project that is more visible than the group gets the level of the group. Exit code 4 when the project is in the group already, or the group has another project of this name or path. With --json: the project in the form of `projects show`.'
   static override examples = [
     '<%= config.bin %> projects transfer ada/engine machines',
     '<%= config.bin %> projects transfer 42 machines --json'
@@ -31,7 +31,10 @@ export default class ProjectsTransfer extends BaseCommand {
       const [project, group] = [await projects.requireProject(args.project), await groups.requireGroup(args.group)]
       if (project.namespace_id === group.id)
         throw new Conflict(`project ${project.namespace_path}/${project.path} is in the group ${group.path} already`)
-      await transferProject(project.id, group.id, commandOrigin())
+      await transferProject(project.id, group.id, commandOrigin()).catch(error => {
+        const { cause } = error as Error
+        throw cause instanceof Invalid ? new Conflict(`in the group ${group.path}, the ${cause.message}`) : error
+      })
       const moved = await describeProject(String(project.id))
       this.log(`moved project ${project.namespace_path}/${project.path} to ${moved.path_with_namespace}`)
       return moved
