@@ -1,12 +1,12 @@
 // What builds keep for later ones, in the real store.
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import t from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { executeBuild } from '../../src/runner/execute.js'
 import { makeWorkFolder } from '../../src/runner/folders.js'
 import type { CacheStore, CacheWish, RunnerJob } from '../../src/runner/job.js'
 import { largestCache, openCache, putCache, removeCache, removeCaches } from '../../src/storage/caches.js'
-import t from '../helpers/tap.js'
 
 const home = t.testdir({ tmp: {} })
 const settings = (runner: object = {}) => loadConfig({ home, runner })
