@@ -1,5 +1,6 @@
 // Measures issues with a million of them in one project: lists of 20 by every filter, far pages included, and how many issues
-// writers create. `statements` is how many statements the database counts for a request.
+// writers create. `statements` is how many statements the database counts for a request. `--only WORDS` measures the figures whose
+// names have these words.
 import { execute } from '../src/db/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { report } from './lib/figure.js'
@@ -12,6 +13,9 @@ const CREATE_LIMIT = 500
 const NOTE_LIMIT = 700
 const ISSUES = 1_000_000
 const WRITERS = 50
+const only = process.argv[2] === '--only' ? process.argv[3] : undefined
+const isWanted = (name: string) => only === undefined || name.includes(only)
+
 /** Each writer writes about another issue: writers of one wait for each other. */
 const FIRST_NOTED = 1000
 
@@ -21,6 +25,7 @@ function post(path: string, { token }: Prepared['admin'], record: object): strin
 }
 
 async function measureWriters(appliance: Prepared, name: string, requests: readonly string[], limit: number) {
+  if (!isWanted(name)) return
   const { port, parts } = appliance
   const { perSecond, ...detail } = await rate({ port, requests, connections: WRITERS, parts, rounds: 3 })
   report({ name, value: perSecond, unit: 'requests/s', limit, better: 'higher', detail })
@@ -49,7 +54,6 @@ async function measure(appliance: Prepared): Promise<void> {
   await execute('analyze table issues, label_links, labels, milestones')
   const issues = `/projects/${project.id}/issues`
   const last = ISSUES / 20
-  const only = process.argv[2]
   const lists: [string, string][] = [
     ['the first page', issues],
     ['page 1,000', `${issues}?page=1000`],
@@ -68,7 +72,7 @@ async function measure(appliance: Prepared): Promise<void> {
     ['made by the asker, with a label', '/issues?labels=rare']
   ]
   for (const [name, path] of lists) {
-    if (only && !name.includes(only)) continue
+    if (!isWanted(name)) continue
     const request = pagesOf(path, last).map(each => get(`/api/v3${each}`, appliance.admin.token))
     await measureList(appliance, { name: `issues, ${name}`, request, rounds: 3 })
   }

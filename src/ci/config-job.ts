@@ -15,7 +15,7 @@ import {
   type Section
 } from './config-values.js'
 import { readEnvironment } from './keys/environment.js'
-import { readNeeds } from './keys/needs.js'
+import { readNeeds, readOuterNeeds } from './keys/needs.js'
 import { expandParallel } from './keys/parallel.js'
 import { readStartIn } from './keys/timing.js'
 import { readTrigger } from './keys/trigger.js'
@@ -69,6 +69,7 @@ export function readJob(name: string, section: Section, defaults: Defaults): CiJ
     ...readSelection(section),
     rules: readRules(section),
     needs: readNeeds(section),
+    outerNeeds: readOuterNeeds(section),
     environment: readEnvironment(section),
     dependencies: readDependencies(section),
     coverage: readCoverage(section),
@@ -76,6 +77,7 @@ export function readJob(name: string, section: Section, defaults: Defaults): CiJ
     resourceGroup: readText(section, 'resource_group', 255),
     trigger: readTrigger(section)
   }
+  if (job.trigger && job.outerNeeds.length > 0) reportAt(section, 'needs', 'of other pipelines need a script')
   return expandParallel(section, job)
 }
 

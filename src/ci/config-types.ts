@@ -90,6 +90,18 @@ export interface CiNeed {
   readonly optional: boolean
 }
 
+/** A job of another pipeline, whose artifacts are unpacked. Texts may contain variables. */
+export interface CiOuterNeed {
+  readonly job: string
+  /** The path of a project, of whose newest successful pipeline of `ref` the job is; null with `pipeline`. */
+  readonly project: string | null
+  readonly ref: string | null
+  /** The number of a pipeline that has led to this one, or that such a one has started. */
+  readonly pipeline: string | null
+  /** True: the artifacts may be missing. */
+  readonly optional: boolean
+}
+
 /** When a build that failed is repeated by itself. */
 export interface CiRetry {
   readonly max: number
@@ -170,6 +182,7 @@ export interface CiJob {
   readonly coverage: string | null
   /** Null: the job waits for all earlier stages. */
   readonly needs: readonly CiNeed[] | null
+  readonly outerNeeds: readonly CiOuterNeed[]
   /** Null: only and except decide. */
   readonly rules: readonly CiRule[] | null
   /** Its number among those that `parallel` has made, from 1. */

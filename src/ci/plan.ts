@@ -72,7 +72,10 @@ export function asksToSkip(commitMessage: string): boolean {
 export function inputsNeeded({ jobs, workflow }: CiConfig) {
   const rules = [...(workflow.rules ?? []), ...jobs.flatMap(rulesOf)]
   const named = workflow.name === null ? [] : [workflow.name]
-  const names = jobs.flatMap(({ tags, resourceGroup }) => [...tags, resourceGroup ?? ''])
+  const names = jobs.flatMap(({ tags, resourceGroup, outerNeeds }) => [
+    ...[...tags, resourceGroup ?? ''],
+    ...outerNeeds.flatMap(({ job, project, ref, pipeline }) => [job, project ?? '', ref ?? '', pipeline ?? ''])
+  ])
   return {
     variables: rules.length > 0 || [...named, ...names].some(name => name.includes('$')),
     ...factsNeeded(rules),

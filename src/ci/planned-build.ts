@@ -9,6 +9,7 @@ import type {
   CiEnvironment,
   CiImage,
   CiJob,
+  CiOuterNeed,
   CiRetry,
   CiRule,
   CiTrigger,
@@ -27,6 +28,8 @@ export interface BuildOptions {
   readonly image: CiImage | null
   readonly services: readonly CiImage[]
   readonly caches: readonly PlannedCache[]
+  /** Builds of earlier versions have none. */
+  readonly outerNeeds?: readonly CiOuterNeed[]
 }
 
 /** A cache whose key is known but for its variables. */
@@ -131,7 +134,8 @@ export function planBuild({ job, rule }: Chosen, names: Names, stageIndex: numbe
       dependencies: dependenciesOf(job, needs, names),
       image: job.image,
       services: job.services,
-      caches: job.caches.map(cache => withKey(cache, context.fileIds))
+      caches: job.caches.map(cache => withKey(cache, context.fileIds)),
+      ...(job.outerNeeds.length > 0 && { outerNeeds: job.outerNeeds.map(need => outerNeed(need, replace)) })
     },
     variables,
     parallel: job.parallel,
@@ -142,6 +146,14 @@ export function planBuild({ job, rule }: Chosen, names: Names, stageIndex: numbe
     allowFailureCodes: rule?.allowFailure === null || rule === null ? job.allowFailureCodes : []
   }
 }
+
+const outerNeed = (need: CiOuterNeed, replace: (text: string) => string): CiOuterNeed => ({
+  ...need,
+  job: replace(need.job),
+  project: need.project && replace(need.project),
+  ref: need.ref && replace(need.ref),
+  pipeline: need.pipeline && replace(need.pipeline)
+})
 
 /**
  * Not specified: the key is made of the content of the files, so that equal files have equal caches on all branches.

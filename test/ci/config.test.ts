@@ -24,6 +24,7 @@ const bare: Omit<CiJob, 'name' | 'baseName'> = {
   coverage: null,
   ownVariables: [],
   needs: null,
+  outerNeeds: [],
   rules: null,
   parallel: null,
   retry: null,

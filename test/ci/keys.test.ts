@@ -230,7 +230,10 @@ t.test('each fault names the job and the key', async t => {
       `a: {${X}, needs: [{job: b, parallel: {matrix: [{A: z}]}}]}\nb: {${X}, parallel: {matrix: [{A: [x, y]}]}}`,
       /^a job: needs `b: \[z\]`, which is not a job/
     ],
-    [`a: {${X}, needs: [{pipeline: x}]}`, 'jobs:a:needs:1 key `pipeline` is not supported by this service'],
+    [
+      `a: {${X}, needs: [{pipeline: x}]}`,
+      'jobs:a:needs:1:job is missing: this service does not wait for whole pipelines'
+    ],
     [`a: {${X}, parallel: 201}`, 'jobs:a:parallel should be a number from 1 to 200'],
     [`a: {${X}, parallel: {matrix: [{A: [1, 1]}]}}`, /^jobs:a:parallel:matrix has the combination: \[1\] twice$/],
     [`a: {${X}, parallel: {matrix: [{A: {b: c}}]}}`, /^jobs:a:parallel:matrix:1:A should be text or a list of text/],
@@ -269,6 +272,22 @@ t.test('each fault names the job and the key', async t => {
     [
       `workflow: {auto_cancel: {on_job_failure: some}}\na: {${X}}`,
       'workflow:auto_cancel:on_job_failure should be one of all, none'
+    ],
+    [`a: {${X}, needs: [{project: g/p, job: b}]}`, 'jobs:a:needs:1 should have `project` and `ref` together'],
+    [`a: {${X}, needs: [{project: g/p, ref: r, pipeline: 1, job: b}]}`, /^jobs:a:needs:1:pipeline should be text/],
+    [`a: {${X}, needs: [{project: g/p, ref: r}]}`, /^jobs:a:needs:1:job is missing: this service does not wait/],
+    [
+      `a: {${X}, needs: [{pipeline: $P, job: b, parallel: {}}]}`,
+      'jobs:a:needs:1 key `parallel` is not supported by this service'
+    ],
+    [
+      `a: {${X}, needs: [${Array.from({ length: 6 }, () => '{pipeline: $P, job: b}').join(', ')}]}`,
+      'jobs:a:needs of other pipelines are more than 5'
+    ],
+    ['a: {trigger: g/p, needs: [{pipeline: $P, job: b}]}', 'jobs:a:needs of other pipelines need a script'],
+    [
+      `a: {${X}, rules: [{needs: [{pipeline: $P, job: b}]}]}`,
+      'jobs:a:rules:1:needs:1 key `pipeline` is not supported by this service'
     ],
     [`include: b.yml\na: {${X}}`, 'include `b.yml` includes itself: b.yml → b.yml', { 'b.yml': 'include: b.yml' }],
     [`include: b.yml\na: {${X}}`, /^include:b\.yml yaml is not valid/, { 'b.yml': 'a: [' }]

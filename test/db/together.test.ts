@@ -1,9 +1,9 @@
 // Work for several callers at once: who comes along with whom, and what becomes of the others when it fails for one.
 import { setImmediate as turn } from 'node:timers/promises'
-import t from 'tap'
 import { scopes } from '../../src/db/scope.js'
 import { MOST_TOGETHER, together } from '../../src/db/together.js'
 import { Unavailable } from '../../src/errors.js'
+import t from '../helpers/tap.js'
 
 interface Trial {
   /** What each run of the work got. */

@@ -1,10 +1,10 @@
 // Git that is started by the small process, with the real processes.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { config, loadConfig } from '../../src/config.js'
+import { config, loadConfig, root } from '../../src/config.js'
 import { closeGitProcesses, startBySmallProgram } from '../../src/git/processes.js'
 import { writeRefs } from '../../src/git/ref-writer.js'
 import { GitFailure, runGit, spawnGit, startGit } from '../../src/git/run.js'
@@ -100,6 +100,17 @@ t.test('when the starter dies, what it has started ends with it, and the next co
   t.equal((await runGit(['rev-parse', '--is-bare-repository'], { repository })).toString(), 'true\n')
   t.same(sockets(), [], 'nothing of it is left')
   t.equal(failures.length, 1)
+})
+
+t.test('it ends when the program has died before it listens', async t => {
+  const program = join(root, 'dist/src/git/starter/program.js')
+  const child = spawn(process.execPath, [program, join(t.testdir({}), 'socket')], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc']
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  child.disconnect()
+  await until('it has ended', () => child.exitCode !== null)
+  t.equal(child.exitCode, 0)
 })
 
 t.test('it ends with the program', async t => {

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { sharing } from '../../src/lib/sharing.js'
+import t from '../helpers/tap.js'
 
 t.test('calls that come together share a search', async t => {
   const searches: (readonly number[])[] = []

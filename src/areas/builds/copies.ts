@@ -23,11 +23,11 @@ export async function copyBuild(
   const { insertId } = await execute(
     `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
        allow_failure, tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, queued_at,
-       created_at, updated_at, ready_at)
+       created_at, updated_at, ready_at, ref_protected)
      select pipeline_id, project_id, coalesce(?, user_id), name, stage, stage_index, ref, tag, sha,
        if(${OPEN}, ?, 'created'), start_when,
        allow_failure and not (json_valid(plan) and coalesce(json_length(json_extract(plan, '$.allowFailureCodes')), 0) > 0),
-       tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, ?, ?, ?, if(${OPEN}, null, ?) from builds where id = ?`,
+       tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, ?, ?, ?, if(${OPEN}, null, ?), ref_protected from builds where id = ?`,
     [userId, status, at, now, now, at, id]
   )
   noteBuild(pipeline, insertId)

@@ -155,5 +155,6 @@ export async function changeLabelSubscription(
 ): Promise<void> {
   const now = await readSubscriptions([label.id], userId, project.id)
   if ((now.get(label.id) ?? false) === subscribed) throw new NotModified()
-  await setSubscription({ type: 'Label', id: label.id, projectId: project.id }, userId, subscribed)
+  const place = { type: 'Label' as const, id: label.id, projectId: project.id }
+  if (!(await setSubscription(place, userId, subscribed))) throw new NotModified()
 }

@@ -46,23 +46,26 @@ export async function changeSubscription(
 ): Promise<void> {
   const shownOf = await readShown(type, [{ id: target.id }], userId)
   if (shownOf(target).subscribed === subscribed) throw new NotModified()
-  await setSubscription({ type, id: target.id, projectId: target.project_id }, userId, subscribed)
+  const place = { type, id: target.id, projectId: target.project_id }
+  // Another request may have said the same since.
+  if (!(await setSubscription(place, userId, subscribed))) throw new NotModified()
 }
 
-/** Writes down what a user says of a target, whatever was said before. */
+/** Writes down what a user says of a target, whatever was said before. Returns false when the user has said this already. */
 export async function setSubscription(
   { type, id, projectId }: Subscribable,
   userId: number,
   subscribed: boolean
-): Promise<void> {
+): Promise<boolean> {
   const now = new Date()
-  await transact(async () => {
+  return transact(async () => {
     // The user may be deleted at this moment.
-    if (!(await row('select id from users where id = ? lock in share mode', [userId]))) return
-    await execute(
+    if (!(await row('select id from users where id = ? lock in share mode', [userId]))) return false
+    const { affectedRows } = await execute(
       `insert into subscriptions (target_type, target_id, project_id, user_id, subscribed, created_at, updated_at)
-       values (?, ?, ?, ?, ?, ?, ?) on duplicate key update subscribed = ?, updated_at = ?`,
-      [type, id, projectId, userId, subscribed, now, now, subscribed, now]
+       values (?, ?, ?, ?, ?, ?, ?) on duplicate key update updated_at = if(subscribed = ?, updated_at, ?), subscribed = ?`,
+      [type, id, projectId, userId, subscribed, now, now, subscribed, now, subscribed]
     )
+    return affectedRows > 0
   })
 }

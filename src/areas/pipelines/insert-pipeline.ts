@@ -8,6 +8,7 @@ import type { Commit } from '../../git/commits.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { wantedEvents } from '../hooks/wanted.js'
 import { holdProject } from '../projects/projects.queries.js'
+import { findProtections } from '../refs/protected-branches.queries.js'
 import { startPipeline } from './build-changes.js'
 import { isMailed, tellPipeline } from './events/tell.js'
 
@@ -40,7 +41,8 @@ export async function insertPlanned(pipeline: NewPipeline, plan: Plan): Promise<
   return once(pipeline, async () => {
     if (plan.kind === 'skipped') return insertEnded(pipeline, 'skipped', null)
     const id = await insertPipeline(pipeline, 'created', null, plan)
-    await insertBuilds(id, pipeline, plan.builds)
+    const isProtected = !pipeline.tag && (await findProtections(pipeline.projectId)).of(pipeline.ref) !== null
+    await insertBuilds(id, { ...pipeline, isProtected }, plan.builds)
     await startPipeline(id)
     // A child pipeline supersedes nothing: the newest older one would be its parent.
     if (!pipeline.tag && pipeline.source !== 'parent_pipeline' && (await hasOlder(id, pipeline)))
@@ -129,18 +131,31 @@ export const OLDER = `project_id = ? and status in ('created', 'pending', 'runni
 /** A prepared statement takes at most 65,535 values. */
 const BUILDS_AT_ONCE = 500
 
-async function insertBuilds(pipelineId: number, pipeline: NewPipeline, builds: readonly PlannedBuild[]): Promise<void> {
+interface PlacedPipeline extends NewPipeline {
+  /** Whether its branch is protected. There are no protected tags. */
+  readonly isProtected: boolean
+}
+
+async function insertBuilds(
+  pipelineId: number,
+  pipeline: PlacedPipeline,
+  builds: readonly PlannedBuild[]
+): Promise<void> {
   for (let at = 0; at < builds.length; at += BUILDS_AT_ONCE) {
     await insertSome(pipelineId, pipeline, builds.slice(at, at + BUILDS_AT_ONCE))
   }
 }
 
-async function insertSome(pipelineId: number, pipeline: NewPipeline, builds: readonly PlannedBuild[]): Promise<void> {
+async function insertSome(
+  pipelineId: number,
+  pipeline: PlacedPipeline,
+  builds: readonly PlannedBuild[]
+): Promise<void> {
   const now = new Date()
   await execute(
     `insert into builds (pipeline_id, project_id, user_id, name, stage, stage_index, ref, tag, sha, status, start_when,
        allow_failure, tag_list, tag_list_hash, needs, start_in, resource_group, timeout, interruptible, plan, created_at,
-       updated_at)
+       updated_at, ref_protected)
      values ${builds.map(() => VALUES).join(', ')}`,
     builds.flatMap(({ name, stage, stageIndex, when, allowFailure, tagList, ...rest }) => [
       pipelineId,
@@ -155,15 +170,17 @@ async function insertSome(pipelineId: number, pipeline: NewPipeline, builds: rea
       when,
       allowFailure,
       JSON.stringify(tagList),
-      JSON.stringify(tagList),
+      // What has the same hash can go to the same runners.
+      `${JSON.stringify(tagList)}${pipeline.isProtected ? ' protected' : ''}`,
       ...columnsOf(rest),
       now,
-      now
+      now,
+      pipeline.isProtected
     ])
   )
 }
 
-const VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, 'created', ?, ?, ?, unhex(md5(?)), ?, ?, ?, ?, ?, ?, ?, ?)"
+const VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, 'created', ?, ?, ?, unhex(md5(?)), ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 type Rest = Omit<PlannedBuild, 'name' | 'stage' | 'stageIndex' | 'when' | 'allowFailure' | 'tagList'>
 

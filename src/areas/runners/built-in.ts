@@ -17,6 +17,8 @@ import { hiddenValues } from '../variables/hidden-values.js'
 import { builtInRunner } from './built-in-runner.js'
 import { claimNext } from './claim-next.js'
 import { containerOf, containerOwner, requireEngine } from './containers.js'
+import { endMissing } from './downstream/missing.js'
+import { MissingDependency } from './downstream/outer-needs.js'
 import { describeBuild, type JobDescription } from './job-description.js'
 import { receiveReport } from './reported.js'
 import type { RunnerRow } from './runners.queries.js'
@@ -72,6 +74,7 @@ async function runClaimed(
     const trace = await measureTrace(key)
     await whenAvailable(() => finishBuild(claim, result, trace), stop)
   } catch (error) {
+    if (error instanceof MissingDependency) return await endMissing(claim, error)
     // If this fails as well, the lease ends by itself.
     await releaseBuild(claim, stop.aborted).catch(() => undefined)
     throw error

@@ -24,6 +24,7 @@ export interface DescribedBuild {
   readonly environment_name: string | null
   readonly environment_slug: string | null
   readonly started_at: Date | null
+  readonly ref_protected: number
   readonly storage: string
   readonly project_name: string
   readonly project_path: string
@@ -44,7 +45,7 @@ export interface DependencyRow extends ArtifactsRow {
 
 export function findDescribedBuild(id: number): Promise<DescribedBuild | undefined> {
   return row<DescribedBuild>(
-    `select b.id, b.pipeline_id, b.project_id, b.name, b.stage, b.stage_index, b.ref, b.tag, b.sha, b.start_when, b.timeout, b.plan, b.started_at,
+    `select b.id, b.pipeline_id, b.project_id, b.name, b.stage, b.stage_index, b.ref, b.tag, b.sha, b.start_when, b.timeout, b.plan, b.started_at, b.ref_protected,
        l.before_sha, l.source, l.name as pipeline_name, l.created_at as pipeline_created_at, e.name as environment_name, e.slug as environment_slug, p.storage, p.name as project_name, p.path as project_path, p.default_branch,
        p.visibility_level, n.path as namespace_path, b.user_id, u.name as user_name, u.username as user_username,
        u.email as user_email

@@ -8,6 +8,7 @@ import { resolveCommit } from '../../git/refs.js'
 import type { BuildClaim } from '../builds/claim.js'
 import { repositoryPath } from '../projects/repositories.js'
 import { findProtections } from '../refs/protected-branches.queries.js'
+import { findOuter } from './downstream/outer-needs.js'
 import {
   type DependencyRow,
   type DescribedBuild,
@@ -76,7 +77,7 @@ type FrozenPlan = Pick<PlannedBuild, 'environment' | 'coverage' | 'options' | 'v
   // Builds of earlier versions lack them.
   Partial<Pick<PlannedBuild, 'parallel'>>
 
-/** Returns the description of a claimed build for its runner, or null when the build was removed with its project. */
+/** Returns the description of a claimed build for its runner, or null when the build was removed with its project. Throws MissingDependency. */
 export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promise<JobDescription | null> {
   const build = await findDescribedBuild(claim.buildId)
   if (!build) return null
@@ -100,7 +101,7 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
     services: options.services,
     artifacts: options.artifacts,
     caches: await cachesOf(build, options),
-    dependencies: await findDependencies(build, dependencies)
+    dependencies: [...(await findDependencies(build, dependencies)), ...(await findOuter(build, options.outerNeeds))]
   }
 }
 

@@ -46,7 +46,12 @@ export async function variablesOf(build: DescribedBuild, sources: VariableSource
 /** What the variables of a build are made of, but for its environment. */
 export async function inputOf(build: DescribedBuild, sources: VariableSources): Promise<VariablesInput> {
   return {
-    build: { ...buildOf(build, sources.token), parallel: sources.parallel ?? null, startedAt: build.started_at },
+    build: {
+      ...buildOf(build, sources.token),
+      parallel: sources.parallel ?? null,
+      startedAt: build.started_at,
+      refProtected: build.ref_protected === 1
+    },
     commit: await commitOf(build),
     pipeline: {
       ...{ id: build.pipeline_id, source: build.source, name: build.pipeline_name },

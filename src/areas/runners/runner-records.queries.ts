@@ -7,7 +7,7 @@ import { MASTER } from '../../lib/levels.js'
 import type { RunnerRow } from './runners.queries.js'
 import type { RunnerScope } from './runners.schema.js'
 
-export interface RunnerRecord extends Omit<RunnerRow, 'maximum_timeout'> {
+export interface RunnerRecord extends Omit<RunnerRow, 'maximum_timeout' | 'ref_protected'> {
   readonly name: string | null
   readonly version: string | null
   readonly revision: string | null

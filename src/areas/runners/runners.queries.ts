@@ -11,6 +11,8 @@ export interface RunnerRow {
   readonly run_untagged: number
   /** A locked runner serves only the projects in `runner_projects`. */
   readonly locked: number
+  /** 1 for a runner that takes builds of protected branches alone. */
+  readonly ref_protected: number
   readonly built_in: number | null
   /** A JSON array. */
   readonly tag_list: string
@@ -19,7 +21,7 @@ export interface RunnerRow {
 }
 
 const COLUMNS =
-  'r.id, r.description, r.active, r.is_shared, r.run_untagged, r.locked, r.built_in, r.tag_list, r.maximum_timeout'
+  'r.id, r.description, r.active, r.is_shared, r.run_untagged, r.locked, r.ref_protected, r.built_in, r.tag_list, r.maximum_timeout'
 
 export function findBuiltInRunner(): Promise<RunnerRow | undefined> {
   return row<RunnerRow>(`select ${COLUMNS} from runners r where r.built_in = 1`)

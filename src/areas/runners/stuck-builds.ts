@@ -99,6 +99,7 @@ function findWaiting(): Promise<StuckBuild[]> {
      where b.status = 'pending' and b.queued_at < ? and p.builds_enabled and not p.archived
        and not exists (select 1 from runners me where me.active and me.contacted_at > ?
          and json_contains(me.tag_list, b.tag_list) and (me.run_untagged or b.tag_list <> '[]')
+         and (not me.ref_protected or b.ref_protected)
          and ((me.is_shared and p.shared_runners_enabled)
            or exists (select 1 from runner_projects a where a.runner_id = me.id and a.project_id = p.id)))
      order by b.id limit ${MOST}`,

@@ -6,7 +6,7 @@ import type { FoundBuild } from '../builds/claim.js'
 import type { RunnerRow } from './runners.queries.js'
 
 /**
- * Selects the oldest pending build of each project and list of tags. MariaDB takes one step in the index for each of
+ * Selects the oldest pending build of each project and list of tags, with those of protected branches apart (the hash tells). MariaDB takes one step in the index for each of
  * them, so ten thousand builds of a project cost as much as one. It does so only when the query also groups by status.
  * The tags are part of the group because older builds of a project may have tags that the runner lacks.
  */
@@ -22,7 +22,7 @@ const ASSIGNED = 'exists (select 1 from runner_projects a where a.runner_id = me
 
 /** The SQL condition under which the runner `me` may take a build `b` of the project `p`. */
 const servedBy = (runner: RunnerRow) => `me.id = ? and me.active and p.builds_enabled and not p.archived
-  and json_contains(me.tag_list, b.tag_list) and (me.run_untagged or b.tag_list <> '[]')
+  and json_contains(me.tag_list, b.tag_list) and (me.run_untagged or b.tag_list <> '[]') and (not me.ref_protected or b.ref_protected)
   and ${runner.is_shared ? `p.shared_runners_enabled and (not me.locked or ${ASSIGNED})` : ASSIGNED}`
 
 /**

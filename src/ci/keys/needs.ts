@@ -1,5 +1,5 @@
 // `needs`: a job starts as soon as the jobs that it names have ended, whatever their stages are.
-import type { CiNeed } from '../config-types.js'
+import type { CiNeed, CiOuterNeed } from '../config-types.js'
 import {
   checkKeys,
   given,
@@ -18,8 +18,11 @@ export const MOST_NEEDS = 50
 /** Keys of an entry that ask for another pipeline or project. */
 const LATER = ['pipeline', 'project', 'ref']
 
-/** The needs of a job; null when the key is absent. An empty list is something else: the job starts at once. */
-export function readNeeds(section: Section): CiNeed[] | null {
+/**
+ * The needs of a job; null when the key is absent. An empty list is something else: the job starts at once. Needs of other
+ * pipelines are left out, and with `refuseOuter` reported.
+ */
+export function readNeeds(section: Section, { refuseOuter = false } = {}): CiNeed[] | null {
   const value = given(section, 'needs')
   if (value === undefined) return null
   if (!Array.isArray(value)) {
@@ -28,11 +31,43 @@ export function readNeeds(section: Section): CiNeed[] | null {
   }
   const entries = value.flat(1) as Yaml[]
   if (entries.length > MOST_NEEDS) reportAt(section, 'needs', `are more than ${MOST_NEEDS}`)
-  const needs = entries.slice(0, MOST_NEEDS).flatMap((entry, at) => readNeed(section, entry, at))
+  const needs = entries
+    .slice(0, MOST_NEEDS)
+    .flatMap((entry, at) => (isOuter(entry) && !refuseOuter ? [] : readNeed(section, entry, at)))
   if (needs.length > MOST_NEEDS) reportAt(section, 'needs', `are more than ${MOST_NEEDS}, with those of \`parallel\``)
   const twice = needs.find((need, at) => needs.findIndex(({ job }) => job === need.job) < at)
   if (twice) reportAt(section, 'needs', `name \`${printable(twice.job)}\` twice`)
   return needs
+}
+
+const MOST_OUTER = 5
+
+const isOuter = (entry: Yaml) => entry instanceof Map && (entry.has('project') || entry.has('pipeline'))
+
+/** The needs of a job that are of other pipelines. */
+export function readOuterNeeds(section: Section): CiOuterNeed[] {
+  const value = given(section, 'needs')
+  const entries = Array.isArray(value)
+    ? [...(value.flat(1) as Yaml[]).entries()].filter(([, entry]) => isOuter(entry))
+    : []
+  if (entries.length > MOST_OUTER) reportAt(section, 'needs', `of other pipelines are more than ${MOST_OUTER}`)
+  return entries.slice(0, MOST_OUTER).flatMap(([at, entry]): CiOuterNeed[] => {
+    if (!(entry instanceof Map)) return []
+    const need = { ...section, path: pathOf(section, `needs:${at + 1}`), entries: entry }
+    checkKeys(need, ['job', 'project', 'ref', 'pipeline', 'artifacts', 'optional'], ['parallel'])
+    const text = (key: string) => readText(need, key, 255)
+    const read = { job: text('job'), project: text('project'), ref: text('ref'), pipeline: text('pipeline') }
+    const { job, project, ref, pipeline } = read
+    if (job === null) {
+      reportAt(need, 'job', 'is missing: this service does not wait for whole pipelines')
+      return []
+    }
+    if ((project === null) === (pipeline === null)) need.report(need.path, 'should have either `project` or `pipeline`')
+    if ((project === null) !== (ref === null)) need.report(need.path, 'should have `project` and `ref` together')
+    const wanted = given(need, 'artifacts') === undefined || readFlag(need, 'artifacts')
+    const optional = readFlag(need, 'optional')
+    return wanted ? [{ ...read, job, optional }] : []
+  })
 }
 
 function readNeed(section: Section, entry: Yaml, at: number): CiNeed[] {

@@ -40,7 +40,7 @@ export const readRules = (section: Section): CiRule[] | null =>
       when,
       startIn: readStartIn(rule, when),
       allowFailure: given(rule, 'allow_failure') === undefined ? null : readFlag(rule, 'allow_failure'),
-      needs: readNeeds(rule) as CiNeed[] | null,
+      needs: readNeeds(rule, { refuseOuter: true }) as CiNeed[] | null,
       interruptible: given(rule, 'interruptible') === undefined ? null : readFlag(rule, 'interruptible')
     }
   })

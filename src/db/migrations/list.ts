@@ -42,6 +42,7 @@ import { mail } from './0053-mail.js'
 import { confirmations } from './0054-confirmations.js'
 import { ciFile } from './0056-ci-file.js'
 import { placesOfLabels } from './0058-places-of-labels.js'
+import { protectedRunners } from './0060-protected-runners.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -85,5 +86,6 @@ export const migrations: readonly Migration[] = [
   mail,
   confirmations,
   ciFile,
-  placesOfLabels
+  placesOfLabels,
+  protectedRunners
 ]

@@ -23,6 +23,8 @@ const asked: StartMessage[] = []
 // A signal to the whole group, such as that of Ctrl-C, must not end this one before the process that it works for.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.exit(0))
+// It may have been killed before anybody listened here.
+if (!process.connected) process.exit(0)
 process.on('message', (message: StartMessage) => {
   asked.push(message)
   startNext()

@@ -16,6 +16,7 @@ import { advanceTrigger } from '../../../src/areas/runners/downstream/advance-tr
 import { launch } from '../../../src/areas/runners/downstream/launch.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { findDescribedBuild } from '../../../src/areas/runners/job-description.queries.js'
+import { openDependency } from '../../../src/areas/runners/outside/artifacts.js'
 import { jobDocument } from '../../../src/areas/runners/outside/job-document.js'
 import { receiveReport } from '../../../src/areas/runners/reported.js'
 import { loadConfig, publicUrl } from '../../../src/config.js'
@@ -439,6 +440,81 @@ t.test('a pipeline that starts others ends as it should, whatever happens meanwh
   t.equal((await app.as(project.owner).delete(`/projects/${other.id}`)).statusCode, 200)
   await runJobs()
   t.same(await statuses(waiting[0]?.pipelineId), { wait: 'failed' }, 'the other project is removed')
+})
+
+t.test('artifacts of other pipelines', async t => {
+  const owner = await factory.user()
+  const [mine, near, far] = [
+    await factory.project({ owner }),
+    await factory.project({ owner }),
+    await factory.project()
+  ]
+  const made = new Map<number, TestBuild>()
+  for (const project of [near, far]) {
+    const builds = await makePipeline(
+      project,
+      'make: {script: x, artifacts: {paths: [x]}}\nhide: {script: x, artifacts: {paths: [x], access: none}}'
+    )
+    for (const build of builds) await endBuild(build, { artifacts: Buffer.from('zip') })
+    made.set(project.id, builds[0] as TestBuild)
+  }
+  const need = (project: TestProject, more = '') => `{project: ${project.path}, ref: master, job: make${more}}`
+  await makeVariable(mine, 'NEAR', near.path)
+  await factory.file(mine, 'child.yml', 'get: {script: x, needs: [{pipeline: $UP, job: up}]}')
+  const builds = await makePipeline(
+    mine,
+    `up: {stage: build, script: x, artifacts: {paths: [x]}}
+own: {script: x, needs: [{project: $NEAR, ref: $CI_DEFAULT_BRANCH, job: make}, ${need(far, ', optional: true')}]}
+strange: {script: x, needs: [up, ${need(far)}]}
+hidden: {script: x, needs: [{project: ${near.path}, ref: master, job: hide}]}
+none: {script: x, needs: [${need(near)}, ${need(near, 'r')}]}
+without: {script: x, needs: [${need(far, ', artifacts: false')}]}
+below: {variables: {UP: $CI_PIPELINE_ID}, trigger: {include: child.yml}}
+beside: {variables: {UP: '${made.get(near.id)?.pipelineId}'}, trigger: {include: child.yml}}
+`
+  )
+  const up = named(builds, 'up') as TestBuild
+  await endBuild(up, { artifacts: Buffer.from('zip') })
+  const nearId = made.get(near.id)?.id ?? 0
+  const farId = made.get(far.id)?.id ?? 0
+
+  const own = await described(named(builds, 'own'))
+  t.same(
+    own.document.dependencies.map(({ id }) => id),
+    [nearId],
+    'a variable, and one that may be missing'
+  )
+  t.equal((await openDependency(nearId, own.description.token)).filename, 'artifacts.zip')
+  await t.rejects(openDependency(farId, own.description.token), { name: 'Forbidden' })
+  await t.rejects(openDependency(nearId, (await described(named(builds, 'without'))).description.token), {
+    name: 'Forbidden'
+  })
+  for (const name of ['strange', 'hidden', 'none']) {
+    await t.rejects(described(named(builds, name)), /are missing, or the user of the build may not read them/, name)
+  }
+
+  for (const name of ['below', 'beside']) {
+    await startReady(named(builds, name)?.id ?? 0)
+    await advanceTrigger(named(builds, name)?.id ?? 0)
+  }
+  const children = await rows<TestBuild>(
+    "select id, name, pipeline_id as pipelineId, sha from builds where name = 'get'"
+  )
+  t.same(
+    (await described(children[0])).document.dependencies.map(({ id }) => id),
+    [up.id],
+    'of the parent'
+  )
+  await t.rejects(described(children[1]), /are missing/, 'of a pipeline that has not led to this one')
+
+  await clear()
+  await makePipeline(await factory.project(), `a: {script: x, needs: [${need(far)}]}`)
+  await runJobs()
+  const failed = await row<{ id: number; failure_reason: string }>(
+    'select id, failure_reason from builds order by id desc limit 1'
+  )
+  t.match(failed, { failure_reason: 'missing_dependency_failure' })
+  t.match(await traceOf({ id: failed?.id ?? 0 } as TestBuild), /ERROR: the artifacts of make of \S+ are missing/)
 })
 
 /** Plans and makes the pipeline of a project's branch, as its owner. Returns the names of its builds, or the errors. */

@@ -1,16 +1,20 @@
 // Tests which build a runner gets.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { nobody, originOf } from '../../../src/access/actor.js'
+import { retryBuilds } from '../../../src/areas/builds/administer.js'
 import { type BuildClaim, cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { builtInRunner } from '../../../src/areas/runners/built-in-runner.js'
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
+import { announceRunner } from '../../../src/areas/runners/outside/registration.js'
+import type { RunnerRow } from '../../../src/areas/runners/runners.queries.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
 import { countStatements, countTransactions } from '../../helpers/statements.js'
 import t from '../../helpers/tap.js'
-import { makePipeline, type TestBuild } from '../builds/make-builds.js'
+import { makePipeline, pipelineOf, type TestBuild } from '../builds/make-builds.js'
 import { makeRunner } from './make-runners.js'
 
 await testDatabase()
@@ -34,6 +38,25 @@ const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 t.beforeEach(async () => {
   for (const table of ['builds', 'pipelines', 'pipeline_stages', 'job_processes']) await execute(`delete from ${table}`)
   await execute("update runners set tag_list = '[]', active = true where built_in = 1")
+})
+
+t.test('a runner of protected branches takes no other builds, however long they have waited', async t => {
+  const project = await factory.project()
+  await factory.file(project, '.gitstead-ci.yml', 'open: { script: x }\n')
+  await factory.branch(project, 'topic')
+  await factory.file(project, 'more', 'x', 'topic')
+  const [open] = await pipelineOf(project)
+  await factory.file(project, 'later', 'x')
+  const [guarded] = await pipelineOf(project)
+  const { id } = await announceRunner(project.id, { access_level: 'ref_protected' }, originOf(nobody, null))
+  const runner = await row<RunnerRow>('select * from runners where id = ?', [id])
+  if (!runner) return t.fail('no runner')
+  t.equal((await claimNext(runner))?.buildId, guarded?.id)
+  t.equal(await claimNext(runner), null)
+  await cancelBuild(guarded?.id ?? 0)
+  const again = (await retryBuilds([guarded?.id ?? 0], originOf(nobody, null))).get(guarded?.id ?? 0)
+  t.equal((await claimNext(runner))?.buildId, again, 'a repeated build stays protected')
+  t.equal((await claimNext(await makeRunner({ projects: [project.id] })))?.buildId, open?.id, 'others take the rest')
 })
 
 t.test('a shared runner', async t => {

@@ -86,7 +86,7 @@ t.test('register', async t => {
       [{ token: 'wrong' }, 403, /^\{"message":"403 Forbidden"\}$/],
       [{}, 403, /403 Forbidden/],
       [{ token, run_untagged: false }, 400, /\{"message":\{"tags_list":\["can not be empty/],
-      [{ token, access_level: 'ref_protected' }, 400, /not supported/],
+      [{ token, access_level: 'secret' }, 400, /must be not_protected or ref_protected/],
       [{ token, maximum_timeout: -1 }, 400, /maximum_timeout/],
       [{ token, tag_list: 'x'.repeat(256) }, 400, /too long/],
       [{ token, description: 'x'.repeat(256) }, 400, /too long/],

@@ -65,7 +65,7 @@ t.test('while it is on', async t => {
 
 t.test('its cost', async t => {
   const statements = await countStatements(() => asker.get(`/projects/${project.id}`))
-  t.equal(statements, 2, 'reads ask for nothing more')
+  t.equal(statements, 1, 'reads ask for nothing more')
 })
 
 t.test('the message', async t => {

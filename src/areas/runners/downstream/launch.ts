@@ -1,6 +1,6 @@
 // Makes the pipeline that a build starts: of another project, in the name of the user of the build, or a child pipeline of
 // the same commit.
-import { type Actor, actorOf, nobody } from '../../../access/actor.js'
+import type { Actor } from '../../../access/actor.js'
 import { canSee, may } from '../../../access/authorize.js'
 import type { CiTrigger, CiVariable } from '../../../ci/config-types.js'
 import type { PlannedBuild } from '../../../ci/plan.js'
@@ -9,7 +9,6 @@ import { execute, row } from '../../../db/sql.js'
 import { transact } from '../../../db/transact.js'
 import { Forbidden, Invalid, NotFound } from '../../../errors.js'
 import { readCommit } from '../../../git/commits.js'
-import { findSudoUser } from '../../credentials/credentials.js'
 import { checkVariables, givenVariables, insertRequest, listed, seal } from '../../pipelines/given-variables.js'
 import { insertBroken, insertPlanned } from '../../pipelines/insert-pipeline.js'
 import { planFile } from '../../pipelines/planning/plan-file.js'
@@ -18,6 +17,7 @@ import { findProject, type ProjectRow } from '../../projects/projects.queries.js
 import { repositoryPath } from '../../projects/repositories.js'
 import type { DescribedBuild } from '../job-description.queries.js'
 import { inputOf } from '../job-variables.js'
+import { actorFor } from './outer-needs.js'
 
 /** How many pipelines may have started each other, and how many the first of them may lead to in all. */
 const DEEPEST = 5
@@ -101,11 +101,6 @@ async function requireRunning({ id, pipeline_id: pipelineId }: DescribedBuild): 
   await row('select id from pipelines where id = ? for update', [pipelineId])
   const running = await row("select id from builds where id = ? and status = 'running'", [id])
   if (!running) throw new Invalid('trigger', 'the build was canceled')
-}
-
-async function actorFor({ user_id: userId }: DescribedBuild): Promise<Actor> {
-  const user = userId === null ? null : await findSudoUser(String(userId))
-  return user ? actorOf(user, 'private') : nobody
 }
 
 /** The variables that texts of the job may contain. No token is among them. */

@@ -7,6 +7,7 @@ import { archiveName } from '../../../runner/artifacts.js'
 import { tokenHash } from '../../../secrets.js'
 import { removeArtifact } from '../../../storage/artifacts.js'
 import { type ArtifactsRow, countArtifacts, openArtifactsOf, storeArtifacts } from '../../builds/artifacts.js'
+import { needsOuter } from '../downstream/outer-needs.js'
 import { type HeldBuild, NotHeld } from './held-builds.js'
 import { readToEnd, receiveVariables } from './reports.js'
 
@@ -78,20 +79,28 @@ async function receiveArchive(build: UploadingBuild, file: UploadedFile, expireI
   throw new NotHeld()
 }
 
+interface Consumer {
+  readonly pipeline_id: number
+  readonly project_id: number
+  readonly user_id: number | null
+  readonly plan: string
+}
+
 interface Producer extends ArtifactsRow {
   readonly pipeline_id: number
 }
 
 /**
- * Opens the archive of a build for a running build of the same pipeline, whose token this is, or for the build itself.
+ * Opens the archive of a build for a running build of the same pipeline, or one that needs it, whose token this is, or for
+ * the build itself.
  * Throws Forbidden and NothingThere.
  */
 export async function openDependency(id: number, token: string | undefined) {
   const consumer =
     token === undefined
       ? undefined
-      : await row<{ pipeline_id: number }>(
-          `select pipeline_id from builds where token_hash = ? and status = 'running'`,
+      : await row<Consumer>(
+          `select pipeline_id, project_id, user_id, plan from builds where token_hash = ? and status = 'running'`,
           [tokenHash(token)]
         )
   if (!consumer) throw new Forbidden()
@@ -101,7 +110,7 @@ export async function openDependency(id: number, token: string | undefined) {
     [id]
   )
   if (!producer) throw new NothingThere()
-  if (producer.pipeline_id !== consumer.pipeline_id) throw new Forbidden()
+  if (producer.pipeline_id !== consumer.pipeline_id && !(await needsOuter(consumer, id))) throw new Forbidden()
   const archive = await openArtifactsOf(producer)
   if (!archive) throw new NothingThere()
   return { ...archive, filename: producer.artifacts_filename ?? 'artifacts.zip' }

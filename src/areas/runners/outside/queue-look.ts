@@ -84,7 +84,16 @@ const SQL = (hasLimit: boolean) => `
     from (select status, project_id, tag_list_hash, min(id) as id from builds where status = 'pending'
       group by status, project_id, tag_list_hash) o join projects p on p.id = o.project_id) oldest
   join (select concat(count(*), ' ', ${fingerprint(
-    ...['id', 'active', 'is_shared', 'run_untagged', 'locked', 'coalesce(maximum_timeout, 0)', 'tag_list'],
+    ...[
+      'id',
+      'active',
+      'is_shared',
+      'run_untagged',
+      'locked',
+      'ref_protected',
+      'coalesce(maximum_timeout, 0)',
+      'tag_list'
+    ],
     ...['description', "coalesce(hex(token_hash), '')"]
   )}) as runners from runners) me
   join (select concat(count(*), ' ', ${fingerprint('runner_id', 'project_id')}) as assigned from runner_projects) a`

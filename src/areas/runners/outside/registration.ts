@@ -62,9 +62,9 @@ async function addRunner(
     await requireRoom(projectId)
     const now = new Date()
     const { insertId: id } = await execute(
-      `insert into runners (token_hash, token_encrypted, description, active, is_shared, run_untagged, locked, tag_list,
+      `insert into runners (token_hash, token_encrypted, description, active, is_shared, run_untagged, locked, ref_protected, tag_list,
          maximum_timeout, name, version, revision, platform, architecture, contacted_at, created_at, updated_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         tokenHash(made),
         encrypt(made),
@@ -74,6 +74,7 @@ async function addRunner(
         values.runUntagged,
         // Not specified: stock runners say `locked` unless somebody forbids it. A shared runner serves all projects.
         projectId !== null && values.locked,
+        values.refProtected,
         JSON.stringify(values.tags),
         values.maximumTimeout,
         ...values.facts,
@@ -138,8 +139,8 @@ function valuesOf(wanted: Registration) {
     throw new Invalid('description', `is too long (maximum is ${LONGEST_DESCRIPTION} characters)`)
   }
   if (timeout !== undefined && timeout < 0) throw new Invalid('maximum_timeout', 'must be greater than or equal to 0')
-  if (level !== undefined && level !== '' && level !== 'not_protected') {
-    throw new Invalid('access_level', 'must be not_protected: runners for protected branches alone are not supported')
+  if (level && level !== 'not_protected' && level !== 'ref_protected') {
+    throw new Invalid('access_level', 'must be not_protected or ref_protected')
   }
   const tags = cleanTags(tagsIn(wanted.tag_list))
   const runUntagged = wanted.run_untagged ?? true
@@ -149,6 +150,7 @@ function valuesOf(wanted: Registration) {
     tags,
     runUntagged,
     locked: wanted.locked ?? false,
+    refProtected: level === 'ref_protected',
     active: wanted.paused === undefined ? (wanted.active ?? true) : !wanted.paused,
     // Stock runners send 0 for "no limit".
     maximumTimeout: timeout === undefined || timeout === 0 ? null : Math.min(timeout, 2 ** 31),

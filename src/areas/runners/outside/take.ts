@@ -7,6 +7,8 @@ import { log } from '../../../log.js'
 import { tokenHash } from '../../../secrets.js'
 import { type BuildClaim, finishBuild } from '../../builds/claim.js'
 import { claimNext } from '../claim-next.js'
+import { endMissing } from '../downstream/missing.js'
+import { MissingDependency } from '../downstream/outer-needs.js'
 import { describeBuild, type JobDescription } from '../job-description.js'
 import type { OutsideRunner } from '../runners.queries.js'
 import { noteContact } from './contact.js'
@@ -94,6 +96,10 @@ async function describe(claim: BuildClaim, runner: OutsideRunner): Promise<JobDe
   try {
     return await describeBuild(claim, runner)
   } catch (error) {
+    if (error instanceof MissingDependency) {
+      await endMissing(claim, error)
+      return null
+    }
     log().error({ error, build: claim.buildId }, 'a build cannot be described to its runner')
     await finishBuild(claim, { status: 'failed', reason: 'runner_system_failure' }, { size: 0, sha256: null })
     return null

@@ -20,6 +20,7 @@ export default class RunnersRegister extends BaseCommand {
       description: 'take builds without tags, too (default)'
     }),
     locked: Flags.boolean({ description: 'serve no further projects', dependsOn: ['project'] }),
+    protected: Flags.boolean({ description: 'take builds of protected branches alone' }),
     paused: Flags.boolean({ description: 'take no builds until `runners resume`' }),
     'maximum-timeout': Flags.integer({ min: 1, description: 'seconds that a build may take on this runner' })
   }
@@ -39,7 +40,8 @@ export default class RunnersRegister extends BaseCommand {
       run_untagged: flags['run-untagged'],
       locked: flags.locked === true,
       active: flags.paused !== true,
-      maximum_timeout: flags['maximum-timeout']
+      maximum_timeout: flags['maximum-timeout'],
+      access_level: flags.protected ? 'ref_protected' : 'not_protected'
     }
     const made = await withDatabase(async () => {
       const project = flags.project === undefined ? null : (await requireNamedProject(flags.project)).id
