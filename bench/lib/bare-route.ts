@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import mysql, { type ExecuteValues } from 'mysql2'
 import { actorOf } from '../../src/access/actor.js'
-import { projectById } from '../../src/areas/projects/projects.queries.js'
+import { shownProjectById } from '../../src/areas/projects/projects.queries.js'
 import { loadConfig } from '../../src/config.js'
 import { databaseSocket } from '../../src/db/embedded.js'
 import { EMBEDDED_NAME } from '../../src/db/embedded-folder.js'
@@ -31,7 +31,7 @@ type Row = Record<string, unknown>
 
 const read = (id: number) =>
   new Promise<Row>((resolve, reject) => {
-    const { sql, values } = projectById(id, asker)
+    const { sql, values } = shownProjectById(id, asker)
     pool.execute(sql, [...values] as ExecuteValues, (error, rows) =>
       error ? reject(error) : resolve((rows as Row[])[0] ?? {})
     )

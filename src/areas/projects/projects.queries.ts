@@ -136,8 +136,8 @@ function statementOf(statements: ReadonlyMap<Membership, string>, actor: Actor, 
   return { sql: statements.get(membership) ?? '', values: membership.values(askerOf(actor), [], values) }
 }
 
-/** The statement with which `findProject` reads a project by its id. */
-export const projectById = (id: number, actor: Actor): Fragment => statementOf(FOUND.byId, actor, [id])
+/** The statement with which `findShownProject` reads a project by its id. */
+export const shownProjectById = (id: number, actor: Actor): Fragment => statementOf(SHOWN.byId, actor, [id])
 
 /**
  * A project by its id or NAMESPACE/PROJECT, with the asker's levels; undefined when the project does not exist.
