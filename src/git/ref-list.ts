@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { mapBounded } from '../lib/bounded.js'
-import { aboutFile, isMissing } from './about-file.js'
+import { aboutFile, isMissing, readNow } from './about-file.js'
 import { isHidden } from './hidden-refs.js'
 import { readTag } from './objects.js'
 import { objectInfo } from './reader.js'
@@ -128,21 +128,13 @@ async function readFolder(path: string, about: BigIntStats): Promise<Folder> {
     if (!id) throw new Unusual()
     files.set(name, id)
   }
-  if (names.length <= FEW) for (const name of names) take(name, readNow(join(path, name)))
+  if (names.length <= FEW) for (const name of names) take(name, readNow(join(path, name), 'latin1'))
   else {
     await mapBounded(names, AT_ONCE, async name =>
       take(name, await readFile(join(path, name), 'latin1').catch(ignoreMissing))
     )
   }
   return { stamp: stampOf(about), settled: isSettled(about), files, folders }
-}
-
-function readNow(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch (error) {
-    return ignoreMissing(error)
-  }
 }
 
 function ignoreMissing(error: unknown): undefined {

@@ -1,12 +1,8 @@
 // Looks up one ref in the files of a repository. Most reads name a branch whose commit, trees and files are in the cache; with
 // 200 busy repositories and room for a few readers, asking git for the branch alone took two fifths of the server's time.
-//
-// The files are small and always in the kernel's memory: read at once they take 10 us, and by way of another thread, four times
-// there and back, 150.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { aboutFile, isMissing } from './about-file.js'
+import { aboutFile, readNow } from './about-file.js'
 import { fileRefName, parsePackedRefs, type RefFiles } from './ref-files.js'
 
 const VALUE = /^([0-9a-f]{40})\n?$/
@@ -30,7 +26,9 @@ const packed = new LRUCache<string, Packed>({ maxSize: 16 * MOST_PACKED, sizeCal
  */
 export async function lookUpRef(repository: string, ref: string): Promise<string | null | undefined> {
   // Git writes packed-refs before it removes the file of the ref, so that the ref is always in one of the two.
-  const loose = textOf(join(repository, ref))
+  const path = join(repository, ref)
+  // To throw an error takes longer than this look. A folder stands where the branch `a` would, when there is a branch `a/b`.
+  const loose = aboutFile(path)?.isFile() ? readNow(path, 'utf8') : undefined
   if (loose !== undefined) return VALUE.exec(loose)?.[1]
   const refs = packedRefs(repository)
   return refs && (refs.get(fileRefName(ref)) ?? null)
@@ -44,7 +42,7 @@ function packedRefs(repository: string): RefFiles | undefined {
   const known = packed.get(repository)
   if (known?.stamp === stamp) return known.refs
   if (about.size > MOST_PACKED) return undefined
-  const refs = parsePackedRefs(textOf(path, 'latin1') ?? '')
+  const refs = parsePackedRefs(readNow(path, 'latin1') ?? '')
   // The file may have been replaced since the stamp was taken.
   const after = aboutFile(path)
   const settled = BigInt(Date.now()) * 1_000_000n - about.mtimeNs > SETTLED_AFTER
@@ -52,15 +50,4 @@ function packedRefs(repository: string): RefFiles | undefined {
     packed.set(repository, { stamp, refs, size: Number(about.size) * 4 })
   }
   return refs
-}
-
-/** Looks first whether there is a file: to throw an error takes longer. A folder stands where the branch `a` would, when there is a branch `a/b`. */
-function textOf(path: string, encoding: BufferEncoding = 'utf8'): string | undefined {
-  if (!aboutFile(path)?.isFile()) return undefined
-  try {
-    return readFileSync(path, encoding)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
 }

@@ -8,7 +8,8 @@ import { config } from '../config.js'
 import { gitEnvironment } from './environment.js'
 import { type GitKind, limited, limitReached } from './limits.js'
 import { takeEarlySlot, takeSlot } from './slots.js'
-import { type Spawned, startElsewhere } from './starter/starter.js'
+import { type Spawned, signalGroup } from './starter/started.js'
+import { startElsewhere } from './starter/starter.js'
 
 export type GitInput = Buffer | string | AsyncIterable<Buffer>
 
@@ -85,7 +86,7 @@ const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024
 // Milliseconds after SIGTERM. Git uses them to remove its lock files and half-written objects; then SIGKILL follows.
 const PATIENCE = 3000
 
-export type { Spawned } from './starter/starter.js'
+export type { Spawned } from './starter/started.js'
 
 /**
  * Starts git without a slot. Only the long-lived processes use it, because their pools have limits of their own. Throws
@@ -186,15 +187,6 @@ async function limitRunning(pid: number | undefined, seconds: number): Promise<v
   child.stderr.resume()
   // It fails when they have ended meanwhile.
   await once(child, 'close').catch(() => {})
-}
-
-function signalGroup(child: Spawned, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return
-  try {
-    process.kill(-child.pid, signal)
-  } catch {
-    // The whole group has already gone.
-  }
 }
 
 function keepStart(stream: Readable): () => string {

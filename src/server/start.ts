@@ -2,12 +2,13 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { writeUsesRegularly } from '../areas/credentials/last-use.js'
+import { useGitStarter } from '../areas/repository/git-starter.js'
 import { config, servesAt } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
 import { Misconfigured } from '../errors.js'
-import { closeGitProcesses, startBySmallProgram } from '../git/processes.js'
-import { prepareHome, socketPath } from '../home.js'
+import { closeGitProcesses } from '../git/processes.js'
+import { prepareHome } from '../home.js'
 import { listenProblem, patiently } from '../listening.js'
 import { log } from '../log.js'
 import { closeWake } from '../queue/wake.js'
@@ -28,11 +29,7 @@ export interface Server {
 /** Starts listening. Throws Misconfigured when the port is in use or this user may not open it. */
 export async function startServer(): Promise<Server> {
   prepareHome()
-  startBySmallProgram({
-    socket: socketPath(`start-${process.pid}.sock`),
-    onFailure: error =>
-      log().warn({ error: error.message }, 'the small program that starts git failed, and git is started without it')
-  })
+  useGitStarter()
   allowedRanges()
   await requireSchema()
   const app = await buildApp()

@@ -2,6 +2,7 @@
 import { hookLanes } from '../areas/hooks/targets.js'
 import { importLanes } from '../areas/imports/fill.js'
 import { settleOpenChanges } from '../areas/refs/recovery.js'
+import { useGitStarter } from '../areas/repository/git-starter.js'
 import { clearStaleLocks } from '../areas/repository/stale-locks.js'
 import { lookAfterBuilds } from '../areas/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../areas/runners/built-in-runner.js'
@@ -10,8 +11,8 @@ import { addMissingWakeUps } from '../areas/runners/wake-ups.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
 import { requireSchema } from '../db/migrate.js'
-import { closeGitProcesses, startBySmallProgram } from '../git/processes.js'
-import { prepareHome, socketPath } from '../home.js'
+import { closeGitProcesses } from '../git/processes.js'
+import { prepareHome } from '../home.js'
 import { log } from '../log.js'
 import { closeMail } from '../mail/transport.js'
 import { promoteJobs } from '../queue/claim.js'
@@ -43,11 +44,7 @@ export interface Worker {
 /** Starts a worker. Throws Misconfigured when builds cannot run with this configuration. */
 export async function startWorker(): Promise<Worker> {
   prepareHome()
-  startBySmallProgram({
-    socket: socketPath(`start-${process.pid}.sock`),
-    onFailure: error =>
-      log().warn({ error: error.message }, 'the small program that starts git failed, and git is started without it')
-  })
+  useGitStarter()
   await requireSchema()
   await reapProcesses()
   const queues = QUEUES.filter(queue => config().queue.concurrency[queue] > 0)

@@ -16,6 +16,16 @@ export interface Spawned extends EventEmitter {
   unref(): void
 }
 
+/** Sends a signal to a process and its children. */
+export function signalGroup({ pid }: Pick<Spawned, 'pid'>, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // The whole group has already gone.
+  }
+}
+
 /**
  * Emits `exit` when the process has ended, and `close` when its output has ended, too. It connects to the starter's socket when it
  * is made: three times, which the starter takes in this order.

@@ -6,9 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { FromStarter, StartMessage } from './messages.js'
-import { StartedProcess } from './started.js'
-
-export type { Spawned } from './started.js'
+import { StartedProcess, signalGroup } from './started.js'
 
 /** Milliseconds without a process after which the starter ends. */
 const IDLE = 20_000
@@ -160,18 +158,10 @@ class Starter {
         started.abandon()
         begun(null)
       } else {
-        endGroup(started.pid)
+        signalGroup(started, 'SIGKILL')
         started.ended(null, 'SIGKILL')
       }
     }
     rmSync(this.program.socket, { force: true })
-  }
-}
-
-function endGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It has ended.
   }
 }
