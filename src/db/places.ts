@@ -1,7 +1,6 @@
 // Places in long lists: which row has how many rows before it. The database can only count up to a page that lies far from
 // both ends of its list: 90 ms for the middle of a million. Whoever has read such a page knows the places of its rows, and a
 // page near a known place begins there. Places live in the memory of this process, and only as long as they are right.
-
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from './connection.js'
 import type { Value } from './sql.js'

@@ -1,7 +1,6 @@
 // The totals of long lists. A count of 50k rows takes 6 ms, a page of 20 takes 0.1 ms. So totals from 1,000 on are kept, as
 // long as nothing has changed that the audit knows: memberships, visibility, projects, groups, users and settings. What it
 // does not know, such as a new build, a kept total shows after at most 5 seconds. Small totals are counted at every call.
-
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from './connection.js'
 import { written } from './scope.js'

@@ -1,6 +1,5 @@
 // Takes jobs and gives them back. Every write after the claim names the process that claimed. So a process that lost
 // its lease can no longer change anything.
-
 import { execute, marks, padded, row, rows } from '../db/sql.js'
 import { transact } from '../db/transact.js'
 import { sourceStack } from '../lib/source-stack.js'

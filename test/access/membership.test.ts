@@ -1,5 +1,4 @@
 // The effective level ("Permissions"): direct, by the group, by a share. Expired memberships and shares do not count.
-
 import { levelIn } from '../../src/access/authorize.js'
 import { findGroup } from '../../src/areas/groups/groups.queries.js'
 import { findProject, listProjects } from '../../src/areas/projects/projects.queries.js'

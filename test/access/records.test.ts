@@ -1,6 +1,5 @@
 // Rules about one record, with actions that the test adds to the table: for the record's own users, members of its
 // project with at least some level, and administrators.
-
 import { type ActionOn, abilities } from '../../src/access/abilities.js'
 import { type Actor, actorOf, nobody } from '../../src/access/actor.js'
 import type { ProjectAccess } from '../../src/access/authorize.js'

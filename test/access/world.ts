@@ -1,5 +1,4 @@
 // The actors, projects and groups of the matrix. Each test file that needs them makes them once.
-
 import { createToken } from '../../src/areas/credentials/tokens.js'
 import { execute, row } from '../../src/db/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../src/lib/levels.js'

@@ -1,5 +1,4 @@
 // Which builds of a pipeline start next, when they have needs, wait for a moment or share a resource.
-
 import { pipelineStatus, type StageCounts, stageToStart } from '../../src/ci/advance.js'
 import { type AdvancingBuild, buildsToRearm, nextMoves } from '../../src/ci/advance-builds.js'
 import type { BuildWhen } from '../../src/ci/config-types.js'

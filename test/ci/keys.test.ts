@@ -1,5 +1,4 @@
 // The later keys of a CI file: what they mean, what they refuse, and what they cost.
-
 import { type CiFiles, type CiJob, parseConfig, readConfig } from '../../src/ci/config.js'
 import { parseDotenv } from '../../src/ci/dotenv.js'
 import { retriesAgain } from '../../src/ci/keys/retry.js'

@@ -1,5 +1,4 @@
 // The commands for issues, labels and milestones on a real database.
-
 import { createIssue } from '../../src/areas/issues/creation.js'
 import { saveSetting } from '../../src/areas/notifications/settings.js'
 import { execute, rows } from '../../src/db/sql.js'

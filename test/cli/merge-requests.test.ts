@@ -1,5 +1,4 @@
 // The commands for merge requests.
-
 import { rows } from '../../src/db/sql.js'
 import { makeBranch, makeMergeRequest, makeProject } from '../areas/merge-requests/make-merge-requests.js'
 import { cli } from '../helpers/cli.js'

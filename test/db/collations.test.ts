@@ -1,6 +1,5 @@
 // Compares src/db/collations.ts with the schema of the migrations: a column with a loose collation takes different names
 // for the same, in conditions and in unique keys.
-
 import { PROSE, PROSE_COLLATION } from '../../src/db/collations.js'
 import { openConnection } from '../../src/db/connection.js'
 import { migrateDown, migrateUp } from '../../src/db/migrate.js'

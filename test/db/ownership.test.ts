@@ -1,6 +1,5 @@
 // Compares src/db/ownership.ts with the schema of the migrations: removal, deletion of users, backup and restore ignore
 // any table or column that is missing there.
-
 import { encryptedColumns, goesWith, leftOutOfBackups, linksTo, ownersOf, tablesOf } from '../../src/db/owned-tables.js'
 import { type Line, OWNERSHIP, TABLES, type TableName } from '../../src/db/ownership.js'
 import { execute, rows } from '../../src/db/sql.js'

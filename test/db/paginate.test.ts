@@ -1,5 +1,4 @@
 // Tests that a page is the same whichever end of the list it is read from.
-
 import { countTotal, pageOf, type Reading, window } from '../../src/db/paginate.js'
 import { execute, rows } from '../../src/db/sql.js'
 import { testDatabase } from '../helpers/database.js'

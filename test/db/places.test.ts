@@ -1,5 +1,4 @@
 // Tests that a page is the same from wherever it is read: a list in memory, and what statements would read of it.
-
 import {
   type Direction,
   type PlacedReading,

@@ -1,6 +1,5 @@
 // Hot statements find their rows by the index that was made for them, and sort nothing. The tests ask the database
 // itself, with so many rows that no other plan looks better to it.
-
 import type { Actor } from '../../src/access/actor.js'
 import { listAuditEvents } from '../../src/areas/audit/audit.queries.js'
 import { listBuilds } from '../../src/areas/builds/builds.queries.js'

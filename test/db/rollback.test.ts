@@ -1,5 +1,4 @@
 // What a rollback says about the data that goes.
-
 import { closeDatabase, openConnection } from '../../src/db/connection.js'
 import { migrateDown, migrateUp, migrationStates, requireSchema } from '../../src/db/migrate.js'
 import { migrations } from '../../src/db/migrations/list.js'

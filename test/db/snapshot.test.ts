@@ -1,5 +1,4 @@
 // Reads rows from a snapshot and loads them again: they are the same to the last digit, and from one moment.
-
 import { withLoader } from '../../src/db/load.js'
 import { type TableRow, type TableShape, withSnapshot } from '../../src/db/snapshot.js'
 import { execute, rows } from '../../src/db/sql.js'

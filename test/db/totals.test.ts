@@ -1,5 +1,4 @@
 // Totals of long lists are kept, and never behind a change of which the audit has a row.
-
 import { audit } from '../../src/areas/audit/audit.js'
 import { countTotal } from '../../src/db/paginate.js'
 import { execute } from '../../src/db/sql.js'

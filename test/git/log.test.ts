@@ -1,5 +1,4 @@
 // Compares lists of commits with git's own, with and without a commit-graph.
-
 import { forget } from '../../src/git/cache.js'
 import { forgetGraph } from '../../src/git/commit-graph.js'
 import { listCommits } from '../../src/git/log.js'

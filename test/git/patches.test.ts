@@ -1,5 +1,4 @@
 // Compares what changed with git's own answer.
-
 import { PatchReader, type PatchSet } from '../../src/git/patch-reader.js'
 import { PATCH_LIMITS, patchesBetween, patchesOf } from '../../src/git/patches.js'
 import { closeGitProcesses } from '../../src/git/processes.js'

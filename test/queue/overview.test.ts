@@ -1,5 +1,4 @@
 // The figures for the dashboard: the state of every queue, the counts of the last minutes, and the failed jobs.
-
 import { execute, rows } from '../../src/db/sql.js'
 import { discardJobs, pauseQueue, retryJobs } from '../../src/queue/administer.js'
 import { claimJobs, failJob, finishJobs, promoteJobs } from '../../src/queue/claim.js'

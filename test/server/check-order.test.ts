@@ -1,5 +1,4 @@
 // "Error conventions": credentials, then areas whose projects are filtered as a whole, then parameters, then the project.
-
 import { testApp } from '../helpers/app.js'
 import t from '../helpers/tap.js'
 

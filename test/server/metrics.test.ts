@@ -1,5 +1,4 @@
 // The figures of the appliance that Prometheus reads.
-
 import t from 'tap'
 import { createBackup } from '../../src/areas/backup/create.js'
 import { addDelivery } from '../../src/areas/hooks/deliveries.js'

@@ -1,5 +1,4 @@
 // The pages of one's own account over a real listener, as a browser without scripts sees them.
-
 import { loadConfig } from '../../src/config.js'
 import { row, rows } from '../../src/db/sql.js'
 import { testApp } from '../helpers/app.js'

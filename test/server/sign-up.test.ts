@@ -1,6 +1,5 @@
 // The pages for people who cannot sign in yet: sign-up, confirmation, a forgotten password; over real HTTP, with the mails that
 // they cause.
-
 import { WINDOW_S } from '../../src/areas/credentials/attempts.js'
 import { execute, row } from '../../src/db/sql.js'
 import { testApp } from '../helpers/app.js'

@@ -1,5 +1,4 @@
 // References, mentions, closing patterns and slash commands, as tables.
-
 import { closedIssues } from '../../src/text/closing.js'
 import { commandLines, MOST_COMMANDS, withoutLines } from '../../src/text/commands.js'
 import { LONGEST_READ } from '../../src/text/markdown.js'

@@ -1,5 +1,4 @@
 // Bodies of deliveries: what is too large is left out before it is stored, and the body stays JSON and says so.
-
 import { BODY_LIMIT, beginning, hookBody } from '../../src/webhooks/body.js'
 import t from '../helpers/tap.js'
 

@@ -1,5 +1,4 @@
 // Tests the payloads that receivers get, field by field.
-
 import {
   buildPayload,
   type PayloadBuild,

@@ -1,5 +1,4 @@
 // Tests the pure parts: signatures, URLs, the schedule of retries and the table of events.
-
 import {
   PROJECT_HOOK_EVENTS,
   projectHookHeader,

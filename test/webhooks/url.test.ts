@@ -1,5 +1,4 @@
 // What of a hook's URL may be shown to whom.
-
 import { shownUrl, withoutPassword } from '../../src/webhooks/url.js'
 import t from '../helpers/tap.js'
 

@@ -1,5 +1,4 @@
 // Not specified: the record of a change by an administrator, a command or the schedule.
-
 import { Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
 import { type Static, Type } from '../../lib/type.js'

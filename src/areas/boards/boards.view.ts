@@ -1,5 +1,4 @@
 // "Board and board list".
-
 import { described, IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import type { BoardListRow, BoardRow } from './boards.queries.js'

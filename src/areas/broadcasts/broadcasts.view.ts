@@ -1,5 +1,4 @@
 // The record "Broadcast message" of the requirement.
-
 import { Flag, IdOf, Moment, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
 import type { BroadcastRow } from './broadcasts.queries.js'

@@ -1,5 +1,4 @@
 // "Build (job)".
-
 import type { Commit } from '../../git/objects.js'
 import { described, Flag, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'

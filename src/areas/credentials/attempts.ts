@@ -4,7 +4,6 @@
 // Each process counts in memory, tells the others of wrong passwords by the database, and learns from them before it compares
 // a password. It does not see what the others are comparing at that moment, so that each of N processes may answer as many
 // guesses as are left, once in a window. Wrong tokens count in each process alone.
-
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../db/connection.js'
 import { TooManyRequests, Unauthorized } from '../../errors.js'

@@ -1,6 +1,5 @@
 // When each user last used the appliance: a session, a token or a password, by the API, the pages or git. Every request
 // notes it in memory; the server writes what is new once a minute, and each user at most once an hour.
-
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../db/connection.js'
 import { execute } from '../../db/sql.js'

@@ -1,5 +1,4 @@
 // Not specified: the record of an application.
-
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import type { ApplicationRow } from './oauth-applications.queries.js'

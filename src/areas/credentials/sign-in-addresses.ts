@@ -1,5 +1,4 @@
 // The networks from which each user has signed in with a password, so that a mail tells the user of a new one.
-
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../db/connection.js'
 import { execute, row } from '../../db/sql.js'

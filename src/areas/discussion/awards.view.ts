@@ -1,5 +1,4 @@
 // "Award emoji".
-
 import { described, IdOf, Moment, OneOf, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
 import { viewUserBasic } from '../users/users.record.js'

@@ -1,5 +1,4 @@
 // "Note".
-
 import { described, Flag, IdOf, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
 import { viewUserBasic } from '../users/users.record.js'

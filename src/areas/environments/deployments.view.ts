@@ -1,5 +1,4 @@
 // "Deployment".
-
 import { described, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import { Build, type BuildReading, viewBuild } from '../builds/builds.view.js'

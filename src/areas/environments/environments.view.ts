@@ -1,5 +1,4 @@
 // "Environment".
-
 import type { Actor } from '../../access/actor.js'
 import { described, IdOf, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'

@@ -1,5 +1,4 @@
 // The record "Event".
-
 import { described, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
 import { Type } from '../../lib/type.js'

@@ -1,5 +1,4 @@
 // The record "Group": the item of a list, and the detail without its projects, which the area of projects adds.
-
 import { publicUrl } from '../../config.js'
 import { Flag, IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'

@@ -1,5 +1,4 @@
 // The records "Diff entry", "Compare result" and "Contributor" of the requirement.
-
 import type { Contributor as GitContributor } from '../../git/contributors.js'
 import type { Patch } from '../../git/patches.js'
 import { described, Flag, Integer, Nullable, Text } from '../../lib/schema.js'

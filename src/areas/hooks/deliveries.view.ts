@@ -1,5 +1,4 @@
 // Not specified: the attributes of a delivery and of its attempts. Secrets in the request headers are masked.
-
 import { described, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
 import { type Static, Type } from '../../lib/type.js'

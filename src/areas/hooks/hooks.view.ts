@@ -1,5 +1,4 @@
 // The record "System hook" of the requirement. It never contains the token.
-
 import type { Hook as Row } from '../../db/models/index.js'
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'

@@ -1,5 +1,4 @@
 // The record "Project hook". It never contains the token.
-
 import type { Hook } from '../../db/models/index.js'
 import { Flag, IdOf, Moment, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'

@@ -1,6 +1,5 @@
 // Keeps a dead receiver from delaying deliveries to others. The jobs of deliveries have the receiver as their lane; this
 // file knows which receivers failed last. Each worker learns that by itself: it costs one try.
-
 import { createHash } from 'node:crypto'
 import { forgetWithPool } from '../../db/connection.js'
 

@@ -1,5 +1,4 @@
 // The link of a fork to its source, as the database has it.
-
 import { IdOf, Moment } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import type { ForkLink } from '../projects/fork-links.js'

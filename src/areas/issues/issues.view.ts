@@ -1,5 +1,4 @@
 // "Issue".
-
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import { Milestone, viewMilestone } from '../milestones/milestones.view.js'

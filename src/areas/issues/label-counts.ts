@@ -1,5 +1,4 @@
 // How many issues each label of a project has, of those that the asker can see.
-
 import { LRUCache } from 'lru-cache'
 import type { Actor } from '../../access/actor.js'
 import { forgetWithPool } from '../../db/connection.js'

@@ -1,5 +1,4 @@
 // The record "Background-job metrics" of the requirement.
-
 import { described, Integer } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import { Process } from './job-overview.view.js'

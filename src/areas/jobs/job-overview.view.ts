@@ -1,5 +1,4 @@
 // Not specified: the record of the dashboard. Rates are per minute; latency is in seconds.
-
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
 import { type Static, Type } from '../../lib/type.js'

@@ -1,5 +1,4 @@
 // Not specified: the record of one background job, for the command line and the dashboard.
-
 import { Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { parseStored } from '../../lib/stored.js'
 import { type Static, Type } from '../../lib/type.js'

@@ -1,5 +1,4 @@
 // Not specified: builds of all projects as the dashboard shows them.
-
 import { described, IdOf, Integer, Moment, Nullable, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
 import type { watchBuild } from '../builds/watched.js'

@@ -1,5 +1,4 @@
 // "Label".
-
 import { Flag, IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import type { LabelReading } from './label-readings.js'

@@ -1,6 +1,5 @@
 // Runs a maintenance task under its lock and keeps a record. Both the schedule of the worker and the command line use
 // it.
-
 import { hostname } from 'node:os'
 import type { Origin } from '../../access/actor.js'
 import { execute } from '../../db/sql.js'

@@ -1,5 +1,4 @@
 // The record "Access request", and the answer to its approval.
-
 import { IdOf, Integer, Moment, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import { UserState } from '../users/users.view.js'

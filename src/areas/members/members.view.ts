@@ -1,5 +1,4 @@
 // The record "Member", of projects and groups alike.
-
 import { IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import { viewUserBasic } from '../users/users.record.js'

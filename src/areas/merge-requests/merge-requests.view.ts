@@ -1,5 +1,4 @@
 // The records "Merge request" and its changes.
-
 import { publicUrl } from '../../config.js'
 import type { Patch } from '../../git/patches.js'
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'

@@ -1,5 +1,4 @@
 // "Milestone".
-
 import { IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
 import type { MilestoneRow } from './milestones.queries.js'

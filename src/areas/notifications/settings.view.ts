@@ -1,5 +1,4 @@
 // "Notification settings".
-
 import { described, Flag, OneOf, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
 import { EVENTS, LEVELS } from './levels.js'

@@ -1,5 +1,4 @@
 // "Time stats", and the body with which issues and merge requests take a duration.
-
 import { Integer, Nullable, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
 import { writeWork } from '../../lib/work-time.js'

@@ -1,5 +1,4 @@
 // "Pipeline".
-
 import { BUILD_STATUSES } from '../../ci/status.js'
 import { described, Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'

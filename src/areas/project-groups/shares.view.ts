@@ -1,5 +1,4 @@
 // The record "Project group link".
-
 import { IdOf, Integer, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import type { ShareLink } from './shares.js'

@@ -1,5 +1,4 @@
 // The detail of a group: the group with its projects.
-
 import type { Actor } from '../../access/actor.js'
 import { NotFound } from '../../errors.js'
 import { Type } from '../../lib/type.js'

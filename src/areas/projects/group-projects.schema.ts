@@ -1,5 +1,4 @@
 // The input of the routes about one group. Their answers show its projects, so they are in this area.
-
 import { Flag, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 

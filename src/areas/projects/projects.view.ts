@@ -1,5 +1,4 @@
 // The record "Project", and the short record for lists with `simple` and for requests without a user.
-
 import type { Actor } from '../../access/actor.js'
 import { isOpenTo, levelIn } from '../../access/authorize.js'
 import { publicUrl } from '../../config.js'

@@ -1,5 +1,4 @@
 // The record "Branch".
-
 import type { Commit } from '../../git/objects.js'
 import { described, Flag, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'

@@ -1,5 +1,4 @@
 // The commit within the records "Branch" and "Tag and release".
-
 import type { Commit } from '../../git/objects.js'
 import { Moment, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'

@@ -1,5 +1,4 @@
 // The record "Repository entries" of the requirement.
-
 import type { Commit as GitCommit } from '../../git/objects.js'
 import type { PathEntry } from '../../git/tree.js'
 import { Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'

@@ -1,5 +1,4 @@
 // "Runner".
-
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import { decrypt } from '../../secrets.js'

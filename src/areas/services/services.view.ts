@@ -1,5 +1,4 @@
 // The record of a service.
-
 import { Flag, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import { EVENT_FLAGS, type EventFlag, KINDS } from './kinds.js'

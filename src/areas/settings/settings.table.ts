@@ -1,6 +1,5 @@
 // Every application setting. The parameters and records of the API, the defaults, the help of the command line and the
 // table in docs/settings.md come from here.
-
 import { config, publicUrl } from '../../config.js'
 import { isLocalPath, isWebUrl } from '../../lib/link.js'
 import { Nullable } from '../../lib/schema.js'

@@ -1,5 +1,4 @@
 // The record "Application settings" of the requirement.
-
 import { described, Integer, Moment, Text } from '../../lib/schema.js'
 import { type TSchema, Type } from '../../lib/type.js'
 import type { SettingsRecord } from './settings.queries.js'

@@ -1,5 +1,4 @@
 // "Snippet": the text itself comes from the raw routes alone.
-
 import { publicUrl } from '../../config.js'
 import { described, IdOf, Moment, Nullable, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'

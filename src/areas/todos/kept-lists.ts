@@ -5,7 +5,6 @@
 // - until the next day, when memberships may end, and for 5 seconds at most: of a confidential issue another process may tell
 //   nothing to this one.
 // A page looks anew whether each of its to-dos may be read, and the list is read again when one may not.
-
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../db/connection.js'
 import { lastChange } from '../../db/totals.js'

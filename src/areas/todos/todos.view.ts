@@ -1,5 +1,4 @@
 // The record "Todo".
-
 import { publicUrl } from '../../config.js'
 import { described, IdOf, Moment, OneOf, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'

@@ -1,5 +1,4 @@
 // The record of a new upload.
-
 import { Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 

@@ -1,6 +1,5 @@
 // The schemas of the four views of a user ("User"): basic, full, for administrators, and own account. users.record.ts
 // fills them.
-
 import { Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
 

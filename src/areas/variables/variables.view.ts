@@ -1,5 +1,4 @@
 // "Build variable".
-
 import { Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import { decrypt } from '../../secrets.js'

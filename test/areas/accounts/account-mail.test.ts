@@ -1,5 +1,4 @@
 // The mail about accounts and memberships: who gets it, by whom it was caused, and who gets none.
-
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'

@@ -1,5 +1,4 @@
 // The activity feed: its rows for pushes and projects, their size limit, and their removal.
-
 import { activityFeed, type FeedEntry } from '../../../src/areas/activity/feed.js'
 import type { Told } from '../../../src/areas/activity/happenings.js'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'

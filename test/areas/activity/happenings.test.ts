@@ -1,5 +1,4 @@
 // Happenings are told once, in the transaction of the change, with the record as it was at that moment.
-
 import { type Told, tell, tellAll } from '../../../src/areas/activity/happenings.js'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'

@@ -1,5 +1,4 @@
 // What the audit keeps of a change, and what it never keeps.
-
 import { changesBetween } from '../../../src/areas/audit/audit.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'

@@ -1,5 +1,4 @@
 // One project from a backup: every table that src/db/ownership.ts gives to projects comes back as its line says.
-
 import { projectSnapshot } from '../../../src/areas/activity/project-snapshots.js'
 import { restoreProject } from '../../../src/areas/backup/restore-project.js'
 import { findBackup } from '../../../src/areas/backup/store.js'

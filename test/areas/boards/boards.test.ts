@@ -1,5 +1,4 @@
 // Boards by the API.
-
 import { execute } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import t from '../../helpers/tap.js'

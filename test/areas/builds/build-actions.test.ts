@@ -1,5 +1,4 @@
 // What people do to builds and pipelines by the API.
-
 import { row, rows } from '../../../src/db/sql.js'
 import { openArtifact } from '../../../src/storage/artifacts.js'
 import { appendTrace, traceSize } from '../../../src/storage/traces.js'

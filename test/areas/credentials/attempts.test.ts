@@ -1,6 +1,5 @@
 // The story: logins were looked up so that `alicé`, `alice ` and `alice` were one account, but wrong passwords were counted
 // by the text of the login, and each door counted its own. Git answered 504 of 600 guesses.
-
 import {
   attempt,
   PER_ACCOUNT,

@@ -1,5 +1,4 @@
 // Notes and award emoji on issues, snippets and notes.
-
 import { createNote } from '../../../src/areas/discussion/notes.js'
 import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { loadConfig, publicUrl } from '../../../src/config.js'

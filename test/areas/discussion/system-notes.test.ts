@@ -1,5 +1,4 @@
 // Automatic notes: about changes, and about mentions elsewhere. Mentions make people take part.
-
 import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { type Asker, testApp } from '../../helpers/app.js'
 import t from '../../helpers/tap.js'

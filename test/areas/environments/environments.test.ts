@@ -1,5 +1,4 @@
 // Environments by the API, and what builds do to them.
-
 import { recordDeployment } from '../../../src/areas/environments/deployments.js'
 import { branchEnvironments } from '../../../src/areas/environments/stop.js'
 import { row } from '../../../src/db/sql.js'

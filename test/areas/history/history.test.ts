@@ -1,5 +1,4 @@
 // Commits, their changes, comparisons and contributors, compared with git's own answers.
-
 import { readContributors } from '../../../src/areas/history/contributors.js'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { forget } from '../../../src/git/cache.js'

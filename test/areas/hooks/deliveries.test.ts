@@ -1,5 +1,4 @@
 // Deliveries of events to system hooks, with real receivers that fail and recover.
-
 import { deliver } from '../../../src/areas/hooks/deliver.js'
 import { deliverEvent } from '../../../src/areas/hooks/deliveries.js'
 import { findDelivery } from '../../../src/areas/hooks/deliveries.queries.js'

@@ -1,5 +1,4 @@
 // The health of receivers for the dashboard: what fails, since when, and when it is tried next.
-
 import { failingHooks } from '../../../src/areas/hooks/failing.queries.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
 import { laneOf } from '../../../src/areas/hooks/targets.js'

@@ -1,5 +1,4 @@
 // Hooks of projects: their API, the events of pushes, and that the API of system hooks does not show these hooks.
-
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { addDelivery } from '../../../src/areas/hooks/deliveries.js'
 import { hooksHealth } from '../../../src/areas/hooks/hooks.queries.js'

@@ -1,5 +1,4 @@
 // The API that shows deliveries and redelivers them, with real receivers.
-
 import { redeliverDead } from '../../../src/areas/hooks/redeliveries.js'
 import { loadConfig } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'

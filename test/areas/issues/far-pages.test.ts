@@ -1,5 +1,4 @@
 // Far pages, and lists with labels, are compared with the plain statement after random changes.
-
 import { createIssue } from '../../../src/areas/issues/creation.js'
 import { listOwnIssues, listProjectIssues } from '../../../src/areas/issues/issue-list.queries.js'
 import { deleteIssue, updateIssue } from '../../../src/areas/issues/issues.js'

@@ -1,5 +1,4 @@
 // Issues by the API: records, rules and lists.
-
 import { publicUrl } from '../../../src/config.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'

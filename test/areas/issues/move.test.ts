@@ -1,5 +1,4 @@
 // Issues that move, and what hooks and the feed hear of issues.
-
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { GUEST, REPORTER } from '../../../src/lib/levels.js'

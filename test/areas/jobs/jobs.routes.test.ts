@@ -1,5 +1,4 @@
 // The API of jobs, and the record of the dashboard.
-
 import { execute, row, rows } from '../../../src/db/sql.js'
 import { pausedQueues } from '../../../src/queue/administer.js'
 import { enqueue } from '../../../src/queue/enqueue.js'

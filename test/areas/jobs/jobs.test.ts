@@ -1,5 +1,4 @@
 // What a sysadmin can do with jobs and queues, and what the audit keeps of it.
-
 import { deliverEvent } from '../../../src/areas/hooks/deliveries.js'
 import { createHook } from '../../../src/areas/hooks/hooks.js'
 import {

@@ -1,5 +1,4 @@
 // Labels by the API: of projects and groups, their priorities, subscriptions and counts.
-
 import { GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { countStatements } from '../../helpers/statements.js'

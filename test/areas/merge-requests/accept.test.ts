@@ -1,5 +1,4 @@
 // Merges: what they do, in which order they are refused, and that each has all of its effects or none.
-
 import { settleMerge } from '../../../src/areas/merge-requests/accept/finish.js'
 import { mergeBranches } from '../../../src/areas/merge-requests/accept/merge-commit.js'
 import { findMergeRequest } from '../../../src/areas/merge-requests/merge-requests.queries.js'

@@ -1,5 +1,4 @@
 // Issues that merges and pushes close, and what hooks hear of merge requests.
-
 import { createIssue } from '../../../src/areas/issues/creation.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'

@@ -1,5 +1,4 @@
 // Merge requests by the API: their records, lists, changes of them, and what git tells of them.
-
 import { forkProject } from '../../../src/areas/imports/forks.js'
 import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { execute, rows } from '../../../src/db/sql.js'

@@ -1,5 +1,4 @@
 // Milestones by the API.
-
 import { rows } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import t from '../../helpers/tap.js'

@@ -1,5 +1,4 @@
 // Who gets which mail: both tables of "Notifications", row by row, and what holds for all facts.
-
 import { EVENTS, type EventName } from '../../../src/areas/notifications/levels.js'
 import {
   type Applied,

@@ -1,5 +1,4 @@
 // The six operations of notification settings, and the levels in the records of projects.
-
 import { addEmail } from '../../../src/areas/users/emails.js'
 import { testApp } from '../../helpers/app.js'
 import { someOrigin } from '../../helpers/factory.js'

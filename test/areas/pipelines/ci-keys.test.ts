@@ -1,5 +1,4 @@
 // The later keys of a CI file in the database: what starts, waits, is repeated or canceled.
-
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { retryBuilds } from '../../../src/areas/builds/administer.js'
 import { playBuild, startManualBuild } from '../../../src/areas/builds/build-actions.js'

@@ -1,5 +1,4 @@
 // What services outside say about a commit: the record, the states that may follow each other, and the pipeline that it is part of.
-
 import { execute, row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import t from '../../helpers/tap.js'

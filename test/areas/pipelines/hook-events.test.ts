@@ -1,5 +1,4 @@
 // What the hooks of a project hear of builds and pipelines, each time as these were at that moment.
-
 import { lockPipeline } from '../../../src/areas/pipelines/locked-pipeline.js'
 import { publicUrl } from '../../../src/config.js'
 import { openConnection } from '../../../src/db/connection.js'

@@ -1,5 +1,4 @@
 // The counts of stages match their builds, also after concurrent changes.
-
 import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { startPipeline } from '../../../src/areas/pipelines/build-changes.js'
 import { recountStages } from '../../../src/areas/pipelines/pipeline-stages.js'

@@ -1,5 +1,4 @@
 // Pipelines that users ask for.
-
 import { testApp } from '../../helpers/app.js'
 import t from '../../helpers/tap.js'
 

@@ -1,5 +1,4 @@
 // A pipeline from its CI file to its end: which builds start, which are skipped, and what its status is.
-
 import { cancelBuild, finishBuild } from '../../../src/areas/builds/claim.js'
 import { startPipeline } from '../../../src/areas/pipelines/build-changes.js'
 import { createPipelineOfRefChange } from '../../../src/areas/pipelines/pipelines.js'

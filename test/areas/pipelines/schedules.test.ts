@@ -1,5 +1,4 @@
 // Schedules: made by commands, started by workers at their time, each time once.
-
 import { nobody } from '../../../src/access/actor.js'
 import { runDueSchedule } from '../../../src/areas/pipelines/schedules/run-schedule.js'
 import { createSchedule, startDueSchedules } from '../../../src/areas/pipelines/schedules/schedules.js'

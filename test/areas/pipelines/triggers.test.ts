@@ -1,5 +1,4 @@
 // Triggers start pipelines for programs that have no account.
-
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { row } from '../../../src/db/sql.js'

@@ -1,5 +1,4 @@
 // Builds that really run, in the sandbox, through the code of the worker.
-
 import { cancelBuild } from '../../../src/areas/builds/claim.js'
 import { lookAfterBuilds, runNextBuild } from '../../../src/areas/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../../../src/areas/runners/built-in-runner.js'

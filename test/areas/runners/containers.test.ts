@@ -1,5 +1,4 @@
 // Builds that the worker runs in containers of a real engine.
-
 import { runNextBuild } from '../../../src/areas/runners/built-in.js'
 import { containerOwner, removeStaleContainers } from '../../../src/areas/runners/containers.js'
 import { engineCheck } from '../../../src/cli/doctor/engine.js'

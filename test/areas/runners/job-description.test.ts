@@ -1,5 +1,4 @@
 // The description of a build has enough data for any runner, and no data of another build.
-
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { execute } from '../../../src/db/sql.js'

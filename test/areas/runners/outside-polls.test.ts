@@ -1,5 +1,4 @@
 // What a runner costs that asks in vain, and that it gets its build as soon as there is one.
-
 import { nobody, originOf } from '../../../src/access/actor.js'
 import { finishBuild } from '../../../src/areas/builds/claim.js'
 import { noteRunnerChange } from '../../../src/areas/runners/changes.js'

@@ -1,5 +1,4 @@
 // Services of projects: what is set, read and cleared.
-
 import { row } from '../../../src/db/sql.js'
 import { testApp } from '../../helpers/app.js'
 import t from '../../helpers/tap.js'

@@ -1,5 +1,4 @@
 // The effects of the settings on other parts, which begin at once.
-
 import { gitProtocolAllowed } from '../../../src/areas/settings/git-protocol.js'
 import { revealPrivateToken as tokenOf } from '../../../src/areas/users/users.js'
 import { loadConfig } from '../../../src/config.js'

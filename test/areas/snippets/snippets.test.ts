@@ -1,5 +1,4 @@
 // Snippets of projects and of users.
-
 import { publicUrl } from '../../../src/config.js'
 import { execute } from '../../../src/db/sql.js'
 import { GUEST, REPORTER } from '../../../src/lib/levels.js'

@@ -1,5 +1,4 @@
 // Lists of to-dos are kept: after every kind of change, each page and total must be what single looks give.
-
 import type { Actor } from '../../../src/access/actor.js'
 import { requireTodo } from '../../../src/areas/todos/todos.queries.js'
 import { execute, rows } from '../../../src/db/sql.js'

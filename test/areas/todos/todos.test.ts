@@ -1,5 +1,4 @@
 // To-dos: every trigger, and everything that makes them done ("Todos" in the completions).
-
 import { retryBuilds } from '../../../src/areas/builds/administer.js'
 import { acceptMergeRequest } from '../../../src/areas/merge-requests/accept/accept.js'
 import { applyBranchMove } from '../../../src/areas/merge-requests/branch-moves.js'

@@ -1,5 +1,4 @@
 // PUT /users/:id, block and unblock: what an administrator may change of a user, and who may not.
-
 import { beginSession } from '../../../src/areas/credentials/credentials.js'
 import { createProject } from '../../../src/areas/projects/projects.js'
 import { addEmail } from '../../../src/areas/users/emails.js'

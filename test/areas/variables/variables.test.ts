@@ -1,5 +1,4 @@
 // Variables by the API, in the database, and in the environment of a build.
-
 import { claimNext } from '../../../src/areas/runners/claim-next.js'
 import { describeBuild } from '../../../src/areas/runners/job-description.js'
 import { row } from '../../../src/db/sql.js'

@@ -1,5 +1,4 @@
 // How pages of jobs are read step by step, and how many records are changed one by one.
-
 import { carryOut } from '../../../src/cli/dashboard/changes.js'
 import { oneByOne } from '../../../src/cli/dashboard/one-by-one.js'
 import { readPage } from '../../../src/cli/dashboard/read-page.js'

@@ -1,6 +1,5 @@
 // The first step of the code grant: what an application asks of a user, and the answer of the user. The library checks the
 // request for the page and again for the answer; the code is written here, with its row of the audit.
-
 import type { ActorUser, Origin } from '../../../access/actor.js'
 import { OAuthRefusal } from '../../../errors.js'
 import { withParameters } from '../../../lib/redirect-uri.js'

@@ -1,6 +1,5 @@
 // The OAuth 2 provider ("Tokens, scopes, OAuth"), by @node-oauth/oauth2-server. What clients may send by any road is read
 // here into plain parameters, and what the library answers is written as the requirement has it.
-
 import { nobody, originOf } from '../../../access/actor.js'
 import { Failure, Forbidden, InvalidToken, OAuthRefusal } from '../../../errors.js'
 import { parseBasic } from '../../../lib/basic.js'

@@ -1,5 +1,4 @@
 // "MR diff version".
-
 import { IdOf, Moment, Nullable, Text } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
 import { DiffEntry, viewDiffEntry } from '../../history/history.view.js'

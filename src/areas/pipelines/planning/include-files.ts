@@ -1,6 +1,5 @@
 // What the CI file of a pipeline can include: files of its commit, of other projects that its user may read, of URLs, and
 // templates.
-
 import { LRUCache } from 'lru-cache'
 import { type Actor, actorOf, nobody } from '../../../access/actor.js'
 import { canSee, may } from '../../../access/authorize.js'

@@ -1,5 +1,4 @@
 // The record "Commit status".
-
 import { described, Flag, IdOf, Moment, Nullable, Text } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
 import { viewJoinedUser } from '../../users/joined-user.js'

@@ -1,5 +1,4 @@
 // The records "Tag and release".
-
 import type { Commit } from '../../../git/objects.js'
 import { described, Nullable, Text } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'

@@ -1,5 +1,4 @@
 // The record "Commit comment".
-
 import { described, Integer, Moment, Nullable, Text } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
 import { viewUserBasic } from '../../users/users.record.js'

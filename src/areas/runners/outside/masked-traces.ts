@@ -4,7 +4,6 @@
 // A secret may be split between two requests. This process remembers the end of each trace that it writes, and hides the
 // rest of a secret that has begun there. When another request went to another process, or this one was restarted, it
 // looks at the stored end instead; then the rest of a secret, whose beginning is masked already, may be seen.
-
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../../db/connection.js'

@@ -1,7 +1,6 @@
 // Hundreds of runners ask for a build every few seconds, mostly in vain. What decides whether they get one is read once for
 // all of them: one statement, at most ten times a second, and none while nobody asks. A runner that got nothing gets
 // nothing again until this has changed.
-
 import { createHash } from 'node:crypto'
 import { config } from '../../../config.js'
 import { forgetWithPool } from '../../../db/connection.js'

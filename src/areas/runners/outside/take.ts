@@ -1,5 +1,4 @@
 // Hands builds to outside runners, on the claim path of the built-in runner. An outside runner never takes over a build.
-
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../../db/connection.js'
 import { Forbidden } from '../../../errors.js'
