@@ -77,13 +77,19 @@ async function serve<Key, Item, Made>(
   }
 }
 
-/** Returns a function that reads one thing for all who ask for it at the same time, with an answer younger than each question. */
-export function askTogether<Key, Answer>(ask: (key: Key) => Promise<Answer>): (key: Key) => Promise<Answer> {
-  const asked = together<Key, undefined, Answer>(async (all, key) => {
-    const answer = await ask(key)
+/**
+ * Returns a function that reads one thing for all who ask for it at the same time, with an answer younger than each question. Questions
+ * with the same key have the same answer.
+ */
+export function askTogether<Question, Answer>(
+  ask: (question: Question) => Promise<Answer>,
+  keyOf: (question: Question) => unknown = question => question
+): (question: Question) => Promise<Answer> {
+  const asked = together<unknown, Question, Answer>(async all => {
+    const answer = await ask(all[0] as Question)
     return all.map(() => answer)
   })
-  return key => asked(key, undefined)
+  return question => asked(keyOf(question), question)
 }
 
 /** Returns a function that finds a row by its id, for all who look for some at the same time with one statement. */

@@ -1,6 +1,6 @@
 // Deliveries of events to hooks. Each delivery is a row with a job. The listener creates both for a happening.
 import { execute, marks, rows } from '../../db/sql.js'
-import { together } from '../../db/together.js'
+import { askTogether } from '../../db/together.js'
 import { transact } from '../../db/transact.js'
 import { batches } from '../../lib/batches.js'
 import { enqueue } from '../../queue/enqueue.js'
@@ -54,16 +54,19 @@ function hooksThatWant({ system, project }: HookEvent): Promise<readonly HookRow
     ...(system ? [`project_id is null${flag === null ? '' : ` and ${flag}`}`] : []),
     ...(project ? [`project_id = ? and ${PROJECT_HOOK_EVENTS[project.event].flag}`] : [])
   ]
-  const where = conditions.join(' or ') || 'false'
-  return readHooks(`${project?.id ?? ''} ${where}`, { where, projectId: project?.id })
+  return readHooks({ where: conditions.join(' or ') || 'false', projectId: project?.id })
 }
 
-const readHooks = together<string, { where: string; projectId: number | undefined }, readonly HookRow[]>(async all => {
-  const [{ where, projectId } = { where: 'false', projectId: undefined }] = all
-  const sql = `select id, project_id, url from hooks where ${where}`
-  const found = await rows<HookRow>(sql, projectId === undefined ? [] : [projectId])
-  return all.map(() => found)
-})
+interface Wanted {
+  readonly where: string
+  readonly projectId: number | undefined
+}
+
+const readHooks = askTogether(
+  ({ where, projectId }: Wanted): Promise<readonly HookRow[]> =>
+    rows(`select id, project_id, url from hooks where ${where}`, projectId === undefined ? [] : [projectId]),
+  ({ where, projectId }) => `${projectId ?? ''} ${where}`
+)
 
 async function addressed(message: HookMessage<string> | undefined, hooks: readonly HookRow[]) {
   if (!message || hooks.length === 0) return []

@@ -5,7 +5,7 @@ import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../access/act
 import { levelIn } from '../../access/authorize.js'
 import { type Fragment, LEVEL_OF_EACH, membersOfProject } from '../../access/membership.js'
 import { lowerMarks, marks, padded, row, rows, type Value } from '../../db/sql.js'
-import { together } from '../../db/together.js'
+import { askTogether } from '../../db/together.js'
 import { GUEST } from '../../lib/levels.js'
 import type { TargetType } from '../participation/targets.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
@@ -84,10 +84,7 @@ const FEW = 100
  */
 export async function readOthers(concerned: Concerned, actorId: number | null): Promise<readonly Candidate[]> {
   const { project } = concerned
-  const [hearing, others] = await Promise.all([
-    readHearing(`${project.id} ${project.namespace_id}`, project),
-    readRoles(rolesOf(concerned))
-  ])
+  const [hearing, others] = await Promise.all([readHearing(project), readRoles(rolesOf(concerned))])
   const roles = new Map<number, number>()
   for (const each of [...hearing, ...others]) {
     roles.set(each.user_id, (roles.get(each.user_id) ?? 0) | Number(each.role))
@@ -118,11 +115,10 @@ async function readRoles(parts: readonly Fragment[]): Promise<readonly Roled[]> 
 }
 
 /** Those who hear of everything in a project are the same for all that happens there at the same time. */
-const readHearing = together<string, ProjectRow, readonly Roled[]>(async all => {
-  const [project] = all
-  const found = project ? await readRoles(settingsOf(project)) : []
-  return all.map(() => found)
-})
+const readHearing = askTogether(
+  (project: ProjectRow) => readRoles(settingsOf(project)),
+  ({ id, namespace_id: namespace }) => `${id} ${namespace}`
+)
 
 const FACTS = {
   columns: `${ACTOR_USER}, u.state, ${LEVEL_OF_EACH.column},
