@@ -161,9 +161,9 @@ async function find<T>({ byId, byPath }: Statements, text: string, actor: Actor)
   return moved === undefined ? undefined : read(statementOf(byId, actor, [moved]))
 }
 
-interface Asked<Row extends ProjectRow> {
+interface Asked {
   readonly actor: Actor
-  readonly project: Row | undefined
+  readonly project: ProjectRow | undefined
 }
 
 const askedWith = (start: typeof select) =>
@@ -173,21 +173,15 @@ const ASKED_SHOWN = askedWith(selectShown)
 
 /**
  * The actor of a private or personal access token, and a project by its id with the levels of that actor: with one statement,
- * because most requests need both. Null when the token opens nothing.
+ * because most requests need both. With `shown` it is a ShownProjectRow. Null when the token opens nothing.
  */
-export const findAsked = (token: string, id: number): Promise<Asked<ProjectRow> | null> => asked(ASKED, token, id)
-
-/** The same, with what the record of the project shows. */
-export const findAskedShown = (token: string, id: number): Promise<Asked<ShownProjectRow> | null> =>
-  asked(ASKED_SHOWN, token, id)
-
-async function asked<Row extends ProjectRow>(sql: string, token: string, id: number): Promise<Asked<Row> | null> {
-  const found = await row<Omit<Row, 'id'> & { id: number | null } & TokenRow & PrefixedActorUser>(sql, [
-    id,
-    ...tokenValues(token)
-  ])
+export async function findAsked(token: string, id: number, { shown = false } = {}): Promise<Asked | null> {
+  const found = await row<Omit<ProjectRow, 'id'> & { id: number | null } & TokenRow & PrefixedActorUser>(
+    shown ? ASKED_SHOWN : ASKED,
+    [id, ...tokenValues(token)]
+  )
   if (!found) return null
-  const project = found.id === null ? undefined : (found as unknown as Row)
+  const project = found.id === null ? undefined : (found as ProjectRow)
   return { actor: actorOfRow(found, withoutPrefix(found)), project }
 }
 

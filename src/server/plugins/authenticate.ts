@@ -15,7 +15,7 @@ import {
   findSudoUser,
   isOAuthToken
 } from '../../areas/credentials/credentials.js'
-import { findAsked, findAskedShown } from '../../areas/projects/projects.queries.js'
+import { findAsked } from '../../areas/projects/projects.queries.js'
 import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
 import { openRoute, projectIdOf } from './access.js'
 
@@ -143,7 +143,7 @@ async function byToken(request: FastifyRequest, { token, find }: Shown): Promise
 
 /** Reads the project of the path with the token. Whoever acts for another reads it again. */
 async function withProject(request: FastifyRequest, token: string, id: number): Promise<Actor | null> {
-  request.found = await (request.routeOptions.config.showsProject ? findAskedShown : findAsked)(token, id)
+  request.found = await findAsked(token, id, { shown: request.routeOptions.config.showsProject })
   return request.found?.actor ?? null
 }
 
