@@ -1,6 +1,7 @@
 // Measures CI with a million builds in the database: how long a claim takes, lists of builds, pieces of traces by the
-// protocol of outside runners, what 200 runners cost that ask for work in vain, and an archive of 1 GB.
-import { Agent, request as httpRequest } from 'node:http'
+// protocol of outside runners, what 200 runners cost that ask for work in vain, how soon one of them gets a build, and an
+// archive of 1 GB.
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nobody, originOf } from '../src/access/actor.js'
 import { claimNext } from '../src/areas/runners/claim-next.js'
@@ -23,6 +24,7 @@ const POLLERS = 200
 /** Seconds between two questions of a stock runner. */
 const POLL_S = 3
 const WATCH_MS = 15_000
+const WAITS = 30
 const ARCHIVE = 1024 ** 3
 const CI_FILE = 'job: {script: [make]}\n'
 
@@ -31,13 +33,27 @@ const origin = originOf(nobody, null)
 
 interface Sent {
   readonly status: number
+  readonly headers: IncomingHttpHeaders
   readonly text: string
 }
 
-function send(port: number, method: string, path: string, headers: object, body: Buffer): Promise<Sent> {
+interface Sending {
+  readonly headers: object
+  readonly body: Buffer
+  /** The address of the client. */
+  readonly from?: string | undefined
+}
+
+function send(
+  port: number,
+  method: string,
+  path: string,
+  { headers, body, from = '127.0.0.1' }: Sending
+): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const options = {
       host: '127.0.0.1',
+      localAddress: from,
       port,
       method,
       path,
@@ -47,21 +63,25 @@ function send(port: number, method: string, path: string, headers: object, body:
     const call = httpRequest(options, async answer => {
       let text = ''
       for await (const chunk of answer) text += String(chunk)
-      resolve({ status: answer.statusCode ?? 0, text })
+      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text })
     })
     call.once('error', reject)
     call.end(body)
   })
 }
 
-const askForJob = (port: number, token: string) =>
-  send(
-    port,
-    'POST',
-    '/api/v4/jobs/request',
-    { 'content-type': 'application/json' },
-    Buffer.from(JSON.stringify({ token }))
-  )
+interface Question {
+  readonly token: string
+  /** The value of the last answer without a build, which a stock runner shows again. */
+  readonly last_update?: string | undefined
+}
+
+const askForJob = (port: number, question: Question, from?: string) =>
+  send(port, 'POST', '/api/v4/jobs/request', {
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(question)),
+    from
+  })
 
 interface Job {
   readonly id: number
@@ -104,7 +124,7 @@ async function measureTraces({ port, parts }: Prepared, jobs: readonly Job[]): P
           'content-type': 'text/plain',
           'content-range': `${at}-${at + PIECE.length - 1}`
         }
-        const { status } = await send(port, 'PATCH', `/api/v4/jobs/${id}/trace`, headers, PIECE)
+        const { status } = await send(port, 'PATCH', `/api/v4/jobs/${id}/trace`, { headers, body: PIECE })
         if (status !== 202) throw new Error(`a piece of a trace was answered with ${status}`)
         pieces++
       }
@@ -133,24 +153,68 @@ async function watch({ parts }: Prepared): Promise<{ cores: number; rows: number
   return { cores: (cpu() - before) / (WATCH_MS / 1000), rows: (await rowsWritten()) - written }
 }
 
-async function measurePollers(appliance: Prepared, tokens: readonly string[]): Promise<void> {
-  const idle = await watch(appliance)
-  const stop = new AbortController()
-  const polling = tokens.map(async (token, at) => {
+/**
+ * Runners that ask until `stop` aborts, each from an address of its own. Those that show the value of their last answer are
+ * answered when it changes, or after `runner.long_poll`.
+ */
+async function pollAll(
+  { port }: Prepared,
+  tokens: readonly string[],
+  shows: boolean,
+  stop: AbortSignal
+): Promise<void> {
+  const poll = async (token: string, at: number) => {
     await sleep((at / tokens.length) * POLL_S * 1000)
-    while (!stop.signal.aborted) {
-      const { status } = await askForJob(appliance.port, token)
+    let value: string | undefined
+    while (!stop.aborted) {
+      const { status, headers } = await askForJob(port, { token, last_update: value }, `127.0.1.${at + 1}`)
       if (status !== 204) throw new Error(`a question for work was answered with ${status}`)
+      if (shows) value = String(headers['x-gitlab-last-update'])
       await sleep(POLL_S * 1000)
     }
+  }
+  await Promise.all(tokens.map(poll))
+}
+
+async function measurePollers(appliance: Prepared, tokens: readonly string[]): Promise<void> {
+  const idle = await watch(appliance)
+  for (const shows of [true, false]) {
+    const stop = new AbortController()
+    const polling = pollAll(appliance, tokens, shows, stop.signal)
+    await sleep(2 * POLL_S * 1000)
+    const busy = await watch(appliance)
+    stop.abort()
+    await polling
+    const detail = { idle_cores: idle.cores, rows_idle: idle.rows, rows_polled: busy.rows, runners: tokens.length }
+    const value = (busy.cores - idle.cores) * 100
+    const name = `200 runners that ask in vain${shows ? '' : ', and show no value of their last answer'}`
+    report({ name, value, unit: '% of a core', limit: shows ? 5 : null, better: 'lower', detail })
+  }
+}
+
+/** How soon a runner has a build that becomes pending while its question is open. */
+async function measureWaiting(appliance: Prepared, project: { id: number }, token: string): Promise<void> {
+  const { port } = appliance
+  const times: number[] = []
+  while (times.length < WAITS) {
+    const { headers } = await askForJob(port, { token })
+    const answer = askForJob(port, { token, last_update: String(headers['x-gitlab-last-update']) })
+    await sleep(200 + Math.random() * 100)
+    await makePending(appliance, project, 1)
+    const started = performance.now()
+    const { status } = await answer
+    if (status !== 201) throw new Error(`an open question for work was answered with ${status}`)
+    times.push(performance.now() - started)
+  }
+  const detail = { p99_ms: percentile(times, 0.99), builds: WAITS }
+  report({
+    name: 'pipeline made by the API to its build at a runner that waits',
+    value: median(times),
+    unit: 'ms p50',
+    limit: null,
+    better: 'lower',
+    detail
   })
-  await sleep(POLL_S * 1000)
-  const busy = await watch(appliance)
-  stop.abort()
-  await Promise.all(polling)
-  const detail = { idle_cores: idle.cores, rows_idle: idle.rows, rows_polled: busy.rows, runners: tokens.length }
-  const value = (busy.cores - idle.cores) * 100
-  report({ name: '200 runners that ask in vain', value, unit: '% of a core', limit: 5, better: 'lower', detail })
 }
 
 async function measureArchive({ port, parts }: Prepared, { id, token }: Job): Promise<void> {
@@ -195,7 +259,7 @@ async function measureArchive({ port, parts }: Prepared, { id, token }: Job): Pr
 async function takeJobs(port: number, token: string, count: number): Promise<Job[]> {
   const jobs: Job[] = []
   while (jobs.length < count) {
-    const { status, text } = await askForJob(port, token)
+    const { status, text } = await askForJob(port, { token })
     if (status !== 201) throw new Error(`a question for work was answered with ${status}`)
     jobs.push(JSON.parse(text) as Job)
   }
@@ -214,7 +278,8 @@ async function measure(appliance: Prepared): Promise<void> {
   await measureTraces(appliance, jobs)
   if (archived) await measureArchive(appliance, archived)
   // The push of the CI file has made a build, too.
-  while ((await askForJob(appliance.port, runner.token)).status === 201);
+  while ((await askForJob(appliance.port, { token: runner.token })).status === 201);
+  await measureWaiting(appliance, project, runner.token)
   const tokens: string[] = []
   for (let at = 0; at < POLLERS; at++) tokens.push((await newRunner()).token)
   await measurePollers(appliance, tokens)

@@ -90,6 +90,7 @@ export const SETTINGS = {
     file_limit: integer(1_048_576),
     depth: integer(0),
     project_limit: integer(0),
+    long_poll: integer(0, 50),
     cache_limit: integer(0),
     cache_project_limit: integer(0),
     docker: {

@@ -7,7 +7,7 @@ const token = text
 const info = Type.Optional(Type.Unknown())
 
 export const RunnerCall = Type.Object({ token, info })
-export const JobCall = Type.Object({ token, info, last_update: text })
+export const JobCall = Type.Object({ token, info, last_update: text, system_id: text })
 export const RegisterCall = Type.Object({
   token,
   info,

@@ -7,6 +7,7 @@ import { TraceMismatch } from '../../storage/traces.js'
 import { checkUpload, openDependency, receiveUpload } from './outside/artifacts.js'
 import { noteContact } from './outside/contact.js'
 import { NotHeld, requireHeld } from './outside/held-builds.js'
+import { HeldQuestions } from './outside/held-questions.js'
 import { jobDocument } from './outside/job-document.js'
 import { addToTrace, report } from './outside/progress.js'
 import { registerRunner, requireRunner, resetRunnerToken, unregisterRunner } from './outside/registration.js'
@@ -31,9 +32,18 @@ const runnerToken = (request: FastifyRequest) => shownToken(request.body, reques
 const jobToken = (request: FastifyRequest) =>
   shownToken(request.body, undefined) ?? shownToken(request.query, request.headers['job-token'])
 
+/** Aborts when the connection ends before the answer. */
+function whenGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => gone.abort())
+  return gone.signal
+}
+
 export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
   app.setErrorHandler(answerError)
   app.addHook('onSend', answerPlainJson)
+  const held = new HeldQuestions()
+  app.addHook('preClose', async () => held.end())
 
   app.post('/runners', { config, schema: { ...hidden, body: RegisterCall } }, async ({ body, origin }, reply) => {
     const { id, token } = await registerRunner(body.token ?? '', body, origin)
@@ -69,7 +79,10 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
   })
 
   app.post('/jobs/request', { config: ofBuilds, schema: { ...hidden, body: JobCall } }, async (request, reply) => {
-    const { job, value } = await takeNext({ ...request.body, token: runnerToken(request) })
+    const { address, body } = request
+    const { job, value } = await takeNext({ ...body, token: runnerToken(request) }, (first, ask) =>
+      held.hold(first, { address, system: body.system_id ?? '', gone: whenGone(reply) }, ask)
+    )
     return job
       ? reply.code(201).send(jobDocument(job, request.body.info))
       : reply.code(204).header(LAST_UPDATE, value).send()

@@ -72,9 +72,9 @@ export async function register(
   return answer.json()
 }
 
-/** Asks for a job. */
-export const request = (app: TestApp, token: string) =>
-  speak(app)('POST', '/jobs/request', { payload: { info: INFO, token, system_id: 's_0123456789ab', last_update: '' } })
+/** Asks for a job. `shown` is the value of the last answer without one. */
+export const request = (app: TestApp, token: string, shown = '', system = 's_0123456789ab') =>
+  speak(app)('POST', '/jobs/request', { payload: { info: INFO, token, system_id: system, last_update: shown } })
 
 /** Asks for a job that must be there. */
 export async function take(app: TestApp, token: string): Promise<Job> {

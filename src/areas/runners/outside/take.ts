@@ -11,6 +11,7 @@ import { MissingDependency } from '../downstream/outer-needs.js'
 import { describeBuild, type JobDescription } from '../job-description.js'
 import type { OutsideRunner } from '../runners.queries.js'
 import { noteContact } from './contact.js'
+import type { InTurn } from './held-questions.js'
 import { rememberToken } from './masked-traces.js'
 import { lookAtQueue, type QueueLook } from './queue-look.js'
 import { requireRunner } from './registration.js'
@@ -30,8 +31,22 @@ export interface Answer {
   readonly value: string
 }
 
-/** Gives a runner the next build. Throws Forbidden when no runner has this token. */
-export async function takeNext({ token, info, last_update }: Question): Promise<Answer> {
+/**
+ * Gives a runner the next build. A question that shows the value of now stays open with `held`, until a build comes or its time is
+ * over. Throws Forbidden when no runner has this token.
+ */
+export async function takeNext(
+  question: Question,
+  held?: (first: Answer, ask: Ask) => Promise<Answer>
+): Promise<Answer> {
+  const answer = await ask(question)
+  if (!held || answer.job || question.last_update !== answer.value) return answer
+  return held(answer, turn => ask(question, turn))
+}
+
+type Ask = (turn: InTurn) => Promise<Answer>
+
+async function ask({ token, info, last_update }: Question, turn: InTurn = search => search()): Promise<Answer> {
   // Before the search: a build that comes between the two changes the value.
   const look = await lookAtQueue()
   const known = await findAsking(token, look)
@@ -41,9 +56,9 @@ export async function takeNext({ token, info, last_update }: Question): Promise<
   // Another process has searched.
   if (last_update === value && !known.inVain) noteVain(known, value)
   if (!look.work || isVain(known, value)) return { runner, job: null, value }
-  const job = runner.active ? await claim(runner) : null
-  if (!job) noteVain(known, value)
-  return { runner, job, value }
+  const job = runner.active ? await turn(() => claim(runner)) : null
+  if (job === null) noteVain(known, value)
+  return { runner, job: job ?? null, value }
 }
 
 /**
