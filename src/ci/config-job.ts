@@ -45,7 +45,7 @@ export const JOB_KEYS = [
   'trigger'
 ]
 /** Decided: keys of later versions that would change what a build does are refused by name. */
-const LATER_KEYS = ['secrets', 'id_tokens', 'dast_configuration']
+const LATER_KEYS = ['secrets', 'dast_configuration']
 const IDLE_KEYS = ['release', 'pages', 'hooks', 'identity', 'run', 'manual_confirmation']
 
 /** The jobs in their canonical form. A wrong value is reported, and the default of the key replaces it. */

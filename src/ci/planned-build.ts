@@ -7,6 +7,7 @@ import type {
   CiArtifacts,
   CiCache,
   CiEnvironment,
+  CiIdToken,
   CiImage,
   CiJob,
   CiOuterNeed,
@@ -30,6 +31,7 @@ export interface BuildOptions {
   readonly caches: readonly PlannedCache[]
   /** Builds of earlier versions have none. */
   readonly outerNeeds?: readonly CiOuterNeed[]
+  readonly idTokens?: readonly CiIdToken[]
 }
 
 /** A cache whose key is known but for its variables. */
@@ -135,7 +137,8 @@ export function planBuild({ job, rule }: Chosen, names: Names, stageIndex: numbe
       image: job.image,
       services: job.services,
       caches: job.caches.map(cache => withKey(cache, context.fileIds)),
-      ...(job.outerNeeds.length > 0 && { outerNeeds: job.outerNeeds.map(need => outerNeed(need, replace)) })
+      ...(job.outerNeeds.length > 0 && { outerNeeds: job.outerNeeds.map(need => outerNeed(need, replace)) }),
+      ...(job.idTokens.length > 0 && { idTokens: job.idTokens })
     },
     variables,
     parallel: job.parallel,

@@ -324,7 +324,7 @@ const LINES = {
   mail_bounces: {},
 
   // The appliance.
-  application_settings: { encrypted: ['runners_token_encrypted'] },
+  application_settings: { encrypted: ['runners_token_encrypted', 'id_token_key_encrypted'] },
   broadcast_messages: {},
   // The rows contain names next to the ids, because they stay when the author or the target of the change is removed.
   audit_events: { owners: [keptAfter('users', 'actor_id')], others: ['target_id'] },

@@ -32,6 +32,7 @@ const bare: Omit<CiJob, 'name' | 'baseName'> = {
   interruptible: false,
   startIn: null,
   resourceGroup: null,
+  idTokens: [],
   allowFailureCodes: [],
   trigger: null
 }

@@ -73,6 +73,14 @@ t.test('jobs take over keys of others', async t => {
       `default: {image: i, tags: [d]}\nvariables: {A: 1, B: 2}\na: {${X}, inherit: {default: [tags], variables: [B]}}`,
       { image: null, tags: ['d'], variables: [{ key: 'B', value: '2' }] }
     ],
+    'tokens of the file': [
+      `default: {id_tokens: {A: {aud: a}}}\na: {${X}}`,
+      { idTokens: [{ name: 'A', audiences: ['a'] }] }
+    ],
+    'tokens of the job replace those of the file': [
+      `default: {id_tokens: {A: {aud: a}}}\na: {${X}, id_tokens: {B: {aud: [b, c, b]}}}`,
+      { idTokens: [{ name: 'B', audiences: ['b', 'c'] }] }
+    ],
     'inherit nothing': [
       `default: {image: i}\nvariables: {A: 1}\na: {${X}, inherit: {default: false, variables: false}}`,
       { image: null, variables: [] }
@@ -288,6 +296,23 @@ t.test('each fault names the job and the key', async t => {
       `a: {${X}, rules: [{needs: [{pipeline: $P, job: b}]}]}`,
       'jobs:a:rules:1:needs:1 key `pipeline` is not supported by this service'
     ],
+    [
+      `a: {${X}, secrets: {PASSWORD: {vault: x}}}`,
+      'jobs:a key `secrets` is not supported by this service: keep the value in a variable of the project, or let the script fetch it from your store with a token of `id_tokens`'
+    ],
+    [`a: {${X}, id_tokens: [A]}`, 'jobs:a:id_tokens should be a mapping, not a list'],
+    [`a: {${X}, id_tokens: {A: x}}`, 'jobs:a:id_tokens:A should be a mapping with `aud`, not text'],
+    [`a: {${X}, id_tokens: {A: {}}}`, 'jobs:a:id_tokens:A:aud is missing: say whom the token is for'],
+    [`a: {${X}, id_tokens: {A: {aud: []}}}`, 'jobs:a:id_tokens:A:aud should not be empty'],
+    [`a: {${X}, id_tokens: {A: {aud: [x, ""]}}}`, 'jobs:a:id_tokens:A:aud `` should not be empty'],
+    [`a: {${X}, id_tokens: {A: {aud: x, sub: y}}}`, 'jobs:a:id_tokens:A unknown key `sub`'],
+    [`a: {${X}, id_tokens: {A-B: {aud: x}}}`, /^jobs:a:id_tokens:A-B has a name that is not made of letters/],
+    [`a: {${X}, id_tokens: {A: {aud: [${Array.from({ length: 11 }, (_, at) => `a${at}`)}]}}}`, /aud are more than 10$/],
+    [
+      `a: {${X}, id_tokens: {${Array.from({ length: 21 }, (_, at) => `A${at}: {aud: x}`)}}}`,
+      /id_tokens are more than 20$/
+    ],
+    ['a: {trigger: g/p, id_tokens: {A: {aud: x}}}', 'jobs:a:id_tokens cannot stand together with trigger'],
     [`include: b.yml\na: {${X}}`, 'include `b.yml` includes itself: b.yml → b.yml', { 'b.yml': 'include: b.yml' }],
     [`include: b.yml\na: {${X}}`, /^include:b\.yml yaml is not valid/, { 'b.yml': 'a: [' }]
   ]
