@@ -765,7 +765,9 @@ t.test('variables in names of files, and components', async t => {
     project: async (path, ref) =>
       path === 'g/p' && ref === 'v1'
         ? filesOf({ 'templates/one.yml': `one: {${X}}`, 'templates/two/template.yml': `two: {${X}}` })
-        : { problem: 'is not in a project' }
+        : { problem: 'is not in a project' },
+    latest: async path =>
+      path === 'g/p' ? filesOf({ 'templates/one.yml': `newest: {${X}}` }) : { problem: 'has no version' }
   }
   const cases: [include: string, expected: string | RegExp][] = [
     ['$DIR/$FILE', 'a own'],
@@ -779,7 +781,13 @@ t.test('variables in names of files, and components', async t => {
     ['{component: git.example.com/g/p/none@v1}', /is neither templates\/none\.yml nor templates\/none\/template\.yml/],
     ['{component: git.example.com/g/other/one@v1}', /is not in a project/],
     ['{component: elsewhere.org/g/p/one@v1}', /is not of this service \(git\.example\.com:8080, git\.example\.com\)/],
-    ['{component: git.example.com/g/p/one@~latest}', /should name a branch, a tag or a commit after @/],
+    ['{component: git.example.com/g/p/one@~latest}', 'newest own'],
+    [
+      '{component: git.example.com/g/other/one@~latest}',
+      /^include `git\.example\.com\/g\/other\/one@~latest` has no version/
+    ],
+    ['{component: git.example.com/g/p/one@~newest}', /should name a branch, a tag, a commit or ~latest after @/],
+    ['{project: g/p, ref: ~latest, file: templates/one.yml}', /is not in a project/],
     ['{component: one}', /should be HOST\/PROJECT\/NAME@VERSION/]
   ]
   for (const [include, expected] of cases) {

@@ -551,6 +551,18 @@ t.test('files of other projects, of URLs, and templates', async t => {
     await factory.file(project, 'ci/y.yml', 'y: {script: x}')
     await factory.file(project, 'templates/c.yml', 'spec: {inputs: {name: }}\n---\n"$[[ inputs.name ]]": {script: x}')
   }
+  await factory.file(mine, 'templates/versioned.yml', 'first: {script: x}')
+  for (const [tag_name, name] of Object.entries({
+    'v1.9.0': 'nine',
+    '1.10.0': 'ten',
+    '2.0.0-rc.1': 'early',
+    last: 'last'
+  })) {
+    const file = { file_path: 'templates/versioned.yml', branch_name: 'master', commit_message: name }
+    await app.as(owner).put(`/projects/${mine.id}/repository/files`, { ...file, content: `${name}: {script: x}` })
+    const tagged = await app.as(owner).post(`/projects/${mine.id}/repository/tags`, { tag_name, ref: 'master' })
+    t.equal(tagged.statusCode, 201)
+  }
   await makeVariable(own, 'SHARED', mine.path)
   const { hostname } = new URL(publicUrl())
   await factory.file(own, 'README', 'x')
@@ -562,6 +574,10 @@ t.test('files of other projects, of URLs, and templates', async t => {
     [`{component: ${hostname}/${mine.path}/c@master, inputs: {name: made}}`]: 'made own',
     [`{component: ${hostname}/${other.path}/c@master, inputs: {name: made}}`]:
       /is not in a project that the user of the pipeline may read/,
+    [`{component: ${hostname}/${mine.path}/versioned@~latest}`]: 'ten own',
+    [`{component: ${hostname}/${own.path}/c@~latest}`]:
+      /is in a project without a tag that is a version such as 1\.2\.3/,
+    [`{component: ${hostname}/${other.path}/c@~latest}`]: /is not in a project that the user of the pipeline may read/,
     '{project: $SHARED, ref: $CI_DEFAULT_BRANCH, file: ci/y.yml}': 'y own',
     '{project: no/such, file: x.yml}': /is not in a project that the user of the pipeline may read/,
     '{local: none.yml, rules: [{exists: [none.yml]}]}': 'own',
