@@ -206,6 +206,8 @@ export interface CiJob {
   /** The exit codes of failures that nobody minds, beside `allowFailure`. */
   readonly allowFailureCodes: readonly number[]
   readonly trigger: CiTrigger | null
+  /** The path of a project whose newest pipeline the job follows; it may contain variables. Null for other jobs. */
+  readonly mirrors: string | null
 }
 
 export const NEW_COMMIT_ACTIONS = ['conservative', 'interruptible', 'none'] as const

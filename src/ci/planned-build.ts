@@ -63,6 +63,8 @@ export interface PlannedBuild {
   readonly allowFailureCodes: readonly number[]
   /** What the build starts: no runner takes it. */
   readonly trigger: CiTrigger | null
+  /** The path of a project whose newest pipeline the build follows. */
+  readonly mirrors?: string
 }
 
 /** The variables around a job. */
@@ -143,9 +145,10 @@ export function planBuild({ job, rule }: Chosen, names: Names, stageIndex: numbe
     variables,
     parallel: job.parallel,
     retry: job.retry,
-    // Builds that start pipelines wait for a job, not for a runner. No other build waits zero seconds.
-    startIn: job.trigger ? 0 : when === 'delayed' ? (rule?.startIn ?? job.startIn) : null,
+    // Builds that start or follow pipelines wait for a job, not for a runner. No other build waits zero seconds.
+    startIn: job.trigger || job.mirrors !== null ? 0 : when === 'delayed' ? (rule?.startIn ?? job.startIn) : null,
     trigger: job.trigger,
+    ...(job.mirrors !== null && { mirrors: replace(job.mirrors) }),
     allowFailureCodes: rule?.allowFailure === null || rule === null ? job.allowFailureCodes : []
   }
 }

@@ -34,7 +34,8 @@ const bare: Omit<CiJob, 'name' | 'baseName'> = {
   resourceGroup: null,
   idTokens: [],
   allowFailureCodes: [],
-  trigger: null
+  trigger: null,
+  mirrors: null
 }
 
 t.test('a valid file becomes the canonical form', async t => {

@@ -81,6 +81,14 @@ t.test('jobs take over keys of others', async t => {
       `default: {id_tokens: {A: {aud: a}}}\na: {${X}, id_tokens: {B: {aud: [b, c, b]}}}`,
       { idTokens: [{ name: 'B', audiences: ['b', 'c'] }] }
     ],
+    'a whole pipeline': [
+      'a: {stage: deploy, needs: {pipeline: $UP}}',
+      { mirrors: '$UP', needs: null, script: [], outerNeeds: [] }
+    ],
+    'a whole pipeline after a job': [
+      `b: {${X}}\na: {needs: [b, {pipeline: g/p}]}`,
+      { mirrors: 'g/p', needs: [{ job: 'b', artifacts: true, optional: false }] }
+    ],
     'inherit nothing': [
       `default: {image: i}\nvariables: {A: 1}\na: {${X}, inherit: {default: false, variables: false}}`,
       { image: null, variables: [] }
@@ -239,7 +247,7 @@ t.test('each fault names the job and the key', async t => {
     ],
     [
       `a: {${X}, needs: [{pipeline: x}]}`,
-      'jobs:a:needs:1:job is missing: this service does not wait for whole pipelines'
+      'jobs:a:needs:1:job is missing: only a job without script and trigger follows a whole pipeline'
     ],
     [`a: {${X}, parallel: 201}`, 'jobs:a:parallel should be a number from 1 to 200'],
     [`a: {${X}, parallel: {matrix: [{A: [1, 1]}]}}`, /^jobs:a:parallel:matrix has the combination: \[1\] twice$/],
@@ -282,7 +290,7 @@ t.test('each fault names the job and the key', async t => {
     ],
     [`a: {${X}, needs: [{project: g/p, job: b}]}`, 'jobs:a:needs:1 should have `project` and `ref` together'],
     [`a: {${X}, needs: [{project: g/p, ref: r, pipeline: 1, job: b}]}`, /^jobs:a:needs:1:pipeline should be text/],
-    [`a: {${X}, needs: [{project: g/p, ref: r}]}`, /^jobs:a:needs:1:job is missing: this service does not wait/],
+    [`a: {${X}, needs: [{project: g/p, ref: r}]}`, 'jobs:a:needs:1:job is missing'],
     [
       `a: {${X}, needs: [{pipeline: $P, job: b, parallel: {}}]}`,
       'jobs:a:needs:1 key `parallel` is not supported by this service'
@@ -291,6 +299,19 @@ t.test('each fault names the job and the key', async t => {
       `a: {${X}, needs: [${Array.from({ length: 6 }, () => '{pipeline: $P, job: b}').join(', ')}]}`,
       'jobs:a:needs of other pipelines are more than 5'
     ],
+    [
+      'a: {trigger: g/p, needs: [{pipeline: x}]}',
+      /^jobs:a:needs:1:job is missing: only a job without script and trigger/
+    ],
+    ['a: {needs: {pipeline: x}, image: y}', 'jobs:a:image cannot stand together with needs of a whole pipeline'],
+    ['a: {needs: [{pipeline: x}, {pipeline: y}]}', 'jobs:a:needs ask for more than one whole pipeline'],
+    ['a: {needs: {pipeline: x, optional: true}}', 'jobs:a:needs unknown key `optional`'],
+    ['a: {needs: {pipeline: 7}}', /^jobs:a:needs:pipeline should be text, not a number/],
+    [
+      'a: {needs: {pipeline: x}, when: delayed, start_in: 1 minute}',
+      /^jobs:a:start_in cannot stand together|^jobs:a:needs of a whole pipeline/
+    ],
+    [`a: {${X}, needs: {project: x}}`, 'jobs:a:needs should be a list of jobs, not a mapping'],
     ['a: {trigger: g/p, needs: [{pipeline: $P, job: b}]}', 'jobs:a:needs of other pipelines need a script'],
     [
       `a: {${X}, rules: [{needs: [{pipeline: $P, job: b}]}]}`,

@@ -44,6 +44,7 @@ import { ciFile } from './0056-ci-file.js'
 import { placesOfLabels } from './0058-places-of-labels.js'
 import { protectedRunners } from './0060-protected-runners.js'
 import { idTokens } from './0061-id-tokens.js'
+import { followedPipelines } from './0062-followed-pipelines.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -89,5 +90,6 @@ export const migrations: readonly Migration[] = [
   ciFile,
   placesOfLabels,
   protectedRunners,
-  idTokens
+  idTokens,
+  followedPipelines
 ]
