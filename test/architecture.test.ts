@@ -62,6 +62,7 @@ const AREAS = [
   // CI. The rules of a CI file see the variables of the project, and it may include templates.
   'templates',
   'variables',
+  'id-tokens',
   'pipelines',
   'builds',
   // Runners hand these to builds.

@@ -1,5 +1,5 @@
 // The keys that a job takes over from the root of the file, or from `default`, when it lacks them.
-import type { CiArtifacts, CiCache, CiImage, CiRetry, CiVariable } from './config-types.js'
+import type { CiArtifacts, CiCache, CiIdToken, CiImage, CiRetry, CiVariable } from './config-types.js'
 import {
   checkKeys,
   given,
@@ -15,6 +15,7 @@ import {
 import { readArtifacts } from './keys/artifacts.js'
 import { readCaches } from './keys/cache.js'
 import { readImage, readServices } from './keys/containers.js'
+import { readIdTokens } from './keys/id-tokens.js'
 import { readRetry } from './keys/retry.js'
 import { readTimeout } from './keys/timing.js'
 
@@ -30,6 +31,7 @@ export interface Shared {
   readonly retry: CiRetry | null
   readonly timeout: number | null
   readonly interruptible: boolean
+  readonly idTokens: readonly CiIdToken[]
 }
 
 export const SHARED_KEYS = {
@@ -42,7 +44,8 @@ export const SHARED_KEYS = {
   artifacts: 'artifacts',
   retry: 'retry',
   timeout: 'timeout',
-  interruptible: 'interruptible'
+  interruptible: 'interruptible',
+  idTokens: 'id_tokens'
 } as const satisfies { readonly [Field in keyof Shared]: string }
 const FIELDS = Object.keys(SHARED_KEYS) as (keyof Shared)[]
 const NAMES: readonly string[] = Object.values(SHARED_KEYS)
@@ -64,7 +67,8 @@ export function readShared(section: Section, only: readonly string[] = NAMES): S
     artifacts: readArtifacts(read),
     retry: readRetry(read),
     timeout: readTimeout(read),
-    interruptible: readFlag(read, 'interruptible')
+    interruptible: readFlag(read, 'interruptible'),
+    idTokens: readIdTokens(read)
   }
 }
 
@@ -79,7 +83,7 @@ export function readDefaults(root: Section): Shared {
   if (value === undefined || isJob(value)) return ofRoot
   const section = readSection(root, 'default')
   if (!section) return ofRoot
-  checkKeys(section, NAMES, ['id_tokens', 'hooks', 'identity'])
+  checkKeys(section, NAMES, ['hooks', 'identity'])
   for (const key of OF_ROOT) {
     if (given(root, key) !== undefined && given(section, key) !== undefined) {
       reportAt(section, key, `stands at the root of the file, too: keep one of them`)

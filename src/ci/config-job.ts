@@ -15,6 +15,7 @@ import {
   type Section
 } from './config-values.js'
 import { readEnvironment } from './keys/environment.js'
+import { readMirror } from './keys/mirror.js'
 import { readNeeds, readOuterNeeds } from './keys/needs.js'
 import { expandParallel } from './keys/parallel.js'
 import { readStartIn } from './keys/timing.js'
@@ -45,7 +46,7 @@ export const JOB_KEYS = [
   'trigger'
 ]
 /** Decided: keys of later versions that would change what a build does are refused by name. */
-const LATER_KEYS = ['secrets', 'id_tokens', 'dast_configuration']
+const LATER_KEYS = ['secrets', 'dast_configuration']
 const IDLE_KEYS = ['release', 'pages', 'hooks', 'identity', 'run', 'manual_confirmation']
 
 /** The jobs in their canonical form. A wrong value is reported, and the default of the key replaces it. */
@@ -55,11 +56,12 @@ export function readJob(name: string, section: Section, defaults: Defaults): CiJ
   if (inherit) checkKeys(inherit, ['default', 'variables'], [])
   const when = readChoice(section, 'when', BUILD_WHENS, 'on_success')
   const own = readVariables(section)
+  const mirrors = readMirror(section)
   const job: CiJob = {
     name,
     baseName: name,
     stage: readText(section, given(section, 'stage') === undefined ? 'type' : 'stage', 255) ?? 'test',
-    script: readScript(section),
+    script: mirrors === null ? readScript(section) : [],
     ...withDefaults(section, defaults),
     variables: mergeVariables(inheritedVariables(section, defaults.variables), own),
     ownVariables: own.map(({ key }) => key),
@@ -75,7 +77,8 @@ export function readJob(name: string, section: Section, defaults: Defaults): CiJ
     coverage: readCoverage(section),
     parallel: null,
     resourceGroup: readText(section, 'resource_group', 255),
-    trigger: readTrigger(section)
+    trigger: readTrigger(section),
+    mirrors
   }
   if (job.trigger && job.outerNeeds.length > 0) reportAt(section, 'needs', 'of other pipelines need a script')
   return expandParallel(section, job)

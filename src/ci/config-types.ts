@@ -102,6 +102,13 @@ export interface CiOuterNeed {
   readonly optional: boolean
 }
 
+/** A variable with a token that this service signs: it proves to others which build has it. */
+export interface CiIdToken {
+  readonly name: string
+  /** Whom the token is for. Texts may contain variables. */
+  readonly audiences: readonly string[]
+}
+
 /** When a build that failed is repeated by itself. */
 export interface CiRetry {
   readonly max: number
@@ -195,9 +202,12 @@ export interface CiJob {
   readonly startIn: number | null
   /** One build of a group runs at a time. The text may contain variables. */
   readonly resourceGroup: string | null
+  readonly idTokens: readonly CiIdToken[]
   /** The exit codes of failures that nobody minds, beside `allowFailure`. */
   readonly allowFailureCodes: readonly number[]
   readonly trigger: CiTrigger | null
+  /** The path of a project whose newest pipeline the job follows; it may contain variables. Null for other jobs. */
+  readonly mirrors: string | null
 }
 
 export const NEW_COMMIT_ACTIONS = ['conservative', 'interruptible', 'none'] as const

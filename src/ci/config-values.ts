@@ -47,6 +47,12 @@ export function readSection(section: Section, key: string): Section | undefined 
   return undefined
 }
 
+/** What to do without a key that this service lacks. */
+const REMEDIES: { readonly [key: string]: string } = {
+  secrets:
+    ': keep the value in a variable of the project, or let the script fetch it from your store with a token of `id_tokens`'
+}
+
 /**
  * Reports every unknown key. `later` are keys of later versions of the format that would change what happens; `idle` are
  * those whose lack changes only what is shown.
@@ -65,7 +71,7 @@ export function checkKeys(
       continue
     }
     if (later.includes(name)) {
-      section.report(section.path, `key \`${name}\` is not supported by this service`)
+      section.report(section.path, `key \`${name}\` is not supported by this service${REMEDIES[name] ?? ''}`)
       continue
     }
     const hint = nearest(name, known)

@@ -72,8 +72,8 @@ export function asksToSkip(commitMessage: string): boolean {
 export function inputsNeeded({ jobs, workflow }: CiConfig) {
   const rules = [...(workflow.rules ?? []), ...jobs.flatMap(rulesOf)]
   const named = workflow.name === null ? [] : [workflow.name]
-  const names = jobs.flatMap(({ tags, resourceGroup, outerNeeds }) => [
-    ...[...tags, resourceGroup ?? ''],
+  const names = jobs.flatMap(({ tags, resourceGroup, outerNeeds, mirrors }) => [
+    ...[...tags, resourceGroup ?? '', mirrors ?? ''],
     ...outerNeeds.flatMap(({ job, project, ref, pipeline }) => [job, project ?? '', ref ?? '', pipeline ?? ''])
   ])
   return {

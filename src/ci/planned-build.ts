@@ -7,6 +7,7 @@ import type {
   CiArtifacts,
   CiCache,
   CiEnvironment,
+  CiIdToken,
   CiImage,
   CiJob,
   CiOuterNeed,
@@ -30,6 +31,7 @@ export interface BuildOptions {
   readonly caches: readonly PlannedCache[]
   /** Builds of earlier versions have none. */
   readonly outerNeeds?: readonly CiOuterNeed[]
+  readonly idTokens?: readonly CiIdToken[]
 }
 
 /** A cache whose key is known but for its variables. */
@@ -61,6 +63,8 @@ export interface PlannedBuild {
   readonly allowFailureCodes: readonly number[]
   /** What the build starts: no runner takes it. */
   readonly trigger: CiTrigger | null
+  /** The path of a project whose newest pipeline the build follows. */
+  readonly mirrors?: string
 }
 
 /** The variables around a job. */
@@ -135,14 +139,16 @@ export function planBuild({ job, rule }: Chosen, names: Names, stageIndex: numbe
       image: job.image,
       services: job.services,
       caches: job.caches.map(cache => withKey(cache, context.fileIds)),
-      ...(job.outerNeeds.length > 0 && { outerNeeds: job.outerNeeds.map(need => outerNeed(need, replace)) })
+      ...(job.outerNeeds.length > 0 && { outerNeeds: job.outerNeeds.map(need => outerNeed(need, replace)) }),
+      ...(job.idTokens.length > 0 && { idTokens: job.idTokens })
     },
     variables,
     parallel: job.parallel,
     retry: job.retry,
-    // Builds that start pipelines wait for a job, not for a runner. No other build waits zero seconds.
-    startIn: job.trigger ? 0 : when === 'delayed' ? (rule?.startIn ?? job.startIn) : null,
+    // Builds that start or follow pipelines wait for a job, not for a runner. No other build waits zero seconds.
+    startIn: job.trigger || job.mirrors !== null ? 0 : when === 'delayed' ? (rule?.startIn ?? job.startIn) : null,
     trigger: job.trigger,
+    ...(job.mirrors !== null && { mirrors: replace(job.mirrors) }),
     allowFailureCodes: rule?.allowFailure === null || rule === null ? job.allowFailureCodes : []
   }
 }

@@ -71,11 +71,13 @@ export interface VariablesInput {
   readonly reportedVariables?: readonly CiVariable[]
   readonly projectVariables: readonly CiVariable[]
   readonly triggerVariables: readonly CiVariable[]
+  /** Tokens that this service has signed for the build. */
+  readonly idTokens?: readonly CiVariable[]
 }
 
 /**
  * All variables of a build, each key once. A value may refer to variables before it. A later source wins: predefined,
- * CI file, reports of earlier builds, user, project, trigger, and last the environment.
+ * CI file, reports of earlier builds, user, project, trigger, the environment, and last the signed tokens.
  */
 export function buildVariables(input: VariablesInput): BuildVariable[] {
   const list = new Map<string, BuildVariable>()
@@ -92,6 +94,7 @@ export function buildVariables(input: VariablesInput): BuildVariable[] {
   input.projectVariables.forEach(put(false))
   input.triggerVariables.forEach(put(false))
   environmentVariables(input).forEach(put(true))
+  input.idTokens?.forEach(put(false))
   return [...list.values()]
 }
 

@@ -203,6 +203,15 @@ const LINES = {
     others: ['root_pipeline_id'],
     restore: false
   },
+  // The followed pipeline may be of another project, and may be gone.
+  followed_pipelines: {
+    owners: [
+      erasedAfter('pipelines', 'pipeline_id'),
+      keptAfter('pipelines', 'followed_pipeline_id'),
+      keptAfter('builds', 'build_id')
+    ],
+    restore: false
+  },
   // A restored pipeline is counted again when it changes: its unfinished builds are canceled by then.
   pipeline_stages: { owners: [erasedAfter('pipelines', 'pipeline_id')], restore: false },
   commit_statuses: {
@@ -324,7 +333,7 @@ const LINES = {
   mail_bounces: {},
 
   // The appliance.
-  application_settings: { encrypted: ['runners_token_encrypted'] },
+  application_settings: { encrypted: ['runners_token_encrypted', 'id_token_key_encrypted'] },
   broadcast_messages: {},
   // The rows contain names next to the ids, because they stay when the author or the target of the change is removed.
   audit_events: { owners: [keptAfter('users', 'actor_id')], others: ['target_id'] },

@@ -121,6 +121,8 @@ export type FailureReason =
   // Those of builds that start pipelines.
   | 'downstream_pipeline_creation_failed'
   | 'downstream_pipeline_failed'
+  | 'upstream_pipeline_failed'
+  | 'upstream_bridge_project_not_found'
 
 export interface RunnerResult {
   readonly status: 'success' | 'failed' | 'canceled'

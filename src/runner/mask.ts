@@ -4,19 +4,25 @@ const FILLER = '*'.charCodeAt(0)
 /** Shorter values are not hidden: they would hide every second word of a trace, and anyone can guess them anyway. */
 const LEAST_LENGTH = 4
 
+/** A token that began longer ago than this many bytes is taken to have ended. */
+const LONGEST_TOKEN = 16_384
+
 /**
- * Hides the given values, also when a value is split between chunks. It hides a value of several lines line by line.
+ * Hides the given values, also when a value is split between chunks. It hides a value of several lines line by line. It also
+ * hides tokens of which only the beginning is known: they go on as long as there are letters, digits and - _ .
  */
 export class Masker {
   readonly #secrets: Buffer[]
+  readonly #beginnings: Buffer[]
   /** The last bytes, unmasked: a secret may begin in them. */
   #kept: Buffer = Buffer.alloc(0)
   #hidden = new Uint8Array(0)
   /** How many of the kept bytes have already been returned. */
   #given = 0
 
-  constructor(secrets: readonly string[]) {
-    const lines = new Set(secrets.flatMap(secret => secret.split(/[\r\n]+/)))
+  constructor(secrets: readonly string[], beginnings: readonly string[] = []) {
+    this.#beginnings = beginnings.map(text => Buffer.from(text))
+    const lines = new Set([...secrets, ...beginnings].flatMap(secret => secret.split(/[\r\n]+/)))
     this.#secrets = [...lines].map(line => Buffer.from(line)).filter(line => line.length >= LEAST_LENGTH)
   }
 
@@ -26,7 +32,8 @@ export class Masker {
     const hidden = new Uint8Array(bytes.length)
     hidden.set(this.#hidden)
     for (const secret of this.#secrets) hide(bytes, secret, hidden)
-    const border = bytes.length - Math.max(0, ...this.#secrets.map(secret => startAtEnd(bytes, secret)))
+    const open = this.#beginnings.map(beginning => hideTokens(bytes, beginning, hidden))
+    const border = bytes.length - Math.max(0, ...open, ...this.#secrets.map(secret => startAtEnd(bytes, secret)))
     const out = masked(bytes, hidden, Math.min(this.#given, border), border)
     this.#kept = Buffer.from(bytes.subarray(border))
     this.#hidden = hidden.slice(border)
@@ -52,6 +59,20 @@ function hide(bytes: Buffer, secret: Buffer, hidden: Uint8Array): void {
     end = at + secret.length
   }
 }
+
+/** Returns the length of the token that may go on after the end of the bytes; 0 when there is none. */
+function hideTokens(bytes: Buffer, beginning: Buffer, hidden: Uint8Array): number {
+  for (let at = bytes.indexOf(beginning); at >= 0; ) {
+    let end = at + beginning.length
+    while (isOfToken(bytes[end])) end++
+    hidden.fill(1, at, end)
+    if (end === bytes.length) return end - at < LONGEST_TOKEN ? end - at : 0
+    at = bytes.indexOf(beginning, end)
+  }
+  return 0
+}
+
+const isOfToken = (byte: number | undefined) => byte !== undefined && /[\w.-]/.test(String.fromCharCode(byte))
 
 /** Returns the length of the longest beginning of the secret, shorter than the secret, with which the bytes end. */
 function startAtEnd(bytes: Buffer, secret: Buffer): number {

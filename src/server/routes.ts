@@ -22,6 +22,7 @@ import { historyRoutes } from '../areas/history/history.routes.js'
 import { deliveryRoutes } from '../areas/hooks/deliveries.routes.js'
 import { hookRoutes } from '../areas/hooks/hooks.routes.js'
 import { projectHookRoutes } from '../areas/hooks/project-hooks.routes.js'
+import { idTokenRoutes } from '../areas/id-tokens/id-tokens.routes.js'
 import { forkRoutes } from '../areas/imports/forks.routes.js'
 import { issueListRoutes } from '../areas/issues/issue-lists.routes.js'
 import { issueTimeRoutes } from '../areas/issues/issue-time.routes.js'
@@ -147,9 +148,10 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(broadcastRoutes)
 }
 
-/** What browsers ask for outside of the API, by the paths of projects. */
+/** What others ask for outside of the API: browsers by the paths of projects, verifiers of signed tokens. */
 export const fileRoutes: FastifyPluginAsync = async app => {
   await app.register(uploadedFileRoutes)
+  await app.register(idTokenRoutes)
 }
 
 /** What runners ask: they have tokens of their own, and paths that they do not let us choose. */

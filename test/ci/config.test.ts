@@ -32,8 +32,10 @@ const bare: Omit<CiJob, 'name' | 'baseName'> = {
   interruptible: false,
   startIn: null,
   resourceGroup: null,
+  idTokens: [],
   allowFailureCodes: [],
-  trigger: null
+  trigger: null,
+  mirrors: null
 }
 
 t.test('a valid file becomes the canonical form', async t => {

@@ -73,6 +73,22 @@ t.test('jobs take over keys of others', async t => {
       `default: {image: i, tags: [d]}\nvariables: {A: 1, B: 2}\na: {${X}, inherit: {default: [tags], variables: [B]}}`,
       { image: null, tags: ['d'], variables: [{ key: 'B', value: '2' }] }
     ],
+    'tokens of the file': [
+      `default: {id_tokens: {A: {aud: a}}}\na: {${X}}`,
+      { idTokens: [{ name: 'A', audiences: ['a'] }] }
+    ],
+    'tokens of the job replace those of the file': [
+      `default: {id_tokens: {A: {aud: a}}}\na: {${X}, id_tokens: {B: {aud: [b, c, b]}}}`,
+      { idTokens: [{ name: 'B', audiences: ['b', 'c'] }] }
+    ],
+    'a whole pipeline': [
+      'a: {stage: deploy, needs: {pipeline: $UP}}',
+      { mirrors: '$UP', needs: null, script: [], outerNeeds: [] }
+    ],
+    'a whole pipeline after a job': [
+      `b: {${X}}\na: {needs: [b, {pipeline: g/p}]}`,
+      { mirrors: 'g/p', needs: [{ job: 'b', artifacts: true, optional: false }] }
+    ],
     'inherit nothing': [
       `default: {image: i}\nvariables: {A: 1}\na: {${X}, inherit: {default: false, variables: false}}`,
       { image: null, variables: [] }
@@ -231,7 +247,7 @@ t.test('each fault names the job and the key', async t => {
     ],
     [
       `a: {${X}, needs: [{pipeline: x}]}`,
-      'jobs:a:needs:1:job is missing: this service does not wait for whole pipelines'
+      'jobs:a:needs:1:job is missing: only a job without script and trigger follows a whole pipeline'
     ],
     [`a: {${X}, parallel: 201}`, 'jobs:a:parallel should be a number from 1 to 200'],
     [`a: {${X}, parallel: {matrix: [{A: [1, 1]}]}}`, /^jobs:a:parallel:matrix has the combination: \[1\] twice$/],
@@ -274,7 +290,7 @@ t.test('each fault names the job and the key', async t => {
     ],
     [`a: {${X}, needs: [{project: g/p, job: b}]}`, 'jobs:a:needs:1 should have `project` and `ref` together'],
     [`a: {${X}, needs: [{project: g/p, ref: r, pipeline: 1, job: b}]}`, /^jobs:a:needs:1:pipeline should be text/],
-    [`a: {${X}, needs: [{project: g/p, ref: r}]}`, /^jobs:a:needs:1:job is missing: this service does not wait/],
+    [`a: {${X}, needs: [{project: g/p, ref: r}]}`, 'jobs:a:needs:1:job is missing'],
     [
       `a: {${X}, needs: [{pipeline: $P, job: b, parallel: {}}]}`,
       'jobs:a:needs:1 key `parallel` is not supported by this service'
@@ -283,11 +299,41 @@ t.test('each fault names the job and the key', async t => {
       `a: {${X}, needs: [${Array.from({ length: 6 }, () => '{pipeline: $P, job: b}').join(', ')}]}`,
       'jobs:a:needs of other pipelines are more than 5'
     ],
+    [
+      'a: {trigger: g/p, needs: [{pipeline: x}]}',
+      /^jobs:a:needs:1:job is missing: only a job without script and trigger/
+    ],
+    ['a: {needs: {pipeline: x}, image: y}', 'jobs:a:image cannot stand together with needs of a whole pipeline'],
+    ['a: {needs: [{pipeline: x}, {pipeline: y}]}', 'jobs:a:needs ask for more than one whole pipeline'],
+    ['a: {needs: {pipeline: x, optional: true}}', 'jobs:a:needs unknown key `optional`'],
+    ['a: {needs: {pipeline: 7}}', /^jobs:a:needs:pipeline should be text, not a number/],
+    [
+      'a: {needs: {pipeline: x}, when: delayed, start_in: 1 minute}',
+      /^jobs:a:start_in cannot stand together|^jobs:a:needs of a whole pipeline/
+    ],
+    [`a: {${X}, needs: {project: x}}`, 'jobs:a:needs should be a list of jobs, not a mapping'],
     ['a: {trigger: g/p, needs: [{pipeline: $P, job: b}]}', 'jobs:a:needs of other pipelines need a script'],
     [
       `a: {${X}, rules: [{needs: [{pipeline: $P, job: b}]}]}`,
       'jobs:a:rules:1:needs:1 key `pipeline` is not supported by this service'
     ],
+    [
+      `a: {${X}, secrets: {PASSWORD: {vault: x}}}`,
+      'jobs:a key `secrets` is not supported by this service: keep the value in a variable of the project, or let the script fetch it from your store with a token of `id_tokens`'
+    ],
+    [`a: {${X}, id_tokens: [A]}`, 'jobs:a:id_tokens should be a mapping, not a list'],
+    [`a: {${X}, id_tokens: {A: x}}`, 'jobs:a:id_tokens:A should be a mapping with `aud`, not text'],
+    [`a: {${X}, id_tokens: {A: {}}}`, 'jobs:a:id_tokens:A:aud is missing: say whom the token is for'],
+    [`a: {${X}, id_tokens: {A: {aud: []}}}`, 'jobs:a:id_tokens:A:aud should not be empty'],
+    [`a: {${X}, id_tokens: {A: {aud: [x, ""]}}}`, 'jobs:a:id_tokens:A:aud `` should not be empty'],
+    [`a: {${X}, id_tokens: {A: {aud: x, sub: y}}}`, 'jobs:a:id_tokens:A unknown key `sub`'],
+    [`a: {${X}, id_tokens: {A-B: {aud: x}}}`, /^jobs:a:id_tokens:A-B has a name that is not made of letters/],
+    [`a: {${X}, id_tokens: {A: {aud: [${Array.from({ length: 11 }, (_, at) => `a${at}`)}]}}}`, /aud are more than 10$/],
+    [
+      `a: {${X}, id_tokens: {${Array.from({ length: 21 }, (_, at) => `A${at}: {aud: x}`)}}}`,
+      /id_tokens are more than 20$/
+    ],
+    ['a: {trigger: g/p, id_tokens: {A: {aud: x}}}', 'jobs:a:id_tokens cannot stand together with trigger'],
     [`include: b.yml\na: {${X}}`, 'include `b.yml` includes itself: b.yml → b.yml', { 'b.yml': 'include: b.yml' }],
     [`include: b.yml\na: {${X}}`, /^include:b\.yml yaml is not valid/, { 'b.yml': 'a: [' }]
   ]
@@ -740,7 +786,9 @@ t.test('variables in names of files, and components', async t => {
     project: async (path, ref) =>
       path === 'g/p' && ref === 'v1'
         ? filesOf({ 'templates/one.yml': `one: {${X}}`, 'templates/two/template.yml': `two: {${X}}` })
-        : { problem: 'is not in a project' }
+        : { problem: 'is not in a project' },
+    latest: async path =>
+      path === 'g/p' ? filesOf({ 'templates/one.yml': `newest: {${X}}` }) : { problem: 'has no version' }
   }
   const cases: [include: string, expected: string | RegExp][] = [
     ['$DIR/$FILE', 'a own'],
@@ -754,7 +802,13 @@ t.test('variables in names of files, and components', async t => {
     ['{component: git.example.com/g/p/none@v1}', /is neither templates\/none\.yml nor templates\/none\/template\.yml/],
     ['{component: git.example.com/g/other/one@v1}', /is not in a project/],
     ['{component: elsewhere.org/g/p/one@v1}', /is not of this service \(git\.example\.com:8080, git\.example\.com\)/],
-    ['{component: git.example.com/g/p/one@~latest}', /should name a branch, a tag or a commit after @/],
+    ['{component: git.example.com/g/p/one@~latest}', 'newest own'],
+    [
+      '{component: git.example.com/g/other/one@~latest}',
+      /^include `git\.example\.com\/g\/other\/one@~latest` has no version/
+    ],
+    ['{component: git.example.com/g/p/one@~newest}', /should name a branch, a tag, a commit or ~latest after @/],
+    ['{project: g/p, ref: ~latest, file: templates/one.yml}', /is not in a project/],
     ['{component: one}', /should be HOST\/PROJECT\/NAME@VERSION/]
   ]
   for (const [include, expected] of cases) {

@@ -193,6 +193,12 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
        order by id desc limit 1`,
       [project.id]
     ),
+  followed_pipelines: ({ project }) =>
+    execute(
+      `insert into followed_pipelines (build_id, pipeline_id, followed_pipeline_id, created_at)
+       select id, pipeline_id, pipeline_id, now() from builds where project_id = ? order by id desc limit 1`,
+      [project.id]
+    ),
   trigger_requests: ({ project }) =>
     execute(
       `insert into trigger_requests (trigger_id, pipeline_id, created_at)

@@ -44,6 +44,24 @@ t.test('secrets are hidden wherever the text is cut', async t => {
   t.pass()
 })
 
+t.test('a token of which only the beginning is known is hidden wherever the text is cut', async t => {
+  const below = numbers(3)
+  const text = 'say eyJhead.body-1_x.sign, eyJhead.\neyJhea eyJhead.z!eyJhead.end'
+  const whole = text.replace(/eyJhead\.[\w.-]*/g, found => '*'.repeat(found.length))
+  for (let round = 0; round < 1000; round++) {
+    const masker = new Masker(['body'], ['eyJhead.'])
+    let shown = ''
+    for (let at = 0; at < text.length; ) {
+      const size = 1 + below(12)
+      shown += masker.mask(Buffer.from(text.slice(at, at + size))).toString()
+      at += size
+    }
+    shown += masker.release().toString()
+    if (shown !== whole) return t.equal(shown, whole)
+  }
+  t.pass()
+})
+
 t.test('the start of a secret is kept back; after its release the rest of the secret is hidden', async t => {
   const masker = new Masker(['password'])
   t.equal(masker.mask(Buffer.from('the pass')).toString(), 'the ')

@@ -52,6 +52,8 @@ export const access: ResourceAccess = {
     'POST /oauth/revoke': { expected: statuses({ others: 401 }) },
     // It looks where OAuth tokens belong.
     'GET /oauth/token/info': { expected: statuses({ others: 401 }) },
+    'GET /.well-known/openid-configuration': { expected: EVERYBODY },
+    'GET /oauth/discovery/keys': { expected: EVERYBODY },
     // Without a link from a mail.
     'GET /-/unsubscribe': { expected: statuses({ others: 404 }) },
     'POST /-/unsubscribe': { expected: statuses({ others: 404 }) },

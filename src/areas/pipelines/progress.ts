@@ -3,8 +3,8 @@
 import { pipelineStatus, type StageStart, stageToStart } from '../../ci/advance.js'
 import { busySeconds } from '../../ci/duration.js'
 import { type BuildStatus, isComplete, latestBuilds } from '../../ci/status.js'
-import { execute, marks, row, rows } from '../../db/sql.js'
-import { enqueue } from '../../queue/enqueue.js'
+import { execute, marks, rows } from '../../db/sql.js'
+import { enqueue, enqueueAll } from '../../queue/enqueue.js'
 import { moveBuildsOn } from './advancing-builds.js'
 import { countMove, type LockedPipeline, recount, saveCounts } from './locked-pipeline.js'
 import { wakeRunners } from './wake-runners.js'
@@ -79,13 +79,15 @@ async function setStatus({ id, startedAt }: LockedPipeline, status: BuildStatus)
   )
 }
 
-/** The build that has started this pipeline may wait for its end. */
+/** The build that has started this pipeline may wait for its end, and so do builds that follow it. */
 async function wakeUpstream(id: number): Promise<void> {
-  const upstream = await row<{ build_id: number }>(
-    'select build_id from downstream_pipelines where pipeline_id = ? and awaited = 1',
-    [id]
+  const waiting = await rows<{ buildId: number }>(
+    `select build_id as buildId from downstream_pipelines where pipeline_id = ? and awaited = 1
+     union all select f.build_id as buildId from followed_pipelines f join builds b on b.id = f.build_id
+     where f.followed_pipeline_id = ? and b.status = 'running'`,
+    [id, id]
   )
-  if (upstream) await enqueue('build.trigger', { buildId: upstream.build_id })
+  if (waiting.length > 0) await enqueueAll('build.trigger', waiting)
 }
 
 interface TimedBuild {

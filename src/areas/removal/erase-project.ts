@@ -61,7 +61,10 @@ async function wakeWaiting(): Promise<void> {
   const waiting = await rows<{ buildId: number }>(
     `select b.id as buildId from builds b join downstream_pipelines d on d.build_id = b.id
        left join pipelines l on l.id = d.pipeline_id
-     where b.status = 'running' and b.runner_id is null and d.awaited and l.id is null`
+     where b.status = 'running' and b.runner_id is null and d.awaited and l.id is null
+     union all select b.id as buildId from builds b join followed_pipelines f on f.build_id = b.id
+       left join pipelines l on l.id = f.followed_pipeline_id
+     where b.status = 'running' and b.runner_id is null and l.id is null`
   )
   if (waiting.length > 0) await enqueueAll('build.trigger', waiting)
 }

@@ -30,6 +30,7 @@ export interface DescribedBuild {
   readonly project_path: string
   readonly default_branch: string | null
   readonly visibility_level: number
+  readonly namespace_id: number
   readonly namespace_path: string
   readonly user_id: number | null
   readonly user_name: string | null
@@ -47,7 +48,7 @@ export function findDescribedBuild(id: number): Promise<DescribedBuild | undefin
   return row<DescribedBuild>(
     `select b.id, b.pipeline_id, b.project_id, b.name, b.stage, b.stage_index, b.ref, b.tag, b.sha, b.start_when, b.timeout, b.plan, b.started_at, b.ref_protected,
        l.before_sha, l.source, l.name as pipeline_name, l.created_at as pipeline_created_at, e.name as environment_name, e.slug as environment_slug, p.storage, p.name as project_name, p.path as project_path, p.default_branch,
-       p.visibility_level, n.path as namespace_path, b.user_id, u.name as user_name, u.username as user_username,
+       p.visibility_level, n.id as namespace_id, n.path as namespace_path, b.user_id, u.name as user_name, u.username as user_username,
        u.email as user_email
      from builds b join pipelines l on l.id = b.pipeline_id join projects p on p.id = b.project_id
      join namespaces n on n.id = p.namespace_id left join users u on u.id = b.user_id left join environments e on e.id = b.environment_id

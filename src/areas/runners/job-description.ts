@@ -84,8 +84,11 @@ export async function describeBuild(claim: BuildClaim, runner: RunnerRow): Promi
   const { options, variables, environment, parallel = null } = JSON.parse(build.plan) as FrozenPlan
   const path = `${build.namespace_path}/${build.project_path}`
   const { dependencies } = options
-  const sources = { token: claim.token, runner, configVariables: variables, environment, parallel, dependencies }
   const timeout = timeoutOf(build, runner)
+  const sources = {
+    ...{ token: claim.token, runner, configVariables: variables, environment, parallel, dependencies },
+    signed: { tokens: options.idTokens ?? [], timeout: Math.min(timeout, runner.maximum_timeout ?? timeout) }
+  }
   return {
     id: build.id,
     name: build.name,

@@ -1,12 +1,13 @@
 // Builds the variables of a claimed build from its rows and its commit.
 import { join } from 'node:path'
-import type { CiEnvironment, CiVariable } from '../../ci/config-types.js'
+import type { CiEnvironment, CiIdToken, CiVariable } from '../../ci/config-types.js'
 import { type BuildVariable, buildVariables, type VariablesInput } from '../../ci/variables.js'
 import { publicUrl } from '../../config.js'
 import { readCommit } from '../../git/commits.js'
 import { version } from '../../version.js'
 import { reportedVariables } from '../builds/reported-variables.js'
 import { enterEnvironment } from '../environments/enter.js'
+import { signedTokens } from '../id-tokens/id-tokens.js'
 import { givenVariables } from '../pipelines/given-variables.js'
 import { numberOfPipeline } from '../pipelines/numbers.js'
 import { nameOfCiFile } from '../pipelines/pipelines.js'
@@ -35,13 +36,40 @@ const VISIBILITY = new Map([
   [20, 'public']
 ] as const)
 
+interface RunnerSources extends VariableSources {
+  readonly runner: RunnerRow
+  /** The tokens that are signed for the build. */
+  readonly signed?: {
+    readonly tokens: readonly CiIdToken[]
+    /** Seconds that the build may take. */
+    readonly timeout: number
+  }
+}
+
 /** Returns the variables of a build, and has it enter its environment. */
-export async function variablesOf(build: DescribedBuild, sources: VariableSources): Promise<BuildVariable[]> {
+export async function variablesOf(build: DescribedBuild, sources: RunnerSources): Promise<BuildVariable[]> {
   const input = await inputOf(build, sources)
   const plain = buildVariables(input)
   const environment = sources.environment && (await enterEnvironment(build, sources.environment, plain))
-  return environment ? buildVariables({ ...input, build: { ...input.build, environment } }) : plain
+  const whole = environment ? { ...input, build: { ...input.build, environment } } : input
+  const variables = environment ? buildVariables(whole) : plain
+  if (!sources.signed?.tokens.length) return variables
+  const { tokens, timeout } = sources.signed
+  const identity = {
+    ...identityOf(build),
+    environment: environment?.name ?? null,
+    runnerId: sources.runner.id,
+    timeout
+  }
+  return buildVariables({ ...whole, idTokens: await signedTokens(tokens, identity, variables) })
 }
+
+const identityOf = (build: DescribedBuild) => ({
+  ...{ namespaceId: build.namespace_id, namespacePath: build.namespace_path },
+  ...{ projectId: build.project_id, projectPath: pathOf(build), user: userOf(build) },
+  ...{ pipelineId: build.pipeline_id, pipelineSource: build.source, buildId: build.id, sha: build.sha },
+  ...{ ref: build.ref, tag: build.tag === 1, refProtected: build.ref_protected === 1 }
+})
 
 /** What the variables of a build are made of, but for its environment. */
 export async function inputOf(build: DescribedBuild, sources: VariableSources): Promise<VariablesInput> {

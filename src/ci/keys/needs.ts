@@ -12,6 +12,7 @@ import {
   type Section
 } from '../config-values.js'
 import type { Yaml } from '../load-yaml.js'
+import { isMirror, needEntries } from './mirror.js'
 import { pickedNames } from './parallel.js'
 
 export const MOST_NEEDS = 50
@@ -19,17 +20,19 @@ export const MOST_NEEDS = 50
 const LATER = ['pipeline', 'project', 'ref']
 
 /**
- * The needs of a job; null when the key is absent. An empty list is something else: the job starts at once. Needs of other
- * pipelines are left out, and with `refuseOuter` reported.
+ * The needs of a job; null when the key is absent, or asks for a whole pipeline alone. An empty list is something else: the
+ * job starts at once. Needs of other pipelines are left out, and with `refuseOuter` reported.
  */
 export function readNeeds(section: Section, { refuseOuter = false } = {}): CiNeed[] | null {
-  const value = given(section, 'needs')
+  const value = needEntries(section)
   if (value === undefined) return null
   if (!Array.isArray(value)) {
     reportAt(section, 'needs', `should be a list of jobs, not ${kindOf(value)}`)
     return null
   }
-  const entries = value.flat(1) as Yaml[]
+  const all = value.flat(1) as Yaml[]
+  const entries = refuseOuter ? all : all.filter(entry => !isMirror(section, entry))
+  if (entries.length === 0 && all.length > 0) return null
   if (entries.length > MOST_NEEDS) reportAt(section, 'needs', `are more than ${MOST_NEEDS}`)
   const needs = entries
     .slice(0, MOST_NEEDS)
@@ -46,9 +49,9 @@ const isOuter = (entry: Yaml) => entry instanceof Map && (entry.has('project') |
 
 /** The needs of a job that are of other pipelines. */
 export function readOuterNeeds(section: Section): CiOuterNeed[] {
-  const value = given(section, 'needs')
+  const value = needEntries(section)
   const entries = Array.isArray(value)
-    ? [...(value.flat(1) as Yaml[]).entries()].filter(([, entry]) => isOuter(entry))
+    ? [...(value.flat(1) as Yaml[]).entries()].filter(([, entry]) => isOuter(entry) && !isMirror(section, entry))
     : []
   if (entries.length > MOST_OUTER) reportAt(section, 'needs', `of other pipelines are more than ${MOST_OUTER}`)
   return entries.slice(0, MOST_OUTER).flatMap(([at, entry]): CiOuterNeed[] => {
@@ -59,7 +62,8 @@ export function readOuterNeeds(section: Section): CiOuterNeed[] {
     const read = { job: text('job'), project: text('project'), ref: text('ref'), pipeline: text('pipeline') }
     const { job, project, ref, pipeline } = read
     if (job === null) {
-      reportAt(need, 'job', 'is missing: this service does not wait for whole pipelines')
+      const hint = pipeline === null ? '' : ': only a job without script and trigger follows a whole pipeline'
+      reportAt(need, 'job', `is missing${hint}`)
       return []
     }
     if ((project === null) === (pipeline === null)) need.report(need.path, 'should have either `project` or `pipeline`')

@@ -35,7 +35,9 @@ const REASONS = [
   'memory_limit',
   'disk_limit',
   'downstream_pipeline_creation_failed',
-  'downstream_pipeline_failed'
+  'downstream_pipeline_failed',
+  'upstream_pipeline_failed',
+  'upstream_bridge_project_not_found'
 ]
 
 export function readRetry(section: Section): CiRetry | null {

@@ -16,7 +16,7 @@ import {
 import { keyText, type Yaml } from '../load-yaml.js'
 
 /** The keys that a job without a script may have. */
-const KEYS = [
+export const KEYS_WITHOUT_SCRIPT = [
   ...['trigger', 'stage', 'type', 'variables', 'allow_failure', 'when', 'only', 'except', 'rules', 'needs', 'parallel'],
   ...['dependencies', 'resource_group', 'interruptible', 'inherit', 'retry']
 ]
@@ -30,7 +30,7 @@ export function readTrigger(job: Section): CiTrigger | null {
   if (value === undefined) return null
   for (const key of job.entries.keys()) {
     const name = keyText(key)
-    if (!KEYS.includes(name)) reportAt(job, name, 'cannot stand together with trigger')
+    if (!KEYS_WITHOUT_SCRIPT.includes(name)) reportAt(job, name, 'cannot stand together with trigger')
   }
   const whens = [given(job, 'when'), ...whensOf(given(job, 'rules'))]
   if (whens.includes('delayed')) reportAt(job, 'trigger', 'cannot stand together with `when: delayed`')
@@ -63,7 +63,8 @@ const PLAIN: CiTrigger = {
   ...{ project: null, branch: null, include: null, awaited: false, forwardsOwn: true, forwardsGiven: false }
 }
 
-const whensOf = (rules: Yaml | undefined): (Yaml | undefined)[] =>
+/** The `when` of each rule. */
+export const whensOf = (rules: Yaml | undefined): (Yaml | undefined)[] =>
   Array.isArray(rules) ? rules.flat(1).map(rule => (rule instanceof Map ? rule.get('when') : undefined)) : []
 
 /** The files of a child pipeline. What is in them is checked when the pipeline is made. */

@@ -40,6 +40,8 @@ export interface IncludeEntry {
 
 const KINDS = ['local', 'project', 'remote', 'template', 'component'] as const
 const LONGEST = 2000
+/** The version of a component that is the newest one of its project. */
+export const LATEST = '~latest'
 
 /** The entries of the value of `include`. Reports wrong ones and leaves them out. */
 export function readIncludeEntries(value: Yaml, report: Report, warn: Report, fill: Fill): IncludeEntry[] {
@@ -146,8 +148,8 @@ function remote({ value: url, shown }: Written, tell: Tell): IncludePlace | null
 function component({ value, shown }: Written, tell: Tell): IncludePlace | null {
   const [, host = '', project = '', name = '', ref = ''] = /^([^/\s]+)\/(.+)\/([\w.-]+)@([^@\s]+)$/.exec(value) ?? []
   if (host === '') tell(`${shown} should be HOST/PROJECT/NAME@VERSION`)
-  // Not specified: there are no releases, of which one could be the latest.
-  else if (ref.startsWith('~')) tell(`${shown} should name a branch, a tag or a commit after @`)
+  else if (ref.startsWith('~') && ref !== LATEST)
+    tell(`${shown} should name a branch, a tag, a commit or ${LATEST} after @`)
   else return { kind: 'component', host, project, name, ref }
   return null
 }

@@ -10,6 +10,7 @@ import {
   type IncludeEntry,
   type IncludePlace,
   includesFiles,
+  LATEST,
   readIncludeEntries
 } from './include-entries.js'
 import { loadFile } from './inputs.js'
@@ -30,6 +31,8 @@ export interface CiFiles {
   readonly name?: string
   /** The files of another project, or the problem with it. What lacks here and below is not looked at. */
   readonly project?: (path: string, ref: string | null) => Promise<CiFiles | { readonly problem: string }>
+  /** The same at the tag that is the highest semantic version. */
+  readonly latest?: (path: string) => Promise<CiFiles | { readonly problem: string }>
   readonly remote?: (url: string) => Promise<FoundText>
   readonly template?: (name: string) => string | null
   /** The hosts in the names of components of this service, one with the port. */
@@ -167,7 +170,10 @@ async function find(pass: Pass, place: IncludePlace, files: CiFiles): Promise<Fo
     const other = await files.project(place.project, place.ref)
     return 'problem' in other ? other : readFrom(other, place.path)
   }
-  if (place.kind === 'component' && files.project) return findComponent(place, files, files.project)
+  if (place.kind === 'component' && files.project) {
+    const { project, latest } = files
+    return findComponent(place, files, place.ref === LATEST ? latest : path => project(path, place.ref))
+  }
   // Not specified: a file without a repository includes no local ones.
   const apart = { ...files, name: '', read: async () => null, list: async () => [] }
   if (place.kind === 'remote' && files.remote) {
@@ -185,12 +191,13 @@ async function find(pass: Pass, place: IncludePlace, files: CiFiles): Promise<Fo
 type Component = Extract<IncludePlace, { readonly kind: 'component' }>
 
 async function findComponent(
-  { host, project, name, ref }: Component,
+  { host, project, name }: Component,
   { hosts = [] }: CiFiles,
-  open: NonNullable<CiFiles['project']>
-): Promise<Found> {
+  open: CiFiles['latest']
+): Promise<Found | undefined> {
   if (!hosts.includes(host)) return { problem: `is not of this service (${hosts.map(printable).join(', ')})` }
-  const other = await open(project, ref)
+  if (!open) return undefined
+  const other = await open(project)
   if ('problem' in other) return other
   for (const path of [`templates/${name}.yml`, `templates/${name}/template.yml`]) {
     const text = await other.read(path)

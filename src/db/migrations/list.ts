@@ -43,6 +43,8 @@ import { confirmations } from './0054-confirmations.js'
 import { ciFile } from './0056-ci-file.js'
 import { placesOfLabels } from './0058-places-of-labels.js'
 import { protectedRunners } from './0060-protected-runners.js'
+import { idTokens } from './0061-id-tokens.js'
+import { followedPipelines } from './0062-followed-pipelines.js'
 
 export const migrations: readonly Migration[] = [
   accounts,
@@ -87,5 +89,7 @@ export const migrations: readonly Migration[] = [
   confirmations,
   ciFile,
   placesOfLabels,
-  protectedRunners
+  protectedRunners,
+  idTokens,
+  followedPipelines
 ]

@@ -442,6 +442,88 @@ t.test('a pipeline that starts others ends as it should, whatever happens meanwh
   t.same(await statuses(waiting[0]?.pipelineId), { wait: 'failed' }, 'the other project is removed')
 })
 
+t.test('a build follows the newest pipeline of another project', async t => {
+  await clear()
+  const owner = await factory.user()
+  const upstream = async () => {
+    const project = await factory.project({ owner })
+    // No runner takes it by itself.
+    const [build] = await makePipeline(project, 'a: {script: x, tags: [away]}')
+    return { project, build: build as TestBuild }
+  }
+  const [good, bad, left, done] = [await upstream(), await upstream(), await upstream(), await upstream()]
+  await endBuild(done.build)
+  const [mine, empty] = [await factory.project({ owner }), await factory.project({ owner })]
+  const far = await factory.project()
+  await makePipeline(far, 'a: {script: x}')
+  await makeVariable(mine, 'GOOD', good.project.path)
+  const builds = await makePipeline(
+    mine,
+    `good: {needs: {pipeline: $GOOD}}
+bad: {needs: [{pipeline: ${bad.project.path}}], allow_failure: true}
+left: {needs: {pipeline: ${left.project.path}}, allow_failure: true}
+done: {needs: {pipeline: ${done.project.path}}}
+far: {needs: {pipeline: ${far.path}}, allow_failure: true}
+none: {needs: {pipeline: no/such}, allow_failure: true}
+empty: {needs: {pipeline: ${empty.path}}, allow_failure: true}
+itself: {needs: {pipeline: ${mine.path}}, allow_failure: true}
+`
+  )
+  await runJobs()
+  const now = () => statuses(builds[0]?.pipelineId)
+  const ended = { done: 'success', far: 'failed', none: 'failed', empty: 'failed', itself: 'failed' }
+  t.same(await now(), { good: 'running', bad: 'running', left: 'running', ...ended })
+  const told: Record<string, RegExp> = {
+    good: new RegExp(`^Follows pipeline ${good.build.pipelineId} of ${good.project.path}: http`),
+    far: /ERROR: no pipeline can be followed: there is no such project, or the user of the build may not read/,
+    none: /ERROR: no pipeline can be followed: there is no such project, or the user of the build may not read/,
+    empty: /the default branch of the project has no pipeline/,
+    itself: /the pipelines would wait for each other/
+  }
+  for (const [name, text] of Object.entries(told)) t.match(await traceOf(named(builds, name)), text, name)
+  t.match(await row('select failure_reason from builds where id = ?', [named(builds, 'far')?.id ?? 0]), {
+    failure_reason: 'upstream_bridge_project_not_found'
+  })
+
+  await endBuild(good.build)
+  await endBuild(bad.build, { status: 'failed' })
+  await cancelPipeline({ id: left.build.pipelineId }, originOf(nobody, null))
+  await runJobs()
+  t.same(await now(), { good: 'success', bad: 'failed', left: 'canceled', ...ended })
+  t.match(await row('select failure_reason from builds where id = ?', [named(builds, 'bad')?.id ?? 0]), {
+    failure_reason: 'upstream_pipeline_failed'
+  })
+})
+
+t.test('builds that would follow each other, or a project that is removed, fail', async t => {
+  await clear()
+  const owner = await factory.user()
+  const [one, two, gone] = [
+    await factory.project({ owner }),
+    await factory.project({ owner }),
+    await factory.project({ owner })
+  ]
+  await makePipeline(gone, 'a: {script: x, tags: [away]}')
+  const first = await makePipeline(
+    one,
+    `hold: {script: x, tags: [away]}\na: {stage: deploy, needs: {pipeline: ${two.path}}}\ngone: {needs: {pipeline: ${gone.path}}}`
+  )
+  const second = await makePipeline(two, `a: {needs: {pipeline: ${one.path}}}`)
+  await startReady(named(first, 'gone')?.id ?? 0)
+  await advanceTrigger(named(first, 'gone')?.id ?? 0)
+  await startReady(second[0]?.id ?? 0)
+  await advanceTrigger(second[0]?.id ?? 0)
+  t.same(await statuses(second[0]?.pipelineId), { a: 'running' })
+  t.match(await statuses(first[0]?.pipelineId), { hold: 'pending', a: 'created', gone: 'running' })
+  t.equal((await app.as(owner).delete(`/projects/${gone.id}`)).statusCode, 200)
+  await execute("update builds set allow_failure = true where name = 'gone'")
+  await endBuild(named(first, 'hold') as TestBuild)
+  await runJobs()
+  t.match(await statuses(first[0]?.pipelineId), { a: 'failed', gone: 'failed' })
+  t.match(await traceOf(named(first, 'a')), /the pipelines would wait for each other/)
+  t.same(await statuses(second[0]?.pipelineId), { a: 'failed' }, 'it ends as the pipeline that it follows')
+})
+
 t.test('artifacts of other pipelines', async t => {
   const owner = await factory.user()
   const [mine, near, far] = [
@@ -551,6 +633,18 @@ t.test('files of other projects, of URLs, and templates', async t => {
     await factory.file(project, 'ci/y.yml', 'y: {script: x}')
     await factory.file(project, 'templates/c.yml', 'spec: {inputs: {name: }}\n---\n"$[[ inputs.name ]]": {script: x}')
   }
+  await factory.file(mine, 'templates/versioned.yml', 'first: {script: x}')
+  for (const [tag_name, name] of Object.entries({
+    'v1.9.0': 'nine',
+    '1.10.0': 'ten',
+    '2.0.0-rc.1': 'early',
+    last: 'last'
+  })) {
+    const file = { file_path: 'templates/versioned.yml', branch_name: 'master', commit_message: name }
+    await app.as(owner).put(`/projects/${mine.id}/repository/files`, { ...file, content: `${name}: {script: x}` })
+    const tagged = await app.as(owner).post(`/projects/${mine.id}/repository/tags`, { tag_name, ref: 'master' })
+    t.equal(tagged.statusCode, 201)
+  }
   await makeVariable(own, 'SHARED', mine.path)
   const { hostname } = new URL(publicUrl())
   await factory.file(own, 'README', 'x')
@@ -562,6 +656,10 @@ t.test('files of other projects, of URLs, and templates', async t => {
     [`{component: ${hostname}/${mine.path}/c@master, inputs: {name: made}}`]: 'made own',
     [`{component: ${hostname}/${other.path}/c@master, inputs: {name: made}}`]:
       /is not in a project that the user of the pipeline may read/,
+    [`{component: ${hostname}/${mine.path}/versioned@~latest}`]: 'ten own',
+    [`{component: ${hostname}/${own.path}/c@~latest}`]:
+      /is in a project without a tag that is a version such as 1\.2\.3/,
+    [`{component: ${hostname}/${other.path}/c@~latest}`]: /is not in a project that the user of the pipeline may read/,
     '{project: $SHARED, ref: $CI_DEFAULT_BRANCH, file: ci/y.yml}': 'y own',
     '{project: no/such, file: x.yml}': /is not in a project that the user of the pipeline may read/,
     '{local: none.yml, rules: [{exists: [none.yml]}]}': 'own',

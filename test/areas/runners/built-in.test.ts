@@ -65,6 +65,17 @@ t.test('the trace hides the values of the variables of a project', async t => {
   t.notMatch(trace, /sesame|line-of-it/)
 })
 
+t.test('a signed token reaches the script, and the trace hides it', async t => {
+  const script =
+    'echo "$PROOF"; echo "$PROOF" | cut -d. -f2 | tr -d =_- | head -c 8; echo; echo "parts $(echo "$PROOF" | tr . "\\n" | wc -l)"'
+  const ci = `test: { script: [${JSON.stringify(script)}], id_tokens: { PROOF: { aud: a } } }\n`
+  const [build] = await makePipeline(await factory.project(), ci)
+  if (!build) return t.fail('no build')
+  await runNextBuild(worker, never())
+  const trace = await traceOf(build)
+  t.match(trace, /\n\*{600,}\neyJ\w{5}\nparts 3\n/)
+})
+
 t.test('a build finds what an earlier one of its project has kept', async t => {
   const job = (stage: string) => `{ stage: ${stage}, script: ['cat kept || echo none; echo "of $CI_JOB_NAME" >kept'] }`
   const cache = '{ key: "$CI_COMMIT_REF_SLUG", paths: [kept] }'

@@ -6,8 +6,9 @@ import { canSee, may } from '../../../access/authorize.js'
 import type { CiFiles } from '../../../ci/config.js'
 import { publicUrl } from '../../../config.js'
 import { forgetWithPool } from '../../../db/connection.js'
-import { resolveCommit } from '../../../git/refs.js'
+import { listRefs, resolveCommit } from '../../../git/refs.js'
 import { lazily } from '../../../lib/lazily.js'
+import { newestVersion } from '../../../lib/semantic-version.js'
 import { fetchText } from '../../../webhooks/fetch-text.js'
 import { findSudoUser } from '../../credentials/credentials.js'
 import { findProject, type ProjectRow } from '../../projects/projects.queries.js'
@@ -61,18 +62,18 @@ export function filesOf({
     list: () => listCommitFiles(repository, commitId),
     project: async (path, ref) => {
       const found = await readable(path, project.id, await actor())
-      if (!found) return { problem: 'is not in a project that the user of the pipeline may read' }
-      const other = repositoryPath(found)
+      if (!found) return NOT_READABLE
       const name = ref ?? found.default_branch
-      const commit = name === null ? null : await resolveCommit(other, name)
-      if (!commit)
-        return { problem: ref === null ? 'is in an empty project' : 'names a branch, tag or commit that is missing' }
-      return {
-        ...files,
-        name: `${found.namespace_path}/${found.path}:`,
-        read: file => readCommitText(other, commit.id, file),
-        list: () => listCommitFiles(other, commit.id)
-      }
+      const problem = ref === null ? 'is in an empty project' : 'names a branch, tag or commit that is missing'
+      return (name !== null && (await filesAt(found, name))) || { problem }
+    },
+    latest: async path => {
+      const found = await readable(path, project.id, await actor())
+      if (!found) return NOT_READABLE
+      const tags = await listRefs(repositoryPath(found), TAGS)
+      const newest = newestVersion(tags.map(({ name }) => name.slice(TAGS.length)))
+      const problem = 'is in a project without a tag that is a version such as 1.2.3'
+      return (newest !== undefined && (await filesAt(found, `${TAGS}${newest}`))) || { problem }
     },
     remote: async url => {
       const known = kept.get(url)
@@ -90,8 +91,23 @@ export function filesOf({
     ...(values && { values }),
     ...(allows && { allows })
   }
+  const filesAt = async (found: ProjectRow, name: string): Promise<CiFiles | null> => {
+    const other = repositoryPath(found)
+    const commit = await resolveCommit(other, name)
+    return (
+      commit && {
+        ...files,
+        name: `${found.namespace_path}/${found.path}:`,
+        read: file => readCommitText(other, commit.id, file),
+        list: () => listCommitFiles(other, commit.id)
+      }
+    )
+  }
   return files
 }
+
+const TAGS = 'refs/tags/'
+const NOT_READABLE = { problem: 'is not in a project that the user of the pipeline may read' }
 
 /** With its port and without. */
 function hostsOf(url: string): string[] {

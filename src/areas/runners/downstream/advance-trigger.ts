@@ -1,5 +1,5 @@
-// A build that starts a pipeline in place of a script (`trigger` of the CI file). No runner takes it: a job starts the
-// pipeline, and where the build waits for its end, another job ends the build.
+// A build that starts a pipeline in place of a script (`trigger` of the CI file), or follows one (`needs: pipeline`). No runner
+// takes it: a job starts the pipeline, and where the build waits for an end, another job ends the build.
 import type { PlannedBuild } from '../../../ci/plan.js'
 import { type BuildStatus, isComplete } from '../../../ci/status.js'
 import { publicUrl } from '../../../config.js'
@@ -12,10 +12,13 @@ import { appendTrace, resetTrace } from '../../../storage/traces.js'
 import { finishTrigger } from '../../builds/claim.js'
 import { orInOtherJob } from '../../pipelines/planning/in-other-job.js'
 import { findDescribedBuild } from '../job-description.queries.js'
+import { followed } from './followed.js'
 import { type Launched, launch } from './launch.js'
 
 interface TriggerRow {
   readonly pipeline_id: number
+  readonly project_id: number
+  readonly user_id: number | null
   readonly attempt: number
   readonly plan: string
   readonly downstream_id: number | null
@@ -26,10 +29,11 @@ interface TriggerRow {
   readonly broken: number | null
 }
 
-/** Goes on with a running build that starts a pipeline. Another run of the same job changes nothing. */
+/** Goes on with a running build that starts or follows a pipeline. Another run of the same job changes nothing. */
 export async function advanceTrigger(buildId: number, { urlsLater = false } = {}): Promise<void> {
   const found = await findTrigger(buildId)
-  const { trigger } = found ? (JSON.parse(found.plan) as Partial<PlannedBuild>) : {}
+  const { trigger, mirrors } = found ? (JSON.parse(found.plan) as Partial<PlannedBuild>) : {}
+  if (found && mirrors !== undefined) return follow(buildId, found, mirrors)
   if (!found || !trigger) return
   if (found.downstream_id === null) return start(buildId, found, urlsLater)
   // The process that made it was killed before it told so.
@@ -42,7 +46,7 @@ const NOT_STARTED: RunnerResult = { status: 'failed', reason: 'downstream_pipeli
 
 const findTrigger = (buildId: number) =>
   row<TriggerRow>(
-    `select b.pipeline_id, b.attempt, b.plan, d.pipeline_id as downstream_id, d.awaited, l.status as downstream_status,
+    `select b.pipeline_id, b.project_id, b.user_id, b.attempt, b.plan, d.pipeline_id as downstream_id, d.awaited, l.status as downstream_status,
        l.yaml_errors is not null as broken
      from builds b left join downstream_pipelines d on d.build_id = b.id left join pipelines l on l.id = d.pipeline_id
      where b.id = ? and b.status = 'running' and b.runner_id is null and b.token_hash is null`,
@@ -67,9 +71,7 @@ async function start(buildId: number, found: TriggerRow, urlsLater: boolean): Pr
   } catch (error) {
     // Another run of this job has been faster.
     if (duplicateKey(error) === 'downstream_pipelines_build') return
-    if (!(error instanceof Failure)) throw error
-    const text = error instanceof Invalid ? Object.values(error.errors).flat().join('\n') : error.message
-    await tell(key, `ERROR: no pipeline was started: ${text}`)
+    await tell(key, `ERROR: no pipeline was started: ${textOf(error)}`)
     await finish(buildId, found, NOT_STARTED)
     return
   }
@@ -77,8 +79,40 @@ async function start(buildId: number, found: TriggerRow, urlsLater: boolean): Pr
   await advanceTrigger(buildId)
 }
 
-const lineOf = ({ id, projectId, path }: Launched) =>
-  `Started pipeline ${id} of ${path}: ${publicUrl()}/api/v3/projects/${projectId}/pipelines/${id}`
+/** What a failure says. Throws any other error again. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Failure)) throw error
+  return error instanceof Invalid ? Object.values(error.errors).flat().join('\n') : error.message
+}
+
+async function follow(buildId: number, found: TriggerRow, path: string): Promise<void> {
+  const key = { build: buildId, attempt: found.attempt }
+  try {
+    const { id, status, project } = await followed({ ...found, id: buildId }, path)
+    if (project) {
+      await resetTrace(key)
+      const place = { id, projectId: project.id, path: `${project.namespace_path}/${project.path}` }
+      await tell(key, `Follows ${placeOf(place)}`)
+    }
+    if (isComplete(status)) await finish(buildId, found, followedResult(status))
+  } catch (error) {
+    // Another run of this job has been faster.
+    if (duplicateKey(error) === 'followed_pipelines_build') return
+    await tell(key, `ERROR: no pipeline can be followed: ${textOf(error)}`)
+    await finish(buildId, found, { status: 'failed', reason: 'upstream_bridge_project_not_found' })
+  }
+}
+
+/** Not specified: a pipeline that is skipped, or waits for people alone, is as good as one that has succeeded. */
+function followedResult(status: BuildStatus): RunnerResult {
+  if (status === 'canceled') return { status }
+  return status === 'failed' ? { status, reason: 'upstream_pipeline_failed' } : { status: 'success' }
+}
+
+const lineOf = (launched: Launched) => `Started ${placeOf(launched)}`
+
+const placeOf = ({ id, projectId, path }: Launched) =>
+  `pipeline ${id} of ${path}: ${publicUrl()}/api/v3/projects/${projectId}/pipelines/${id}`
 
 const tell = (key: { build: number; attempt: number }, line: string) =>
   appendTrace(key, Buffer.from(`${line.slice(0, 4000)}\n`))

@@ -18,6 +18,7 @@ import {
   TraceMismatch,
   traceSize
 } from '../../../storage/traces.js'
+import { knownSigningKey } from '../../id-tokens/signing-key.js'
 import { givenVariables } from '../../pipelines/given-variables.js'
 import { hiddenValues } from '../../variables/hidden-values.js'
 import { variablesForBuild } from '../../variables/variables.js'
@@ -103,7 +104,7 @@ export function replaceMasked(build: HeldBuild, text: string): Promise<number> {
   const key = keyOf(build)
   return inOrder(nameOf(key), async () => {
     traces.delete(nameOf(key))
-    const bytes = hide(new Masker(await secretsOf(build)), Buffer.from(text))
+    const bytes = hide(await maskerOf(build), Buffer.from(text))
     await replaceTrace(key, bytes)
     return bytes.length
   })
@@ -113,7 +114,7 @@ async function openTrace(build: HeldBuild): Promise<OpenTrace> {
   const key = keyOf(build)
   const [known, size] = [traces.get(nameOf(key)), await traceSize(key)]
   if (known?.end === size) return known
-  const masker = new Masker(await secretsOf(build))
+  const masker = await maskerOf(build)
   if (size > 0) hide(masker, await readTrace(key, Math.max(0, size - LONGEST_BEGINNING)))
   const trace: OpenTrace = { masker, end: size }
   traces.set(nameOf(key), trace)
@@ -125,6 +126,12 @@ function hide(masker: Masker, chunk: Buffer): Buffer {
   const sure = masker.mask(chunk)
   const rest = masker.release()
   return Buffer.concat([sure, rest.length >= LEAST_BEGINNING ? Buffer.alloc(rest.length, '*') : rest])
+}
+
+/** Signed tokens are stored nowhere, but all of them begin in the same way. */
+async function maskerOf(build: HeldBuild): Promise<Masker> {
+  const key = await knownSigningKey()
+  return new Masker(await secretsOf(build), key ? [`${key.header}.`] : [])
 }
 
 /** The tokens of the build and of its runner, and the values of variables that are not public. */
