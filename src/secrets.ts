@@ -2,10 +2,10 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LRUCache } from 'lru-cache'
 import { config } from './config.js'
 import { Misconfigured } from './errors.js'
 import { makeFolders } from './home.js'
+import { lruOf } from './lib/lru.js'
 
 export interface Secrets {
   /** The password of the embedded database's only account. */
@@ -102,7 +102,7 @@ export function encrypt(text: string): Buffer {
  * Texts that were decrypted lately: a list of 20 projects shows 20 tokens, and decrypting them took an eighth of its
  * time.
  */
-const opened = new LRUCache<string, string>({ max: 10_000 })
+const opened = lruOf<string, string>(10_000)
 /** Bytes: longer ones, such as values of variables, would fill the memory. */
 const LONGEST_KEPT = 1024
 

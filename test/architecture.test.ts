@@ -462,7 +462,7 @@ t.test('what is remembered of rows is forgotten with the pool: forgetWithPool of
   const forgetful = sources.filter(
     ({ layer, text }) =>
       ['areas', 'queue', 'db'].includes(layer) &&
-      /^const .*new LRUCache/m.test(text) &&
+      /^const .*(new LRUCache|lruOf)/m.test(text) &&
       !text.includes('forgetWithPool')
   )
   t.same(

@@ -6,8 +6,8 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 
 import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import { config } from '../config.js'
+import { lruOf } from '../lib/lru.js'
 import { pacedStream } from '../lib/paced-stream.js'
 import { type ArchiveRequest, startArchive, streamArchive } from './archive.js'
 import { failure, type GitProcess } from './run.js'
@@ -42,7 +42,7 @@ export const archiveKey = ({ repository, commit, format, prefix }: ArchiveReques
 
 const builds = new Map<string, Build>()
 /** Archives that are too large to be kept. */
-const large = new LRUCache<string, true>({ max: 1000, ttl: 3_600_000 })
+const large = lruOf<string, true>(1000, { ttl: 3_600_000 })
 
 /** Opens an archive. Throws Unavailable when too many callers wait. The caller must read the stream or destroy it. */
 export async function openArchive(request: ArchiveRequest): Promise<OpenArchive> {

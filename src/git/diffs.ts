@@ -1,7 +1,6 @@
 // Answers questions about the changes of single commits, by long-lived processes.
-
-import { LRUCache } from 'lru-cache'
 import { atEnd } from '../lib/at-end.js'
+import { lruOf } from '../lib/lru.js'
 import { type DiffKind, type DiffProcess, LargeAnswer, openDiffProcess } from './diff-process.js'
 import { mostAtOnce } from './limits.js'
 import { readCommit } from './objects.js'
@@ -23,7 +22,7 @@ const pools: Record<DiffKind, ProcessPool<DiffProcess>> = {
  * Commits that reached a limit, for ten minutes: each question about one ends a process, and with it the questions behind
  * it.
  */
-const tooLarge = new LRUCache<string, GitLimit | LargeAnswer>({ max: 1000, ttl: 600_000 })
+const tooLarge = lruOf<string, GitLimit | LargeAnswer>(1000, { ttl: 600_000 })
 
 /**
  * Returns what diff-tree prints for a commit compared with its first parent, split at line ends (stats) or NULs

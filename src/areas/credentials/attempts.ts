@@ -4,10 +4,10 @@
 // Each process counts in memory, tells the others of wrong passwords by the database, and learns from them before it compares
 // a password. It does not see what the others are comparing at that moment, so that each of N processes may answer as many
 // guesses as are left, once in a window. Wrong tokens count in each process alone.
-import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../db/connection.js'
 import { TooManyRequests, Unauthorized } from '../../errors.js'
 import { networkOf } from '../../lib/address.js'
+import { lruOf } from '../../lib/lru.js'
 import { log } from '../../log.js'
 import { type Known, noteRight, noteWrong, readAttempts } from './attempts.queries.js'
 
@@ -48,7 +48,7 @@ const tokensByAddress = counter(TOKENS_PER_ADDRESS, 'wrong tokens from an addres
 const PROVEN_S = 30 * 86_400
 
 /** Pairs of an account and an address from which its password was right. */
-const proven = new LRUCache<string, true>({ max: KEPT })
+const proven = lruOf<string, true>(KEPT)
 const waiting = new Set<() => void>()
 
 forgetWithPool(() => proven.clear())
@@ -135,7 +135,7 @@ export const accountOfNobody = (login: string): string => `name ${login.normaliz
 
 function counter(limit: number, what: string): Counter {
   // A window begins with its first wrong guess, and further ones do not prolong it.
-  const wrong = new LRUCache<string, number>({ max: KEPT, ttl: WINDOW_S * 1000, noUpdateTTL: true })
+  const wrong = lruOf<string, number>(KEPT, { ttl: WINDOW_S * 1000, noUpdateTTL: true })
   forgetWithPool(() => wrong.clear())
   const running = new Map<string, number>()
   const wrongOf = (key: string) => wrong.get(key) ?? 0

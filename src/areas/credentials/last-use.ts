@@ -1,9 +1,9 @@
 // When each user last used the appliance: a session, a token or a password, by the API, the pages or git. Every request
 // notes it in memory; the server writes what is new once a minute, and each user at most once an hour.
-import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../db/connection.js'
 import { execute } from '../../db/sql.js'
 import { batches } from '../../lib/batches.js'
+import { lruOf } from '../../lib/lru.js'
 import { log } from '../../log.js'
 
 /** The time of a user is written again after this long. */
@@ -13,7 +13,7 @@ const EVERY_MS = 60_000
 const MOST = 100_000
 const AT_ONCE = 500
 
-const known = new LRUCache<number, true>({ max: MOST, ttl: AGE_MS })
+const known = lruOf<number, true>(MOST, { ttl: AGE_MS })
 const waiting = new Map<number, Date>()
 
 forgetWithPool(() => {

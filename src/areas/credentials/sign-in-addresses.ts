@@ -1,9 +1,9 @@
 // The networks from which each user has signed in with a password, so that a mail tells the user of a new one.
-import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../db/connection.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { networkOf } from '../../lib/address.js'
+import { lruOf } from '../../lib/lru.js'
 import { daysAgo, removeRows, type Task } from '../../queue/task.js'
 import { tell } from '../activity/happenings.js'
 
@@ -14,7 +14,7 @@ const MOST = 100
 /** The time of a network is written again after this long, because git may send its password with every request. */
 const AGE_MS = 3_600_000
 
-const fresh = new LRUCache<string, true>({ max: 50_000, ttl: AGE_MS })
+const fresh = lruOf<string, true>(50_000, { ttl: AGE_MS })
 forgetWithPool(() => fresh.clear())
 
 /**

@@ -1,11 +1,11 @@
 // The numbers of pipelines in their projects. No pipeline goes without its project, so that counting them gives each the same
 // number for ever.
-import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../db/connection.js'
 import { row } from '../../db/sql.js'
+import { lruOf } from '../../lib/lru.js'
 
 /** The newest pipeline of a project whose number this process knows: only those after it are counted. */
-const known = new LRUCache<number, { readonly id: number; readonly number: number }>({ max: 10_000 })
+const known = lruOf<number, { readonly id: number; readonly number: number }>(10_000)
 forgetWithPool(() => known.clear())
 
 /** Returns the number of a pipeline in its project, from 1. */

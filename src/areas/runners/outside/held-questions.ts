@@ -1,8 +1,8 @@
 // Long polling: the question of a runner that has just asked in vain stays open for some seconds. A build that comes meanwhile
 // starts at once, not with the runner's next question, and runners ask more rarely. One timer looks at the queue for all of them.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import { config } from '../../../config.js'
+import { lruOf } from '../../../lib/lru.js'
 import { lookAtQueue } from './queue-look.js'
 
 /** How soon a change of another process is seen. What this process changes is seen with the next look, too. */
@@ -40,7 +40,7 @@ export class HeldQuestions {
   readonly #waiting = new Set<{ readonly value: string; readonly wake: () => void }>()
   readonly #ends = new Set<() => void>()
   readonly #addresses = new Map<string, number>()
-  readonly #machines = new LRUCache<string, { runner: number; severalUntil: number }>({ max: 10_000 })
+  readonly #machines = lruOf<string, { runner: number; severalUntil: number }>(10_000)
   #timer: NodeJS.Timeout | undefined
   #turn: Promise<unknown> = Promise.resolve()
   #ended = false

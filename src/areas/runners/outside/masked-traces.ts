@@ -5,9 +5,9 @@
 // rest of a secret that has begun there. When another request went to another process, or this one was restarted, it
 // looks at the stored end instead; then the rest of a secret, whose beginning is masked already, may be seen.
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../../db/connection.js'
 import { row } from '../../../db/sql.js'
+import { lruOf } from '../../../lib/lru.js'
 import { Masker } from '../../../runner/mask.js'
 import { decrypt } from '../../../secrets.js'
 import {
@@ -39,8 +39,8 @@ interface OpenTrace {
   last?: { readonly start: number; readonly hash: string }
 }
 
-const traces = new LRUCache<string, OpenTrace>({ max: MOST_OPEN })
-const tokens = new LRUCache<string, string>({ max: MOST_OPEN })
+const traces = lruOf<string, OpenTrace>(MOST_OPEN)
+const tokens = lruOf<string, string>(MOST_OPEN)
 const busy = new Map<string, Promise<unknown>>()
 
 forgetWithPool(() => {

@@ -1,7 +1,7 @@
 // Hands builds to outside runners, on the claim path of the built-in runner. An outside runner never takes over a build.
-import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../../db/connection.js'
 import { Forbidden } from '../../../errors.js'
+import { lruOf } from '../../../lib/lru.js'
 import { log } from '../../../log.js'
 import { tokenHash } from '../../../secrets.js'
 import { type BuildClaim, finishBuild } from '../../builds/claim.js'
@@ -83,7 +83,7 @@ interface Asking {
 }
 
 /** Runners that this process remembers: as many as an instance may have. */
-const asking = new LRUCache<string, Asking>({ max: 10_000 })
+const asking = lruOf<string, Asking>(10_000)
 forgetWithPool(() => asking.clear())
 
 /** Finds a runner as it is now, without a statement while no runner has changed. */
