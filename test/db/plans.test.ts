@@ -7,6 +7,7 @@ import { runningBuilds } from '../../src/areas/builds/running.queries.js'
 import { findSudoUser } from '../../src/areas/credentials/credentials.js'
 import { deliverEvent } from '../../src/areas/hooks/deliveries.js'
 import { listDeliveries } from '../../src/areas/hooks/deliveries.queries.js'
+import { listMergeRequests } from '../../src/areas/merge-requests/merge-requests.queries.js'
 import { changePipeline } from '../../src/areas/pipelines/build-changes.js'
 import { listPipelines } from '../../src/areas/pipelines/pipelines.queries.js'
 import { findProject, listProjects } from '../../src/areas/projects/projects.queries.js'
@@ -220,6 +221,37 @@ t.test('pipelines', async t => {
   })
 })
 
+t.test('merge requests', async t => {
+  for (const [query, key] of [
+    [{}, 'merge_requests_created'],
+    [{ state: 'all', order_by: 'updated_at' }, 'merge_requests_updated'],
+    [{ state: 'opened' }, 'merge_requests_phase_created'],
+    [{ state: 'merged', order_by: 'updated_at', page: 40 }, 'merge_requests_phase_updated'],
+    [{ page: 40 }, 'merge_requests_created']
+  ] as const) {
+    t.test(`by ${JSON.stringify(query)}`, async t => {
+      // The second time, a far page begins at a place.
+      const twice = async () => [
+        await listMergeRequests(1, query, actor(7)),
+        await listMergeRequests(1, query, actor(7))
+      ]
+      const plans = (await plansOf(twice)).filter(({ statement }) => / order by /.test(statement))
+      t.equal(plans.length, 'page' in query ? 2 : 1)
+      for (const { steps } of plans) {
+        const [row, inOrder] = steps.filter(({ table }) => table === 'm')
+        t.same([row?.key, inOrder?.key], ['PRIMARY', key])
+        t.match(inOrder?.Extra, /Using index/)
+        t.notMatch(inOrder?.Extra, /filesort/)
+      }
+    })
+  }
+
+  t.test('by their numbers', async t => {
+    const plan = listing(await plansOf(() => listMergeRequests(1, { iid: [7, 9] }, actor(7))))
+    t.ok(plan?.steps.some(({ key }) => key === 'merge_requests_iid'))
+  })
+})
+
 t.test('deliveries of a hook', async t => {
   for (const state of [undefined, 'dead'] as const) {
     t.test(`newest first, ${state ?? 'all'}`, async t => {
@@ -297,9 +329,13 @@ async function fill(): Promise<void> {
     `insert into job_failures (job_id, failed_at) select id, run_at from jobs where state = 'dead'`,
     `insert into queue_minutes (minute, queue, process_id, processed)
      select date_add(utc_timestamp(), interval -seq minute), 'default', 1, 1 from seq_0_to_20000`,
+    `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title, state, author_id,
+       created_at, updated_at)
+     select seq, 1, 1, 'master', concat('b', seq), '', elt(1 + seq % 3, 'opened', 'closed', 'merged'), 1 + seq % 500, ${at}, ${at}
+     from seq_1_to_10000`,
     `insert into hooks (project_id, url, created_at, updated_at)
      select nullif(seq div 2, 0), 'http://x.example.org/', ${at}, ${at} from seq_1_to_20000`,
-    'analyze table hooks, pipeline_stages, job_failures, queue_minutes, users, namespaces, projects, members, pipelines, builds, jobs'
+    'analyze table merge_requests, hooks, pipeline_stages, job_failures, queue_minutes, users, namespaces, projects, members, pipelines, builds, jobs'
   ]) {
     await execute(statement)
   }

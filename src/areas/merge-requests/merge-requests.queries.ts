@@ -109,24 +109,33 @@ export const findByNumber = (projectId: number, iid: number): Promise<MergeReque
 /** The numbers that one request may list. */
 const MOST_NUMBERS = 100
 
+/** What a list reads. */
+interface Listed {
+  /** The index that gives the merge requests in the order of the list; by itself, the database chooses. */
+  readonly index?: string
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
 /** Returns a page of the merge requests into a project. Two statements for any length. */
 export function listMergeRequests(
   projectId: number,
   query: MergeRequestListQuery,
   actor: Actor
 ): Promise<Page<ListedMergeRequestRow>> {
-  const conditions = ['m.target_project_id = ?']
-  const values: Value[] = [projectId]
-  if (query.state && query.state !== 'all') {
-    conditions.push('m.phase = ?')
-    values.push(query.state)
-  } else conditions.push('m.deleted_at is null')
-  if (query.iid) {
-    const numbers = query.iid.slice(0, MOST_NUMBERS)
-    conditions.push(`m.iid in (${marks(numbers)})`)
-    values.push(...numbers)
+  const { state = 'all', order_by: order, iid } = query
+  const ofState =
+    state === 'all'
+      ? { phase: '', sql: 'm.deleted_at is null', values: [] }
+      : { phase: 'phase_', sql: 'm.phase = ?', values: [state] }
+  const sql = `m.target_project_id = ? and ${ofState.sql}`
+  const values = [projectId, ...ofState.values]
+  if (!iid) {
+    const index = `merge_requests_${ofState.phase}${order === 'updated_at' ? 'updated' : 'created'}`
+    return pageOf({ index, sql, values }, query, actor)
   }
-  return pageOf(conditions.join(' and '), values, query, actor)
+  const numbers = iid.slice(0, MOST_NUMBERS)
+  return pageOf({ sql: `${sql} and m.iid in (${marks(numbers)})`, values: [...values, ...numbers] }, query, actor)
 }
 
 /** Returns a page of the merge requests of a milestone. */
@@ -135,21 +144,21 @@ export function listOfMilestone(
   query: MergeRequestListQuery,
   actor: Actor
 ): Promise<Page<ListedMergeRequestRow>> {
-  return pageOf('m.milestone_id = ? and m.deleted_at is null', [milestoneId], query, actor)
+  return pageOf({ sql: 'm.milestone_id = ? and m.deleted_at is null', values: [milestoneId] }, query, actor)
 }
 
 async function pageOf(
-  condition: string,
-  values: readonly Value[],
+  { index, sql: condition, values }: Listed,
   query: MergeRequestListQuery,
   { user }: Actor
 ): Promise<Page<ListedMergeRequestRow>> {
   const column = query.order_by ?? 'created_at'
   const read = ({ direction, sql, from }: PlacedReading) => {
     const place = from && fromPlace(`m.${column}`, 'm.id', direction, from)
-    // An index gives the ids of the page; only their rows are read.
-    const ids = `select m.id, m.${column} as place from merge_requests m where ${condition}${place ? ` and ${place.sql}` : ''}
-      order by m.${column} ${direction}, m.id ${direction} ${sql}`
+    // An index gives the ids of the page; only their rows are read. Free to choose, the database read 2,000 entries up to a place
+    // that the index finds at once, on some connections and not on others.
+    const ids = `select m.id, m.${column} as place from merge_requests m ${index ? `force index (${index})` : ''}
+      where ${condition}${place ? ` and ${place.sql}` : ''} order by m.${column} ${direction}, m.id ${direction} ${sql}`
     return rows<ListedMergeRequestRow>(
       `select ${COLUMNS}, ${shownColumns('MergeRequest')} from (${ids}) page join merge_requests m on m.id = page.id ${JOINS}
        order by page.place ${direction}, page.id ${direction}`,
