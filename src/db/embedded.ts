@@ -195,7 +195,5 @@ const server = () => [
   '--max-connections=120',
   '--max-allowed-packet=64M',
   '--table-open-cache=400',
-  '--tmp-table-size=4M',
-  // Subqueries of lists never see a value twice: to remember their results took an eighth of a page of merge requests.
-  '--optimizer-switch=subquery_cache=off'
+  '--tmp-table-size=4M'
 ]
