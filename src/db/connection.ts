@@ -76,7 +76,8 @@ function open(): Pool {
   const made = mysql.createPool({
     ...address(),
     connectionLimit: config().database.pool,
-    maxIdle: 2,
+    // All may be idle for so long. Beyond its option maxIdle the pool would close connections every second, and under load open
+    // them again, each with statements to prepare.
     idleTimeout: 60_000,
     connectTimeout: CONNECT_MS,
     timezone: 'Z',
