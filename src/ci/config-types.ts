@@ -126,6 +126,9 @@ export interface CiInclude {
   readonly file?: readonly string[]
   readonly remote?: string
   readonly template?: string
+  readonly component?: string
+  /** Values for the inputs of the file, as JSON has them. */
+  readonly inputs?: { readonly [name: string]: unknown }
 }
 
 /** What a job starts in place of a script. Texts may contain variables. */

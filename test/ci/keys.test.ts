@@ -153,6 +153,20 @@ t.test('jobs take over keys of others', async t => {
         }
       }
     ],
+    'a child pipeline with inputs': [
+      'a: {trigger: {include: {component: h/g/p/n@1, inputs: {count: 3, list: [a, {b: true}], text: null, far: 1e999}}}}',
+      {
+        trigger: {
+          include: [
+            {
+              component: 'h/g/p/n@1',
+              inputs: { count: 3, list: ['a', { b: true }], text: null, far: '1e999' }
+            }
+          ],
+          ...{ project: null, branch: null, awaited: false, forwardsOwn: true, forwardsGiven: false }
+        }
+      }
+    ],
     'an environment that ends': [
       `a: {${X}, environment: {name: e, auto_stop_in: 2 days, deployment_tier: staging, action: prepare}}`,
       { environment: { name: 'e', url: null, action: 'prepare', onStop: null, autoStopIn: 172_800, tier: 'staging' } }

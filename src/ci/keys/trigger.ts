@@ -13,7 +13,7 @@ import {
   reportAt,
   type Section
 } from '../config-values.js'
-import { keyText, type Yaml } from '../load-yaml.js'
+import { isReference, keyText, type Yaml, type YamlMapping } from '../load-yaml.js'
 
 /** The keys that a job without a script may have. */
 export const KEYS_WITHOUT_SCRIPT = [
@@ -23,6 +23,10 @@ export const KEYS_WITHOUT_SCRIPT = [
 const PATH_LIMIT = 255
 /** Files of which a child pipeline is made. */
 const MOST_INCLUDES = 3
+/** Keys of such a file that are texts. */
+const TEXTS = ['local', 'project', 'ref', 'remote', 'template', 'component']
+/** Characters of the inputs of a file as JSON, which stay with the build. */
+const INPUTS_LIMIT = 16_384
 
 /** What the job starts; null when it is one with a script. */
 export function readTrigger(job: Section): CiTrigger | null {
@@ -83,16 +87,33 @@ function readIncludes(trigger: Section): CiInclude[] | null {
       return []
     }
     const include = { ...trigger, path, entries: entry }
-    checkKeys(
-      include,
-      ['local', 'project', 'file', 'ref', 'remote', 'template'],
-      ['artifact', 'job', 'component', 'inputs']
-    )
-    const texts = ['local', 'project', 'ref', 'remote', 'template'].flatMap(key => {
+    checkKeys(include, [...TEXTS, 'file', 'inputs'], ['artifact', 'job'])
+    const texts = TEXTS.flatMap(key => {
       const text = readText(include, key, key === 'remote' ? 2048 : PATH_LIMIT)
       return text === null ? [] : [[key, text] as const]
     })
     const files = readList(include, 'file', { single: true })
-    return [{ ...Object.fromEntries(texts), ...(files && { file: files }) }]
+    const inputs = readInputs(include)
+    return [{ ...Object.fromEntries(texts), ...(files && { file: files }), ...(inputs && { inputs }) }]
   })
+}
+
+function readInputs(include: Section): CiInclude['inputs'] {
+  const inputs = readSection(include, 'inputs')
+  if (!inputs) return undefined
+  const values = plainMapping(inputs.entries)
+  if (JSON.stringify(values).length <= INPUTS_LIMIT) return values
+  reportAt(include, 'inputs', `take more than ${INPUTS_LIMIT} characters`)
+  return undefined
+}
+
+const plainMapping = (value: YamlMapping) =>
+  Object.fromEntries([...value].map(([key, each]) => [keyText(key), plainValue(each)]))
+
+function plainValue(value: Yaml): unknown {
+  if (Array.isArray(value)) return value.map(plainValue)
+  if (value instanceof Map) return plainMapping(value)
+  if (value === null || typeof value !== 'object' || isReference(value)) return value
+  const number = Number(value.number)
+  return Number.isFinite(number) ? number : value.number
 }

@@ -330,6 +330,28 @@ after: {stage: deploy, script: [echo after]}
   t.equal((await downstreamOf(builds[0])).length, 4, 'a repeated build starts another pipeline')
 })
 
+t.test('the file of a child pipeline gets its inputs', async t => {
+  const file = `spec: {inputs: {count: {type: number}, names: {type: array}}}
+---
+make-$[[ inputs.count ]]:
+  script: $[[ inputs.names ]]
+`
+  const start = async (inputs: string) => {
+    const project = await factory.project()
+    await factory.file(project, 'child.yml', file)
+    const ci = `a: {trigger: {include: {local: child.yml, inputs: ${inputs}}, strategy: depend}}`
+    const builds = await makePipeline(project, ci)
+    await runJobs()
+    return { project, a: named(builds, 'a'), states: await statuses(builds[0]?.pipelineId) }
+  }
+  const given = await start('{count: 3, names: [echo one, echo two]}')
+  t.same(given.states, { a: 'success' })
+  t.match(await traceOf(await newestBuild(given.project)), /^one[\s\S]*^two/m)
+  const wrong = await start('{count: three}')
+  t.same(wrong.states, { a: 'failed' })
+  t.match(await traceOf(wrong.a), /inputs:count should be of the type number/)
+})
+
 t.test('pipelines that are not started', async t => {
   const [mine, other] = [await factory.project(), await factory.project()]
   const member = await factory.project({ owner: mine.owner })
