@@ -39,6 +39,8 @@ async function prepare(): Promise<TestHome> {
   process.env.GITSTEAD_DATABASE_URL = url.href
   process.env.GITSTEAD_LOG_LEVEL ??= 'silent'
   loadConfig({ port: 0 })
+  // Work of an earlier file that goes on until it is done may have opened a pool meanwhile, to no database at all.
+  await closeDatabase()
   // The statements of the template have made the schema already.
   if (schema === undefined) await migrateUp()
   t.teardown(async () => {
