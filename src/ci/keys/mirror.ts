@@ -1,7 +1,7 @@
 // Reads a need of a whole pipeline: a job without a script that takes over the status of the newest pipeline of a project.
 import { checkKeys, given, pathOf, readText, reportAt, type Section } from '../config-values.js'
-import { keyText, type Yaml, type YamlMapping } from '../load-yaml.js'
-import { KEYS_WITHOUT_SCRIPT, whensOf } from './trigger.js'
+import type { Yaml, YamlMapping } from '../load-yaml.js'
+import { checkWithoutScript } from './without-script.js'
 
 const asksForPipeline = (entry: Yaml): entry is YamlMapping =>
   entry instanceof Map && entry.has('pipeline') && !entry.has('job') && !entry.has('project')
@@ -22,13 +22,7 @@ export function readMirror(job: Section): string | null {
   const [entry, another] = Array.isArray(entries) ? entries.filter(each => isMirror(job, each)) : []
   if (!entry) return null
   if (another) reportAt(job, 'needs', 'ask for more than one whole pipeline')
-  for (const key of job.entries.keys()) {
-    const name = keyText(key)
-    if (!KEYS_WITHOUT_SCRIPT.includes(name)) reportAt(job, name, 'cannot stand together with needs of a whole pipeline')
-  }
-  if ([given(job, 'when'), ...whensOf(given(job, 'rules'))].includes('delayed')) {
-    reportAt(job, 'needs', 'of a whole pipeline cannot stand together with `when: delayed`')
-  }
+  checkWithoutScript(job, 'needs', 'of a whole pipeline')
   const need = { ...job, path: pathOf(job, 'needs'), entries: entry }
   checkKeys(need, ['pipeline'], [])
   // A wrong value is reported.

@@ -14,12 +14,8 @@ import {
   type Section
 } from '../config-values.js'
 import { isReference, keyText, type Yaml, type YamlMapping } from '../load-yaml.js'
+import { checkWithoutScript } from './without-script.js'
 
-/** The keys that a job without a script may have. */
-export const KEYS_WITHOUT_SCRIPT = [
-  ...['trigger', 'stage', 'type', 'variables', 'allow_failure', 'when', 'only', 'except', 'rules', 'needs', 'parallel'],
-  ...['dependencies', 'resource_group', 'interruptible', 'inherit', 'retry']
-]
 const PATH_LIMIT = 255
 /** Files of which a child pipeline is made. */
 const MOST_INCLUDES = 3
@@ -32,12 +28,7 @@ const INPUTS_LIMIT = 16_384
 export function readTrigger(job: Section): CiTrigger | null {
   const value = given(job, 'trigger')
   if (value === undefined) return null
-  for (const key of job.entries.keys()) {
-    const name = keyText(key)
-    if (!KEYS_WITHOUT_SCRIPT.includes(name)) reportAt(job, name, 'cannot stand together with trigger')
-  }
-  const whens = [given(job, 'when'), ...whensOf(given(job, 'rules'))]
-  if (whens.includes('delayed')) reportAt(job, 'trigger', 'cannot stand together with `when: delayed`')
+  checkWithoutScript(job, 'trigger')
   if (!(value instanceof Map)) {
     const project = readText(job, 'trigger', PATH_LIMIT)
     return { ...PLAIN, project }
@@ -66,10 +57,6 @@ export function readTrigger(job: Section): CiTrigger | null {
 const PLAIN: CiTrigger = {
   ...{ project: null, branch: null, include: null, awaited: false, forwardsOwn: true, forwardsGiven: false }
 }
-
-/** The `when` of each rule. */
-export const whensOf = (rules: Yaml | undefined): (Yaml | undefined)[] =>
-  Array.isArray(rules) ? rules.flat(1).map(rule => (rule instanceof Map ? rule.get('when') : undefined)) : []
 
 /** The files of a child pipeline. What is in them is checked when the pipeline is made. */
 function readIncludes(trigger: Section): CiInclude[] | null {
