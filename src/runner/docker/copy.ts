@@ -36,7 +36,7 @@ export async function copyOut(run: Outside & Pick<Run, 'port'>, id: string): Pro
   const limit = config().runner.disk_limit
   const watch = watchDisk({ folder: run.folders.work, limit, onFull: tooMuch, onLow: tooMuch })
   const signal = AbortSignal.any([run.port.signal, full.signal])
-  const unpack = ['find . -mindepth 1 -delete', `tar --extract --strip-components=1 <&${LINK}`]
+  const unpack = ['find . -mindepth 1 -delete', `tar --extract --strip-components=1 --warning=no-timestamp <&${LINK}`]
   const get = async (socket: Duplex) => {
     socket.resume()
     const answer = await send({ method: 'GET', path: `/containers/${id}/archive`, query: { path: PROJECT }, signal })
