@@ -2,11 +2,12 @@
 // every object is on the disk before its name appears, and before the caller gets its id. Folders are not synced, as git does not
 // sync them: file systems with a journal keep the order of names, so that no ref is there without its objects.
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, fsync, open, rename, unlink, write } from 'node:fs'
-import { mkdir, open as openHandle } from 'node:fs/promises'
+import { fsync } from 'node:fs'
+import { mkdir, open as openHandle, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate, deflateSync } from 'node:zlib'
+import { files } from './files.js'
 import type { ObjectType } from './reader.js'
 
 export interface LooseObject {
@@ -17,14 +18,8 @@ export interface LooseObject {
   readonly raw: Buffer
 }
 
-// Plain file numbers: a handle of node:fs/promises is an object with more work around each call.
-const files = {
-  open: promisify(open),
-  rename: promisify(rename),
-  sync: promisify(fsync),
-  unlink: promisify(unlink),
-  write: promisify(write)
-}
+/** It always waits for the disk. */
+const sync = promisify(fsync)
 const compressLarge = promisify(deflate)
 const AT_ONCE = 8
 /** Bytes that are compressed at once; larger contents go to another thread, so that they do not hold up other requests. */
@@ -59,32 +54,30 @@ async function writeObject(folder: string, { id, raw }: LooseObject): Promise<vo
     await writeDurably(temporary, compressed)
     await moveInto(temporary, path)
   } catch (error) {
-    await files.unlink(temporary).catch(() => {})
+    await unlink(temporary).catch(() => {})
     throw error
   }
 }
 
 async function writeDurably(path: string, content: Buffer): Promise<void> {
-  const file = await files.open(path, 'wx', 0o444)
+  const file = await files().open(path, 'wx', 0o444)
   try {
-    for (let at = 0; at < content.length; ) {
-      at += (await files.write(file, content, at, content.length - at, at)).bytesWritten
-    }
-    await files.sync(file)
+    for (let at = 0; at < content.length; ) at += await files(content.length).write(file, content, at)
+    await sync(file)
   } finally {
-    closeSync(file) // nothing is left to write, so this does not block
+    await files().close(file)
   }
 }
 
 /** Moves a file to its place, and makes the folder when it is missing. */
 async function moveInto(temporary: string, path: string): Promise<void> {
   try {
-    return await files.rename(temporary, path)
+    return await files().rename(temporary, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
   await mkdir(dirname(path), { recursive: true })
-  await files.rename(temporary, path)
+  await files().rename(temporary, path)
 }
 
 /** Makes a file durable, or the names in a folder. */

@@ -50,7 +50,7 @@ export function isRefName(name: string): boolean {
 export async function refValue(repository: string, ref: string): Promise<string | null> {
   if (!isRefName(ref)) return null
   const value = await lookUpRef(repository, ref)
-  if (value && (await objectInfo(repository, value))) return value
+  if (value && (isCommitKnown(repository, value) || (await objectInfo(repository, value)))) return value
   // Git also tells a ref that does not exist from a repository that does not.
   return (await objectInfo(repository, ref))?.id ?? (await valueAgain(repository, ref))
 }

@@ -158,7 +158,15 @@ async function giveBack(ids: readonly number[], crashed: boolean): Promise<void>
  * Identifies this boot of this kernel and the pid namespace. Two processes mean the same process by a pid only when
  * this value is equal.
  */
-export function machine(): string {
+export const machine = (): string => {
+  here ??= readMachine()
+  return here
+}
+
+/** Neither changes while this process runs. */
+let here: string | undefined
+
+function readMachine(): string {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`
   } catch {

@@ -7,6 +7,7 @@ import { execute, row } from '../../src/db/sql.js'
 import { limitStatements } from '../../src/db/statement-limit.js'
 import { transact } from '../../src/db/transact.js'
 import { Unavailable } from '../../src/errors.js'
+import { processStatus } from '../../src/lib/process-status.js'
 import { testApp } from '../helpers/app.js'
 import { testDatabase } from '../helpers/database.js'
 import { until } from '../helpers/until.js'
@@ -53,6 +54,8 @@ t.test('a transaction whose database hangs ends', async t => {
   const writing = transact(async () => {
     await execute("insert into schema_lock (id, holder, expires_at) values (7, '', now())")
     process.kill(pid, 'SIGSTOP')
+    // Each thread stops by itself, and the one of this connection may be the last.
+    await until('it stands still', () => processStatus(pid)?.state === 'T')
     await execute("update schema_lock set holder = 'x' where id = 7")
   })
   await t.rejects(writing, Unavailable)

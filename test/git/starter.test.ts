@@ -1,7 +1,8 @@
 // Git that is started by the small process, with the real processes.
 import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { config, loadConfig, root } from '../../src/config.js'
@@ -104,7 +105,10 @@ t.test('when the starter dies, what it has started ends with it, and the next co
 
 t.test('it ends when the program has died before it listens', async t => {
   const program = join(root, 'dist/src/git/starter/program.js')
-  const child = spawn(process.execPath, [program, join(t.testdir({}), 'socket')], {
+  // The path of a socket has at most 107 characters.
+  const folder = mkdtempSync(join(tmpdir(), 'gitstead-starter-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const child = spawn(process.execPath, [program, join(folder, 'socket')], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc']
   })
   t.teardown(() => child.kill('SIGKILL'))

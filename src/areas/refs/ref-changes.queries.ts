@@ -1,6 +1,5 @@
 import { row } from '../../db/sql.js'
 
-/** A settled ref change with all data that its effects need. */
 /** The columns of a project that payloads of hooks show. */
 export interface ShownProject {
   readonly project_id: number
@@ -13,6 +12,7 @@ export interface ShownProject {
   readonly namespace_path: string
 }
 
+/** A settled ref change with all data that its effects need. */
 export interface ChangeRow extends ShownProject {
   readonly id: number
   readonly ref: string
@@ -21,13 +21,15 @@ export interface ChangeRow extends ShownProject {
   readonly user_id: number | null
   readonly storage: string
   readonly builds_enabled: number
+  /** When the repository's upkeep was scheduled for; null for none. */
+  readonly optimise_at: Date | null
   readonly user_name: string | null
   readonly user_username: string | null
   readonly user_email: string | null
 }
 
 const SELECT = `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.user_id, p.storage, p.name as project_name,
-  p.path as project_path, p.description, p.visibility_level, p.default_branch, p.builds_enabled,
+  p.path as project_path, p.description, p.visibility_level, p.default_branch, p.builds_enabled, p.optimise_at,
   n.name as namespace_name, n.path as namespace_path, u.name as user_name, u.username as user_username,
   u.email as user_email
   from ref_changes c join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id

@@ -27,7 +27,12 @@ export interface OpenChange extends RefMove {
 }
 
 /** Returns the name of this process as owner of a change. A later process with the same pid has another name. */
-export const processName = () => `${machine()}#${process.pid}#${startOf(process.pid) ?? 0}`
+export const processName = (): string => {
+  ownName ??= `${machine()}#${process.pid}#${startOf(process.pid) ?? 0}`
+  return ownName
+}
+
+let ownName: string | undefined
 
 /** An owner that counts as ended, so that recovery settles the change at once. */
 const nobody = () => `${machine()}#0#0`

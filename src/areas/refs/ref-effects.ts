@@ -23,17 +23,19 @@ export async function applyRefChange(id: number): Promise<void> {
   if (change.default_branch !== null && change.ref === `refs/heads/${change.default_branch}`) {
     await setHead(repositoryPath({ id: change.project_id, storage: change.storage }), change.default_branch)
   }
-  await scheduleUpkeep(change.project_id)
+  await scheduleUpkeep(change.project_id, change.optimise_at)
 }
 
-/** Enqueues the job of the repository, unless one is scheduled already. */
-async function scheduleUpkeep(projectId: number): Promise<void> {
+/** Enqueues the job of the repository, unless one is scheduled already, as most pushes to a busy project find. */
+async function scheduleUpkeep(projectId: number, scheduled: Date | null): Promise<void> {
   const now = new Date()
+  const lost = new Date(now.getTime() - HOUR)
+  if (scheduled !== null && scheduled >= lost) return
   await transact(async () => {
     const runAt = new Date(now.getTime() + OPTIMISE_AFTER * 1000)
     const { affectedRows } = await execute(
       'update projects set optimise_at = ? where id = ? and (optimise_at is null or optimise_at < ?)',
-      [runAt, projectId, new Date(now.getTime() - HOUR)]
+      [runAt, projectId, lost]
     )
     if (affectedRows === 1) await enqueue('repository.optimise', { projectId }, { runAt })
   })
