@@ -4,7 +4,20 @@
 //
 // 1. A call that took long, because it waited for the disk, sends all calls to other threads for a second.
 // 2. Calls that took long together, in one turn of the event loop, send the rest of the turn there.
-import { close, closeSync, fstat, fstatSync, open, openSync, read, readSync, rename, renameSync, write, writeSync } from 'node:fs'
+import {
+  close,
+  closeSync,
+  fstat,
+  fstatSync,
+  open,
+  openSync,
+  read,
+  readSync,
+  rename,
+  renameSync,
+  write,
+  writeSync
+} from 'node:fs'
 import { promisify } from 'node:util'
 
 /** Milliseconds. A disk without moving parts answers in 0.1. */

@@ -7,6 +7,7 @@ import { mkdir, open as openHandle, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate, deflateSync } from 'node:zlib'
+import { batches } from '../lib/batches.js'
 import { files } from './files.js'
 import type { ObjectType } from './reader.js'
 
@@ -38,35 +39,42 @@ export function makeObject(type: ObjectType, content: Buffer): LooseObject {
 export async function writeObjects(repository: string, objects: readonly LooseObject[]): Promise<void> {
   const unique = [...new Map(objects.map(object => [object.id, object])).values()]
   const folder = join(repository, 'objects')
-  for (let at = 0; at < unique.length; at += AT_ONCE) {
-    const written = unique.slice(at, at + AT_ONCE).map(object => writeObject(folder, object))
-    for (const outcome of await Promise.allSettled(written)) if (outcome.status === 'rejected') throw outcome.reason
+  for (const some of batches(unique, AT_ONCE)) await writeSome(folder, some)
+}
+
+/** First all contents, then all waits for the disk: a file that is made while another one waits would wait as well. */
+async function writeSome(folder: string, objects: readonly LooseObject[]): Promise<void> {
+  const made: Made[] = []
+  try {
+    for (const object of objects) await make(folder, object, made)
+    // All of them end before a file is closed.
+    for (const outcome of await Promise.allSettled(made.map(({ file }) => sync(file)))) {
+      if (outcome.status === 'rejected') throw outcome.reason
+    }
+    for (const { path, temporary } of made) await moveInto(temporary, path)
+  } catch (error) {
+    for (const { temporary } of made) await unlink(temporary).catch(() => {})
+    throw error
+  } finally {
+    for (const { file } of made) await files().close(file)
   }
 }
 
-async function writeObject(folder: string, { id, raw }: LooseObject): Promise<void> {
-  const path = join(folder, id.slice(0, 2), id.slice(2))
+/** A file with the content of an object, which is not durable yet. */
+interface Made {
+  readonly file: number
+  readonly temporary: string
+  readonly path: string
+}
+
+async function make(folder: string, { id, raw }: LooseObject, made: Made[]): Promise<void> {
+  const content = raw.length <= SMALL ? deflateSync(raw, { level: 1 }) : await compressLarge(raw, { level: 1 })
+  const temporary = join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`) // git prune removes these files
+  const file = await files().open(temporary, 'wx', 0o444)
   // An object that already exists is replaced by itself. It has a new date then, as git gives it one, so that pruning does not
   // delete it before something refers to it. To look whether it exists would cost each new object a turn.
-  const compressed = raw.length <= SMALL ? deflateSync(raw, { level: 1 }) : await compressLarge(raw, { level: 1 })
-  const temporary = join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`) // git prune removes these files
-  try {
-    await writeDurably(temporary, compressed)
-    await moveInto(temporary, path)
-  } catch (error) {
-    await unlink(temporary).catch(() => {})
-    throw error
-  }
-}
-
-async function writeDurably(path: string, content: Buffer): Promise<void> {
-  const file = await files().open(path, 'wx', 0o444)
-  try {
-    for (let at = 0; at < content.length; ) at += await files(content.length).write(file, content, at)
-    await sync(file)
-  } finally {
-    await files().close(file)
-  }
+  made.push({ file, temporary, path: join(folder, id.slice(0, 2), id.slice(2)) })
+  for (let at = 0; at < content.length; ) at += await files(content.length).write(file, content, at)
 }
 
 /** Moves a file to its place, and makes the folder when it is missing. */
