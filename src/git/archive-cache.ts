@@ -71,9 +71,15 @@ const paced = (chunks: Readable | AsyncIterable<Buffer>) => pacedStream(chunks a
 async function openKept(path: string): Promise<OpenArchive | null> {
   const file = await open(path).catch(() => null)
   if (!file) return null
-  const { size, mtimeMs } = await file.stat()
-  if (Date.now() - mtimeMs > NOTED) await utimes(path, new Date(), new Date()).catch(() => {})
-  return { stream: paced(file.createReadStream({ highWaterMark: READ_SIZE })), size }
+  const stream = file.createReadStream({ highWaterMark: READ_SIZE })
+  try {
+    const { size, mtimeMs } = await file.stat()
+    if (Date.now() - mtimeMs > NOTED) await utimes(path, new Date(), new Date()).catch(() => {})
+    return { stream: paced(stream), size }
+  } catch (error) {
+    stream.destroy()
+    throw error
+  }
 }
 
 /** `over`: the file has no more room, and each reader goes on with a process of its own. */
