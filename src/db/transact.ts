@@ -15,10 +15,17 @@ let sequelize: (() => Sequelize) | undefined
  * database cannot be reached.
  */
 export async function transact<T>(fn: () => Promise<T>): Promise<T> {
-  if (currentTransaction()) return fn()
+  return currentTransaction() ? fn() : retried(() => once(fn))
+}
+
+/**
+ * Runs one statement, which is a transaction of its own, and runs it again after a deadlock or a lock timeout. Not for use inside of
+ * `transact`, whose whole transaction is over then. Throws Unavailable when the database cannot be reached.
+ */
+export async function retried<T>(statement: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await once(fn)
+      return await statement()
     } catch (error) {
       if (!isRetriable(error) || attempt === TRIES) throw translate(error)
       await sleep(2 ** attempt * 5 * Math.random())

@@ -1,7 +1,7 @@
 // The activity feed shows what users did to projects, newest first. Each happening in the feed has one row.
-import { execute, marks, padded, row, rows } from '../../db/sql.js'
+import { execute, marks, padded, row, rows, type Value } from '../../db/sql.js'
 import { together } from '../../db/together.js'
-import { transact } from '../../db/transact.js'
+import { retried, transact } from '../../db/transact.js'
 import type { Told } from './happenings.js'
 import { type ByKind, type Listener, listenerBy } from './listeners.js'
 
@@ -64,9 +64,27 @@ interface Written {
 
 /**
  * Writes entries of one project. The unique key on the happening makes a second call harmless. Returns for each when the project was
- * active before; undefined when it or the user is gone.
+ * active before; undefined when that was not read, or when it or the user is gone.
  */
-const write = together<number, Written, Date | undefined>((all, projectId) =>
+const write = together<number, Written, Date | undefined>((all, projectId) => {
+  const [only] = all
+  return only && all.length === 1 ? writeOne(only) : writeSome(all, projectId)
+})
+
+/** One statement does it for one: it is its own transaction. */
+async function writeOne(written: Written): Promise<readonly undefined[]> {
+  const [id, projectId, authorId, ...others] = valuesOf(written)
+  await retried(() =>
+    execute(
+      `insert ignore into activity_events (${COLUMNS}) select ?, p.id, u.id, ${others.map(() => '?').join(', ')}
+       from projects p straight_join users u on u.id = ? where p.id = ? lock in share mode`,
+      [id, ...others, authorId, projectId]
+    )
+  )
+  return [undefined]
+}
+
+const writeSome = (all: readonly Written[], projectId: number): Promise<readonly (Date | undefined)[]> =>
   transact(async () => {
     // The lock lasts until the rows exist. So a removal of the project or user finds them, or they are not written.
     const users = padded([...new Set(all.map(({ authorId }) => authorId))])
@@ -80,22 +98,25 @@ const write = together<number, Written, Date | undefined>((all, projectId) =>
     if (some.length > 0) await insert(some)
     return all.map(({ authorId }) => activeAt.get(authorId))
   })
-)
+
+const COLUMNS =
+  'happening_id, project_id, author_id, action, target_type, target_id, target_title, data, note_id, created_at'
 
 const insert = (all: readonly Written[]) =>
   execute(
-    `insert ignore into activity_events (happening_id, project_id, author_id, action, target_type, target_id,
-       target_title, data, note_id, created_at) values ${all.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-    all.flatMap(({ told, entry, authorId }) => [
-      told.id,
-      entry.projectId,
-      authorId,
-      entry.action,
-      entry.target?.type ?? null,
-      entry.target?.id ?? null,
-      entry.target?.title?.slice(0, TITLE_LIMIT) ?? null,
-      entry.data ? JSON.stringify(entry.data) : null,
-      entry.noteId ?? null,
-      new Date(told.at)
-    ])
+    `insert ignore into activity_events (${COLUMNS}) values ${all.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+    all.flatMap(valuesOf)
   )
+
+const valuesOf = ({ told, entry, authorId }: Written): [string, number, number, ...Value[]] => [
+  told.id,
+  entry.projectId,
+  authorId,
+  entry.action,
+  entry.target?.type ?? null,
+  entry.target?.id ?? null,
+  entry.target?.title?.slice(0, TITLE_LIMIT) ?? null,
+  entry.data ? JSON.stringify(entry.data) : null,
+  entry.noteId ?? null,
+  new Date(told.at)
+]

@@ -26,12 +26,28 @@ export async function applyBranchMove(refChangeId: number): Promise<void> {
   const change = await findSettledChange(refChangeId)
   if (!change?.ref.startsWith(HEADS)) return
   const branch = change.ref.slice(HEADS.length)
+  if (await concernsSome(change, branch)) await move(change, branch)
+  await closeIssuesOfPush(change)
+}
+
+/** Most pushes concern no merge request: one statement tells that, where three would find none. */
+async function concernsSome({ project_id: projectId, new_id: commit }: ChangeRow, branch: string): Promise<boolean> {
+  const found = await row<{ concerned: number }>(
+    `select exists (select 1 from merge_intents where target_project_id = ? and commit_sha = ?)
+       or exists (select 1 from merge_requests where source_project_id = ? and source_branch = ? and phase = 'opened')
+       or exists (select 1 from merge_requests where target_project_id = ? and target_branch = ? and phase = 'opened')
+       as concerned`,
+    [projectId, commit, projectId, branch, projectId, branch]
+  )
+  return found?.concerned === 1
+}
+
+async function move(change: ChangeRow, branch: string): Promise<void> {
   await finishIntent(change)
   if (change.new_id !== ZERO) {
     for (const { id } of await openFrom(change.project_id, branch)) await followSource(id)
   }
   await lookInto(change, branch)
-  await closeIssuesOfPush(change)
 }
 
 /** Ends a merge whose process ended after the branch had moved. */
