@@ -71,7 +71,9 @@ export const CommitDetail = Type.Object(
     committed_date: Moment('when it was committed'),
     authored_date: Moment('when the author wrote it'),
     stats: Nullable(CommitStats),
-    status: Nullable(Text('the status of its last pipeline; null without one'))
+    status: Nullable(
+      Text('the status of its last pipelines, one of each branch or tag, taken together; null without any')
+    )
   },
   { title: 'CommitDetail', description: 'A commit with its parents and how much it changed.' }
 )

@@ -255,3 +255,19 @@ x
     t.match(git(project, ['fsck', '--strict', '--no-dangling']), '')
   })
 })
+
+t.test('GET a commit has the status of the newest pipelines of all its branches together', async t => {
+  const project = await filled()
+  const owner = app.as(project.owner)
+  const id = git(project, ['rev-parse', 'master'])
+  const post = (ref: string, state: string) => owner.post(`/projects/${project.id}/statuses/${id}`, { ref, state })
+  const status = async () => (await owner.get(below(project, `/${id}`))).json().status
+  t.equal(await status(), null)
+  await post('one', 'failed')
+  await post('two', 'success')
+  t.equal(await status(), 'failed', 'the older pipeline of another branch counts, too')
+  await post('one', 'running')
+  t.equal(await status(), 'running')
+  await post('one', 'success')
+  t.equal(await status(), 'success')
+})
