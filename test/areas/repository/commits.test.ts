@@ -271,3 +271,24 @@ t.test('GET a commit has the status of the newest pipelines of all its branches 
   await post('one', 'success')
   t.equal(await status(), 'success')
 })
+
+t.test('POST commits takes its actions as a form, too', async t => {
+  const project = await filled()
+  const send = (actions: [string, string][]) => {
+    const pairs: [string, string][] = [['branch_name', 'master'], ['commit_message', 'By a form'], ...actions]
+    return app
+      .as(project.owner, { 'content-type': 'application/x-www-form-urlencoded' })
+      .post(below(project), new URLSearchParams(pairs).toString())
+  }
+  const create = (name: string): [string, string][] => [
+    ['actions[][action]', 'create'],
+    ['actions[][file_path]', name],
+    ['actions[][content]', `content of ${name}`]
+  ]
+  const res = await send([...create('one'), ...create('two')])
+  t.equal(res.statusCode, 201)
+  t.equal(git(project, ['show', 'master:one']), 'content of one')
+  t.equal(git(project, ['show', 'master:two']), 'content of two')
+  const many = Array.from({ length: 400 }, (_, at) => create(`many-${at}`)).flat()
+  t.equal((await send(many)).statusCode, 413, 'no commit of a part of the actions')
+})
