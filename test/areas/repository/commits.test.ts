@@ -292,3 +292,19 @@ t.test('POST commits takes its actions as a form, too', async t => {
   const many = Array.from({ length: 400 }, (_, at) => create(`many-${at}`)).flat()
   t.equal((await send(many)).statusCode, 413, 'no commit of a part of the actions')
 })
+
+t.test('the title of a commit counts characters, and cuts none in half', async t => {
+  const project = await filled()
+  const cases: [string, string][] = [
+    ['t'.repeat(100), 't'.repeat(100)],
+    ['t'.repeat(101), `${'t'.repeat(80)}…`],
+    ['😀'.repeat(100), '😀'.repeat(100)],
+    [`t${'😀'.repeat(100)}`, `t${'😀'.repeat(79)}…`]
+  ]
+  for (const [at, [message, title]] of cases.entries()) {
+    const res = await commit(project, [{ action: 'create', file_path: `title-${at}`, content: 'x' }], {
+      commit_message: `${message}\n\nbody`
+    })
+    t.equal(res.json().title, title)
+  }
+})
