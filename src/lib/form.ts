@@ -1,9 +1,13 @@
-// Parses query strings and forms as API clients write them: `a=1`, `a[]=1&a[]=2`, `a[key]=1`.
+// Parses query strings and forms as API clients write them: `a=1`, `a[]=1&a[]=2`, `a[key]=1`, `a[][key]=1&a[][other]=2`.
 
-export type FormValue = string | string[] | { [key: string]: string }
+type FormMap = { [key: string]: string }
+export type FormValue = string | (string | FormMap)[] | FormMap
 export type Form = { [key: string]: FormValue }
 
 const LIMIT = 1000
+
+/** Whether `text` has more pairs than `parseForm` reads. */
+export const hasMorePairs = (text: string): boolean => text.split('&', LIMIT + 1).length > LIMIT
 
 /** Parses `text` and drops all pairs after the first 1,000. Keys are own properties of objects without a prototype. */
 export function parseForm(text: string): Form {
@@ -17,7 +21,7 @@ export function parseForm(text: string): Form {
   return form
 }
 
-/** Adds one pair to `form`. The key is `name`, `name[]` or `name[key]`. */
+/** Adds one pair to `form`. The key is `name`, `name[]`, `name[key]` or `name[][key]`. */
 export function addPair(form: Form, key: string, value: string): void {
   const open = key.indexOf('[')
   if (open <= 0 || !key.endsWith(']')) {
@@ -32,10 +36,21 @@ export function addPair(form: Form, key: string, value: string): void {
     else form[name] = [value]
     return
   }
-  const map =
-    typeof known === 'object' && !Array.isArray(known) ? known : (Object.create(null) as Record<string, string>)
+  if (inner.startsWith('][')) {
+    form[name] = addToLast(Array.isArray(known) ? known : [], inner.slice(2), value)
+    return
+  }
+  const map = typeof known === 'object' && !Array.isArray(known) ? known : (Object.create(null) as FormMap)
   map[inner] = value
   form[name] = map
+}
+
+/** A key that the last object of the list has already begins the next object. */
+function addToLast(list: (string | FormMap)[], key: string, value: string): (string | FormMap)[] {
+  const last = list.at(-1)
+  if (typeof last === 'object' && !(key in last)) last[key] = value
+  else list.push(Object.assign(Object.create(null) as FormMap, { [key]: value }))
+  return list
 }
 
 function decode(text: string): string {

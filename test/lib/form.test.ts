@@ -1,4 +1,4 @@
-import { addPair, type Form, parseForm } from '../../src/lib/form.js'
+import { addPair, type Form, hasMorePairs, parseForm } from '../../src/lib/form.js'
 import t from '../helpers/tap.js'
 
 const cases: [string, object][] = [
@@ -15,6 +15,9 @@ const cases: [string, object][] = [
   ['a%5B%5D=1&a%5b%5d=2', { a: ['1', '2'] }],
   ['a[x]=1&a[y]=2', { a: { x: '1', y: '2' } }],
   ['a[x][y]=1', { a: { 'x][y': '1' } }],
+  ['a[][x]=1&a[][y]=2&a[][x]=3', { a: [{ x: '1', y: '2' }, { x: '3' }] }],
+  ['a%5B%5D%5Bx%5D=1&b[][x]=2', { a: [{ x: '1' }], b: [{ x: '2' }] }],
+  ['a[]=1&a[][x]=2', { a: ['1', { x: '2' }] }],
   ['a=1&a[]=2', { a: ['2'] }],
   ['a[]=1&a[x]=2', { a: { x: '2' } }],
   ['a[=1&b]=2&[]=3', { 'a[': '1', 'b]': '2', '[]': '3' }],
@@ -35,8 +38,8 @@ t.test('parseForm', async t => {
 })
 
 t.test('names that every object inherits are plain keys', async t => {
-  const form = parseForm('__proto__=1&constructor=2&toString[]=3&a[__proto__]=4')
-  t.same(Object.keys(form).sort(), ['__proto__', 'a', 'constructor', 'toString'])
+  const form = parseForm('__proto__=1&constructor=2&toString[]=3&a[__proto__]=4&b[][__proto__]=5')
+  t.same(Object.keys(form).sort(), ['__proto__', 'a', 'b', 'constructor', 'toString'])
   t.equal(({} as { polluted?: unknown }).polluted, undefined)
   t.same(form.toString, ['3'])
 })
@@ -44,6 +47,8 @@ t.test('names that every object inherits are plain keys', async t => {
 t.test('reads at most a thousand pairs', async t => {
   const text = Array.from({ length: 5000 }, (_, at) => `k${at}=1`).join('&')
   t.equal(Object.keys(parseForm(text)).length, 1000)
+  t.equal(hasMorePairs(text), true)
+  t.equal(hasMorePairs('a=1&b=2'), false)
 })
 
 t.test('addPair adds to existing values', async t => {

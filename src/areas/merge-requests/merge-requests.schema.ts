@@ -1,4 +1,4 @@
-import { Flag, IdOf, Integer, Paging, projectParam, Text } from '../../lib/schema.js'
+import { Flag, IdOf, Integer, Nullable, Paging, projectParam, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 
@@ -47,10 +47,10 @@ export const MergeRequestListQuery = Type.Object({
 export type MergeRequestListQuery = Static<typeof MergeRequestListQuery>
 
 const attributes = {
-  assignee_id: optional(Integer('the user who looks after it; 0 for nobody')),
-  description: optional(Text(`what it is about, at most ${LONGEST_DESCRIPTION} characters`)),
-  labels: optional(Text('the titles of its labels, with commas between them', { maxLength: 65_536 })),
-  milestone_id: optional(Integer('its milestone; 0 for none')),
+  assignee_id: optional(Nullable(Integer('the user who looks after it; 0 for nobody'))),
+  description: optional(Nullable(Text(`what it is about, at most ${LONGEST_DESCRIPTION} characters`))),
+  labels: optional(Nullable(Text('the titles of its labels, with commas between them', { maxLength: 65_536 }))),
+  milestone_id: optional(Nullable(Integer('its milestone; 0 for none'))),
   remove_source_branch: optional(Flag('whether the source branch is removed when it is merged'))
 }
 

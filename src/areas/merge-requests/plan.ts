@@ -3,14 +3,14 @@ import type { Actor } from '../../access/actor.js'
 import { levelIn } from '../../access/authorize.js'
 import { DEVELOPER } from '../../lib/levels.js'
 import { readTitles } from '../labels/label-links.js'
-import { findMilestone } from '../milestones/milestones.queries.js'
+import { milestoneFor } from '../milestones/milestones.js'
 import { assignable } from '../participation/assignees.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 
 export interface Wishes {
-  readonly labels?: string
-  readonly milestone_id?: number
-  readonly assignee_id?: number
+  readonly labels?: string | null
+  readonly milestone_id?: number | null
+  readonly assignee_id?: number | null
 }
 
 /** What a caller may change: an attribute that is absent stays as it is. */
@@ -25,13 +25,14 @@ export async function planFor(target: ProjectRow, wishes: Wishes, actor: Actor):
   if (levelIn(target, actor) < DEVELOPER) return {}
   const { labels, milestone_id: milestone, assignee_id: assignee } = wishes
   const assigned = assignee === undefined ? undefined : await assigneeOf(target, assignee)
+  const milestoneId = await milestoneFor(target.id, milestone)
   return {
-    ...(labels !== undefined && { titles: readTitles(labels) }),
-    ...(milestone !== undefined && { milestoneId: (await findMilestone(target.id, milestone))?.id ?? null }),
+    ...(labels !== undefined && { titles: readTitles(labels ?? '') }),
+    ...(milestoneId !== undefined && { milestoneId }),
     ...(assigned !== undefined && { assigneeId: assigned })
   }
 }
 
 /** Null for nobody, and undefined for somebody who cannot read merge requests there, who is dropped. */
-const assigneeOf = async (target: ProjectRow, id: number): Promise<number | null | undefined> =>
-  id === 0 ? null : await assignable(target.id, id, 'merge_request.read')
+const assigneeOf = async (target: ProjectRow, id: number | null): Promise<number | null | undefined> =>
+  !id ? null : await assignable(target.id, id, 'merge_request.read')

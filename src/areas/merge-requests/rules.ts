@@ -15,12 +15,18 @@ import { allThere, type Known } from './versions/versions.js'
 const LONGEST_TITLE = 255
 
 /** Throws Invalid for texts that a merge request cannot have. */
-export function checkTexts({ title, description }: { readonly title?: string; readonly description?: string }): void {
+export function checkTexts({
+  title,
+  description
+}: {
+  readonly title?: string
+  readonly description?: string | null
+}): void {
   const errors: Record<string, string[]> = {}
   if (title !== undefined && title.trim() === '') errors.title = ["can't be blank"]
   const tooLong = (limit: number) => `is too long (maximum is ${limit} characters)`
   if (title !== undefined && [...title].length > LONGEST_TITLE) errors.title = [tooLong(LONGEST_TITLE)]
-  if (description !== undefined && description.length > LONGEST_DESCRIPTION) {
+  if ((description?.length ?? 0) > LONGEST_DESCRIPTION) {
     errors.description = [tooLong(LONGEST_DESCRIPTION)]
   }
   if (Object.keys(errors).length > 0) throw new Invalid(errors)

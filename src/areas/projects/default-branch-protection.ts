@@ -4,7 +4,8 @@ import { applicationSettings } from '../settings/settings.queries.js'
 
 const LEVELS: { readonly [setting: number]: { readonly push: boolean; readonly merge: boolean } } = {
   1: { push: true, merge: false },
-  2: { push: false, merge: false }
+  2: { push: false, merge: false },
+  3: { push: false, merge: true }
 }
 
 /**

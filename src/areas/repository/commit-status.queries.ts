@@ -1,11 +1,12 @@
-import { row } from '../../db/sql.js'
+import { aggregateStatus, type BuildStatus } from '../../ci/status.js'
+import { rows } from '../../db/sql.js'
 
-/** The status of the newest pipeline of a commit; null when it has no pipeline. */
+/** The status of a commit's newest pipelines, one of each branch or tag, taken together; null when it has no pipeline. */
 export async function latestStatusOf(projectId: number, sha: string): Promise<string | null> {
-  const found = await row<{ status: string }>(
-    `select status from pipelines where project_id = ? and sha = ? and is_child = false
-     order by id desc limit 1`,
+  const latest = await rows<{ status: BuildStatus }>(
+    `select status from pipelines where id in
+       (select max(id) from pipelines where project_id = ? and sha = ? and is_child = false group by ref, tag)`,
     [projectId, sha]
   )
-  return found?.status ?? null
+  return latest.length === 0 ? null : aggregateStatus(latest.map(({ status }) => ({ status, allowFailure: false })))
 }

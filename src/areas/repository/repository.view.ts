@@ -71,7 +71,9 @@ export const CommitDetail = Type.Object(
     committed_date: Moment('when it was committed'),
     authored_date: Moment('when the author wrote it'),
     stats: Nullable(CommitStats),
-    status: Nullable(Text('the status of its last pipeline; null without one'))
+    status: Nullable(
+      Text('the status of its last pipelines, one of each branch or tag, taken together; null without any')
+    )
   },
   { title: 'CommitDetail', description: 'A commit with its parents and how much it changed.' }
 )
@@ -81,7 +83,10 @@ export const viewTreeEntry = ({ id, name, type, path, mode }: PathEntry) => ({ i
 /** Returns the first line of a message. It cuts a line of more than 100 characters to 80 and an ellipsis. */
 export function titleOf(message: string): string {
   const [line = ''] = message.split('\n', 1)
-  return line.length > 100 ? `${line.slice(0, 80)}…` : line
+  if (line.length <= 100) return line
+  // A character may take two units of a string, so that 202 units have at least 101 characters.
+  const characters = [...line.slice(0, 202)]
+  return characters.length > 100 ? `${characters.slice(0, 80).join('')}…` : line
 }
 
 export const viewCommitItem = (found: GitCommit) => ({

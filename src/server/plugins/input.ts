@@ -4,7 +4,7 @@ import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { BadParameters, BadRequest, TooLarge, UnreadableType } from '../../errors.js'
 import type { InputSchema } from '../../lib/coerce.js'
-import { addPair, type Form, parseForm } from '../../lib/form.js'
+import { addPair, type Form, hasMorePairs, parseForm } from '../../lib/form.js'
 import { hasMoreValues } from '../../lib/json.js'
 import { validator, type Wrong } from '../../lib/validate.js'
 import { drain } from '../drain.js'
@@ -59,7 +59,7 @@ export async function readInput(app: FastifyInstance): Promise<void> {
     done(null, parseJson(text as string))
   )
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, text, done) =>
-    done(null, parseForm(text as string))
+    done(null, parseWholeForm(text as string))
   )
   await app.register(multipart, { limits: FIELDS })
   app.addContentTypeParser('*', (request, _payload, done) => done(null, refuseType(request)))
@@ -73,6 +73,12 @@ export async function readInput(app: FastifyInstance): Promise<void> {
 /** Half a character alone cannot be stored. It is replaced at once, so that the answer shows what later ones do. */
 const wholeCharacters = (_: string, value: unknown): unknown =>
   typeof value === 'string' ? Buffer.from(value).toString() : value
+
+/** A list of which the end is missing would be done in part. */
+function parseWholeForm(text: string): Form {
+  if (hasMorePairs(text)) throw new TooLarge('413 Request Entity Too Large - a form has 1000 fields at the most')
+  return parseForm(text)
+}
 
 function parseJson(text: string): unknown {
   // Some editors and shells write a byte order mark.

@@ -7,7 +7,7 @@ import { testApp } from '../../helpers/app.js'
 import { actorOf, originBy, projectRow, type TestProject } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
 import t from '../../helpers/tap.js'
-import { insertRow, makeBranch, makeMergeRequest, makeProject } from './make-merge-requests.js'
+import { insertMilestone, insertRow, makeBranch, makeMergeRequest, makeProject } from './make-merge-requests.js'
 
 const app = await testApp(t)
 
@@ -250,6 +250,24 @@ t.test('a merge request is changed, closed and reopened', async t => {
   await put({ state_event: 'close' })
   await makeMergeRequest(project, { target_branch: 'other' })
   t.equal((await owner.put(one, { state_event: 'reopen' })).statusCode, 409, 'another one is open')
+})
+
+t.test('empty and null take the plan of a merge request away, as with issues', async t => {
+  const { project, owner, path } = await subject()
+  const milestoneId = await insertMilestone(project)
+  const given = { milestone_id: milestoneId, assignee_id: project.owner.id, labels: 'x', description: 'why' }
+  const { id } = await makeMergeRequest(project)
+  const none = { milestone: null, assignee: null, labels: [] }
+  for (const empty of ['', null]) {
+    t.match((await owner.put(`${path}/${id}`, given)).json(), { milestone: { id: milestoneId }, labels: ['x'] })
+    const plan = { milestone_id: empty, assignee_id: empty, labels: empty, description: empty }
+    t.match((await owner.put(`${path}/${id}`, plan)).json(), { ...none, description: empty }, JSON.stringify(empty))
+  }
+  await makeBranch(project, 'other')
+  const branches = { source_branch: 'other', target_branch: 'master', title: 'More' }
+  const made = await owner.post(path, { ...branches, milestone_id: '', assignee_id: '', labels: null })
+  t.equal(made.statusCode, 201)
+  t.match(made.json(), none)
 })
 
 t.test('authors and assignees change their own; others need a developer', async t => {

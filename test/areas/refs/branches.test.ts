@@ -274,7 +274,8 @@ t.test('default_branch_protection', async t => {
   for (const [setting, expected] of [
     [0, null],
     [1, { developersCanPush: true, developersCanMerge: false }],
-    [2, { developersCanPush: false, developersCanMerge: false }]
+    [2, { developersCanPush: false, developersCanMerge: false }],
+    [3, { developersCanPush: false, developersCanMerge: true }]
   ] as const) {
     t.equal((await admin.put('/application/settings', { default_branch_protection: setting })).statusCode, 200)
     const project = await filled()

@@ -76,6 +76,7 @@ t.test('GET tags', async t => {
   git(project, 'tag', '-a', '-m', 'of a tag\n\nwith more', 'nested', 'a')
   git(project, 'tag', '-a', '-m', 'again', 'z-nested', 'nested')
   git(project, 'tag', 'blob', git(project, 'rev-parse', 'master:README'))
+  git(project, 'tag', '-a', '-m', 'of a file', 'file', git(project, 'rev-parse', 'master:README'))
   const res = await app.nobody.get(below(project))
 
   t.test('lists them in reverse order, without credentials', async t => {
@@ -90,6 +91,7 @@ t.test('GET tags', async t => {
     t.same(brief, [
       ['z-nested', 'again', false],
       ['nested', 'of a tag\n\nwith more', false],
+      ['file', 'of a file', true],
       ['blob', null, true],
       ['b/c', null, false],
       ['a', null, false]
@@ -108,6 +110,9 @@ t.test('GET tags', async t => {
   t.test('gives one tag', async t => {
     t.match((await app.nobody.get(below(project, 'b/c'))).json(), { name: 'b/c', message: null })
     t.match((await app.nobody.get(`${below(project)}/b/c`)).json(), { name: 'b/c' })
+    for (const tag of (await app.nobody.get(below(project))).json()) {
+      t.same((await app.nobody.get(below(project, tag.name))).json(), tag, 'as in the list')
+    }
     for (const name of ['nothing', '-x', 'master', 'refs/tags/a']) {
       const missing = await app.nobody.get(below(project, name))
       t.same([missing.statusCode, missing.json()], [404, { message: '404 Tag Not Found' }], name)

@@ -255,3 +255,56 @@ x
     t.match(git(project, ['fsck', '--strict', '--no-dangling']), '')
   })
 })
+
+t.test('GET a commit has the status of the newest pipelines of all its branches together', async t => {
+  const project = await filled()
+  const owner = app.as(project.owner)
+  const id = git(project, ['rev-parse', 'master'])
+  const post = (ref: string, state: string) => owner.post(`/projects/${project.id}/statuses/${id}`, { ref, state })
+  const status = async () => (await owner.get(below(project, `/${id}`))).json().status
+  t.equal(await status(), null)
+  await post('one', 'failed')
+  await post('two', 'success')
+  t.equal(await status(), 'failed', 'the older pipeline of another branch counts, too')
+  await post('one', 'running')
+  t.equal(await status(), 'running')
+  await post('one', 'success')
+  t.equal(await status(), 'success')
+})
+
+t.test('POST commits takes its actions as a form, too', async t => {
+  const project = await filled()
+  const send = (actions: [string, string][]) => {
+    const pairs: [string, string][] = [['branch_name', 'master'], ['commit_message', 'By a form'], ...actions]
+    return app
+      .as(project.owner, { 'content-type': 'application/x-www-form-urlencoded' })
+      .post(below(project), new URLSearchParams(pairs).toString())
+  }
+  const create = (name: string): [string, string][] => [
+    ['actions[][action]', 'create'],
+    ['actions[][file_path]', name],
+    ['actions[][content]', `content of ${name}`]
+  ]
+  const res = await send([...create('one'), ...create('two')])
+  t.equal(res.statusCode, 201)
+  t.equal(git(project, ['show', 'master:one']), 'content of one')
+  t.equal(git(project, ['show', 'master:two']), 'content of two')
+  const many = Array.from({ length: 400 }, (_, at) => create(`many-${at}`)).flat()
+  t.equal((await send(many)).statusCode, 413, 'no commit of a part of the actions')
+})
+
+t.test('the title of a commit counts characters, and cuts none in half', async t => {
+  const project = await filled()
+  const cases: [string, string][] = [
+    ['t'.repeat(100), 't'.repeat(100)],
+    ['t'.repeat(101), `${'t'.repeat(80)}…`],
+    ['😀'.repeat(100), '😀'.repeat(100)],
+    [`t${'😀'.repeat(100)}`, `t${'😀'.repeat(79)}…`]
+  ]
+  for (const [at, [message, title]] of cases.entries()) {
+    const res = await commit(project, [{ action: 'create', file_path: `title-${at}`, content: 'x' }], {
+      commit_message: `${message}\n\nbody`
+    })
+    t.equal(res.json().title, title)
+  }
+})

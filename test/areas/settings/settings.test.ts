@@ -193,7 +193,7 @@ const wrong: [string, object, string][] = [
   ['an object for a text', { sign_in_text: { a: 'b' } }, 'sign_in_text is invalid'],
   ['a long text', { sign_in_text: TEXT }, 'sign_in_text is too long (maximum is 10000 characters)'],
   ['a level of projects', { default_project_visibility: 20 }, 'default_project_visibility does not have a valid value'],
-  ['a level that is none', { default_branch_protection: 3 }, 'default_branch_protection does not have a valid value'],
+  ['a level that is none', { default_branch_protection: 4 }, 'default_branch_protection does not have a valid value'],
   [
     'a restricted level that is none',
     { restricted_visibility_levels: [0, 10] },

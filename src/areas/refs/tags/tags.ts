@@ -19,7 +19,9 @@ export async function findTag(project: MovableProject, name: string): Promise<Ta
   const repository = repositoryPath(project)
   const id = await refValue(repository, `refs/tags/${name}`)
   if (id === null) throw new NotFound('Tag')
-  const target = (await objectInfo(repository, `${id}^{commit}`))?.id ?? id
+  const commit = await objectInfo(repository, `${id}^{commit}`)
+  // An annotated tag of a tree or a file has a message, too.
+  const target = commit?.id ?? (await readTag(repository, id))?.targetId ?? id
   const [tag] = await readTags(project, [{ name, id, target }])
   if (!tag) throw new NotFound('Tag')
   return tag
