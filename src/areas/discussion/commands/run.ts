@@ -58,9 +58,11 @@ async function subjectOf({ project, noteable: { type, id }, actor }: Asked): Pro
     type: target,
     id,
     userId: askerOf(actor).id,
+    authorId: found.author_id,
     title: found.title,
     state: found.state,
     labels: await readLabelTitles(target, id),
+    spent: found.total_time_spent,
     mayUpdate: isAllowed(() => authorizeRecord(actor, isIssue ? 'issue.update' : 'merge_request.update', record)),
     mayPlan: isIssue ? may(actor, 'issue.plan', project) : levelIn(project, actor) >= DEVELOPER
   }
@@ -77,14 +79,14 @@ function isAllowed(check: () => void): boolean {
 }
 
 async function run(plan: Plan, { type, id }: Subject, { project, noteable, actor, origin }: Asked): Promise<void> {
-  const { change, estimate: estimated, spend, subscribe, award } = plan
+  const { change, estimate: estimated, spends = [], subscribe, awards = [] } = plan
   const isIssue = type === 'Issue'
   if (Object.keys(change).length > 0) {
     if (isIssue) await updateIssue(project, id, change, actor)
     else await updateMergeRequest(project, id, change, actor, origin)
   }
   if (estimated !== undefined) await (isIssue ? estimateIssue : estimate)(project, id, estimated, actor)
-  if (spend !== undefined) await (isIssue ? spendTimeOnIssue : spendTime)(project, id, spend, actor)
+  for (const spend of spends) await (isIssue ? spendTimeOnIssue : spendTime)(project, id, spend, actor)
   if (subscribe !== undefined) await setSubscription({ type, id, projectId: project.id }, askerOf(actor).id, subscribe)
-  if (award !== undefined) await awardByNote(noteable, `:${award}:`, actor)
+  for (const award of awards) await awardByNote(noteable, `:${award}:`, actor)
 }
