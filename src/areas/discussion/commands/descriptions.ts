@@ -35,6 +35,7 @@ setDescriptionReader(async (type, project, body, actor) => {
     labels: (body.labels ?? '').split(',').flatMap(title => title.trim() || []),
     spent: 0,
     mayUpdate: true,
+    mayMerge: async () => false,
     mayPlan: type === 'Issue' ? may(actor, 'issue.plan', project) : levelIn(project, actor) >= DEVELOPER
   } as const
   const { taken, change } = await planCommands(text, subject, project, AT_CREATION)

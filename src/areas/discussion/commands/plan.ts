@@ -28,6 +28,8 @@ export interface Subject {
   /** Whether the user may change the title and the state, and whether also the assignee, labels and so on. */
   readonly mayUpdate: boolean
   readonly mayPlan: boolean
+  /** Whether the user could accept it now. */
+  readonly mayMerge: () => Promise<boolean>
 }
 
 export interface Change {
@@ -48,6 +50,7 @@ export interface Plan {
   readonly spends?: readonly (string | null)[]
   readonly subscribe?: boolean
   readonly awards?: readonly string[]
+  readonly merge?: boolean
   /** What runs when the note is written. */
   readonly later?: LaterCommand
 }
@@ -119,6 +122,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       type === 'MergeRequest' ? { title: withMark(title, !isWorkInProgress(title)) } : undefined
     )
   ],
+  ['merge', async (_, { mayMerge }) => ((await mayMerge()) ? { merge: true } : undefined)],
   [
     'target_branch',
     updating((text, { type }) => (type === 'MergeRequest' && text !== '' ? { target_branch: text } : undefined))
