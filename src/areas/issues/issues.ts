@@ -106,10 +106,12 @@ type LockedIssue = Pick<
   | 'milestone_id'
   | 'due_date'
   | 'moved_to_id'
+  | 'time_estimate'
 >
 
 const LOCK = `select i.id, i.project_id, i.title, i.description, i.state, i.confidential, i.assignee_id, i.milestone_id,
-  date_format(i.due_date, '%Y-%m-%d') as due_date, i.moved_to_id from issues i where i.id = ? for update`
+  date_format(i.due_date, '%Y-%m-%d') as due_date, i.moved_to_id, i.time_estimate
+  from issues i where i.id = ? for update`
 
 /** Locks the row of an issue, so that of two changes each sees what the other did. Throws NotFound. */
 export async function lockIssue(id: number): Promise<LockedIssue> {
