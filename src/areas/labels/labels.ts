@@ -150,9 +150,10 @@ export async function requireOwnLabel(project: Pick<LabelPlace, 'id'>, title: st
   return found
 }
 
-/** Removes a label, and takes it from all that has it. */
+/** Removes a label, and takes it from all that has it. Throws NotFound when somebody else was faster. */
 export const deleteLabel = ({ id }: { readonly id: number }): Promise<void> =>
   transact(async () => {
+    if (!(await row('select id from labels where id = ? for update', [id]))) throw new NotFound('Label')
     await deleteRows('labels', [id])
     moved('Issue')
     moved('MergeRequest')

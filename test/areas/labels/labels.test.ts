@@ -126,6 +126,13 @@ t.test('two who change a label at the same moment: it has what both have set', a
   }
 })
 
+t.test('several who delete a label at the same moment: one of them has done it', async t => {
+  const { owner, labels } = await subject()
+  await owner.post(labels, { name: 'a', color: '#fff' })
+  const answers = await Promise.all([1, 2, 3, 4].map(() => owner.delete(labels, { name: 'a' })))
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 404, 404, 404])
+})
+
 t.test('counts are of what the asker sees, with a fixed number of statements', async t => {
   const { project, owner, labels, path } = await subject()
   const post = (body: object) => owner.post(`${path}/issues`, { title: 'x', labels: 'one, two', ...body })
