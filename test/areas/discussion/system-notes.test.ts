@@ -73,6 +73,9 @@ t.test('time that several log at the same moment: each note names its own', asyn
     'Added 4h of time spent'
   ])
   t.equal((await owner.get(`${path}/time_stats`)).json().human_total_time_spent, '1d 7h')
+  await owner.post(`${path}/add_spent_time`, { duration: '-90m' })
+  await owner.post(`${path}/reset_spent_time`)
+  t.same((await said(owner, path)).slice(4), ['Subtracted 1h 30m of time spent', 'Subtracted 1d 5h 30m of time spent'])
 })
 
 t.test('mentions elsewhere, once each', async t => {
