@@ -20,14 +20,15 @@ const TABLES: { readonly [Type in Awardable['type']]: string } = {
 /** Votes, which count in records: nobody votes for what is their own. */
 const VOTES = new Set(['thumbsup', 'thumbsdown'])
 
-const isOwnVote = (name: string, { authorId }: { authorId: number }, actor: Actor) =>
-  VOTES.has(name) && authorId === actor.user?.id
+/** Whether an emoji of this name is a vote of users for what is their own. */
+export const isOwnVote = (name: string, { authorId }: { readonly authorId: number }, userId: number | undefined) =>
+  VOTES.has(name) && authorId === userId
 
 /** Gives an emoji to something. Throws NotFound, as the requirement wants, for all that cannot be given. */
 export async function giveAward(awardable: Awardable, asked: string, actor: Actor): Promise<AwardRow> {
   const name = emojiName(asked)
   if (!name) throw new NotFound('Award Emoji {:name=>["is not a valid emoji name"]}')
-  if (isOwnVote(name, awardable, actor)) throw new NotFound('Award Emoji')
+  if (isOwnVote(name, awardable, actor.user?.id)) throw new NotFound('Award Emoji')
   const user = askerOf(actor)
   try {
     await insert(awardable, name, user.id)
@@ -44,7 +45,7 @@ export async function giveAward(awardable: Awardable, asked: string, actor: Acto
  */
 export async function awardByNote(noteable: Noteable, text: string, actor: Actor): Promise<AwardRow | undefined> {
   const name = emojiOf(text)
-  if (!name || isOwnVote(name, noteable, actor)) return undefined
+  if (!name || isOwnVote(name, noteable, actor.user?.id)) return undefined
   const { id: userId } = askerOf(actor)
   const known = await findAward(noteable, name, userId)
   if (known) return known

@@ -5,6 +5,7 @@ import type { Actor } from '../../access/actor.js'
 import { projectsOfMember, visibleProjects } from '../../access/membership.js'
 import { execute, marks, rows } from '../../db/sql.js'
 import { REPORTER } from '../../lib/levels.js'
+import type { IssueRow } from '../issues/issues.queries.js'
 import { addMoveStep } from '../issues/move.js'
 import { addColumn, addParticipation } from '../participation/readings.js'
 import { rewriteNotes } from './moved-texts.js'
@@ -68,6 +69,20 @@ addReferrerReader('Snippet', async (ids, actor: Actor) => {
   return found.map(({ id }) => id)
 })
 
+/** Gives each copied note the awards of the note that it copies: both are in the same order. */
+async function copyNoteAwards(from: IssueRow, to: IssueRow): Promise<void> {
+  const inOrder = `(select id, author_id, created_at, row_number() over (order by id) as place from notes
+    where noteable_type = 'Issue' and noteable_id = ? and not is_system)`
+  // The authors and times tell when a note has been deleted in the meantime.
+  await execute(
+    `insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at)
+     select 'Note', b.id, w.name, w.user_id, w.created_at, w.updated_at from ${inOrder} a
+     join ${inOrder} b on b.place = a.place and b.author_id = a.author_id and b.created_at = a.created_at
+     join award_emoji w on w.awardable_type = 'Note' and w.awardable_id = a.id order by w.id`,
+    [from.id, to.id]
+  )
+}
+
 // Notes keep their authors and times, and awards their givers. Automatic notes stay with the old issue.
 addMoveStep('discussion', async (from, to) => {
   await execute(
@@ -77,6 +92,7 @@ addMoveStep('discussion', async (from, to) => {
     [to.project_id, to.id, from.id]
   )
   await rewriteNotes(from, to)
+  await copyNoteAwards(from, to)
   await execute(
     `insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at)
      select 'Issue', ?, name, user_id, created_at, updated_at from award_emoji

@@ -1,9 +1,10 @@
 // Reads the activity feed: of a project, and of a user as far as the asker may see the projects.
 import type { Actor } from '../../access/actor.js'
+import { isOpenTo } from '../../access/authorize.js'
 import { type Fragment, projectsOfMember, visibleProjects } from '../../access/membership.js'
 import { countTotal, type Page, type PageRequest, window } from '../../db/paginate.js'
 import { rows, type Value } from '../../db/sql.js'
-import { PUBLIC, REPORTER } from '../../lib/levels.js'
+import { INTERNAL, PUBLIC, REPORTER } from '../../lib/levels.js'
 import { readableIssues } from '../issues/issues.queries.js'
 
 export interface EventRow {
@@ -30,9 +31,27 @@ const NO_CODE = `e.action not in ('pushed new', 'pushed to', 'deleted')
   and not exists (select 1 from notes c where e.target_type = 'Note' and c.id = e.target_id
     and c.noteable_type in ('MergeRequest', 'Commit'))`
 
-/** For projects that have switched their issues off. */
-const NO_ISSUES = `(e.target_type is null or e.target_type <> 'Issue')
-  and not exists (select 1 from notes c where e.target_type = 'Note' and c.id = e.target_id and c.noteable_type = 'Issue')`
+/** What a project can switch off, and then shows no event of it either. */
+const SWITCHES = {
+  Issue: 'issues_enabled',
+  MergeRequest: 'merge_requests_enabled',
+  Snippet: 'snippets_enabled'
+} as const
+
+type Switches = { readonly [Column in (typeof SWITCHES)[keyof typeof SWITCHES]]: number }
+
+const notAbout = (type: string) => `(e.target_type is null or e.target_type <> '${type}')
+  and not exists (select 1 from notes c where e.target_type = 'Note' and c.id = e.target_id and c.noteable_type = '${type}')`
+
+const switchedOn = (project: Switches): string =>
+  Object.entries(SWITCHES)
+    .map(([type, column]) => (project[column] ? '' : ` and ${notAbout(type)}`))
+    .join('')
+
+/** The same for any project `p`. */
+const SWITCHED_ON = Object.entries(SWITCHES)
+  .map(([type, column]) => `(p.${column} or ${notAbout(type)})`)
+  .join(' and ')
 
 /**
  * The condition that the asker may see what an event is about: a confidential issue, a private snippet, and the notes about
@@ -42,6 +61,7 @@ function visibleTargets(actor: Actor): Fragment {
   if (actor.user?.admin) return { sql: 'true', values: [] }
   const { sql: mine, values } = projectsOfMember(actor.user?.id ?? 0)
   const seen = readableIssues(actor)
+  const levels = [INTERNAL, PUBLIC].filter(level => isOpenTo({ visibility_level: level }, actor))
   return {
     sql: `(e.target_type is null or e.target_type not in ('Issue', 'Note')
       or (e.target_type = 'Issue' and exists (select 1 from issues i where i.id = e.target_id and ${seen.sql}))
@@ -49,20 +69,20 @@ function visibleTargets(actor: Actor): Fragment {
         left join issues i on n.noteable_type = 'Issue' and i.id = n.noteable_id
         left join snippets s on n.noteable_type = 'Snippet' and s.id = n.noteable_id
         where n.id = e.target_id and (i.id is null or ${seen.sql})
-          and (s.id is null or s.visibility_level = ${PUBLIC} or s.project_id in (select g.id from (${mine}) g)))))`,
+          and (s.id is null or s.visibility_level in (${levels.join(', ')}) or s.project_id in (select g.id from (${mine}) g)))))`,
     values: [...seen.values, ...seen.values, ...values]
   }
 }
 
 /** A page of the events of a project, newest first. Without `code` it leaves out those about code. */
 export function listProjectEvents(
-  { id, issues_enabled: issues }: { readonly id: number; readonly issues_enabled: number },
+  project: Switches & { readonly id: number },
   query: PageRequest,
   { code, actor }: { readonly code: boolean; readonly actor: Actor }
 ): Promise<Page<EventRow>> {
   const seen = visibleTargets(actor)
-  const condition = `e.project_id = ? and ${seen.sql}${code ? '' : ` and ${NO_CODE}`}${issues ? '' : ` and ${NO_ISSUES}`}`
-  return list('activity_events e join users u on u.id = e.author_id', condition, [id, ...seen.values], query)
+  const condition = `e.project_id = ? and ${seen.sql}${code ? '' : ` and ${NO_CODE}`}${switchedOn(project)}`
+  return list('activity_events e join users u on u.id = e.author_id', condition, [project.id, ...seen.values], query)
 }
 
 /** A page of the events of a user, newest first, in projects that the asker may see. */
@@ -72,7 +92,7 @@ export function listUserEvents(userId: number, query: PageRequest, actor: Actor)
   const seen = visibleTargets(actor)
   return list(
     'activity_events e join projects p on p.id = e.project_id join users u on u.id = e.author_id',
-    `e.author_id = ? and ${visible.sql} and ((${NO_CODE}) or ${readable.sql}) and ${seen.sql}`,
+    `e.author_id = ? and ${visible.sql} and ((${NO_CODE}) or ${readable.sql}) and ${SWITCHED_ON} and ${seen.sql}`,
     [userId, ...visible.values, ...readable.values, ...seen.values],
     query
   )

@@ -7,7 +7,7 @@ import {
   readDuration,
   resetSpentTime,
   setEstimate,
-  type TimeStatsRow
+  type TimeChange
 } from '../participation/time-tracking.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { tellIssue } from './issue-happenings.js'
@@ -31,20 +31,14 @@ async function change(
   project: ProjectRow,
   id: number,
   actor: Actor,
-  write: (target: Target) => Promise<TimeStatsRow>
-): Promise<TimeStatsRow> {
+  write: (target: Target) => Promise<TimeChange>
+): Promise<TimeChange> {
   const issue = await requireIssue(project, id, actor)
   authorizeUpdate(actor, project, issue)
   const by = askerOf(actor).id
   return transact(async () => {
-    const stats = await write({ type: 'Issue', id, projectId: project.id })
-    const time = {
-      ...(stats.time_estimate !== issue.time_estimate && { time_estimate: stats.time_estimate }),
-      ...(stats.total_time_spent !== issue.total_time_spent && {
-        time_spent: stats.total_time_spent - issue.total_time_spent
-      })
-    }
-    await tellIssue({ action: 'update', issueId: id, by, changes: time })
-    return stats
+    const time = await write({ type: 'Issue', id, projectId: project.id })
+    await tellIssue({ action: 'update', issueId: id, by, changes: time.changes })
+    return time
   })
 }

@@ -2,6 +2,7 @@
 import type { Actor } from '../../access/actor.js'
 import { may } from '../../access/authorize.js'
 import { BadParameters, Invalid } from '../../errors.js'
+import { isLonger } from '../../lib/line.js'
 import { parseMoment } from '../../lib/moment.js'
 import { readTitles } from '../labels/label-links.js'
 import { milestoneFor } from '../milestones/milestones.js'
@@ -66,7 +67,7 @@ async function assigneeFor(project: ProjectRow, id: number | null | undefined): 
 function checkTexts({ title, description }: IssueValues): void {
   const errors: Record<string, string[]> = {}
   if (title === '') errors.title = ["can't be blank"]
-  if ((title?.length ?? 0) > LONGEST_TITLE) errors.title = [tooLong(LONGEST_TITLE)]
+  if (isLonger(title ?? '', LONGEST_TITLE)) errors.title = [tooLong(LONGEST_TITLE)]
   if ((description?.length ?? 0) > LONGEST_DESCRIPTION) errors.description = [tooLong(LONGEST_DESCRIPTION)]
   if (Object.keys(errors).length > 0) throw new Invalid(errors)
 }

@@ -60,13 +60,14 @@ const SELECT = `select ${COLUMNS} from issues i ${JOINS}`
 export const seesConfidential = (project: ProjectRow, actor: Actor): boolean => levelIn(project, actor) >= REPORTER
 
 /** The condition that the asker may see the issue `i` of a project that the asker may see. */
-export const visibleIssues = (project: ProjectRow, actor: Actor): Fragment =>
-  seesConfidential(project, actor)
-    ? { sql: 'true', values: [] }
-    : {
-        sql: '(i.confidential = false or i.author_id = ? or i.assignee_id = ?)',
-        values: [actor.user?.id ?? 0, actor.user?.id ?? 0]
-      }
+export function visibleIssues(project: ProjectRow, actor: Actor): Fragment {
+  if (!project.issues_enabled) return { sql: 'false', values: [] }
+  if (seesConfidential(project, actor)) return { sql: 'true', values: [] }
+  return {
+    sql: '(i.confidential = false or i.author_id = ? or i.assignee_id = ?)',
+    values: [actor.user?.id ?? 0, actor.user?.id ?? 0]
+  }
+}
 
 /** The condition that the asker may see the issue `i` of any project that the asker may see. */
 export function readableIssues({ user }: Actor): Fragment {

@@ -8,13 +8,16 @@ import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, NotFound } from '../../errors.js'
 import { addedMentions, type RecordTexts, textOf } from '../../text/mentions.js'
-import { labelsFor, replaceLabels } from '../labels/label-links.js'
+import { editedTitles, type LabelEdit, labelsFor, replaceLabels } from '../labels/label-links.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { countIssues, recountIssue } from './issue-counts.js'
 import { type IssueChanges, tellIssue } from './issue-happenings.js'
 import { type IssueValues, readTime, readValues } from './issue-values.js'
 import { foundAgain, type IssueRow, requireIssue } from './issues.queries.js'
 import { IssueChange } from './issues.schema.js'
+
+/** A change of an issue. Commands edit the labels that it has at that moment. */
+type IssueUpdate = Omit<IssueChange, 'labels'> & { readonly labels?: IssueChange['labels'] | LabelEdit }
 
 /**
  * Changes an issue, and closes or reopens it; an event that does not fit its state is ignored. Throws NotFound, Forbidden,
@@ -23,7 +26,7 @@ import { IssueChange } from './issues.schema.js'
 export async function updateIssue(
   project: ProjectRow,
   id: number,
-  change: IssueChange,
+  change: IssueUpdate,
   actor: Actor
 ): Promise<IssueRow> {
   requireSomething(change)
@@ -31,12 +34,13 @@ export async function updateIssue(
   authorizeUpdate(actor, project, issue)
   const { state_event: event, updated_at: time, ...given } = change
   const updatedAt = readTime('updated_at', time, project, actor)
-  const values = await readValues(project, given, actor)
+  const { labels: wanted, ...others } = given
+  const values = await readValues(project, typeof wanted === 'function' ? others : { ...others, labels: wanted }, actor)
   const by = askerOf(actor).id
   await transact(async () => {
     if (!(await holdProject(project.id))) throw new NotFound('Project')
     const before = await lockIssue(id)
-    const labels = await writeLabels(project, id, values.labels, actor)
+    const labels = await writeLabels(project, id, typeof wanted === 'function' ? wanted : values.labels, actor)
     const state = stateAfter(before.state, event)
     const changes = { ...changesOf(before, values), ...labels }
     await writeIssue(before, { ...values, state, by, updatedAt: updatedAt ?? new Date() })
@@ -102,10 +106,12 @@ type LockedIssue = Pick<
   | 'milestone_id'
   | 'due_date'
   | 'moved_to_id'
+  | 'time_estimate'
 >
 
 const LOCK = `select i.id, i.project_id, i.title, i.description, i.state, i.confidential, i.assignee_id, i.milestone_id,
-  date_format(i.due_date, '%Y-%m-%d') as due_date, i.moved_to_id from issues i where i.id = ? for update`
+  date_format(i.due_date, '%Y-%m-%d') as due_date, i.moved_to_id, i.time_estimate
+  from issues i where i.id = ? for update`
 
 /** Locks the row of an issue, so that of two changes each sees what the other did. Throws NotFound. */
 export async function lockIssue(id: number): Promise<LockedIssue> {
@@ -144,10 +150,11 @@ export async function writeIssue(before: LockedIssue, written: Written): Promise
 async function writeLabels(
   project: ProjectRow,
   id: number,
-  titles: readonly string[] | undefined,
+  wanted: readonly string[] | LabelEdit | undefined,
   actor: Actor
 ): Promise<Pick<IssueChanges, 'labels'>> {
-  if (titles === undefined) return {}
+  if (wanted === undefined) return {}
+  const titles = typeof wanted === 'function' ? await editedTitles('Issue', id, wanted) : wanted
   const ids = await labelsFor(project, titles, { create: may(actor, 'label.write', project) })
   const { added, removed } = await replaceLabels('Issue', id, ids)
   return added.length + removed.length > 0 ? { labels: { added, removed } } : {}
@@ -185,7 +192,7 @@ const textsIn = ({ title, description }: IssueValues): Partial<RecordTexts> => (
 })
 
 /** Throws BadParameters when nothing is given. Decided: the time alone is nothing. */
-function requireSomething({ updated_at: _, ...change }: IssueChange): void {
+function requireSomething({ updated_at: _, ...change }: IssueUpdate): void {
   if (Object.keys(change).length > 0) return
   const names = Object.keys(IssueChange.properties).filter(name => name !== 'updated_at')
   throw new BadParameters(`${names.join(', ')} are missing, at least one parameter must be provided`)

@@ -41,18 +41,17 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
   if (issue.moved_to_id !== null || !may(actor, 'issue.plan', project) || !may(actor, 'issue.plan', target))
     throw refused()
   const by = askerOf(actor).id
-  const [milestone, assigneeId, titles, description] = await Promise.all([
-    sameMilestone(issue, target),
-    issue.assignee_id === null ? undefined : assignable(target.id, issue.assignee_id, 'issue.read'),
-    readLabelTitles('Issue', id),
-    issue.description === null ? null : rewrite(issue.description, project, target)
-  ])
   const iid = await nextNumber(target.id, 'issue')
   const newId = await transact(async () => {
     await holdBoth(project.id, target.id)
     const locked = await lockIssue(id)
     if (locked.moved_to_id !== null) throw refused()
-    const labels = await labelsFor(target, titles, { create: false })
+    // What it is now: somebody may have changed it since it was found.
+    const milestone = await sameMilestone(locked, target)
+    const assigneeId =
+      locked.assignee_id === null ? undefined : await assignable(target.id, locked.assignee_id, 'issue.read')
+    const description = locked.description === null ? null : await rewrite(locked.description, project, target)
+    const labels = await labelsFor(target, await readLabelTitles('Issue', id), { create: false })
     const copy = {
       iid,
       title: locked.title,
@@ -63,7 +62,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
       assigneeId: assigneeId ?? null,
       milestoneId: milestone?.id ?? null,
       dueDate: locked.due_date,
-      timeEstimate: issue.time_estimate,
+      timeEstimate: locked.time_estimate,
       createdAt: issue.created_at
     }
     const [made = 0] = await insertIssues(target.id, [copy])
@@ -91,7 +90,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
 
 const refused = () => new BadRequest('Cannot move issue due to insufficient permissions!')
 
-async function sameMilestone({ milestone_id: id }: IssueRow, target: ProjectRow) {
+async function sameMilestone({ milestone_id: id }: Pick<IssueRow, 'milestone_id'>, target: ProjectRow) {
   const title = id === null ? undefined : (await readMilestones([id])).get(id)?.title
   return title === undefined ? undefined : findMilestoneByTitle(target.id, title)
 }

@@ -21,7 +21,21 @@ export function readTitles(text: string): string[] {
     const problem = titleProblem(title)
     if (problem !== null) throw new Invalid('labels', problem)
   }
+  requireFew(titles)
+  return titles
+}
+
+function requireFew(titles: readonly string[]): void {
   if (titles.length > MOST_OF_TARGET) throw new Invalid('labels', `are too many (maximum is ${MOST_OF_TARGET})`)
+}
+
+/** What the titles of the labels of a target become. */
+export type LabelEdit = (titles: readonly string[]) => readonly string[]
+
+/** Returns what an edit makes of the labels of a target, whose row is locked. Throws Invalid when they are too many. */
+export async function editedTitles(type: TargetType, id: number, edit: LabelEdit): Promise<readonly string[]> {
+  const titles = edit(await readLabelTitles(type, id))
+  requireFew(titles)
   return titles
 }
 

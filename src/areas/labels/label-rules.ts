@@ -1,6 +1,7 @@
 // What a label may be.
 import { Invalid } from '../../errors.js'
 import { isHexColor } from '../../lib/color.js'
+import { isLonger } from '../../lib/line.js'
 
 const LONGEST = 255
 /** The color of a label that is made because something got it. */
@@ -20,7 +21,7 @@ export function checkLabel({ title, color, description, priority }: LabelValues)
   const problems = {
     title: title === undefined ? null : titleProblem(title),
     color: color === undefined || isHexColor(color) ? null : 'must be a valid color code',
-    description: (description?.length ?? 0) > LONGEST ? TOO_LONG : null,
+    description: isLonger(description ?? '', LONGEST) ? TOO_LONG : null,
     priority: priority === undefined || priority === null ? null : priorityProblem(priority)
   }
   const errors: Record<string, string[]> = {}
@@ -34,7 +35,7 @@ const LARGEST_PRIORITY = 4_294_967_295
 /** Returns what is wrong with a title; null when it is right. */
 export function titleProblem(title: string): string | null {
   if (title === '') return "can't be blank"
-  if (title.length > LONGEST) return TOO_LONG
+  if (isLonger(title, LONGEST)) return TOO_LONG
   return /[,\p{Cc}]/u.test(title) ? 'is invalid' : null
 }
 

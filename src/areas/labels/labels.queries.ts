@@ -43,6 +43,12 @@ export async function findLabels(
   return new Map(found.map(label => [label.title, label]))
 }
 
+/** Locks a label of the project itself, and returns it as it is then. Call it first inside `transact`. */
+export async function lockOwnLabel({ id }: Pick<LabelPlace, 'id'>, labelId: number): Promise<LabelRow | undefined> {
+  await row('select id from labels where id = ? for update', [labelId])
+  return row<LabelRow>(`${SELECT} where l.project_id = ? and l.id = ?`, [id, id, labelId])
+}
+
 /** A label of the project itself, by its title. */
 export const findOwnLabel = ({ id }: Pick<LabelPlace, 'id'>, title: string) =>
   row<LabelRow>(`${SELECT} where l.project_id = ? and l.title = ?`, [id, id, title])

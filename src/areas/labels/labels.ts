@@ -8,7 +8,14 @@ import { BadParameters, Conflict, Invalid, NotFound, NotFoundAs, NotModified, Ta
 import { readSubscriptions, setSubscription } from '../participation/subscriptions.js'
 import { holdProject } from '../projects/projects.queries.js'
 import { checkLabel, MOST_LABELS } from './label-rules.js'
-import { findLabelById, findLabels, findOwnLabel, type LabelPlace, type LabelRow } from './labels.queries.js'
+import {
+  findLabelById,
+  findLabels,
+  findOwnLabel,
+  type LabelPlace,
+  type LabelRow,
+  lockOwnLabel
+} from './labels.queries.js'
 import { type LabelBody, LabelChange } from './labels.schema.js'
 
 /** Creates a label of a project. Throws Invalid, and Conflict when the project or its group has it already. */
@@ -84,12 +91,15 @@ export async function updateLabel(project: LabelPlace, change: LabelChange): Pro
     ...(description !== undefined && { description: description || null })
   }
   if (Object.keys(values).length === 0 && priority === undefined) throw nothingGiven()
-  const label = await findOwnLabel(project, name)
-  if (!label) throw new NotFoundAs('404 Label not found Not Found')
+  const found = await findOwnLabel(project, name)
+  if (!found) throw gone()
   checkLabel({ ...values, ...(priority !== undefined && { priority }) })
-  const after = { ...label, ...values, ...(priority !== undefined && { priority }) }
   try {
-    await transact(async () => {
+    return await transact(async () => {
+      // Another one may change it at the same moment.
+      const label = await lockOwnLabel(project, found.id)
+      if (!label) throw gone()
+      const after = { ...label, ...values, ...(priority !== undefined && { priority }) }
       await execute('update labels set title = ?, color = ?, description = ?, updated_at = ? where id = ?', [
         after.title,
         after.color,
@@ -98,12 +108,14 @@ export async function updateLabel(project: LabelPlace, change: LabelChange): Pro
         label.id
       ])
       if (priority !== undefined) await setPriority(project.id, label.id, priority)
+      return after
     })
   } catch (error) {
     throw duplicateKey(error) ? new Taken('title') : error
   }
-  return after
 }
+
+const gone = () => new NotFoundAs('404 Label not found Not Found')
 
 function nothingGiven(): BadParameters {
   const names = Object.keys(LabelChange.properties).filter(name => name !== 'name')
@@ -138,9 +150,10 @@ export async function requireOwnLabel(project: Pick<LabelPlace, 'id'>, title: st
   return found
 }
 
-/** Removes a label, and takes it from all that has it. */
+/** Removes a label, and takes it from all that has it. Throws NotFound when somebody else was faster. */
 export const deleteLabel = ({ id }: { readonly id: number }): Promise<void> =>
   transact(async () => {
+    if (!(await row('select id from labels where id = ? for update', [id]))) throw new NotFound('Label')
     await deleteRows('labels', [id])
     moved('Issue')
     moved('MergeRequest')

@@ -8,7 +8,7 @@ import {
   readDuration,
   resetSpentTime,
   setEstimate,
-  type TimeStatsRow
+  type TimeChange
 } from '../participation/time-tracking.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
 import { tellMergeRequest } from './happenings.js'
@@ -49,18 +49,13 @@ async function change(
   project: ProjectRow,
   id: number,
   actor: Actor,
-  write: (target: Target) => Promise<TimeStatsRow>
-): Promise<TimeStatsRow> {
-  const found = await requireUpdatable(project, id, actor)
+  write: (target: Target) => Promise<TimeChange>
+): Promise<TimeChange> {
+  await requireUpdatable(project, id, actor)
   return transact(async () => {
-    const stats = await write({ type: 'MergeRequest', id, projectId: project.id })
-    const spent = stats.total_time_spent - found.total_time_spent
-    const changes = {
-      ...(stats.time_estimate !== found.time_estimate && { time_estimate: stats.time_estimate }),
-      ...(spent !== 0 && { time_spent: spent })
-    }
+    const time = await write({ type: 'MergeRequest', id, projectId: project.id })
     // Time counts as a change of the merge request.
-    await tellMergeRequest({ action: 'update', id, by: askerOf(actor).id, changes })
-    return stats
+    await tellMergeRequest({ action: 'update', id, by: askerOf(actor).id, changes: time.changes })
+    return time
   })
 }

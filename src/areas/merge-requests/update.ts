@@ -11,7 +11,7 @@ import { enqueue } from '../../queue/enqueue.js'
 import { addedMentions, textOf } from '../../text/mentions.js'
 import type { MergeRequestChanges } from '../activity/merge-request-snapshots.js'
 import { audit } from '../audit/audit.js'
-import { labelsFor, replaceLabels } from '../labels/label-links.js'
+import { editedTitles, type LabelEdit, labelsFor, replaceLabels } from '../labels/label-links.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { tellMergeRequest } from './happenings.js'
 import { type MergeRequestRow, type MergeRequestState, requireMergeRequest, reread } from './merge-requests.queries.js'
@@ -28,11 +28,14 @@ export const requireUpdate = (actor: Actor, project: ProjectRow, found: MergeReq
     project
   })
 
+/** A change of a merge request. Commands edit the labels that it has at that moment. */
+type MergeRequestUpdate = Omit<MergeRequestChange, 'labels'> & { readonly labels?: string | LabelEdit }
+
 /** Changes a merge request. Throws NotFound, Forbidden, BadParameters, Invalid, UnprocessableList or Conflicts. */
 export async function updateMergeRequest(
   project: ProjectRow,
   id: number,
-  body: MergeRequestChange,
+  body: MergeRequestUpdate,
   actor: Actor,
   origin: Origin
 ): Promise<MergeRequestRow> {
@@ -42,7 +45,7 @@ export async function updateMergeRequest(
   checkTexts(body)
   const prepared: Prepared = {
     body,
-    plan: await planFor(project, body, actor),
+    plan: await planFor(project, withTextOf(body), actor),
     version: await versionInto(found, body.target_branch),
     by: requireAsker(origin).id
   }
@@ -94,7 +97,7 @@ const KNOWN = [
 const IGNORED = ['source_branch', 'target_project_id'] as const
 
 /** Decided: any one parameter is enough. */
-function requireSomething(body: MergeRequestChange): void {
+function requireSomething(body: MergeRequestUpdate): void {
   if (body.target_branch === '') throw new BadParameters('target_branch is empty')
   if ([...KNOWN, ...IGNORED].some(name => body[name] !== undefined)) return
   throw new BadParameters(`${KNOWN.join(', ')} are missing, at least one parameter must be provided`)
@@ -119,7 +122,7 @@ async function versionInto(found: MergeRequestRow, branch: string | undefined): 
 }
 
 interface Prepared {
-  readonly body: MergeRequestChange
+  readonly body: MergeRequestUpdate
   readonly plan: Plan
   readonly version: NewVersion | undefined
   /** Null for a command. */
@@ -150,7 +153,7 @@ async function write(project: ProjectRow, id: number, prepared: Prepared & { rea
   const columns = columnsOf(before, prepared)
   const changes = {
     ...changesOf(before, columns),
-    ...(await changeLabels(project, id, prepared.plan))
+    ...(await changeLabels(project, id, prepared))
   }
   const event = fits(prepared.event, before.state) ? prepared.event : undefined
   const state = event === 'close' ? 'closed' : event === 'reopen' ? 'reopened' : before.state
@@ -215,7 +218,16 @@ function changesOf(before: Locked, columns: Columns): MergeRequestChanges {
   }
 }
 
-async function changeLabels(project: ProjectRow, id: number, { titles }: Plan): Promise<MergeRequestChanges> {
+/** Labels as a text are planned; an edit waits for the row. */
+const withTextOf = ({ labels, ...others }: MergeRequestUpdate) =>
+  typeof labels === 'string' ? { ...others, labels } : others
+
+async function changeLabels(
+  project: ProjectRow,
+  id: number,
+  { body: { labels }, plan }: Prepared
+): Promise<MergeRequestChanges> {
+  const titles = typeof labels === 'function' ? await editedTitles('MergeRequest', id, labels) : plan.titles
   if (!titles) return {}
   const { added, removed } = await replaceLabels('MergeRequest', id, await labelsFor(project, titles, { create: true }))
   return added.length + removed.length > 0 ? { labels: { added, removed } } : {}

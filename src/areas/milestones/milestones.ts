@@ -5,6 +5,7 @@ import { duplicateKey } from '../../db/failure.js'
 import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Invalid, NotFound, Taken } from '../../errors.js'
+import { isLonger } from '../../lib/line.js'
 import { tell } from '../activity/happenings.js'
 import { readDay } from '../participation/days.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
@@ -116,7 +117,7 @@ function readValues(change: Omit<MilestoneChange, 'state_event'>, old: Values): 
   }
   const errors: Record<string, string[]> = {}
   if (values.title === '') errors.title = ["can't be blank"]
-  if (values.title.length > LONGEST) errors.title = [tooLong(LONGEST)]
+  if (isLonger(values.title, LONGEST)) errors.title = [tooLong(LONGEST)]
   if ((values.description?.length ?? 0) > LONGEST_DESCRIPTION) errors.description = [tooLong(LONGEST_DESCRIPTION)]
   if (values.start_date !== null && values.due_date !== null && values.due_date <= values.start_date) {
     errors.start_date = ["Can't be greater than due date"]

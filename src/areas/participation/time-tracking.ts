@@ -11,6 +11,11 @@ export interface TimeStatsRow {
   readonly total_time_spent: number
 }
 
+/** The time after a change, and what the change itself has done: others may change it at the same moment. */
+export interface TimeChange extends TimeStatsRow {
+  readonly changes: { readonly time_estimate?: number; readonly time_spent?: number }
+}
+
 /** Reads the seconds of a duration. Decided: a wrong one is an error of the attribute. Throws Invalid. */
 export function readDuration(text: string): number {
   const seconds = parseWork(text)
@@ -19,21 +24,22 @@ export function readDuration(text: string): number {
 }
 
 /** Sets the estimate, in seconds; 0 removes it. Throws NotFound or Invalid. */
-export async function setEstimate(target: Target, seconds: number): Promise<TimeStatsRow> {
+export async function setEstimate(target: Target, seconds: number): Promise<TimeChange> {
   if (seconds < 0) throw new Invalid('duration', 'must not be negative')
   return transact(async () => {
-    const { total_time_spent: spent } = await hold(target)
+    const { time_estimate: before, total_time_spent: spent } = await hold(target)
     await execute(
       `update ${TABLES[target.type]} set time_estimate = ?, updated_at = greatest(updated_at, ?) where id = ?`,
       [seconds, new Date(), target.id]
     )
     moved(target.type)
-    return { time_estimate: seconds, total_time_spent: spent }
+    const changes = seconds === before ? {} : { time_estimate: seconds }
+    return { time_estimate: seconds, total_time_spent: spent, changes }
   })
 }
 
 /** Logs time that a user has spent; negative seconds take some away. Throws NotFound, and Invalid below zero. */
-export async function addSpentTime(target: Target, seconds: number, userId: number | null): Promise<TimeStatsRow> {
+export async function addSpentTime(target: Target, seconds: number, userId: number | null): Promise<TimeChange> {
   return transact(async () => {
     const { time_estimate: estimate, total_time_spent: before } = await hold(target)
     const spent = before + seconds
@@ -45,15 +51,16 @@ export async function addSpentTime(target: Target, seconds: number, userId: numb
       [spent, new Date(), target.id]
     )
     moved(target.type)
-    return { time_estimate: estimate, total_time_spent: spent }
+    return { time_estimate: estimate, total_time_spent: spent, changes: seconds === 0 ? {} : { time_spent: seconds } }
   })
 }
 
 /** Takes away all time that was logged. Throws NotFound. */
-export async function resetSpentTime(target: Target, userId: number | null): Promise<TimeStatsRow> {
+export async function resetSpentTime(target: Target, userId: number | null): Promise<TimeChange> {
   return transact(async () => {
-    const { total_time_spent: before } = await hold(target)
-    return before === 0 ? hold(target) : addSpentTime(target, -before, userId)
+    const held = await hold(target)
+    const { total_time_spent: before } = held
+    return before === 0 ? { ...held, changes: {} } : addSpentTime(target, -before, userId)
   })
 }
 

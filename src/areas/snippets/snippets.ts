@@ -5,6 +5,7 @@ import { execute, row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { BadParameters, Forbidden, Invalid, NotFound } from '../../errors.js'
 import { INTERNAL } from '../../lib/levels.js'
+import { isLonger } from '../../lib/line.js'
 import { holdProject, type ProjectRow } from '../projects/projects.queries.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { checkVisibility } from '../settings/visibility.js'
@@ -110,11 +111,11 @@ async function check({ title, file_name: name, content, visibility_level: level 
   const errors: Record<string, string[]> = {}
   const tooLong = (most: number) => [`is too long (maximum is ${most} characters)`]
   if (title?.trim() === '') errors.title = ["can't be blank"]
-  if (title !== undefined && title.length > LONGEST_NAME) errors.title = tooLong(LONGEST_NAME)
+  if (title !== undefined && isLonger(title, LONGEST_NAME)) errors.title = tooLong(LONGEST_NAME)
   if (name !== undefined && !FILE_NAME.test(name)) {
     errors.file_name = ["can contain only letters, digits, '_', '-', '@', '+' and '.'."]
   }
-  if (name !== undefined && name.length > LONGEST_NAME) errors.file_name = tooLong(LONGEST_NAME)
+  if (name !== undefined && isLonger(name, LONGEST_NAME)) errors.file_name = tooLong(LONGEST_NAME)
   if (content?.trim() === '') errors.content = ["can't be blank"]
   if (content !== undefined && content.length > LONGEST_CONTENT) errors.content = tooLong(LONGEST_CONTENT)
   if (Object.keys(errors).length > 0) throw new Invalid(errors)

@@ -186,10 +186,15 @@ t.test('notes go with their issue and its move', async t => {
   const { project, owner, issue, path } = await subject()
   const note = (await owner.post(`${path}/notes`, { body: 'x' })).json()
   await owner.post(`${path}/award_emoji`, { name: 'tada' })
+  const other = (await owner.post(`${path}/notes`, { body: 'y' })).json()
+  await owner.post(`${path}/notes/${other.id}/award_emoji`, { name: 'smile' })
   const target = await app.make.project({ owner: project.owner })
   const moved = (await owner.post(`${path}/move`, { to_project_id: target.id })).json()
   const there = `/projects/${target.id}/issues/${moved.id}`
-  t.match((await owner.get(`${there}/notes`)).json(), [{ body: 'x', created_at: note.created_at, author: note.author }])
+  const [copy, second] = (await owner.get(`${there}/notes`)).json()
+  t.match(copy, { body: 'x', created_at: note.created_at, author: note.author })
+  t.match((await owner.get(`${there}/notes/${second.id}/award_emoji`)).json(), [{ name: 'smile' }])
+  t.same((await owner.get(`${there}/notes/${copy.id}/award_emoji`)).json(), [])
   t.match((await owner.get(`${there}/award_emoji`)).json(), [{ name: 'tada' }])
   await owner.delete(path)
   t.same(

@@ -61,6 +61,23 @@ t.test('changes of an issue', async t => {
   t.same([kept.statusCode, kept.json()], [200, note])
 })
 
+t.test('time that several log at the same moment: each note names its own', async t => {
+  const { owner, issues, open } = await subject()
+  const { id } = await open()
+  const path = `${issues}/${id}`
+  await Promise.all(['1h', '2h', '4h', '8h'].map(duration => owner.post(`${path}/add_spent_time`, { duration })))
+  t.same((await said(owner, path)).sort(), [
+    'Added 1d of time spent',
+    'Added 1h of time spent',
+    'Added 2h of time spent',
+    'Added 4h of time spent'
+  ])
+  t.equal((await owner.get(`${path}/time_stats`)).json().human_total_time_spent, '1d 7h')
+  await owner.post(`${path}/add_spent_time`, { duration: '-90m' })
+  await owner.post(`${path}/reset_spent_time`)
+  t.same((await said(owner, path)).slice(4), ['Subtracted 1h 30m of time spent', 'Subtracted 1d 5h 30m of time spent'])
+})
+
 t.test('mentions elsewhere, once each', async t => {
   const { project, owner, issues, open } = await subject()
   const target = await open()

@@ -1,6 +1,7 @@
 import { GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import t from '../../helpers/tap.js'
+import { makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 
 interface Shown {
   readonly action_name: string
@@ -78,4 +79,49 @@ t.test('events of issues are shown to those who may see the issues', async t => 
   }
   await app.as(project.owner).put(`/projects/${project.id}`, { issues_enabled: false })
   t.same(await titles(), [])
+})
+
+t.test('events of what a project has switched off are not shown, whoever asks', async t => {
+  const app = await testApp(t)
+  const project = await makeProject({ visibility_level: 20, snippets_enabled: true })
+  const base = `/projects/${project.id}`
+  const owner = app.as(project.owner)
+  const issue = (await owner.post(`${base}/issues`, { title: 'Issue' })).json()
+  const mergeRequest = await makeMergeRequest(project, { title: 'Merge request' })
+  const level = { visibility_level: 10 }
+  const snippet = (
+    await owner.post(`${base}/snippets`, { title: 'Snippet', file_name: 'a', code: 'x', ...level })
+  ).json()
+  const about = [`issues/${issue.id}`, `merge_requests/${mergeRequest.id}`, `snippets/${snippet.id}`]
+  for (const one of about) await owner.post(`${base}/${one}/notes`, { body: 'A note' })
+  await app.runJobs()
+  const [stranger, admin] = [app.as(await app.make.user()), app.as(await app.make.admin())]
+  const external = app.as(await app.make.user({ external: true }))
+  const titles = async (asker: typeof owner, path: string) => {
+    const events: { target_title: string | null }[] = (await asker.get(path)).json()
+    return [...new Set(events.flatMap(({ target_title: title }) => title ?? []))].sort()
+  }
+  const paths = [`${base}/events`, `/users/${project.owner.id}/events`]
+  const all = ['Issue', 'Merge request', 'Snippet']
+  for (const path of paths) {
+    for (const asker of [owner, stranger, admin]) t.same(await titles(asker, path), all)
+    t.same(await titles(external, path), ['Issue', 'Merge request'], 'an internal snippet')
+  }
+  for (const [name, title] of [
+    ['issues', 'Issue'],
+    ['merge_requests', 'Merge request'],
+    ['snippets', 'Snippet']
+  ]) {
+    await owner.put(base, { [`${name}_enabled`]: false })
+    for (const path of paths) {
+      for (const asker of [owner, stranger, admin]) {
+        t.same(
+          await titles(asker, path),
+          all.filter(other => other !== title),
+          `${name} off`
+        )
+      }
+    }
+    await owner.put(base, { [`${name}_enabled`]: true })
+  }
 })

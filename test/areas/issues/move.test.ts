@@ -1,9 +1,12 @@
 // Issues that move, and what hooks and the feed hear of issues.
+import { addLabels } from '../../../src/areas/labels/label-links.js'
 import { Hook } from '../../../src/db/models/index.js'
-import { execute, rows } from '../../../src/db/sql.js'
+import { execute, row, rows } from '../../../src/db/sql.js'
+import { transact } from '../../../src/db/transact.js'
 import { GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import t from '../../helpers/tap.js'
+import { until } from '../../helpers/until.js'
 
 const app = await testApp(t)
 
@@ -81,6 +84,28 @@ t.test('an issue moves', async t => {
   const again = await from.owner.post(`${from.issues}/${old.id}/move`, { to_project_id: to.id })
   t.equal(again.statusCode, 400)
   t.same(again.json(), { message: 'Cannot move issue due to insufficient permissions!' })
+})
+
+t.test('a change of an issue just before its move is moved, too', async t => {
+  const from = await subject()
+  const to = await app.make.project({ owner: from.project.owner })
+  await from.owner.post(`/projects/${to.id}/labels`, { name: 'new', color: '#fff' })
+  const { id } = await from.create({ description: 'old' })
+  await from.owner.post(`/projects/${from.project.id}/labels`, { name: 'new', color: '#fff' })
+  const LOCKED = "select trx_id from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"
+  let isHeld = false
+  const change = transact(async () => {
+    await row('select id from issues where id = ? for update', [id])
+    isHeld = true
+    await until('the move waits', async () => (await rows(LOCKED)).length)
+    await execute("update issues set description = 'new', assignee_id = author_id where id = ?", [id])
+    const [label] = await rows<{ id: number }>('select id from labels where project_id = ?', [from.project.id])
+    await addLabels('Issue', id, [label?.id ?? 0])
+  })
+  await until('the issue is locked', () => isHeld)
+  const move = from.owner.post(`${from.issues}/${id}/move`, { to_project_id: to.id })
+  await change
+  t.match((await move).json(), { description: 'new', labels: ['new'], assignee: { id: from.project.owner.id } })
 })
 
 t.test('moves that are refused', async t => {

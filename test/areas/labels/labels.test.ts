@@ -114,6 +114,25 @@ t.test('a subscription by id or title', async t => {
   t.same(missing.json(), { message: '404 Label Not Found' })
 })
 
+t.test('two who change a label at the same moment: it has what both have set', async t => {
+  const { owner, labels } = await subject()
+  for (let round = 0; round < 5; round++) {
+    const name = `label ${round}`
+    await owner.post(labels, { name, color: '#fff' })
+    const changes = [{ color: '#000' }, { description: 'new' }, { priority: 3 }]
+    await Promise.all(changes.map(change => owner.put(labels, { name, ...change })))
+    const record = (await owner.get(labels)).json().find((label: { name: string }) => label.name === name)
+    t.match(record, { color: '#000', description: 'new', priority: 3 })
+  }
+})
+
+t.test('several who delete a label at the same moment: one of them has done it', async t => {
+  const { owner, labels } = await subject()
+  await owner.post(labels, { name: 'a', color: '#fff' })
+  const answers = await Promise.all([1, 2, 3, 4].map(() => owner.delete(labels, { name: 'a' })))
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 404, 404, 404])
+})
+
 t.test('counts are of what the asker sees, with a fixed number of statements', async t => {
   const { project, owner, labels, path } = await subject()
   const post = (body: object) => owner.post(`${path}/issues`, { title: 'x', labels: 'one, two', ...body })

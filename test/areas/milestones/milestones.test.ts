@@ -103,3 +103,14 @@ t.test('wrong values', async t => {
   }
   t.match((await owner.post(milestones, { title: 'next' })).json(), { iid: 3 }, 'what was refused took no number')
 })
+
+t.test('a milestone of a project whose issues are off has none', async t => {
+  const { project, owner, milestones } = await subject()
+  const { id } = (await owner.post(milestones, { title: 'v1' })).json()
+  await owner.post(`/projects/${project.id}/issues`, { title: 'x', milestone_id: id })
+  const issues = `${milestones}/${id}/issues`
+  t.equal((await owner.get(issues)).json().length, 1)
+  await owner.put(`/projects/${project.id}`, { issues_enabled: false })
+  const off = await owner.get(issues)
+  t.same([off.statusCode, off.json(), off.headers['x-total']], [200, [], '0'])
+})

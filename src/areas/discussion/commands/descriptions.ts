@@ -29,12 +29,17 @@ setDescriptionReader(async (type, project, body, actor) => {
     type,
     id: 0,
     userId: actor.user?.id ?? 0,
+    authorId: actor.user?.id ?? 0,
     title: body.title,
     state: 'opened',
     labels: (body.labels ?? '').split(',').flatMap(title => title.trim() || []),
+    spent: 0,
     mayUpdate: true,
+    mayMerge: async () => false,
     mayPlan: type === 'Issue' ? may(actor, 'issue.plan', project) : levelIn(project, actor) >= DEVELOPER
   } as const
   const { taken, change } = await planCommands(text, subject, project, AT_CREATION)
-  return { ...body, ...change, description: withoutLines(text, taken) }
+  const { labels: edit, ...others } = change
+  const labels = edit && { labels: edit(subject.labels).join(',') }
+  return { ...body, ...others, ...labels, description: withoutLines(text, taken) }
 })

@@ -1,12 +1,16 @@
 // What the slash commands of a note change. Decided: those that do not apply stay in the text.
 import { row } from '../../../db/sql.js'
-import { parseWork } from '../../../lib/work-time.js'
+import { parseMoment } from '../../../lib/moment.js'
+import { LONGEST_WORK, parseWork } from '../../../lib/work-time.js'
 import { type CommandLine, commandLines } from '../../../text/commands.js'
 import { parseText } from '../../../text/references.js'
+import type { LabelEdit } from '../../labels/label-links.js'
 import { findLabels } from '../../labels/labels.queries.js'
 import { isWorkInProgress, withMark } from '../../merge-requests/titles.js'
 import { findMilestoneByTitle } from '../../milestones/milestones.queries.js'
+import { assignable } from '../../participation/assignees.js'
 import type { ProjectRow } from '../../projects/projects.queries.js'
+import { isOwnVote } from '../awards.js'
 import { emojiOf } from '../emoji.js'
 import { appliesNow, type LaterCommand } from './later.js'
 
@@ -15,12 +19,17 @@ export interface Subject {
   readonly type: 'Issue' | 'MergeRequest'
   readonly id: number
   readonly userId: number
+  readonly authorId: number
   readonly title: string
   readonly state: string
   readonly labels: readonly string[]
+  /** Seconds that were logged. */
+  readonly spent: number
   /** Whether the user may change the title and the state, and whether also the assignee, labels and so on. */
   readonly mayUpdate: boolean
   readonly mayPlan: boolean
+  /** Whether the user could accept it now. */
+  readonly mayMerge: () => Promise<boolean>
 }
 
 export interface Change {
@@ -28,8 +37,7 @@ export interface Change {
   readonly state_event?: 'close' | 'reopen'
   readonly assignee_id?: number
   readonly milestone_id?: number
-  /** Titles with commas between them. */
-  readonly labels?: string
+  readonly labels?: LabelEdit
   readonly due_date?: string
   readonly target_branch?: string
 }
@@ -39,9 +47,10 @@ export interface Plan {
   readonly change: Change
   /** Texts of durations; null removes. */
   readonly estimate?: string | null
-  readonly spend?: string | null
+  readonly spends?: readonly (string | null)[]
   readonly subscribe?: boolean
-  readonly award?: string
+  readonly awards?: readonly string[]
+  readonly merge?: boolean
   /** What runs when the note is written. */
   readonly later?: LaterCommand
 }
@@ -62,9 +71,9 @@ const planning =
     return found && { change: found }
   }
 const timing =
-  (step: (argument: string) => Step | undefined): Command =>
+  (step: (argument: string, subject: Subject) => Step | undefined): Command =>
   (argument, subject) =>
-    subject.mayUpdate ? step(argument) : undefined
+    subject.mayUpdate ? step(argument, subject) : undefined
 
 const later =
   (name: LaterCommand): Command =>
@@ -82,13 +91,14 @@ async function labelsIn(text: string, project: ProjectRow): Promise<string[]> {
   return [...(await findLabels(project, titles)).keys()]
 }
 
-async function userIn(text: string): Promise<number | undefined> {
+/** The user whom a text names, when the user may be the assignee. */
+async function assigneeIn(text: string, { type }: Subject, project: ProjectRow): Promise<number | undefined> {
   const [name] = parseText(text, '').mentions
   if (name === undefined) return undefined
   const found = await row<{ id: number }>("select id from users where username_key = lower(?) and state = 'active'", [
     name
   ])
-  return found?.id
+  return found && assignable(project.id, found.id, type === 'Issue' ? 'issue.read' : 'merge_request.read')
 }
 
 async function milestoneIn(text: string, { id }: ProjectRow): Promise<number | undefined> {
@@ -96,7 +106,11 @@ async function milestoneIn(text: string, { id }: ProjectRow): Promise<number | u
   return reference && (await findMilestoneByTitle(id, reference.name))?.id
 }
 
-const joined = (titles: readonly string[]) => ({ labels: [...new Set(titles)].join(',') })
+/** Not more than was logged can be taken away. */
+const isSpendable = (text: string, { spent }: Subject) => {
+  const after = spent + (parseWork(text) ?? Number.NaN)
+  return after >= 0 && after <= LONGEST_WORK
+}
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['close', updating((_, subject) => (isOpen(subject) ? { state_event: 'close' } : undefined))],
@@ -108,14 +122,15 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
       type === 'MergeRequest' ? { title: withMark(title, !isWorkInProgress(title)) } : undefined
     )
   ],
+  ['merge', async (_, { mayMerge }) => ((await mayMerge()) ? { merge: true } : undefined)],
   [
     'target_branch',
     updating((text, { type }) => (type === 'MergeRequest' && text !== '' ? { target_branch: text } : undefined))
   ],
   [
     'assign',
-    planning(async text => {
-      const id = await userIn(text)
+    planning(async (text, subject, project) => {
+      const id = await assigneeIn(text, subject, project)
       return id === undefined ? undefined : { assignee_id: id }
     })
   ],
@@ -130,47 +145,46 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['remove_milestone', planning(async () => ({ milestone_id: 0 }))],
   [
     'label',
-    planning(async (text, { labels }, project) => {
+    planning(async (text, _, project) => {
       const found = await labelsIn(text, project)
-      return found.length === 0 ? undefined : joined([...labels, ...found])
+      return found.length === 0 ? undefined : { labels: titles => [...new Set([...titles, ...found])] }
     })
   ],
   [
     'relabel',
     planning(async (text, _, project) => {
       const found = await labelsIn(text, project)
-      return found.length === 0 ? undefined : joined(found)
+      return found.length === 0 ? undefined : { labels: () => found }
     })
   ],
   [
     'unlabel',
     planning(async (text, { labels }, project) => {
-      const gone = new Set(text === '' ? labels : await labelsIn(text, project))
-      return gone.size === 0 ? undefined : joined(labels.filter(title => !gone.has(title)))
+      if (text === '') return labels.length === 0 ? undefined : { labels: () => [] }
+      const gone = new Set(await labelsIn(text, project))
+      return gone.size === 0 ? undefined : { labels: titles => titles.filter(title => !gone.has(title)) }
     })
   ],
   [
     'due',
     planning(async (text, { type }) =>
-      type === 'Issue' && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
-        ? { due_date: text }
-        : undefined
+      type === 'Issue' && /^\d{4}-\d\d-\d\d$/.test(text) && parseMoment(text) ? { due_date: text } : undefined
     )
   ],
   ['remove_due_date', planning(async (_, { type }) => (type === 'Issue' ? { due_date: '' } : undefined))],
   ['estimate', timing(text => (isDuration(text) && !text.startsWith('-') ? { estimate: text } : undefined))],
   ['remove_estimate', timing(() => ({ estimate: null }))],
-  ['spend', timing(text => (isDuration(text) ? { spend: text } : undefined))],
-  ['remove_time_spent', timing(() => ({ spend: null }))],
+  ['spend', timing((text, subject) => (isSpendable(text, subject) ? { spends: [text] } : undefined))],
+  ['remove_time_spent', timing(() => ({ spends: [null] }))],
   ['todo', later('todo')],
   ['done', later('done')],
   ['subscribe', () => ({ subscribe: true })],
   ['unsubscribe', () => ({ subscribe: false })],
   [
     'award',
-    text => {
+    (text, subject) => {
       const name = emojiOf(text)
-      return name === undefined ? undefined : { award: name }
+      return name === undefined || isOwnVote(name, subject, subject.userId) ? undefined : { awards: [name] }
     }
   ]
 ])
@@ -184,11 +198,28 @@ export const hasCommands = (text: string, names = NAMES): boolean => commandLine
 export async function planCommands(text: string, subject: Subject, project: ProjectRow, names = NAMES): Promise<Plan> {
   let plan: Plan = { taken: [], change: {} }
   for (const line of commandLines(text, names)) {
-    const { title = subject.title, labels } = plan.change
-    const now = { ...subject, title, ...(labels !== undefined && { labels: labels.split(',').filter(Boolean) }) }
-    const step = await COMMANDS.get(line.name)?.(line.argument, now, project)
-    if (!step) continue
-    plan = { ...plan, ...step, change: { ...plan.change, ...step.change }, taken: [...plan.taken, line] }
+    const step = await COMMANDS.get(line.name)?.(line.argument, changedBy(plan, subject), project)
+    if (step) plan = { ...joined(plan, step), taken: [...plan.taken, line] }
   }
   return plan
+}
+
+const changedBy = ({ change, spends = [] }: Plan, subject: Subject): Subject => ({
+  ...subject,
+  title: change.title ?? subject.title,
+  labels: change.labels?.(subject.labels) ?? subject.labels,
+  spent: spends.reduce((spent, text) => (text === null ? 0 : spent + (parseWork(text) ?? 0)), subject.spent)
+})
+
+/** Of what is set, the last counts; labels, times and emoji add up. */
+function joined(plan: Plan, step: Step): Plan {
+  const { labels: before } = plan.change
+  const { labels: edit } = step.change ?? {}
+  return {
+    ...plan,
+    ...step,
+    change: { ...plan.change, ...step.change, ...(before && edit && { labels: titles => edit(before(titles)) }) },
+    ...(step.spends && { spends: [...(plan.spends ?? []), ...step.spends] }),
+    ...(step.awards && { awards: [...(plan.awards ?? []), ...step.awards] })
+  }
 }

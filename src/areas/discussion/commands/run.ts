@@ -10,6 +10,7 @@ import { estimateIssue, spendTimeOnIssue } from '../../issues/issue-time.js'
 import { updateIssue } from '../../issues/issues.js'
 import { findIssue } from '../../issues/issues.queries.js'
 import { readLabelTitles } from '../../labels/label-links.js'
+import { acceptMergeRequest, isAcceptable } from '../../merge-requests/accept/accept.js'
 import { findMergeRequest } from '../../merge-requests/merge-requests.queries.js'
 import { estimate, spendTime } from '../../merge-requests/participation.js'
 import { updateMergeRequest } from '../../merge-requests/update.js'
@@ -48,6 +49,9 @@ export async function runCommands(text: string, asked: Asked): Promise<Ran> {
   return { rest: withoutLines(text, plan.taken), finish }
 }
 
+/** As the command stands for it: the merge waits for a build that runs. */
+const MERGE = { merge_when_build_succeeds: true }
+
 async function subjectOf({ project, noteable: { type, id }, actor }: Asked): Promise<Subject | undefined> {
   const isIssue = type === 'Issue'
   const found = await (isIssue ? findIssue(id) : findMergeRequest(id))
@@ -58,11 +62,14 @@ async function subjectOf({ project, noteable: { type, id }, actor }: Asked): Pro
     type: target,
     id,
     userId: askerOf(actor).id,
+    authorId: found.author_id,
     title: found.title,
     state: found.state,
     labels: await readLabelTitles(target, id),
+    spent: found.total_time_spent,
     mayUpdate: isAllowed(() => authorizeRecord(actor, isIssue ? 'issue.update' : 'merge_request.update', record)),
-    mayPlan: isIssue ? may(actor, 'issue.plan', project) : levelIn(project, actor) >= DEVELOPER
+    mayPlan: isIssue ? may(actor, 'issue.plan', project) : levelIn(project, actor) >= DEVELOPER,
+    mayMerge: async () => !isIssue && (await isAcceptable(project, id, MERGE, actor))
   }
 }
 
@@ -76,15 +83,21 @@ function isAllowed(check: () => void): boolean {
   }
 }
 
-async function run(plan: Plan, { type, id }: Subject, { project, noteable, actor, origin }: Asked): Promise<void> {
-  const { change, estimate: estimated, spend, subscribe, award } = plan
+async function run(
+  plan: Plan,
+  { type, id, mayMerge }: Subject,
+  { project, noteable, actor, origin }: Asked
+): Promise<void> {
+  const { change, estimate: estimated, spends = [], subscribe, awards = [] } = plan
   const isIssue = type === 'Issue'
   if (Object.keys(change).length > 0) {
     if (isIssue) await updateIssue(project, id, change, actor)
     else await updateMergeRequest(project, id, change, actor, origin)
   }
   if (estimated !== undefined) await (isIssue ? estimateIssue : estimate)(project, id, estimated, actor)
-  if (spend !== undefined) await (isIssue ? spendTimeOnIssue : spendTime)(project, id, spend, actor)
+  for (const spend of spends) await (isIssue ? spendTimeOnIssue : spendTime)(project, id, spend, actor)
   if (subscribe !== undefined) await setSubscription({ type, id, projectId: project.id }, askerOf(actor).id, subscribe)
-  if (award !== undefined) await awardByNote(noteable, `:${award}:`, actor)
+  for (const award of awards) await awardByNote(noteable, `:${award}:`, actor)
+  // The other commands may have closed it, or given it another target.
+  if (plan.merge && (await mayMerge())) await acceptMergeRequest(project, id, MERGE, actor, origin)
 }

@@ -75,5 +75,5 @@ const estimateText = (seconds: number) =>
   seconds === 0 ? 'Removed time estimate' : `Changed time estimate to ${writeWork(seconds)}`
 
 function spentText(seconds: number): string {
-  return seconds < 0 ? `Subtracted ${writeWork(seconds)} of time spent` : `Added ${writeWork(seconds)} of time spent`
+  return seconds < 0 ? `Subtracted ${writeWork(-seconds)} of time spent` : `Added ${writeWork(seconds)} of time spent`
 }

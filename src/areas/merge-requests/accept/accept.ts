@@ -33,6 +33,43 @@ export async function acceptMergeRequest(
   actor: Actor,
   origin: Origin
 ): Promise<MergeRequestRow> {
+  const { found, pipeline } = await requireAcceptable(project, id, body, actor)
+  if (pipeline) return await wait(found, body, pipeline.id, origin)
+  const userId = requireAsker(origin).id
+  const removeSourceBranch = body.should_remove_source_branch === true
+  await mergeBranches(
+    project,
+    found,
+    {
+      message: body.merge_commit_message || messageOf(found, await issuesClosedBy(project, found, actor)),
+      removeSourceBranch,
+      finish: commit => markMerged({ id, commit, userId, removeSourceBranch })
+    },
+    origin
+  )
+  await settleNow({ id, userId })
+  return reread({ id })
+}
+
+/** Whether the actor could accept a merge request now. Throws NotFound. */
+export async function isAcceptable(project: ProjectRow, id: number, body: AcceptBody, actor: Actor): Promise<boolean> {
+  try {
+    await requireAcceptable(project, id, body, actor)
+    return true
+  } catch (error) {
+    if (error instanceof Unauthorized || error instanceof NotAcceptable || error instanceof NotAllowed) return false
+    throw error
+  }
+}
+
+interface Acceptable {
+  readonly found: MergeRequestRow
+  /** What it waits for. */
+  readonly pipeline: HeadPipeline | undefined
+}
+
+/** Throws what refuses to accept a merge request. */
+async function requireAcceptable(project: ProjectRow, id: number, body: AcceptBody, actor: Actor): Promise<Acceptable> {
   const asked = await requireMergeRequest(project.id, id)
   if (!(await mayMergeInto(project, asked.target_branch, actor))) throw new Unauthorized()
   if (!isOpen(asked)) throw new NotAcceptable(NOT_NOW)
@@ -48,21 +85,7 @@ export async function acceptMergeRequest(
   await requireMergeable(found)
   // Not specified: an empty one, which clients send for "any".
   if (body.sha && body.sha !== found.head_sha) throw new Conflict('SHA does not match HEAD of source branch')
-  if (waits) return await wait(found, body, pipeline.id, origin)
-  const userId = requireAsker(origin).id
-  const removeSourceBranch = body.should_remove_source_branch === true
-  await mergeBranches(
-    project,
-    found,
-    {
-      message: body.merge_commit_message || messageOf(found, await issuesClosedBy(project, found, actor)),
-      removeSourceBranch,
-      finish: commit => markMerged({ id, commit, userId, removeSourceBranch })
-    },
-    origin
-  )
-  await settleNow({ id, userId })
-  return reread({ id })
+  return { found, pipeline: waits ? pipeline : undefined }
 }
 
 const ACTIVE: ReadonlySet<string> = new Set(['created', 'pending', 'running'])
