@@ -16,6 +16,8 @@ export interface Wrong {
    */
   readonly name: string
   readonly problem: string
+  /** The value has the right type, but is longer, greater or smaller than allowed. */
+  readonly limit: boolean
 }
 
 export type Validated = { readonly value: unknown; readonly wrong?: undefined } | { readonly wrong: Wrong }
@@ -36,8 +38,12 @@ function describe(found: ErrorObject[]): Wrong {
   const error = found[0]
   // A problem with an item of a list names the list.
   const path = error?.instancePath.split('/').filter(part => part !== '' && !/^\d+$/.test(part)) ?? []
-  return { missing: missing.map(String), name: path.join('.'), problem: problemOf(error) }
+  return { missing: missing.map(String), name: path.join('.'), problem: problemOf(error), limit: isLimit(error) }
 }
+
+const LIMITS = ['maxLength', 'minimum', 'maximum']
+
+const isLimit = (error: ErrorObject | undefined): boolean => error !== undefined && LIMITS.includes(error.keyword)
 
 function problemOf(error: ErrorObject | undefined): string {
   switch (error?.keyword) {

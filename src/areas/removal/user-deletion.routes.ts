@@ -22,8 +22,9 @@ export const userDeletionRoutes: FastifyPluginAsyncTypebox = async app => {
     },
     async ({ params, origin }) => {
       const user = await findUser(userNumber(params.id))
-      if (user) await deleteUser(user.id, origin)
-      return user ? viewUserForAdmin(user) : null
+      // Another request may have deleted the user since.
+      const groups = user && (await deleteUser(user.id, origin))
+      return user && groups ? viewUserForAdmin(user) : null
     }
   )
 }

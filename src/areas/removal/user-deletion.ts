@@ -42,13 +42,13 @@ export async function deletionOf(user: { id: number }): Promise<UserDeletion> {
 /**
  * Deletes a user with the personal projects, keys, addresses, tokens, sessions, identities and memberships. If the user
  * is the only owner of groups, the user stays, and the function gives the paths of these groups. Otherwise it gives an
- * empty list, also when the user did not exist. Throws Forbidden for the last active administrator.
+ * empty list, and null when the user did not exist. Throws Forbidden for the last active administrator.
  */
-export function deleteUser(id: number, origin: Origin): Promise<string[]> {
+export function deleteUser(id: number, origin: Origin): Promise<string[] | null> {
   return transact(async () => {
     // A request that creates a project for the user waits for this row, and then finds no user.
     const user = await User.findByPk(id, { lock: true })
-    if (!user) return []
+    if (!user) return null
     const groups = await findGroupsOwnedAlone(id)
     if (groups.length > 0) return groups
     if (user.admin && user.state === 'active') await requireOtherAdmin(id, 'deleted')

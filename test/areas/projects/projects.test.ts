@@ -341,7 +341,13 @@ t.test('POST /projects', async t => {
     ['a path with NUL', { name: 'n', path: 'a\0' }, { path: [/can contain only/] }],
     ['a path that begins with a dash', { name: 'n', path: '-n' }, { path: [/cannot start with/] }],
     ['a path that ends in .git', { name: 'n', path: 'n.git' }, { path: [/cannot end in/] }],
-    ['a path that ends in .atom', { name: 'n', path: 'n.atom' }, { path: [/cannot end in/] }]
+    ['a path that ends in .atom', { name: 'n', path: 'n.atom' }, { path: [/cannot end in/] }],
+    ['a long name', { name: 'x'.repeat(256) }, { name: ['is too long (maximum is 255 characters)'] }],
+    [
+      'a long description',
+      { name: 'n', description: 'x'.repeat(2001) },
+      { description: ['is too long (maximum is 2000 characters)'] }
+    ]
   ]
   for (const [what, body, message] of invalid) {
     t.test(`refuses ${what}`, async t => {
@@ -354,12 +360,6 @@ t.test('POST /projects', async t => {
   const wrong: [string, object, string][] = [
     ['no name', {}, 'name is missing'],
     ['an empty name', { name: '' }, 'name is empty'],
-    ['a long name', { name: 'x'.repeat(256) }, 'name is too long (maximum is 255 characters)'],
-    [
-      'a long description',
-      { name: 'n', description: 'x'.repeat(2001) },
-      'description is too long (maximum is 2000 characters)'
-    ],
     ['a list as name', { name: ['n'] }, 'name is invalid'],
     ['an object as name', { name: { a: 'n' } }, 'name is invalid'],
     ['a visibility that is none', { name: 'n', visibility_level: 5 }, 'visibility_level does not have a valid value'],

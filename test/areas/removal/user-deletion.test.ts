@@ -288,3 +288,19 @@ t.test('a removed project', async t => {
     await removeRepository('/nowhere/at/all.git')
   })
 })
+
+t.test('DELETE /users/:id answers with the user once, to requests of the same moment', async t => {
+  const app = await testApp(t)
+  const admin = app.as(await app.make.admin())
+  const { id } = await app.make.user()
+  const answers = await Promise.all([1, 2, 3, 4].map(() => admin.delete(`/users/${id}`)))
+  t.strictSame(
+    answers.map(res => res.statusCode),
+    [200, 200, 200, 200]
+  )
+  t.match(
+    answers.map(res => res.json()).filter(body => body !== null),
+    [{ id }]
+  )
+  t.equal(answers.filter(res => res.json() === null).length, 3)
+})

@@ -180,9 +180,6 @@ t.test('PUT /users/:id', async t => {
       [{ admin: 'maybe' }, 'admin is invalid'],
       [{ admin: [true] }, 'admin is invalid'],
       [{ projects_limit: 'many' }, 'projects_limit is invalid'],
-      [{ projects_limit: -1 }, 'projects_limit must be greater than or equal to 0'],
-      [{ projects_limit: 2147483648 }, 'projects_limit must be less than or equal to 2147483647'],
-      [{ bio: 'x'.repeat(256) }, 'bio is too long (maximum is 255 characters)'],
       [{ email: '' }, 'email is empty']
     ]
     for (const [body, error] of wrong) {
@@ -191,6 +188,19 @@ t.test('PUT /users/:id', async t => {
       t.match(res.json(), { error, message: String })
     }
     t.match((await admin.get(`/users/${user.id}`)).json(), { email: user.email, username: user.username })
+  })
+
+  t.test('refuses what no user may have, under its attribute', async t => {
+    const limits: [object, object][] = [
+      [{ bio: 'x'.repeat(256) }, { bio: ['is too long (maximum is 255 characters)'] }],
+      [{ projects_limit: -1 }, { projects_limit: ['must be greater than or equal to 0'] }],
+      [{ projects_limit: 2147483648 }, { projects_limit: ['must be less than or equal to 2147483647'] }]
+    ]
+    for (const [body, message] of limits) {
+      const res = await change(await app.make.user(), body)
+      t.equal(res.statusCode, 400)
+      t.same(res.json().message, message)
+    }
   })
 
   t.test('needs something to change', async t => {

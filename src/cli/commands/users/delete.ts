@@ -1,5 +1,5 @@
 import type { UserDeletion } from '../../../areas/removal/user-deletion.js'
-import { Failure } from '../../../errors.js'
+import { Failure, NoSuch } from '../../../errors.js'
 import { BaseCommand } from '../../base.js'
 import { destroyingFlags, requireAnswer } from '../../confirm.js'
 import { Args } from '../../oclif.js'
@@ -49,6 +49,7 @@ export default class UsersDelete extends BaseCommand {
     }
     const destroy = async (user: ShownUser) => {
       const groups = await rules.deleteUser(user.id, commandOrigin())
+      if (!groups) throw new NoSuch('user', user.username)
       if (groups.length > 0) refuse(user.username, groups)
       this.log(`deleted user ${user.username} (id ${user.id})`)
       return { deleted: user }
