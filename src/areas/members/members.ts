@@ -167,8 +167,12 @@ export async function holdSource({ type, id }: MemberSource): Promise<void> {
   if (!found) throw new NotFound(type === 'project' ? 'Project' : 'Group')
 }
 
+/**
+ * Prevents that the user goes away before the transaction ends, or becomes a member by another request: two requests that
+ * find no member would both write one. Throws NotFound.
+ */
 async function holdFutureMember(userId: number): Promise<void> {
-  const found = await row('select id from users where id = ? lock in share mode', [userId])
+  const found = await row('select id from users where id = ? for update', [userId])
   if (!found) throw new NotFound('User')
 }
 
