@@ -88,6 +88,14 @@ t.test('lists of projects', async t => {
   t.test('/projects/owned: those of which the asker is the owner', async t => {
     t.same(await ids(app.as(owner), '/projects/owned'), [open, internal, hidden])
     t.same(await ids(app.as(member), '/projects/owned'), [])
+    const groupOwner = await app.make.user()
+    const group = await app.make.group({ owner: groupOwner })
+    const master = await app.make.groupMember(group, MASTER)
+    const { id } = await app.make.project({ owner: groupOwner, group })
+    t.same(await ids(app.as(groupOwner), '/projects/owned'), [id], 'those of a group that the asker owns')
+    t.same(await ids(app.as(master), '/projects/owned'), [])
+    t.same(await ids(app.as(groupOwner), '/projects/owned', { statistics: true }), [id])
+    await execute('delete from projects where id = ?', [id])
   })
 
   t.test('/projects/visible: those that the asker can see', async t => {
