@@ -16,6 +16,8 @@ export interface Wrong {
    */
   readonly name: string
   readonly problem: string
+  /** Whether the value has the right type, but is too long. */
+  readonly tooLong: boolean
 }
 
 export type Validated = { readonly value: unknown; readonly wrong?: undefined } | { readonly wrong: Wrong }
@@ -36,7 +38,8 @@ function describe(found: ErrorObject[]): Wrong {
   const error = found[0]
   // A problem with an item of a list names the list.
   const path = error?.instancePath.split('/').filter(part => part !== '' && !/^\d+$/.test(part)) ?? []
-  return { missing: missing.map(String), name: path.join('.'), problem: problemOf(error) }
+  const tooLong = error?.keyword === 'maxLength'
+  return { missing: missing.map(String), name: path.join('.'), problem: problemOf(error), tooLong }
 }
 
 function problemOf(error: ErrorObject | undefined): string {

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { BadParameters, BadRequest, TooLarge, UnreadableType } from '../../errors.js'
+import { BadParameters, BadRequest, Invalid, TooLarge, UnreadableType } from '../../errors.js'
 import type { InputSchema } from '../../lib/coerce.js'
 import { addPair, type Form, parseForm } from '../../lib/form.js'
 import { hasMoreValues } from '../../lib/json.js'
@@ -193,13 +193,18 @@ function plain(value: unknown): Record<string, unknown> {
 }
 
 /** For Fastify: checks the input of a route, and converts it to the types of its schema. */
-export function compileInput({ schema }: { schema: InputSchema }) {
+export function compileInput({ schema, httpPart }: { schema: InputSchema; httpPart?: string }) {
   const validate = validator(schema)
   return (input: unknown) => {
     const found = validate(input ?? {})
-    return found.wrong ? { error: describe(found.wrong) } : { value: found.value }
+    if (!found.wrong) return { value: found.value }
+    return { error: (httpPart === 'body' ? invalidValue(found.wrong) : undefined) ?? describe(found.wrong) }
   }
 }
+
+/** The requirement counts what is too long among the values that a record cannot have, not among wrong parameters. */
+const invalidValue = ({ missing, name, problem, tooLong }: Wrong): Invalid | undefined =>
+  tooLong && missing.length === 0 && !name.includes('.') ? new Invalid(name, problem) : undefined
 
 /**
  * Builds the requirement's texts ("Error conventions"): all missing attributes together, or otherwise the first other

@@ -340,6 +340,18 @@ t.test('POST /projects', async t => {
       { name: 'MY first PROJECT', path: 'new' },
       { name: ['has already been taken'] }
     ],
+    [
+      'a name and a path that are taken',
+      { name: 'my first project' },
+      { name: ['has already been taken'], path: ['has already been taken'] }
+    ],
+    ['a long name', { name: 'x'.repeat(256) }, { name: ['is too long (maximum is 255 characters)'] }],
+    ['a long path', { name: 'n', path: 'x'.repeat(256) }, { path: ['is too long (maximum is 255 characters)'] }],
+    [
+      'a long description',
+      { name: 'n', description: 'x'.repeat(2001) },
+      { description: ['is too long (maximum is 2000 characters)'] }
+    ],
     ['a name with a space at its end', { name: 'spaced ' }, { name: ['must not end with a space'] }],
     ['a name of blanks', { name: '   ' }, { name: ["can't be blank"] }],
     ['a name that begins with a dash', { name: '-x' }, { name: [/can contain only/] }],
@@ -362,12 +374,6 @@ t.test('POST /projects', async t => {
   const wrong: [string, object, string][] = [
     ['no name', {}, 'name is missing'],
     ['an empty name', { name: '' }, 'name is empty'],
-    ['a long name', { name: 'x'.repeat(256) }, 'name is too long (maximum is 255 characters)'],
-    [
-      'a long description',
-      { name: 'n', description: 'x'.repeat(2001) },
-      'description is too long (maximum is 2000 characters)'
-    ],
     ['a list as name', { name: ['n'] }, 'name is invalid'],
     ['an object as name', { name: { a: 'n' } }, 'name is invalid'],
     ['a visibility that is none', { name: 'n', visibility_level: 5 }, 'visibility_level does not have a valid value'],

@@ -191,7 +191,6 @@ const wrong: [string, object, string][] = [
   ['a list for a switch', { signin_enabled: [true] }, 'signin_enabled is invalid'],
   ['a list for a text', { sign_in_text: ['a'] }, 'sign_in_text is invalid'],
   ['an object for a text', { sign_in_text: { a: 'b' } }, 'sign_in_text is invalid'],
-  ['a long text', { sign_in_text: TEXT }, 'sign_in_text is too long (maximum is 10000 characters)'],
   ['a level of projects', { default_project_visibility: 20 }, 'default_project_visibility does not have a valid value'],
   ['a level that is none', { default_branch_protection: 3 }, 'default_branch_protection does not have a valid value'],
   [
@@ -249,6 +248,7 @@ const invalid: [string, object, object][] = [
     { domain_blacklist_enabled: true, domain_blacklist: [] },
     { domain_blacklist: ["can't be blank"] }
   ],
+  ['a long text', { sign_in_text: TEXT }, { sign_in_text: ['is too long (maximum is 10000 characters)'] }],
   ['a blank URL for an IDE', { ide_enabled: true, ide_url: '' }, { ide_url: ["can't be blank"] }],
   ...[
     'javascript:alert(1)',
