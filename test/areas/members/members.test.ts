@@ -53,6 +53,17 @@ t.test('lists of members', async t => {
   t.same([missing.statusCode, missing.json()], [404, { message: '404 Not found' }])
 })
 
+t.test('a membership that has ended is not in the way of a new one', async t => {
+  const { app, asker, project, group } = await sources(t)
+  const user = await app.make.member(project, GUEST, undefined, '2020-01-01')
+  await app.make.groupMember(group, GUEST, user, '2020-01-01')
+  for (const source of [project, group]) {
+    const res = await asker.post(source.members, { user_id: user.id, access_level: REPORTER })
+    t.same([res.statusCode, res.json()], [201, viewOf(user, REPORTER)])
+    t.equal((await app.as(user).get(source.members)).statusCode, 200)
+  }
+})
+
 t.test('POST by several at the same moment adds one member', async t => {
   const { app, asker, project, group } = await sources(t)
   for (const [source, others] of [
