@@ -85,9 +85,6 @@ export class Invalid extends Failure {
   }
 }
 
-/** A value that has the right type, but is longer, greater or smaller than its record may have. It is found with the types. */
-export class OutOfLimits extends Invalid {}
-
 /** A value that another record already has. */
 export class Taken extends Invalid {
   constructor(attribute: string) {

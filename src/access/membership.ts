@@ -225,10 +225,10 @@ export function usersWhoSee(project: SeenProject, least: Level = GUEST): Fragmen
   return { sql: project.visibility_level === INTERNAL ? `(not u.external or ${sql})` : sql, values }
 }
 
-/** The condition that the project `p` lies in the namespace of the user. */
-export const ownProjects = (userId: number): Fragment => ({
-  sql: `p.namespace_id in (${OWN_NAMESPACE})`,
-  values: [userId]
+/** The namespaces whose projects the user owns, as a table of `id`: the user's own, and the groups that they own. */
+export const ownedNamespaces = (userId: number): Fragment => ({
+  sql: `${OWN_NAMESPACE} union all ${GROUPS} and r.access_level = ${OWNER}`,
+  values: [userId, userId]
 })
 
 /** The join that gives the asker's level in a group `n` as `m.access_level`. */

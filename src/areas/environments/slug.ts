@@ -7,13 +7,13 @@ const RANDOM = 6
 const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 /**
- * Makes the slug of a name. Decided: the rule of the completions, "Environment". Names that the slug does not show in full
- * get a random end, so that similar names have different slugs.
+ * Makes the slug of a name. Decided: the rule of the completions, "Environment", to the letter. Names that the slug does
+ * not show in full get a random end, so that similar names have different slugs.
  */
 export function slugOf(name: string): string {
   const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '-')
-  const slug = (/^[a-z]/.test(plain) ? plain : `env-${plain}`).replace(/-+/g, '-').slice(0, LONGEST).replace(/-$/, '')
-  return slug === name ? slug : `${slug.slice(0, SHORTENED).replace(/-$/, '')}-${randomText()}`
+  const slug = (/^[0-9]/.test(plain) ? `env-${plain}` : plain).slice(0, LONGEST).replace(/-$/, '')
+  return slug === name ? slug : `${slug.slice(0, SHORTENED)}-${randomText()}`
 }
 
 const randomText = () => Array.from({ length: RANDOM }, () => CHARACTERS[randomInt(CHARACTERS.length)]).join('')

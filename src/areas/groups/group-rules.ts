@@ -34,6 +34,7 @@ export const GROUP_ATTRIBUTES = [
   'share_with_group_lock'
 ] as const satisfies readonly (keyof GroupChange)[]
 
+const LONGEST = 255
 /** Control characters except tabs and line ends. */
 const CONTROL = /[^\P{Cc}\t\r\n]/u
 
@@ -42,11 +43,16 @@ export function checkGroup({ name, path, description }: GroupChange): void {
   const problems = {
     name: name === undefined ? null : lineProblem(name),
     path: path === undefined ? null : pathProblem(path, 'namespace'),
-    description: description === undefined || !CONTROL.test(description) ? null : 'is invalid'
+    description: description === undefined ? null : descriptionProblem(description)
   }
   const errors: Record<string, string[]> = {}
   for (const [attribute, problem] of Object.entries(problems)) if (problem) errors[attribute] = [problem]
   if (Object.keys(errors).length > 0) throw new Invalid(errors)
+}
+
+function descriptionProblem(text: string): string | null {
+  if ([...text].length > LONGEST) return `is too long (maximum is ${LONGEST} characters)`
+  return CONTROL.test(text) ? 'is invalid' : null
 }
 
 /** Throws Invalid for a visibility level that only administrators may use. A command may use all. */

@@ -76,14 +76,14 @@ export async function updateProjectHook(
 
 /** Removes a hook and cancels its pending deliveries. Throws NotFound. */
 export async function deleteProjectHook(project: OfProject, id: number, origin: Origin): Promise<Hook> {
-  const hook = await Hook.findOne({ where: { id, projectId: project.id } })
-  if (!hook) throw new NotFound(`Error deleting hook ${id}`)
-  await transact(async () => {
+  return transact(async () => {
+    const hook = await Hook.findOne({ where: { id, projectId: project.id }, lock: true })
+    if (!hook) throw new NotFound(`Error deleting hook ${id}`)
     await hook.destroy()
     await cancelDeliveriesOf([id])
     await audit(origin, { action: 'hook.delete', target: targetOf(hook) })
+    return hook
   })
-  return hook
 }
 
 function checkUrl({ url }: ProjectHookBody): void {

@@ -1,7 +1,7 @@
 // Forks: a new project with the branches and tags of another one, and the relation of the two.
 import type { Actor, Origin } from '../../access/actor.js'
 import { canSee, may } from '../../access/authorize.js'
-import { row, rows } from '../../db/sql.js'
+import { row } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { Conflict, ConflictingValues, Invalid, NotFound, NotModified } from '../../errors.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
@@ -15,8 +15,6 @@ interface Target {
   readonly kind: string
   readonly visibility_level: number
 }
-
-const TAKEN = 'has already been taken'
 
 /**
  * Makes a fork of a project, and gives its id. A job copies the repository. `namespace` is the id, path or name of the
@@ -51,7 +49,7 @@ export async function forkProject(
   } catch (error) {
     if (!(error instanceof Invalid)) throw error
     if (error.errors.namespace) throw new NotFound('Target Namespace')
-    if (error.errors.name || error.errors.path) throw await conflictIn(target, source)
+    if (error.errors.name || error.errors.path) throw new ConflictingValues(error.errors)
     throw error
   }
 }
@@ -68,18 +66,6 @@ function findTarget(namespace: string | undefined, { user }: Actor): Promise<Tar
      order by id = ? desc, path_key = lower(?) desc, id limit 1`,
     [id, namespace, namespace, id, namespace]
   )
-}
-
-async function conflictIn(target: Target, { name, path }: ProjectRow): Promise<ConflictingValues> {
-  const found = await rows<{ by_name: number; by_path: number }>(
-    `select name_key = lower(?) as by_name, path_key = lower(?) as by_path from projects
-     where namespace_id = ? and (name_key = lower(?) or path_key = lower(?))`,
-    [name, path, target.id, name, path]
-  )
-  return new ConflictingValues({
-    ...(found.some(each => each.by_name === 1) && { name: [TAKEN] }),
-    ...(found.some(each => each.by_path === 1) && { path: [TAKEN] })
-  })
 }
 
 /** Makes a project a fork of another one, without a copy. Throws NotFound, and Conflict when it is a fork already. */

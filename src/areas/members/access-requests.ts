@@ -9,8 +9,8 @@ import { doerOf } from '../activity/doers.js'
 import { tell } from '../activity/happenings.js'
 import { audit } from '../audit/audit.js'
 import { type AccessRequestRow, lockAccessRequest } from './access-requests.queries.js'
-import { becomeMember, checkLevel, holdSource, type Source } from './members.js'
-import { findMember, type MemberRow } from './members.queries.js'
+import { becomeMember, checkLevel, holdSource, lockLasting, type Source } from './members.js'
+import type { MemberRow } from './members.queries.js'
 
 /** Whether the source takes requests, and what the asker is in it already. */
 export interface Asked {
@@ -64,7 +64,7 @@ export async function approveRequest(
   checkLevel(source, level)
   return transact(async () => {
     const request = await requireRequest(source, userId)
-    const known = await findMember(source, userId, { lock: true })
+    const known = await lockLasting(source, userId, origin)
     const member = known ?? (await becomeMember(source, { userId, level, expiresAt: null }, origin))
     return { request, member }
   })

@@ -47,11 +47,22 @@ export async function addMember(source: Source, body: MemberBody, origin: Origin
   return transact(async () => {
     await holdSource(source)
     await holdFutureMember(body.user_id)
-    const known = await findMember(source, body.user_id, { lock: true })
+    const known = await lockLasting(source, body.user_id, origin)
     if (known && source.type === 'namespace') throw new Conflict('Member already exists')
     if (known) return known
     return becomeMember(source, { userId: body.user_id, level: body.access_level, expiresAt }, origin)
   })
+}
+
+/**
+ * The membership of a user, which nobody else can change meanwhile. One that has ended stays until the daily task, and must
+ * not be in the way of a new one: it is removed now. Call it inside `transact`.
+ */
+export async function lockLasting(source: Source, userId: number, origin: Origin): Promise<MemberRow | undefined> {
+  const known = await findMember(source, userId, { lock: true })
+  if (!known?.expires_at || new Date(known.expires_at) > new Date()) return known
+  await endMembership(source, known, origin, { expired: true })
+  return undefined
 }
 
 /** Writes a new membership with all that it brings about, and ends the request for access. Call it inside `transact`. */
@@ -167,8 +178,12 @@ export async function holdSource({ type, id }: MemberSource): Promise<void> {
   if (!found) throw new NotFound(type === 'project' ? 'Project' : 'Group')
 }
 
+/**
+ * Prevents that the user goes away before the transaction ends, or becomes a member by another request: two requests that
+ * find no member would both write one. Throws NotFound.
+ */
 async function holdFutureMember(userId: number): Promise<void> {
-  const found = await row('select id from users where id = ? lock in share mode', [userId])
+  const found = await row('select id from users where id = ? for update', [userId])
   if (!found) throw new NotFound('User')
 }
 

@@ -29,7 +29,9 @@ export const requireUpdate = (actor: Actor, project: ProjectRow, found: MergeReq
   })
 
 /** A change of a merge request. Commands edit the labels that it has at that moment. */
-type MergeRequestUpdate = Omit<MergeRequestChange, 'labels'> & { readonly labels?: string | LabelEdit }
+type MergeRequestUpdate = Omit<MergeRequestChange, 'labels'> & {
+  readonly labels?: MergeRequestChange['labels'] | LabelEdit
+}
 
 /** Changes a merge request. Throws NotFound, Forbidden, BadParameters, Invalid, UnprocessableList or Conflicts. */
 export async function updateMergeRequest(
@@ -220,7 +222,7 @@ function changesOf(before: Locked, columns: Columns): MergeRequestChanges {
 
 /** Labels as a text are planned; an edit waits for the row. */
 const withTextOf = ({ labels, ...others }: MergeRequestUpdate) =>
-  typeof labels === 'string' ? { ...others, labels } : others
+  typeof labels === 'function' || labels === undefined ? others : { ...others, labels }
 
 async function changeLabels(
   project: ProjectRow,

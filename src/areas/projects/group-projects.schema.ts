@@ -5,7 +5,7 @@ import { Type } from '../../lib/type.js'
 const flag = (description: string) => Type.Optional(Flag(description))
 
 const change = {
-  description: Type.Optional(Text('what the group is about', { maxLength: 255 })),
+  description: Type.Optional(Text('what the group is about, in at most 255 characters')),
   visibility_level: Type.Optional(
     Type.Enum([0, 10, 20], {
       title: 'GroupVisibilityLevel',
@@ -20,8 +20,8 @@ const change = {
 
 export const GroupBody = Type.Object(
   {
-    name: Text('the name that people read', { maxLength: 255 }),
-    path: Text('the first part of the paths of its projects', { maxLength: 255 }),
+    name: Text('the name that people read, of at most 255 characters'),
+    path: Text('the first part of the paths of its projects, of at most 255 characters'),
     ...change
   },
   { title: 'GroupBody', description: 'A new group.' }
@@ -29,8 +29,8 @@ export const GroupBody = Type.Object(
 
 export const GroupChange = Type.Object(
   {
-    name: Type.Optional(Text('the name that people read', { maxLength: 255 })),
-    path: Type.Optional(Text('the first part of the paths of its projects', { maxLength: 255 })),
+    name: Type.Optional(Text('the name that people read, of at most 255 characters')),
+    path: Type.Optional(Text('the first part of the paths of its projects, of at most 255 characters')),
     ...change
   },
   { title: 'GroupChange', description: 'What changes of a group.' }

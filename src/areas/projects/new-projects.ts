@@ -1,5 +1,6 @@
 // Applies the application settings to new projects.
 import { config } from '../../config.js'
+import { row } from '../../db/sql.js'
 import { PRIVATE, PUBLIC, VISIBILITIES } from '../../lib/levels.js'
 import type { Settings } from '../settings/settings.table.js'
 
@@ -23,4 +24,21 @@ export function storagesInUse({ repository_storages: chosen }: Settings): readon
   const { storages } = config().repositories
   const known = chosen.filter(name => storages.includes(name))
   return known.length > 0 ? known : storages
+}
+
+/**
+ * The errors of a new project whose name or path another one in the namespace has. The database names the one that it
+ * looked at first, `found`; the other one is searched for.
+ */
+export async function takenNames(
+  { namespaceId, name, path }: { readonly namespaceId: number; readonly name: string; readonly path: string },
+  found: 'name' | 'path'
+): Promise<Record<string, string[]>> {
+  const [other, text] = found === 'path' ? (['name', name] as const) : (['path', path] as const)
+  const same = await row(`select id from projects where namespace_id = ? and ${other}_key = lower(?)`, [
+    namespaceId,
+    text
+  ])
+  const names = ['name', 'path'].filter(each => each === found || same !== undefined)
+  return Object.fromEntries(names.map(each => [each, ['has already been taken']]))
 }

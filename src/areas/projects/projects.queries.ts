@@ -12,7 +12,7 @@ import {
   OF_PAGE,
   OF_USER,
   openLevels,
-  ownProjects,
+  ownedNamespaces,
   projectsOfMember,
   visibleProjects
 } from '../../access/membership.js'
@@ -349,11 +349,16 @@ function membersProjects(userId: number): Fragment {
   return { sql: `(${sql}) mine join projects p on p.id = mine.id`, values }
 }
 
+function ownersProjects(userId: number): Fragment {
+  const { sql, values } = ownedNamespaces(userId)
+  return { sql: `(${sql}) own join projects p on p.namespace_id = own.id`, values }
+}
+
 /** The tables in which a scope looks for projects, and its condition. */
 function restrictTo(scope: ProjectScope, actor: Actor): { from?: Fragment; among?: Fragment } {
   if (scope === 'all') return {}
   if (scope === 'visible') return { among: visibleProjects(actor) }
-  if (scope === 'owned') return { among: ownProjects(idOf(actor)) }
+  if (scope === 'owned') return { from: ownersProjects(idOf(actor)) }
   if (scope === 'member') return { from: membersProjects(idOf(actor)) }
   if (scope === 'starred') {
     const visible = visibleProjects(actor)

@@ -20,7 +20,7 @@ import { endProjectRedirect } from '../paths/redirects.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { checkVisibility } from '../settings/visibility.js'
 import { checkedImportUrl, type Filling, scheduleFilling } from './fillings.js'
-import { storagesInUse, visibilityOfNewProject } from './new-projects.js'
+import { storagesInUse, takenNames, visibilityOfNewProject } from './new-projects.js'
 import type { ProjectBody, UserProjectBody } from './projects.schema.js'
 import { prepareProject, repositoryPath } from './repositories.js'
 
@@ -226,9 +226,8 @@ async function create(values: CreationAttributes<Project>): Promise<Project> {
     return await Project.create(values)
   } catch (error) {
     const key = duplicateKey(error)
-    if (key === 'projects_path') throw new Invalid('path', 'has already been taken')
-    if (key === 'projects_name') throw new Invalid('name', 'has already been taken')
-    throw error
+    if (key !== 'projects_path' && key !== 'projects_name') throw error
+    throw new Invalid(await takenNames(values, key === 'projects_path' ? 'path' : 'name'))
   }
 }
 

@@ -82,7 +82,8 @@ export const settingsTable = {
     schema: Type.Enum([0, 1, 2, 3], { title: 'BranchProtection' }),
     default: () => 2 as const,
     meaning: 'default branches are not (0), partially (1), fully (2) or but for merges (3) protected',
-    enforced: 'the first push to a project: with 1 developers may push, with 2 only masters, with 3 developers may merge'
+    enforced:
+      'the first push to a project: with 1 developers may push, with 2 only masters, with 3 developers may merge'
   }),
   restricted_visibility_levels: setting({
     schema: Nullable(Type.Array(visibility, { uniqueItems: true, maxItems: 3 })),

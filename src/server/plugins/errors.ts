@@ -90,7 +90,6 @@ const diskFull = (): Answer => {
 function answerFailure(error: errors.Failure): Answer | undefined {
   const { message } = error
   if (error instanceof errors.BadParameters) return { status: 400, body: { message, error: error.error } }
-  if (error instanceof errors.OutOfLimits) return { status: 400, body: { message: error.errors, error: message } }
   if (error instanceof errors.Invalid) return { status: 400, body: { message: error.errors } }
   if (error instanceof errors.RefusedText) return { status: 400, body: { message: { error: message } } }
   if (error instanceof errors.BadRequest) return { status: 400, body: { message } }

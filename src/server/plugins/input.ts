@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { BadParameters, BadRequest, OutOfLimits, TooLarge, UnreadableType } from '../../errors.js'
+import { BadParameters, BadRequest, Invalid, TooLarge, UnreadableType } from '../../errors.js'
 import type { InputSchema } from '../../lib/coerce.js'
 import { addPair, type Form, hasMorePairs, parseForm } from '../../lib/form.js'
 import { hasMoreValues } from '../../lib/json.js'
@@ -199,11 +199,13 @@ function plain(value: unknown): Record<string, unknown> {
 }
 
 /** For Fastify: checks the input of a route, and converts it to the types of its schema. */
-export function compileInput({ schema, httpPart }: { schema: InputSchema; httpPart?: string }) {
+export function compileInput({ schema, httpPart, url }: { schema: InputSchema; httpPart?: string; url?: string }) {
   const validate = validator(schema)
+  // What lies below it belongs to git: the requirement has texts for it, and no attributes.
+  const writesRecord = httpPart === 'body' && !url?.includes('/repository/')
   return (input: unknown) => {
     const found = validate(input ?? {})
-    return found.wrong ? { error: describe(found.wrong, httpPart === 'body') } : { value: found.value }
+    return found.wrong ? { error: describe(found.wrong, writesRecord) } : { value: found.value }
   }
 }
 
@@ -211,9 +213,9 @@ export function compileInput({ schema, httpPart }: { schema: InputSchema; httpPa
  * Builds the requirement's texts ("Error conventions"): all missing attributes together, or otherwise the first other
  * problem. A limit of what a body writes is a rule of the record, and is answered as such.
  */
-function describe({ missing, name, problem, limit }: Wrong, isBody: boolean): BadParameters | OutOfLimits {
+function describe({ missing, name, problem, limit }: Wrong, writesRecord: boolean): BadParameters | Invalid {
   const [first] = missing
-  if (first === undefined && limit && isBody && name !== '') return new OutOfLimits(name, problem)
+  if (first === undefined && limit && writesRecord && name !== '') return new Invalid(name, problem)
   if (first === undefined) return new BadParameters(`${name || 'the input'} ${problem}`)
   if (missing.length === 1) return BadParameters.missing(first)
   return new BadParameters(

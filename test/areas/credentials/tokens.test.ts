@@ -81,7 +81,7 @@ t.test('POST /personal_access_tokens', async t => {
       [{ name: ' ' }, { message: { name: ["can't be blank"] } }],
       [{ name: ['x'] }, { error: 'name is invalid' }],
       [{ name: { a: 'x' } }, { error: 'name is invalid' }],
-      [{ name: 'x'.repeat(256) }, { error: 'name is too long (maximum is 255 characters)' }],
+      [{ name: 'x'.repeat(256) }, { message: { name: ['is too long (maximum is 255 characters)'] } }],
       [{ name: 'x', scopes: [] }, { error: 'scopes is invalid' }],
       [{ name: 'x', scopes: ['sudo'] }, { error: 'scopes does not have a valid value' }],
       [{ name: 'x', scopes: ['api', { a: 1 }] }, { error: 'scopes does not have a valid value' }],

@@ -139,6 +139,10 @@ t.test('POST /groups refuses', async t => {
       path: ["can contain only letters, digits, '_', '-' and '.'"]
     })}`
   ])
+  const long = ['is too long (maximum is 255 characters)']
+  for (const name of ['name', 'path', 'description']) {
+    t.same(await messageOf({ name: 'x', path: 'y', [name]: 'x'.repeat(256) }), failed({ [name]: long }))
+  }
   t.same(await messageOf({ name: 'x' }), [400, '400 (Bad request) "path" not given'])
   t.same((await messageOf({ name: 'x', path: 'y', visibility_level: 5 }))[0], 400)
   t.same((await messageOf({ name: ['x'], path: { a: 1 } }))[0], 400)

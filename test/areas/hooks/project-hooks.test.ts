@@ -1,4 +1,5 @@
 // Hooks of projects: their API, the events of pushes, and that the API of system hooks does not show these hooks.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
 import { addDelivery } from '../../../src/areas/hooks/deliveries.js'
 import { hooksHealth } from '../../../src/areas/hooks/hooks.queries.js'
@@ -8,6 +9,7 @@ import { removeProjects } from '../../../src/areas/removal/project-removal.js'
 import { loadConfig, publicUrl } from '../../../src/config.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows, type Value } from '../../../src/db/sql.js'
+import { transact } from '../../../src/db/transact.js'
 import { refValue, ZERO } from '../../../src/git/refs.js'
 import { encrypt } from '../../../src/secrets.js'
 import { BODY_LIMIT } from '../../../src/webhooks/body.js'
@@ -370,6 +372,23 @@ t.test('a hook is added, read, changed, listed and removed by the API', async t 
   const again = await owner.delete(`${path}/${id}`)
   t.same([again.statusCode, again.json()], [404, { message: `404 Error deleting hook ${id} Not Found` }])
   t.equal((await owner.put(`${path}/${id}`, { url })).statusCode, 404)
+})
+
+t.test('of several requests that delete a hook at the same moment, one does', async t => {
+  const app = await testApp(t)
+  const project = await app.make.project()
+  const owner = app.as(project.owner)
+  const path = `/projects/${project.id}/hooks`
+  const { id } = (await owner.post(path, { url: 'http://one.example.org' })).json()
+  const held = transact(async () => {
+    await rows('select id from hooks where id = ? for update', [id])
+    await sleep(300)
+  })
+  await sleep(50)
+  const answers = await Promise.all([1, 2, 3, 4].map(() => owner.delete(`${path}/${id}`)))
+  await held
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 404, 404, 404])
+  t.equal((await rows("select id from audit_events where action = 'hook.delete' and target_id = ?", [id])).length, 1)
 })
 
 t.test('wrong URLs are refused, and a project has a hundred hooks at the most', async t => {

@@ -1,4 +1,5 @@
 // Issues that move, and what hooks and the feed hear of issues.
+import { setTimeout as pause } from 'node:timers/promises'
 import { addLabels } from '../../../src/areas/labels/label-links.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, row, rows } from '../../../src/db/sql.js'
@@ -97,7 +98,11 @@ t.test('a change of an issue just before its move is moved, too', async t => {
   const change = transact(async () => {
     await row('select id from issues where id = ? for update', [id])
     isHeld = true
-    await until('the move waits', async () => (await rows(LOCKED)).length)
+    await until('the move waits', async () => {
+      // The server updates this information only when nobody has asked for 100 ms.
+      await pause(250)
+      return (await rows(LOCKED)).length
+    })
     await execute("update issues set description = 'new', assignee_id = author_id where id = ?", [id])
     const [label] = await rows<{ id: number }>('select id from labels where project_id = ?', [from.project.id])
     await addLabels('Issue', id, [label?.id ?? 0])

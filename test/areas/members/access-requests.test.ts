@@ -51,6 +51,21 @@ for (const kind of ['projects', 'groups'] as const) {
   })
 }
 
+t.test('somebody whose membership has ended asks for access, and gets it', async t => {
+  const app = await testApp(t)
+  const project = await app.make.project({ visibility_level: 20, request_access_enabled: true })
+  const user = await app.make.member(project, GUEST, undefined, '2020-01-01')
+  const path = `/projects/${project.id}/access_requests`
+  t.equal((await app.as(user).post(path)).statusCode, 201)
+  const owner = app.as(project.owner)
+  t.match((await owner.put(`${path}/${user.id}/approve`)).json(), { access_level: 30 })
+  t.same((await owner.get(path)).json(), [])
+  t.match((await owner.get(`/projects/${project.id}/members/${user.id}`)).json(), {
+    access_level: 30,
+    expires_at: null
+  })
+})
+
 t.test('a member of the group does not ask for its project', async t => {
   const app = await testApp(t)
   const owner = await app.make.user()

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { publicUrl } from '../../../src/config.js'
 import { row, rows } from '../../../src/db/sql.js'
+import { transact } from '../../../src/db/transact.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestUser } from '../../helpers/factory.js'
@@ -49,6 +51,38 @@ t.test('lists of members', async t => {
   t.same((await asker.get(`${project.members}/${guest.id}`)).json(), viewOf(guest, GUEST, inDays(3)))
   const missing = await asker.get(`${group.members}/${guest.id}`)
   t.same([missing.statusCode, missing.json()], [404, { message: '404 Not found' }])
+})
+
+t.test('a membership that has ended is not in the way of a new one', async t => {
+  const { app, asker, project, group } = await sources(t)
+  const user = await app.make.member(project, GUEST, undefined, '2020-01-01')
+  await app.make.groupMember(group, GUEST, user, '2020-01-01')
+  for (const source of [project, group]) {
+    const res = await asker.post(source.members, { user_id: user.id, access_level: REPORTER })
+    t.same([res.statusCode, res.json()], [201, viewOf(user, REPORTER)])
+    t.equal((await app.as(user).get(source.members)).statusCode, 200)
+  }
+})
+
+t.test('POST by several at the same moment adds one member', async t => {
+  const { app, asker, project, group } = await sources(t)
+  for (const [source, others] of [
+    [project, 201],
+    [group, 409]
+  ] as const) {
+    const user = await app.make.user()
+    const add = () => asker.post(source.members, { user_id: user.id, access_level: REPORTER })
+    // All of them reach the user's row before one may go on.
+    const held = transact(async () => {
+      await row('select id from users where id = ? for update', [user.id])
+      await sleep(300)
+    })
+    await sleep(50)
+    const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(add))
+    await held
+    const statuses = answers.map(({ statusCode }) => statusCode).sort()
+    t.same(statuses, [201, others, others, others, others, others])
+  }
 })
 
 t.test('POST adds a member, who then has the level', async t => {

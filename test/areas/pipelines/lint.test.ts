@@ -31,7 +31,7 @@ t.test('POST /ci/lint', async t => {
     t.match((await app.nobody.post('/ci/lint', {})).json(), { error: 'content is missing' })
     const res = await lint('#'.repeat(65_537))
     t.equal(res.statusCode, 400)
-    t.match(res.json(), { error: /content is too long \(maximum is 65536 characters\)/ })
+    t.same(res.json(), { message: { content: ['is too long (maximum is 65536 characters)'] } })
   })
 })
 

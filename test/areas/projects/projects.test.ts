@@ -88,6 +88,14 @@ t.test('lists of projects', async t => {
   t.test('/projects/owned: those of which the asker is the owner', async t => {
     t.same(await ids(app.as(owner), '/projects/owned'), [open, internal, hidden])
     t.same(await ids(app.as(member), '/projects/owned'), [])
+    const groupOwner = await app.make.user()
+    const group = await app.make.group({ owner: groupOwner })
+    const master = await app.make.groupMember(group, MASTER)
+    const { id } = await app.make.project({ owner: groupOwner, group })
+    t.same(await ids(app.as(groupOwner), '/projects/owned'), [id], 'those of a group that the asker owns')
+    t.same(await ids(app.as(master), '/projects/owned'), [])
+    t.same(await ids(app.as(groupOwner), '/projects/owned', { statistics: true }), [id])
+    await execute('delete from projects where id = ?', [id])
   })
 
   t.test('/projects/visible: those that the asker can see', async t => {
@@ -331,6 +339,18 @@ t.test('POST /projects', async t => {
       'a name that is taken in other case',
       { name: 'MY first PROJECT', path: 'new' },
       { name: ['has already been taken'] }
+    ],
+    [
+      'a name and a path that are taken',
+      { name: 'my first project' },
+      { name: ['has already been taken'], path: ['has already been taken'] }
+    ],
+    ['a long name', { name: 'x'.repeat(256) }, { name: ['is too long (maximum is 255 characters)'] }],
+    ['a long path', { name: 'n', path: 'x'.repeat(256) }, { path: ['is too long (maximum is 255 characters)'] }],
+    [
+      'a long description',
+      { name: 'n', description: 'x'.repeat(2001) },
+      { description: ['is too long (maximum is 2000 characters)'] }
     ],
     ['a name with a space at its end', { name: 'spaced ' }, { name: ['must not end with a space'] }],
     ['a name of blanks', { name: '   ' }, { name: ["can't be blank"] }],

@@ -176,22 +176,10 @@ const wrong: [string, object, string][] = [
   ['an object for a number', { max_attachment_size: { a: 1 } }, 'max_attachment_size is invalid'],
   ['a fraction', { session_expire_delay: 1.5 }, 'session_expire_delay is invalid'],
   ['a word for a number', { default_projects_limit: 'many' }, 'default_projects_limit is invalid'],
-  [
-    'a number below its least',
-    { default_projects_limit: -1 },
-    'default_projects_limit must be greater than or equal to 0'
-  ],
-  [
-    'a number beyond its largest',
-    { default_projects_limit: 2 ** 31 },
-    'default_projects_limit must be less than or equal to 2147483647'
-  ],
-  ['sessions of no length', { session_expire_delay: 0 }, 'session_expire_delay must be greater than or equal to 1'],
   ['a word for a switch', { signin_enabled: 'perhaps' }, 'signin_enabled is invalid'],
   ['a list for a switch', { signin_enabled: [true] }, 'signin_enabled is invalid'],
   ['a list for a text', { sign_in_text: ['a'] }, 'sign_in_text is invalid'],
   ['an object for a text', { sign_in_text: { a: 'b' } }, 'sign_in_text is invalid'],
-  ['a long text', { sign_in_text: TEXT }, 'sign_in_text is too long (maximum is 10000 characters)'],
   ['a level of projects', { default_project_visibility: 20 }, 'default_project_visibility does not have a valid value'],
   ['a level that is none', { default_branch_protection: 4 }, 'default_branch_protection does not have a valid value'],
   [
@@ -240,6 +228,21 @@ for (const [what, body, error] of wrong) {
 
 const invalid: [string, object, object][] = [
   [
+    'a number below its least',
+    { default_projects_limit: -1 },
+    { default_projects_limit: ['must be greater than or equal to 0'] }
+  ],
+  [
+    'a number beyond its largest',
+    { default_projects_limit: 2 ** 31 },
+    { default_projects_limit: ['must be less than or equal to 2147483647'] }
+  ],
+  [
+    'sessions of no length',
+    { session_expire_delay: 0 },
+    { session_expire_delay: ['must be greater than or equal to 1'] }
+  ],
+  [
     'a storage that is not configured',
     { repository_storages: ['default', 'x'] },
     { repository_storages: ["can't include: x"] }
@@ -249,6 +252,7 @@ const invalid: [string, object, object][] = [
     { domain_blacklist_enabled: true, domain_blacklist: [] },
     { domain_blacklist: ["can't be blank"] }
   ],
+  ['a long text', { sign_in_text: TEXT }, { sign_in_text: ['is too long (maximum is 10000 characters)'] }],
   ['a blank URL for an IDE', { ide_enabled: true, ide_url: '' }, { ide_url: ["can't be blank"] }],
   ...[
     'javascript:alert(1)',

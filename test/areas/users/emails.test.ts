@@ -76,14 +76,15 @@ t.test('addresses of one’s own account', async t => {
       [{ email: null }, 'email is missing'],
       [{ email: '' }, 'email is empty'],
       [{ email: [address()] }, 'email is invalid'],
-      [{ email: { a: address() } }, 'email is invalid'],
-      [{ email: `${'x'.repeat(251)}@b.cd` }, 'email is too long (maximum is 255 characters)']
+      [{ email: { a: address() } }, 'email is invalid']
     ]
     for (const [body, error] of cases) {
       const res = await asker.post('/user/emails', body)
       t.equal(res.statusCode, 400)
       t.match(res.json(), { error })
     }
+    const long = await asker.post('/user/emails', { email: `${'x'.repeat(251)}@b.cd` })
+    t.same([long.statusCode, long.json()], [400, { message: { email: ['is too long (maximum is 255 characters)'] } }])
     t.match((await asker.post('/user/emails', {})).json(), { message: '400 (Bad request) "email" not given' })
   })
 

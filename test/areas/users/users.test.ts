@@ -147,6 +147,12 @@ t.test('POST /users', async t => {
     })
   }
 
+  t.test('refuses a value that is too long', async t => {
+    const res = await admin.post('/users', body('unused', { bio: 'x'.repeat(256) }))
+    t.equal(res.statusCode, 400)
+    t.same(res.json(), { message: { bio: ['is too long (maximum is 255 characters)'] } })
+  })
+
   t.test('refuses half of an identity', async t => {
     t.equal((await admin.post('/users', body('unused', { provider: 'ldap' }))).statusCode, 400)
   })
