@@ -1,6 +1,7 @@
-// Short calls to the file system. Node.js hands each to another thread, and wakes this one when it is done: 50 to 250 us of
-// processor for what takes 5 to 30 when it is done at once, because almost all that git needs lies in the memory of the system.
-// So they are done at once, but not where that holds up others:
+// Short calls to the file system for loose objects. Node.js hands each to another thread, and wakes this one when it is done: 50 to
+// 250 us of processor for what takes 5 to 30 when it is done at once, because what was written lately lies in the memory of the
+// system. So they are done at once, but not where that holds up others. (Pieces of packs are read by other threads: there nothing
+// was gained.)
 //
 // 1. A call that took long, because it waited for the disk, sends all calls to other threads for a second.
 // 2. Calls that took long together, in one turn of the event loop, send the rest of the turn there.

@@ -2,9 +2,12 @@
 // what was read: each read goes through another thread, which takes longer than all else of a small object, and git puts
 // objects that belong together next to each other. A pack that git has removed stays readable, and keeps its room on the
 // disk, until its file is closed here.
-import { close } from 'node:fs'
+import { close, open, read } from 'node:fs'
+import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
-import { files } from '../files.js'
+
+// Plain file numbers: a handle of node:fs/promises is an object with more work around each call.
+const files = { open: promisify(open), read: promisify(read) }
 
 /** Files that are open at once. */
 const MOST_OPEN = 256
@@ -23,20 +26,15 @@ class OpenFile {
   #dropped = false
 
   constructor(path: string) {
-    this.opened = this.#open(path)
-  }
-
-  async #open(path: string): Promise<number> {
-    return await files().open(path, 'r')
+    this.opened = files.open(path, 'r')
   }
 
   async read(position: number, length: number): Promise<Buffer> {
     this.#users++
     try {
       const bytes = Buffer.allocUnsafe(length)
-      const file = await this.opened
-      const read = await files(length).read(file, bytes, length, position)
-      return read === length ? bytes : bytes.subarray(0, read)
+      const { bytesRead } = await files.read(await this.opened, bytes, 0, length, position)
+      return bytesRead === length ? bytes : bytes.subarray(0, bytesRead)
     } finally {
       this.#users--
       this.#closeUnused()
