@@ -2,7 +2,7 @@
 import type { ActorUser } from '../../access/actor.js'
 import { duplicateKey } from '../../db/failure.js'
 import { Invalid } from '../../errors.js'
-import { lineProblem } from '../../lib/line.js'
+import { isLonger, lineProblem } from '../../lib/line.js'
 import { pathProblem } from '../../lib/path.js'
 import { applicationSettings } from '../settings/settings.queries.js'
 import { checkVisibility } from '../settings/visibility.js'
@@ -51,7 +51,7 @@ export function checkGroup({ name, path, description }: GroupChange): void {
 }
 
 function descriptionProblem(text: string): string | null {
-  if ([...text].length > LONGEST) return `is too long (maximum is ${LONGEST} characters)`
+  if (isLonger(text, LONGEST)) return `is too long (maximum is ${LONGEST} characters)`
   return CONTROL.test(text) ? 'is invalid' : null
 }
 

@@ -3,6 +3,7 @@ import type { Actor } from '../../access/actor.js'
 import { levelIn } from '../../access/authorize.js'
 import { Conflicts, Invalid, UnprocessableList } from '../../errors.js'
 import { DEVELOPER } from '../../lib/levels.js'
+import { isLonger } from '../../lib/line.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 import { findForkLink } from '../projects/fork-links.js'
 import type { ProjectRow } from '../projects/projects.queries.js'
@@ -25,7 +26,7 @@ export function checkTexts({
   const errors: Record<string, string[]> = {}
   if (title !== undefined && title.trim() === '') errors.title = ["can't be blank"]
   const tooLong = (limit: number) => `is too long (maximum is ${limit} characters)`
-  if (title !== undefined && [...title].length > LONGEST_TITLE) errors.title = [tooLong(LONGEST_TITLE)]
+  if (isLonger(title ?? '', LONGEST_TITLE)) errors.title = [tooLong(LONGEST_TITLE)]
   if ((description?.length ?? 0) > LONGEST_DESCRIPTION) {
     errors.description = [tooLong(LONGEST_DESCRIPTION)]
   }

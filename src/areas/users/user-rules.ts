@@ -1,5 +1,6 @@
 // The rules for a user's attributes. They are the same for the API, commands and files.
 import { BadParameters, Invalid } from '../../errors.js'
+import { isLonger } from '../../lib/line.js'
 import { pathProblem } from '../../lib/path.js'
 import { isAddress } from './emails.js'
 import { UserBody, type UserChange } from './users.schema.js'
@@ -32,7 +33,7 @@ export function userProblems(values: UserChange): Record<string, string[]> {
 /** Checks the limits of the schema, for values that did not come through the API. */
 function limitProblem(name: string, value: unknown): string | null {
   const limits = UserBody.properties[name as keyof UserBody] as { maxLength?: number; maximum?: number } | undefined
-  if (typeof value === 'string' && limits?.maxLength !== undefined && [...value].length > limits.maxLength) {
+  if (typeof value === 'string' && limits?.maxLength !== undefined && isLonger(value, limits.maxLength)) {
     return `is too long (maximum is ${limits.maxLength} characters)`
   }
   if (typeof value === 'number' && value < 0) return 'must be greater than or equal to 0'
