@@ -69,11 +69,15 @@ async function runTests() {
   return { code, lines }
 }
 
-/** One database server for all files. A file that runs alone starts its own, if it needs one. */
+/**
+ * One database server for all files: that of GITSTEAD_TEST_SERVER, or an embedded one. A file that runs alone starts its own, if it
+ * needs one.
+ */
 async function startServer(folder) {
   if (files.length === 1) return undefined
-  const { makeTemplate, startTestServer } = await import('../dist/test/helpers/database-server.js')
-  const server = await startTestServer()
+  const { makeTemplate, runningTestServer, startTestServer } = await import('../dist/test/helpers/database-server.js')
+  const running = process.env.GITSTEAD_TEST_SERVER
+  const server = running ? runningTestServer(running) : await startTestServer()
   const schema = join(folder, 'schema.sql')
   await makeTemplate(server, schema)
   process.env.GITSTEAD_TEST_SERVER = server.url

@@ -110,7 +110,7 @@ function countValues({ table, column, nullable, preset }: Column): Promise<numbe
  */
 export async function othersAtWork(): Promise<string[]> {
   const connections = await rows<{ id: number }>(
-    'select id from information_schema.processlist where db = database() and id <> connection_id()'
+    'select id as id from information_schema.processlist where db = database() and id <> connection_id()'
   )
   const known = await row(
     "select 1 from information_schema.tables where table_schema = database() and table_name = 'job_processes'"

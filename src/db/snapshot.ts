@@ -76,9 +76,10 @@ async function readTables(connection: Connection): Promise<TableShape[]> {
     `select table_name as name, auto_increment as next from information_schema.tables
      where table_schema = database() and table_type = 'BASE TABLE' order by table_name`
   )
+  // Each column gets a name, because MySQL writes its own names in capitals.
   const columns = await ask<{ of: string; name: string; type: string; extra: string }>(
     connection,
-    `select table_name as 'of', column_name as name, data_type as type, extra from information_schema.columns
+    `select table_name as 'of', column_name as name, data_type as type, extra as extra from information_schema.columns
      where table_schema = database() order by table_name, ordinal_position`
   )
   const keys = await ask<{ of: string; name: string }>(
@@ -93,7 +94,7 @@ async function readTables(connection: Connection): Promise<TableShape[]> {
       name,
       next,
       columns: columns
-        .filter(column => column.of === name && !/generated/i.test(column.extra))
+        .filter(column => column.of === name && !/(virtual|stored) generated/i.test(column.extra))
         .map(column => ({ name: column.name, binary: BYTES.test(column.type.toLowerCase()) })),
       key: keys.filter(({ of }) => of === name).map(key => key.name)
     }))

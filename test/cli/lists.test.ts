@@ -9,6 +9,7 @@ import { execute } from '../../src/db/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
+import { numbersTo } from '../helpers/numbers.js'
 import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
@@ -21,7 +22,7 @@ const MANY = 2 * PART + 3
 const fill = (table: string, columns: { [name: string]: string }) =>
   execute(
     `insert into ${table} (${Object.keys(columns).join(', ')})
-     select ${Object.values(columns).join(', ')} from seq_1_to_${MANY}`
+     select ${Object.values(columns).join(', ')} from ${numbersTo(MANY)}`
   )
 
 t.test('every list gives everything, once and in its order, in both forms', async t => {

@@ -8,6 +8,7 @@ import { DEVELOPER, OWNER } from '../../src/lib/levels.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
+import { numbersTo } from '../helpers/numbers.js'
 import t from '../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
@@ -96,7 +97,7 @@ t.test('a list in parts holds each of many equal projects once', async t => {
     `insert into projects (name, path, namespace_id, storage, runners_token_hash, runners_token_encrypted, tag_list,
        created_at, updated_at, last_activity_at)
      select concat('n', seq), concat('n', seq), p.namespace_id, p.storage, unhex(sha2(seq, 256)), '', '',
-       p.created_at, p.updated_at, p.last_activity_at from seq_1_to_1100 join projects p on p.id = ?`,
+       p.created_at, p.updated_at, p.last_activity_at from ${numbersTo(1100)} join projects p on p.id = ?`,
     [id]
   )
   for (const order of ['newest', 'activity', 'size', 'path']) {

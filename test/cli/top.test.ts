@@ -19,6 +19,7 @@ import { appendTrace } from '../../src/storage/traces.js'
 import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
 import { cli } from '../helpers/cli.js'
 import { factory, someOrigin } from '../helpers/factory.js'
+import { numbersTo } from '../helpers/numbers.js'
 import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../scenarios/appliance.js'
@@ -193,7 +194,7 @@ t.test('a search finds an old job among thousands; marked jobs are changed toget
   const now = new Date()
   await execute(
     `insert into jobs (queue, name, payload, state, run_at, created_at)
-     select 'mail', 'happening.told', '{"id":"hay"}', 'ready', ?, ? from seq_1_to_25000`,
+     select 'mail', 'happening.told', '{"id":"hay"}', 'ready', ?, ? from ${numbersTo(25_000)}`,
     [now, now]
   )
   const top = await terminal(t, 'jobs top --interval 1')

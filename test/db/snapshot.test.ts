@@ -3,6 +3,7 @@ import { withLoader } from '../../src/db/load.js'
 import { type TableRow, type TableShape, withSnapshot } from '../../src/db/snapshot.js'
 import { execute, rows } from '../../src/db/sql.js'
 import { testDatabase } from '../helpers/database.js'
+import { numbersTo } from '../helpers/numbers.js'
 import t from '../helpers/tap.js'
 
 await testDatabase()
@@ -111,7 +112,9 @@ t.test('a snapshot does not see changes after its start', async t => {
 
 t.test('streams more rows than any buffer holds', async t => {
   await execute('delete from round_trip')
-  await execute("insert into round_trip (id, text_value) select seq, repeat(concat(seq, ' '), 200) from seq_1_to_5000")
+  await execute(
+    `insert into round_trip (id, text_value) select seq, repeat(concat(seq, ' '), 200) from ${numbersTo(5000)}`
+  )
   const count = await withSnapshot(async snapshot => {
     const shape = table('round_trip')
     return withLoader(loader => loader.load(table('round_trip_copy'), snapshot.stream(shape)))

@@ -5,6 +5,7 @@ import { execute } from '../../src/db/sql.js'
 import { transact } from '../../src/db/transact.js'
 import { testDatabase } from '../helpers/database.js'
 import { someOrigin } from '../helpers/factory.js'
+import { numbersTo } from '../helpers/numbers.js'
 import { countStatements } from '../helpers/statements.js'
 import t from '../helpers/tap.js'
 
@@ -14,7 +15,7 @@ const count = () => countTotal(JOBS, ['default'])
 const fill = (most: number) =>
   execute(
     `insert into jobs (queue, name, payload, state, attempts, priority, run_at, created_at)
-     select 'default', 'user.forget', '{}', 'delayed', 0, 100, '2099-01-01', now() from seq_1_to_${most}`
+     select 'default', 'user.forget', '{}', 'delayed', 0, 100, '2099-01-01', now() from ${numbersTo(most)}`
   )
 const removeOne = () => execute('delete from jobs order by id limit 1')
 const entry = { action: 'some.change', target: { type: 'thing', id: 1, name: 'it' } }

@@ -56,8 +56,18 @@ export async function startTestServer(): Promise<TestServer> {
 
 const TEMPLATE = 'template'
 
+/** Uses a server that runs already, such as MySQL. What the tests make there goes, and the server stays. */
+export function runningTestServer(url: string): TestServer {
+  const home = newFolder()
+  const stop = async () => {
+    await dropDatabase(new URL(url), TEMPLATE)
+    rmSync(home, { recursive: true, force: true })
+  }
+  return { home, url, stop }
+}
+
 /**
- * Makes a database with the schema on a server of startTestServer, and writes the statements that make one like it into `file`:
+ * Makes a database with the schema on a server, and writes the statements that make one like it into `file`:
  * they take a tenth of what the migrations take.
  */
 export async function makeTemplate({ home, url }: TestServer, file: string): Promise<void> {

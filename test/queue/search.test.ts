@@ -2,6 +2,7 @@
 import { execute } from '../../src/db/sql.js'
 import { type FoundJobs, type JobSearch, LOOKED_THROUGH, searchJobs } from '../../src/queue/search.js'
 import { testDatabase } from '../helpers/database.js'
+import { numbersTo } from '../helpers/numbers.js'
 import { countStatements } from '../helpers/statements.js'
 import t from '../helpers/tap.js'
 
@@ -63,7 +64,7 @@ t.test('goes through all jobs in steps of two statements, in both directions', a
   await execute(
     `insert into jobs (queue, name, payload, state, run_at, created_at)
      select 'default', 'x', concat('{"n":', seq, ',"t":"', if(seq in (5, ${jobs - 5}), 'needle', 'hay'), '"}'), 'ready', ?, ?
-     from seq_1_to_${jobs}`,
+     from ${numbersTo(jobs)}`,
     [now, now]
   )
   for (const oldest of [false, true]) {

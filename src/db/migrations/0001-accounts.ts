@@ -10,7 +10,7 @@ export const accounts: Migration = {
       email varchar(255) not null,
       state varchar(16) character set ascii not null default 'active',
       admin boolean not null default false,
-      external boolean not null default false,
+      \`external\` boolean not null default false,
       password_hash varchar(255) character set ascii not null,
       bio varchar(255) null,
       location varchar(255) null,

@@ -59,7 +59,7 @@ export const runners: Migration = {
       drop key builds_status,
       add key builds_stage (pipeline_id, stage_index, id),
       drop key builds_pipeline`,
-    `update builds set tag_list_hash = unhex(md5(tag_list)) where status in ('created', 'pending', 'skipped')`,
+    `update builds set tag_list_hash = unhex(left(sha2(tag_list, 256), 32)) where status in ('created', 'pending', 'skipped')`,
     // No version before this one could retry builds, so every build is the latest of its name.
     `insert ignore into pipeline_stages (pipeline_id, position, name, created, pending, running, success, failed, canceled,
        skipped, ignored)

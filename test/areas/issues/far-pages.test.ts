@@ -7,6 +7,7 @@ import { execute, row, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { actorOf, projectRow, type TestUser } from '../../helpers/factory.js'
+import { numbersTo } from '../../helpers/numbers.js'
 import { plansOf } from '../../helpers/plans.js'
 import { countStatements } from '../../helpers/statements.js'
 import t from '../../helpers/tap.js'
@@ -22,7 +23,7 @@ await createIssue(place, { title: 'with labels', labels: 'a,b' }, actorOf(projec
 await execute(
   `insert into issues (project_id, iid, title, state, author_id, created_at, updated_at)
    select ?, 10000 + seq, 'x', if(seq mod 3, 'opened', 'closed'), if(seq mod 4, ?, ?), '2020-01-01' + interval (seq * 7919 mod 500) second,
-     '2021-01-01' + interval (seq * 104729 mod 900) second from seq_1_to_${COUNT}`,
+     '2021-01-01' + interval (seq * 104729 mod 900) second from ${numbersTo(COUNT)}`,
   [project.id, project.owner.id, guest.id]
 )
 for (const [title, every] of [

@@ -5,6 +5,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { actorOf, originBy, projectRow, type TestProject } from '../../helpers/factory.js'
+import { numbersTo } from '../../helpers/numbers.js'
 import { countStatements } from '../../helpers/statements.js'
 import t from '../../helpers/tap.js'
 import { insertMilestone, insertRow, makeBranch, makeMergeRequest, makeProject } from './make-merge-requests.js'
@@ -374,7 +375,7 @@ t.test('far pages are what the plain statement gives, after every change', async
     `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title, state, author_id,
        created_at, updated_at)
      select 1000 + seq, ?, ?, 'master', concat('gone-', seq), 'x', elt(1 + seq mod 3, 'opened', 'closed', 'closed'), ?,
-       '2020-01-01' + interval (seq * 7919 mod 400) second, '2021-01-01' + interval (seq * 104729 mod 500) second from seq_1_to_600`,
+       '2020-01-01' + interval (seq * 7919 mod 400) second, '2021-01-01' + interval (seq * 104729 mod 500) second from ${numbersTo(600)}`,
     [project.id, project.id, project.owner.id]
   )
   const ids = await rows<{ id: number }>('select id from merge_requests where target_project_id = ? order by id', [

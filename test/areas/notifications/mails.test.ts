@@ -8,6 +8,7 @@ import { execute, rows } from '../../../src/db/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import type { TestProject, TestUser } from '../../helpers/factory.js'
+import { numbersTo } from '../../helpers/numbers.js'
 import { countStatements } from '../../helpers/statements.js'
 import t from '../../helpers/tap.js'
 import { endBuild, makePipeline, newestBuild } from '../builds/make-builds.js'
@@ -540,7 +541,7 @@ t.test('statements do not grow with the people, and a happening that is heard tw
   const crowd = Array.from({ length: 110 }, (_, at) => at)
   await execute(
     `insert into users (username, name, email, email_confirmed_at, password_hash, projects_limit, created_at, updated_at)
-     select concat('crowd', seq), 'x', concat('crowd', seq, '@example.org'), now(), '', 0, now(), now() from seq_1_to_${crowd.length}`
+     select concat('crowd', seq), 'x', concat('crowd', seq, '@example.org'), now(), '', 0, now(), now() from ${numbersTo(crowd.length)}`
   )
   await execute(
     `insert into notification_settings select id, 'Project', ?, 2, '', null, now(), now() from users where username like 'crowd%'`,

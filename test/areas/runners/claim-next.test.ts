@@ -12,6 +12,7 @@ import { execute, row, rows } from '../../../src/db/sql.js'
 import { registerProcess, unregisterProcess } from '../../../src/queue/processes.js'
 import { testDatabase } from '../../helpers/database.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
+import { numbersTo } from '../../helpers/numbers.js'
 import { countStatements, countTransactions } from '../../helpers/statements.js'
 import t from '../../helpers/tap.js'
 import { makePipeline, pipelineOf, type TestBuild } from '../builds/make-builds.js'
@@ -253,8 +254,8 @@ t.test('ten thousand builds of one project cost little and do not delay another 
     `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
        allow_failure, tag_list, tag_list_hash, plan, queued_at, created_at, updated_at)
      select pipeline_id, project_id, concat('crowd ', seq), stage, stage_index, ref, tag, sha, status, start_when,
-       allow_failure, if(seq % 2, '[]', '["docker"]'), unhex(md5(if(seq % 2, '[]', '["docker"]'))), plan, queued_at,
-       created_at, updated_at from builds, seq_1_to_10000 where project_id = ?`,
+       allow_failure, if(seq % 2, '[]', '["docker"]'), unhex(left(sha2(if(seq % 2, '[]', '["docker"]'), 256), 32)), plan, queued_at,
+       created_at, updated_at from builds, ${numbersTo(10_000)} where project_id = ?`,
     [crowd.id]
   )
   await execute('delete from pipeline_stages')

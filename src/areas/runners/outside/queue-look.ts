@@ -69,11 +69,11 @@ interface Fingerprints {
 }
 
 /**
- * A number for a set of rows. MD5 because a CRC is linear: the same change of two rows would cancel out. 15 digits fit into
- * a signed number.
+ * A number for a set of rows. A hash because a CRC is linear: the same change of two rows would cancel out. MySQL 9.7 has no MD5.
+ * 15 digits fit into a signed number.
  */
 const fingerprint = (...columns: string[]) =>
-  `bit_xor(cast(conv(left(md5(concat_ws('|', ${columns.join(', ')})), 15), 16, 10) as unsigned))`
+  `bit_xor(cast(conv(left(sha2(concat_ws('|', ${columns.join(', ')}), 256), 15), 16, 10) as unsigned))`
 
 /** What `findWaitingBuilds` depends on, and the rows of the runners. */
 const SQL = (hasLimit: boolean) => `

@@ -1,0 +1,8 @@
+// A table of numbers, for statements that make many rows at once. MariaDB has such tables of its own; MySQL, which the tests run
+// on as well, has none.
+
+/** The numbers from 1 to `last` in this order, as the column `seq` of a table for `from`. */
+export function numbersTo(last: number): string {
+  const all = Array.from({ length: last }, (_, at) => at + 1)
+  return `json_table('[${all}]', '$[*]' columns (seq int path '$')) numbers`
+}
