@@ -12,6 +12,7 @@ import { runTask } from '../../../src/areas/maintenance/maintenance.js'
 import { config, loadConfig } from '../../../src/config.js'
 import { execute, rows } from '../../../src/db/sql.js'
 import { NotFound } from '../../../src/errors.js'
+import { INTERNAL } from '../../../src/lib/levels.js'
 import { testApp } from '../../helpers/app.js'
 import { actorOf, projectRow, someOrigin } from '../../helpers/factory.js'
 import t from '../../helpers/tap.js'
@@ -166,9 +167,13 @@ t.test('one click in a mail ends mails like it', async t => {
         [user.id]
       )
     ).map(said => [said.target_id, said.subscribed === 1])
-  const page = await app.nobody.inject({ method: 'GET', url: path + search })
-  t.equal(page.statusCode, 200)
-  t.match(page.body, /no more mail about <strong>[^<]+#\d+<\/strong>/)
+  const read = () => app.nobody.inject({ method: 'GET', url: path + search })
+  t.match(await read(), {
+    statusCode: 200,
+    body: /no more mail about <strong>a project that you can no longer see<\/strong>/
+  })
+  await execute('update projects set visibility_level = ? where id = ?', [INTERNAL, project.id])
+  t.match(await read(), { statusCode: 200, body: /no more mail about <strong>[^<]+#\d+<\/strong>/ })
   t.same(await said(), [], 'looking changes nothing')
   // As programs of mail send it.
   const click = {
