@@ -5,9 +5,10 @@ import { askDiffs } from './diffs.js'
 import { walkToLastChange } from './last-commit.js'
 import { type CommitStats, countLines } from './line-counts.js'
 import { readCommit } from './objects.js'
+import { askGit } from './questions.js'
 import { isObjectId } from './reader.js'
 import { ZERO } from './refs.js'
-import { GitFailure, runGit } from './run.js'
+import { GitFailure } from './run.js'
 import { diffTrees, type FileChange } from './tree-diff.js'
 
 export type { CommitStats } from './line-counts.js'
@@ -100,7 +101,7 @@ export async function lastCommitOfPath(repository: string, commitId: string, pat
 
 async function askRevList(repository: string, commitId: string, path: string): Promise<string | null> {
   const args = ['rev-list', '-1', '--end-of-options', commitId, '--', path]
-  return (await runGit(args, { repository, timeout: 60 })).toString().trim() || null
+  return (await askGit(repository, args)).toString().trim() || null
 }
 
 /**
@@ -145,12 +146,11 @@ async function walkLine(repository: string, before: string, after: string, limit
 
 async function askRange(repository: string, before: string, after: string, limit: number): Promise<CommitRange> {
   const range = before === ZERO ? [after] : [after, `^${before}`]
-  const options = { repository, timeout: 60 }
-  const listed = await runGit(['rev-list', `--max-count=${limit}`, '--end-of-options', ...range, '--'], options)
+  const listed = await askGit(repository, ['rev-list', `--max-count=${limit}`, '--end-of-options', ...range, '--'])
   const ids = listed.toString().split('\n').filter(Boolean)
   if (ids.length < limit) return { ids, total: ids.length }
   const count = ['rev-list', '--count', `--max-count=${COUNT_LIMIT}`, '--end-of-options', ...range, '--']
-  return { ids, total: Number((await runGit(count, options)).toString()) }
+  return { ids, total: Number((await askGit(repository, count)).toString()) }
 }
 
 /** The same for the tips of branches, whose answer is kept. */
@@ -178,7 +178,7 @@ export async function tipsMergedInto(
   const key = createHash('sha1').update(ids.join(' ')).digest('hex')
   const found = await remember(repository, `merged tips ${key} ${into}`, async () => {
     const args = ['for-each-ref', `--merged=${into}`, '--format=%(objectname)', 'refs/heads/']
-    const listed = new Set((await runGit(args, { repository, timeout: 60 })).toString().split('\n'))
+    const listed = new Set((await askGit(repository, args)).toString().split('\n'))
     // A branch may have moved since: only what was asked about counts.
     const value = new Set(ids.filter(id => listed.has(id)))
     return { value, size: value.size * 100 }
@@ -191,7 +191,7 @@ export async function isAncestor(repository: string, ancestor: string, descendan
   if (!isObjectId(ancestor) || !isObjectId(descendant)) throw new TypeError('not commits')
   if (ancestor === descendant) return true
   try {
-    await runGit(['merge-base', '--is-ancestor', ancestor, descendant], { repository, timeout: 60 })
+    await askGit(repository, ['merge-base', '--is-ancestor', ancestor, descendant])
     return true
   } catch (error) {
     if (error instanceof GitFailure && error.code === 1) return false

@@ -148,7 +148,7 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
       clearInterval(clock)
       // With an exit code, git refused the first question in line; at a limit, that question is the cause as well.
       // After any other signal no question is.
-      const error = failure(args, { code, signal }, complaint, LIMITS[kind])
+      const error = failure(args, { code, signal }, complaint, { kind: LIMITS[kind] })
       if (code || error instanceof GitLimit) waiting.shift()?.({ failed: error })
       for (const settle of waiting.splice(0)) settle({ lost: true })
       gone()

@@ -76,6 +76,10 @@ const PROCESSOR = /died of signal 24\b/
 const STACK = /died of signal (?:6|7|11)\b/
 const STACK_SIGNALS: readonly (string | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT']
 
+/** Tells whether the limit of processor time ended a process, or a child of it. */
+export const isOutOfTime = (signal: NodeJS.Signals | null, stderr: string): boolean =>
+  signal === 'SIGXCPU' || PROCESSOR.test(stderr)
+
 /** Returns which limit ended a process, in words for the user, or undefined when no limit did. */
 export function limitReached(
   signal: NodeJS.Signals | null,
@@ -85,8 +89,9 @@ export function limitReached(
 ): string | undefined {
   const mebibytes = Math.round(memoryLimit(kind) / 1_048_576)
   if (MEMORY.test(stderr)) return `git needs more than ${mebibytes} MiB of memory for it (git.memory_limit)`
-  if (signal === 'SIGXCPU' || PROCESSOR.test(stderr)) {
-    return `git needs more than ${processor} s of processor time for it (git.processor_limit)`
+  if (isOutOfTime(signal, stderr)) {
+    const setting = processor === config().git.processor_limit ? ' (git.processor_limit)' : ''
+    return `git needs more than ${processor} s of processor time for it${setting}`
   }
   if (STACK_SIGNALS.includes(signal) || STACK.test(stderr)) return 'its objects are nested too deeply for git'
   return undefined

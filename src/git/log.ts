@@ -5,8 +5,8 @@ import { remember } from './cache.js'
 import { type CommitGraph, commitGraphOf } from './commit-graph.js'
 import { lastCommitOfPath } from './commits.js'
 import { HistoryWalk, MOST_READ } from './history-walk.js'
+import { askGit as ask } from './questions.js'
 import { isObjectId } from './reader.js'
-import { runGit } from './run.js'
 
 export interface LogQuestion {
   /** The id of the commit to begin with. */
@@ -22,8 +22,6 @@ export interface LogQuestion {
 
 /** Beyond so many commits nobody looks. */
 export const MOST_SKIPPED = 10_000_000
-/** Seconds for a walk by git. */
-const TIME = 60
 /** Bytes of walks that are kept, so that the next page goes on where the last one ended. */
 const WALKS = 16 * 1024 * 1024
 const walks = new LRUCache<string, HistoryWalk>({ maxSize: WALKS, sizeCalculation: walk => walk.bytes, max: 500 })
@@ -92,5 +90,5 @@ async function askGit(repository: string, { tip, skip, count, since, until, path
     '--',
     ...(path === '' ? [] : [path])
   ]
-  return (await runGit(args, { repository, timeout: TIME })).toString().split('\n').filter(Boolean)
+  return (await ask(repository, args)).toString().split('\n').filter(Boolean)
 }

@@ -1,16 +1,13 @@
 // Merges two commits without a work tree, and brings commits of one repository of this appliance to another.
 import { remember } from './cache.js'
 import { DamagedRepository, readCommit } from './objects.js'
+import { askGit } from './questions.js'
 import { isObjectId } from './reader.js'
 import { RefMoved, refValue, updateRef, ZERO } from './refs.js'
 import { GitFailure, runGit } from './run.js'
 import { prepareMerge } from './write.js'
 
 const ID = /^[0-9a-f]{40}/
-/** Seconds for one merge, and seconds of processor time: a merge of 10,000 changed files takes less than one. */
-const TIME = 60
-const PROCESSOR = 30
-
 /**
  * Returns the tree of a merge of `source` into `target`, two commits that exist; null when they conflict, or have no common
  * history. The answer never changes, so it is kept: after a restart it costs one process. The objects of the tree are durable,
@@ -29,7 +26,7 @@ export async function freshMergeTree(repository: string, target: string, source:
   if (!isObjectId(target) || !isObjectId(source)) throw new TypeError('not commits')
   const args = ['merge-tree', '--write-tree', '--no-messages', target, source]
   try {
-    const output = await runGit(args, { repository, timeout: TIME, processor: PROCESSOR })
+    const output = await askGit(repository, args)
     return ID.exec(output.toString())?.[0] ?? null
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error
@@ -49,7 +46,7 @@ export async function containedSince(
   if (left.size === 0 || after === ZERO) return found
   const range = before === ZERO ? [after] : [after, `^${before}`]
   const args = ['rev-list', `--max-count=${MOST_COMMITS}`, '--end-of-options', ...range, '--']
-  const listed = await runGit(args, { repository, timeout: TIME })
+  const listed = await askGit(repository, args)
   for (const id of listed.toString().split('\n')) if (left.has(id)) found.add(id)
   return found
 }

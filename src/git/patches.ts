@@ -4,6 +4,7 @@ import { diffArgs, FORMATS, LargeAnswer } from './diff-process.js'
 import { askPatches } from './diffs.js'
 import { readCommit } from './objects.js'
 import { PatchReader, type PatchSet } from './patch-reader.js'
+import { oneAtATime } from './questions.js'
 import { isObjectId } from './reader.js'
 import { failure, GitLimit, startGit } from './run.js'
 
@@ -63,7 +64,10 @@ async function readPatches(repository: string, commits: readonly string[]): Prom
 }
 
 /** Reads the same by a process of its own, up to the limits. Throws GitLimit. */
-async function readAlone(repository: string, commits: readonly string[], args: string[]): Promise<PatchSet> {
+const readAlone = (repository: string, commits: readonly string[], args: string[]): Promise<PatchSet> =>
+  oneAtATime(repository, [repository, ...commits, ...args].join('\0'), () => readByItself(repository, commits, args))
+
+async function readByItself(repository: string, commits: readonly string[], args: string[]): Promise<PatchSet> {
   const git = await startGit(args, { repository, timeout: TIME, processor: PROCESSOR })
   git.stdin.end(`${commits.join(' ')}\n`)
   const reader = new PatchReader(PATCH_LIMITS)
@@ -75,6 +79,6 @@ async function readAlone(repository: string, commits: readonly string[], args: s
   if (!wants) git.kill()
   const exit = await git.done
   if (exit.ended === 'timeout') throw new GitLimit(`git needs more than ${TIME} s to compare`)
-  if (wants && (exit.code !== 0 || exit.ended)) throw failure(args, exit, git.stderr())
+  if (wants && (exit.code !== 0 || exit.ended)) throw failure(args, exit, git.stderr(), { processor: PROCESSOR })
   return reader.end(wants)
 }

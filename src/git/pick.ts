@@ -1,7 +1,8 @@
 // Applies the change of one commit on top of another, without a work tree.
 import { DamagedRepository, readCommit } from './objects.js'
+import { askGit } from './questions.js'
 import { isObjectId } from './reader.js'
-import { GitFailure, runGit } from './run.js'
+import { GitFailure } from './run.js'
 import { prepareBase } from './write.js'
 
 const ID = /^[0-9a-f]{40}/
@@ -21,7 +22,7 @@ export async function pickTree(repository: string, commit: string, onto: string)
   await beside.write()
   const args = ['merge-tree', '--write-tree', '--no-messages', '--allow-unrelated-histories', beside.id, commit]
   try {
-    const output = await runGit(args, { repository, timeout: 60 })
+    const output = await askGit(repository, args)
     return ID.exec(output.toString())?.[0] ?? null
   } catch (error) {
     if (error instanceof GitFailure && error.code === 1) return null

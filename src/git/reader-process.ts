@@ -126,7 +126,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
     clearTimeout(timer)
     // The same question would reach the same limit again.
     const limit = limitReached(null, complaint, 'helper')
-    if (limit !== undefined) line.shift()?.settle({ failed: new GitLimit(limit, null, complaint) })
+    if (limit !== undefined) line.shift()?.settle({ failed: new GitLimit(limit, complaint) })
     const innocent = abandoned || limit !== undefined
     const hopeless = complaint.includes('not a git repository')
     line.splice(0).forEach(({ settle }, index) => {

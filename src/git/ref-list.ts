@@ -218,11 +218,15 @@ async function peel(
   return found
 }
 
+/** How many tags of tags are followed. Nobody nests more, but one push can bring a chain of a million. */
+const MOST_NESTED = 100
+
 async function peelOne(repository: string, id: string): Promise<string | null> {
   let object = await objectInfo(repository, id)
   if (!object) throw new Unusual()
   if (object.type !== 'tag') return null
-  while (object?.type === 'tag') {
+  for (let depth = 0; object?.type === 'tag'; depth++) {
+    if (depth === MOST_NESTED) return null
     const tag = await readTag(repository, object.id)
     object = tag && (await objectInfo(repository, tag.targetId))
   }

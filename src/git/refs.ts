@@ -1,6 +1,7 @@
 // Names of branches and tags, the objects that they point at, and changes of refs.
 
 import { DamagedRepository, isCommitKnown, readCommit } from './objects.js'
+import { askGit } from './questions.js'
 import { isObjectId, objectInfo } from './reader.js'
 import { hasRefFile } from './ref-files.js'
 import { lookUpRef } from './ref-lookup.js'
@@ -137,14 +138,11 @@ export async function listRefs(repository: string, prefix: string): Promise<Ref[
     })
 }
 
-/** Seconds that looking for a branch may take. */
-const SEARCH_LIMIT = 20
-
 /** Returns the name of the first branch, in the order of names, that contains a commit; null when none does. */
 export async function firstBranchWith(repository: string, commit: string): Promise<string | null> {
   if (!isObjectId(commit)) throw new TypeError(`not an object id: ${commit}`)
   const asked = ['for-each-ref', '--count=1', `--contains=${commit}`, '--format=%(refname)', 'refs/heads/']
-  const found = (await runGit(asked, { repository, timeout: SEARCH_LIMIT })).toString().trim()
+  const found = (await askGit(repository, asked)).toString().trim()
   return found === '' ? null : found.slice('refs/heads/'.length)
 }
 

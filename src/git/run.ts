@@ -6,7 +6,7 @@ import { Readable, type Writable } from 'node:stream'
 import type { SimpleGit } from 'simple-git'
 import { config } from '../config.js'
 import { gitEnvironment } from './environment.js'
-import { type GitKind, limited, limitReached } from './limits.js'
+import { type GitKind, isOutOfTime, limited, limitReached } from './limits.js'
 import { takeEarlySlot, takeSlot } from './slots.js'
 import { type Spawned, signalGroup } from './starter/started.js'
 import { startElsewhere } from './starter/starter.js'
@@ -79,6 +79,20 @@ export class GitFailure extends Error {
 /** The objects that git was asked about, or the data that a client sent, need more than a git process may use. */
 export class GitLimit extends GitFailure {
   override name = 'GitLimit'
+
+  constructor(
+    text: string,
+    stderr = '',
+    /** The limit is that of processor time. */
+    readonly isOfTime = false
+  ) {
+    super(text, null, stderr)
+  }
+}
+
+/** Git did not end in time, on a machine that may only be busy. */
+export class GitTimeout extends GitFailure {
+  override name = 'GitTimeout'
 }
 
 const STDERR_LIMIT = 16 * 1024
@@ -214,16 +228,25 @@ export async function runGit(args: string[], options: RunOptions = {}): Promise<
   await fed
   if (tooMuch)
     throw new GitFailure(`git ${args[0]}: more than ${options.maxOutput ?? DEFAULT_MAX_OUTPUT} bytes of output`)
-  if (exit.code !== 0 || exit.ended) throw failure(args, exit, git.stderr())
+  if (exit.code !== 0 || exit.ended) throw failure(args, exit, git.stderr(), options)
   return Buffer.concat(chunks, size)
 }
 
 /** Returns the error for an exit that was not successful: GitLimit when git had reached a limit. */
-export function failure(args: string[], exit: Exit, stderr: string, kind: GitKind = 'work'): GitFailure {
-  const limit = exit.ended ? undefined : limitReached(exit.signal, stderr, kind)
-  if (limit !== undefined) return new GitLimit(limit, null, stderr)
+export function failure(
+  args: string[],
+  exit: Exit,
+  stderr: string,
+  options: Pick<StartOptions, 'kind' | 'processor'> = {}
+): GitFailure {
+  const { kind = 'work', processor } = options
+  const limit = exit.ended ? undefined : limitReached(exit.signal, stderr, kind, processor)
+  if (limit !== undefined) return new GitLimit(limit, stderr, isOutOfTime(exit.signal, stderr))
   const how = exit.ended ?? (exit.code === null ? `signal ${exit.signal}` : `exit ${exit.code}`)
-  return new GitFailure(`git ${args[0]}: ${how}: ${stderr.trim().slice(0, 500)}`, exit.ended ? null : exit.code, stderr)
+  const text = `git ${args[0]}: ${how}: ${stderr.trim().slice(0, 500)}`
+  return exit.ended === 'timeout'
+    ? new GitTimeout(text, null, stderr)
+    : new GitFailure(text, exit.ended ? null : exit.code, stderr)
 }
 
 /**

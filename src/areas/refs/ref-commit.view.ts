@@ -3,11 +3,19 @@ import type { Commit } from '../../git/objects.js'
 import { Moment, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 
+/** Git takes commits of any number of parents: a page of those that have 20,000 would be an answer of 90 MB. */
+export const MOST_PARENTS = 500
+
+/** Returns the parents that a record shows. */
+export const viewParents = (ids: readonly string[]): string[] => ids.slice(0, MOST_PARENTS)
+
 export const RefCommit = Type.Object(
   {
     id: Text('the id of the commit'),
     message: Text('the whole message; of more than 32 KiB the beginning'),
-    parent_ids: Type.Array(Type.String(), { description: 'the ids of its parents; a merge has several' }),
+    parent_ids: Type.Array(Type.String(), {
+      description: `the ids of its parents, at most ${MOST_PARENTS}; a merge has several`
+    }),
     authored_date: Moment('when the author wrote it'),
     author_name: Text('who wrote the change'),
     author_email: Text('the email address of the author'),
@@ -21,7 +29,7 @@ export const RefCommit = Type.Object(
 export const viewRefCommit = (commit: Commit) => ({
   id: commit.id,
   message: commit.message,
-  parent_ids: [...commit.parentIds],
+  parent_ids: viewParents(commit.parentIds),
   authored_date: commit.authoredDate,
   author_name: commit.authorName,
   author_email: commit.authorEmail,

@@ -3,6 +3,7 @@ import type { Commit as GitCommit } from '../../git/objects.js'
 import type { PathEntry } from '../../git/tree.js'
 import { Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
+import { MOST_PARENTS, viewParents } from '../refs/ref-commit.view.js'
 
 export const TreeEntry = Type.Object(
   {
@@ -67,7 +68,9 @@ const CommitStats = Type.Object(
 export const CommitDetail = Type.Object(
   {
     ...commit,
-    parent_ids: Type.Array(Type.String(), { description: 'the ids of its parents; a merge has several' }),
+    parent_ids: Type.Array(Type.String(), {
+      description: `the ids of its parents, at most ${MOST_PARENTS}; a merge has several`
+    }),
     committed_date: Moment('when it was committed'),
     authored_date: Moment('when the author wrote it'),
     stats: Nullable(CommitStats),
@@ -107,7 +110,7 @@ export const viewCommitDetail = (
   status: string | null
 ) => ({
   ...viewCommitItem(found),
-  parent_ids: [...found.parentIds],
+  parent_ids: viewParents(found.parentIds),
   committed_date: found.committedDate,
   authored_date: found.authoredDate,
   stats: stats && { ...stats, total: stats.additions + stats.deletions },

@@ -26,6 +26,21 @@ async function filled(): Promise<TestProject> {
   return project
 }
 
+t.test('a commit shows a part of its parents, if it has very many', async t => {
+  const project = await filled()
+  const parent = `parent ${await tipOf(project)}\n`
+  const person = 'A <a@example.com> 1 +0000'
+  const input = `tree ${git(project, 'rev-parse', 'master^{tree}')}\n${parent.repeat(5000)}author ${person}\ncommitter ${person}\n\nx\n`
+  const args = ['-C', repositoryOf(project), 'hash-object', '-t', 'commit', '-w', '--stdin']
+  const id = execFileSync('git', args, { env: environment, input, encoding: 'utf8' }).trim()
+  git(project, 'update-ref', 'refs/heads/octopus', id)
+  const branch = await app.as(project.owner).get(below(project, 'octopus'))
+  t.match(branch.json().commit, { id, message: 'x\n' })
+  t.equal(branch.json().commit.parent_ids.length, 500)
+  const commit = await app.as(project.owner).get(`/projects/${project.id}/repository/commits/${id}`)
+  t.equal(commit.json().parent_ids.length, 500)
+})
+
 t.test('GET branches', async t => {
   const project = await filled()
   await app.make.branch(project, 'feature/one.two')

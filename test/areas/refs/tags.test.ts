@@ -14,6 +14,11 @@ const below = ({ id }: TestProject, name = '', more = '') =>
 const repositoryOf = ({ id }: TestProject) => repositoryPath({ id, storage: 'default' })
 const git = (project: TestProject, ...args: string[]) =>
   execFileSync('git', ['-C', repositoryOf(project), ...args], { env: environment, encoding: 'utf8' }).trim()
+const writeTag = (project: TestProject, input: string) =>
+  execFileSync('git', ['-C', repositoryOf(project), 'hash-object', '-t', 'tag', '-w', '--stdin'], {
+    input,
+    encoding: 'utf8'
+  }).trim()
 const releases = ({ id }: TestProject) =>
   rows<{ tag: string; description: string }>('select tag, description from releases where project_id = ?', [id])
 
@@ -68,6 +73,22 @@ t.test('POST tags', async t => {
     const missing = await create({ ref: 'master' })
     t.same([missing.statusCode, missing.json().error], [400, 'tag_name is missing'])
   })
+})
+
+t.test('a chain of tags is followed for a while only', async t => {
+  const project = await filled()
+  let id = git(project, 'rev-parse', 'master')
+  for (let depth = 1; depth <= 101; depth++) {
+    const type = depth === 1 ? 'commit' : 'tag'
+    const tag = `object ${id}\ntype ${type}\ntag deep\ntagger A <a@example.com> 1 +0000\n\nlevel ${depth}\n`
+    id = writeTag(project, tag)
+    if (depth >= 100) git(project, 'update-ref', `refs/tags/deep-${depth}`, id)
+  }
+  const res = await app.as(project.owner).get(below(project))
+  t.match(res.json(), [
+    { name: 'deep-101', message: null, commit: null },
+    { name: 'deep-100', message: 'level 100', commit: { id: git(project, 'rev-parse', 'master') } }
+  ])
 })
 
 t.test('GET tags', async t => {
