@@ -45,18 +45,26 @@ function fits(count: Count, limit: number, long: boolean): boolean {
 /** How many long processes may run at once, by number and by memory. */
 const mostLong = () => mostAtOnce('long', longLimit(config().git.max_processes))
 
+/** How many others there may still be. */
+function freeShort(): number {
+  const { max_processes: most } = config().git
+  return Math.min(mostAtOnce('short', most) - shortOf(total), most - total.all)
+}
+
+const shortOf = ({ all, long }: Count) => all - long
+
 function fitsMemory(long: boolean): boolean {
-  if (long) return total.long < mostLong()
-  return total.all - total.long < mostAtOnce('short', config().git.max_processes)
+  return long ? total.long < mostLong() : freeShort() > 0
 }
 
 /**
- * Leaves as many long slots free as a client or a repository already has: alone it gets half of them, and whoever comes
+ * Leaves as many slots free as a client or a repository already has: alone it gets half of them, and whoever comes
  * next always finds one.
  */
 const hasShare = (own: number, free: number) => own < Math.max(free, 1)
 
 const longOf = (repository: string | undefined) => (repository && perRepository.get(repository)?.long) || 0
+const allOf = (repository: string | undefined) => (repository && perRepository.get(repository)?.all) || 0
 const ofClient = (client: string | undefined) => (client && perClient.get(client)) || 0
 
 function mayStart({ repository, long = false, client }: SlotRequest): boolean {
@@ -64,8 +72,9 @@ function mayStart({ repository, long = false, client }: SlotRequest): boolean {
   if (!fits(total, limits.max_processes, long) || !fitsMemory(long)) return false
   const own = repository === undefined ? undefined : perRepository.get(repository)
   if (own !== undefined && !fits(own, limits.max_processes_per_repository, long)) return false
+  if (!long) return own === undefined || hasShare(shortOf(own), freeShort())
   const free = mostLong() - total.long
-  return !long || client === undefined || (hasShare(ofClient(client), free) && hasShare(longOf(repository), free))
+  return client === undefined || (hasShare(ofClient(client), free) && hasShare(longOf(repository), free))
 }
 
 /** The same rule for the places in the line. */
@@ -174,7 +183,7 @@ function fairest(): Waiter | undefined {
 
 function isBefore(a: Waiter, b: Waiter): boolean {
   const difference = ofClient(a.client) - ofClient(b.client)
-  return difference < 0 || (difference === 0 && longOf(a.repository) < longOf(b.repository))
+  return difference < 0 || (difference === 0 && allOf(a.repository) < allOf(b.repository))
 }
 
 function add({ repository, long, client }: SlotRequest, by: 1 | -1): void {

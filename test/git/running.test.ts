@@ -37,7 +37,7 @@ t.test("git gets nothing of the caller's environment", async t => {
 t.test('time limit, output limit, abort signal and failures end git', async t => {
   const repository = await repositoryWith(t, 20)
   const sleep = ['-c', `alias.wait=!sleep ${nap(1)} & sleep ${nap(1)}`, 'wait']
-  await t.rejects(runGit(sleep, { repository, timeout: 0.2 }), { name: 'GitFailure', code: null, message: /timeout/ })
+  await t.rejects(runGit(sleep, { repository, timeout: 0.2 }), { name: 'GitTimeout', code: null, message: /timeout/ })
   const leaving = new AbortController()
   const run = runGit(sleep, { repository, signal: leaving.signal })
   await sleeperOf(1)

@@ -67,6 +67,28 @@ t.test('a free slot goes to the client that has the fewest', async t => {
   t.same(slotCounts(), { running: 0, waiting: 0 })
 })
 
+t.test('one repository leaves short slots to others, which come first', async t => {
+  loadConfig({ home, git: SMALL })
+  const short = (repository: string) => takeSlot({ repository })
+  const held = [await short('/1'), await short('/1')]
+  const order: string[] = []
+  const come = (repository: string) =>
+    short(repository).then(release => {
+      order.push(repository)
+      release()
+    })
+  const third = come('/1')
+  t.notOk(await settled(third), 'one gets half of them')
+  held.push(await short('/2'), await short('/3'))
+  const others = [come('/2'), come('/4')]
+  held.pop()?.()
+  await until('one has begun', () => order.length > 0)
+  t.equal(order[0], '/4')
+  for (const release of held) release()
+  await Promise.all([third, ...others])
+  t.same(slotCounts(), { running: 0, waiting: 0 })
+})
+
 t.test('a client does not fill the line', async t => {
   loadConfig({ home, git: SMALL })
   const held = [await long('a', '/1'), await long('a', '/2'), await long('b', '/3')]
