@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { lintConfig } from '../../ci/lint.js'
 import { OneOf, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
+import { inTurn } from './planning/lint-turns.js'
 
 /** Characters. Everybody may ask, and a parser of a larger file would hold up the requests of others. */
 const LONGEST = 65_536
@@ -31,8 +32,8 @@ export const lintRoutes: FastifyPluginAsyncTypebox = async app => {
         response: { 200: Lint }
       }
     },
-    async ({ body }, reply) => {
-      const { status, errors } = lintConfig(body.content)
+    async ({ body, address }, reply) => {
+      const { status, errors } = await inTurn(address, () => lintConfig(body.content))
       return reply.code(200).send({ status, errors: errors.length === 0 ? [] : [errors.join('\n')] })
     }
   )
