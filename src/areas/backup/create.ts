@@ -25,6 +25,7 @@ import { copyUploads } from './copy-uploads.js'
 import { DATABASE_UNIT, dumpDatabase } from './dump.js'
 import { asOnlyBackup } from './lock.js'
 import { FORMAT, type Manifest, writeManifest } from './manifest.js'
+import { refuseWrongPlaces } from './places.js'
 import { readKnownChanges } from './rewind.js'
 import { fingerprintOf, readHomeSecrets, SECRETS_UNIT, writeSecretsFile } from './secrets-file.js'
 import * as store from './store.js'
@@ -60,9 +61,10 @@ export interface CreatedBackup extends store.BackupRecord {
 
 /**
  * Writes a backup while the appliance runs. Throws AlreadyRunning while another backup runs, Failure if it cannot
- * write.
+ * write, and the errors of `refuseWrongPlaces`.
  */
-export function createBackup(options: CreateOptions, origin: Origin): Promise<CreatedBackup> {
+export async function createBackup(options: CreateOptions, origin: Origin): Promise<CreatedBackup> {
+  refuseWrongPlaces(options)
   return asOnlyBackup(async signal => {
     const folder = resolve(options.to ?? store.defaultStore())
     const made = store.openStore(folder)
@@ -95,7 +97,8 @@ function secretsPlace({ secretsTo }: CreateOptions): { path: string; isNew: bool
 }
 
 /** Gives what a backup would write and delete. It changes nothing. */
-export async function planBackup({ to, keep, full }: CreateOptions) {
+export async function planBackup({ to, keep, full, secretsTo }: CreateOptions) {
+  refuseWrongPlaces({ ...(to === undefined ? {} : { to }), ...(secretsTo === undefined ? {} : { secretsTo }) })
   const folder = resolve(to ?? store.defaultStore())
   const fingerprint = fingerprintOf(readHomeSecrets()['secrets.json'])
   const projects = await withSnapshot(listProjectsToCopy)

@@ -14,7 +14,7 @@ import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { moveRefs } from '../../../src/areas/refs/move-refs.js'
 import { root } from '../../../src/config.js'
 import { execute, row } from '../../../src/db/sql.js'
-import { AlreadyRunning } from '../../../src/errors.js'
+import { AlreadyRunning, BadParameters, Conflict } from '../../../src/errors.js'
 import { readRefFiles } from '../../../src/git/ref-files.js'
 import { ZERO } from '../../../src/git/refs.js'
 import { cli } from '../../helpers/cli.js'
@@ -160,6 +160,26 @@ t.test('a backup that cannot be written fails with one line, and leaves the othe
     readdirSync(defaultStore()).filter(name => /unfinished-(?!0123456789ab)/.test(name)),
     []
   )
+})
+
+t.test('a backup and its secrets go nowhere among the files of the appliance', async t => {
+  mkdirSync(join(home, 'tmp'), { recursive: true })
+  const secrets = readFileSync(join(home, 'secrets.json'))
+  const folder = t.testdir({ 'notes.txt': 'mine', link: t.fixture('symlink', join(home, 'tmp')) })
+  for (const place of ['repositories', 'tmp/mine', 'mysql', 'uploads/../run'].map(name => join(home, name))) {
+    await t.rejects(create({ to: place }), BadParameters, place)
+    await t.rejects(planBackup({ to: place }), BadParameters, place)
+    await t.rejects(create({ secretsTo: join(place, 'apart.json') }), BadParameters, place)
+  }
+  await t.rejects(create({ to: join(folder, 'link/mine') }), BadParameters, 'by a link')
+  for (const place of [join(home, 'secrets.json'), join(folder, 'notes.txt'), folder]) {
+    await t.rejects(create({ secretsTo: place }), Conflict, place)
+    await t.rejects(planBackup({ secretsTo: place }), Conflict, place)
+  }
+  t.same(readFileSync(join(home, 'secrets.json')), secrets)
+  t.equal(readFileSync(join(folder, 'notes.txt'), 'utf8'), 'mine')
+  const apart = join(folder, 'apart.json')
+  for (const time of ['first', 'next']) t.equal((await create({ to: folder, secretsTo: apart })).secrets, 'apart', time)
 })
 
 t.test('refs that move after the snapshot have the value of the snapshot', async t => {

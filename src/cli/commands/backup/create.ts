@@ -45,7 +45,11 @@ export default class BackupCreate extends BaseCommand {
       import('../../../areas/backup/create.js'),
       import('../../signals.js')
     ])
-    const place = { ...(flags.to === undefined ? {} : { to: flags.to }), full: flags.full }
+    const place = {
+      ...(flags.to === undefined ? {} : { to: flags.to }),
+      ...(flags['secrets-to'] === undefined ? {} : { secretsTo: flags['secrets-to'] }),
+      full: flags.full
+    }
     const keep = flags.keep === undefined ? {} : { keep: flags.keep }
     if (flags['dry-run']) {
       const plan = await withDatabase(() => planBackup({ ...place, ...keep }))
@@ -58,7 +62,6 @@ export default class BackupCreate extends BaseCommand {
       ...place,
       ...keep,
       withSecrets: flags['with-secrets'],
-      ...(flags['secrets-to'] === undefined ? {} : { secretsTo: flags['secrets-to'] }),
       progress: ({ phase, done, total, bytes }: { phase: string; done: number; total: number; bytes: number }) =>
         line.show(phase, done, total, bytesText(bytes))
     }
