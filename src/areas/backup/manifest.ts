@@ -1,7 +1,7 @@
 // What a backup holds. manifest.json is written last and has the hash of every list of files; each list has the hashes
 // of its files. So one hash, that of the manifest, covers all bytes.
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure, Misconfigured, NotFound } from '../../errors.js'
 
@@ -82,9 +82,22 @@ export function writeManifest(folder: string, manifest: Manifest): void {
   writeFileSync(join(folder, 'manifest.json.sha256'), `${sha256(text)}  manifest.json\n`, { mode: 0o600 })
 }
 
+/** Tells whether a folder has a manifest. Throws Failure when this user may not look: it may be a whole backup. */
+export function hasManifest(folder: string): boolean {
+  const path = join(folder, 'manifest.json')
+  try {
+    accessSync(path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES')
+      throw new Failure(`${path} cannot be read (EACCES): run as its owner`)
+    return false
+  }
+}
+
 /** Reads the manifest of a backup. Throws NotFound, Damaged, and Misconfigured for the format of another version. */
 export function readManifest(folder: string): Manifest {
-  if (!existsSync(join(folder, 'manifest.json'))) throw new NotFound('Backup')
+  if (!hasManifest(folder)) throw new NotFound('Backup')
   const text = readOr(join(folder, 'manifest.json'))
   if (!readOr(join(folder, 'manifest.json.sha256')).startsWith(sha256(text))) {
     throw new Damaged(`${folder}/manifest.json has changed since it was written: use another backup`)

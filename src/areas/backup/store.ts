@@ -7,7 +7,7 @@ import { config } from '../../config.js'
 import { Failure, NoHome, NoSuch, NotFound } from '../../errors.js'
 import { makeFolders } from '../../home.js'
 import { isMissing } from '../../storage/files.js'
-import { type Manifest, readManifest } from './manifest.js'
+import { hasManifest, type Manifest, readManifest } from './manifest.js'
 import type { Previous } from './unit.js'
 
 const ID = /^\d{8}T\d{6}Z-[0-9a-f]{4}$/
@@ -156,7 +156,7 @@ export function findBackup(name: string, store = defaultStore()): Finished {
     return last
   }
   const folder = folderOf(name, store)
-  if (!existsSync(join(folder, 'manifest.json'))) throw new NoSuch('backup', name)
+  if (!hasManifest(folder)) throw new NoSuch('backup', name)
   return { folder, manifest: readManifest(folder) }
 }
 
