@@ -80,6 +80,8 @@ async function spokenOf({ path }: Unit): Promise<(name: string) => boolean> {
 interface UnitOptions {
   readonly onDamage: OnDamage
   readonly wanted?: (path: string) => boolean
+  /** Also replace files that are there already, which an unfinished restore may have left. */
+  readonly replace?: boolean
 }
 
 /** Copies the files of a unit to `target`. Gives their number. */
@@ -92,6 +94,7 @@ export async function copyUnitBack(backup: Backup, unit: Unit, target: string, o
     const to = join(target, checked(file.path))
     makeFolder(dirname(to))
     const name = join(backup.folder, unit.path, file.path)
+    if (options.replace) rmSync(to, { force: true })
     const copied = await copyHashed(name, to)
     const problem = problemOf(name, file, copied)
     if (problem) {

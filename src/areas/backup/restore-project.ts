@@ -1,19 +1,21 @@
 // Restores one project in its running appliance. If the row of the project still exists, the restore moves refs in the
 // same way as a push, with hooks and pipelines. If the row is gone, rows, repository and files of builds come back.
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Origin } from '../../access/actor.js'
 import { config } from '../../config.js'
 import { row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
-import { Conflict, NoSuch } from '../../errors.js'
+import { AlreadyRunning, Conflict, NoSuch } from '../../errors.js'
 import { type RefFiles, readRefFiles, textRefName } from '../../git/ref-files.js'
 import { HIDDEN_PREFIXES, isRefName, RefMoved, ZERO } from '../../git/refs.js'
 import { MASTER } from '../../lib/levels.js'
+import { enqueue } from '../../queue/enqueue.js'
 import { syncFileSystem } from '../../storage/sync.js'
 import { tell } from '../activity/happenings.js'
 import { projectSnapshot } from '../activity/project-snapshots.js'
 import { audit } from '../audit/audit.js'
+import { takeLock } from '../maintenance/maintenance-lock.js'
 import { insertMember } from '../members/members.js'
 import { ensureRepository, repositoryPath } from '../projects/repositories.js'
 import { putRefsBack } from '../refs/move-refs.js'
@@ -24,7 +26,14 @@ import { BUILD_FILE } from './copy-build-files.js'
 import { makeRepositoryFolders } from './copy-repository.js'
 import type { ProjectRows } from './fit-rows.js'
 import { Damaged, readFileList, type Unit } from './manifest.js'
-import { findProjectRow, insertProjectRows, movedTo, placeOf, readProjectRows } from './project-rows.js'
+import {
+  findProjectRow,
+  insertProjectRows,
+  movedTo,
+  type ProjectInBackup,
+  placeOf,
+  readProjectRows
+} from './project-rows.js'
 import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
 
 export interface ProjectRestoreOptions {
@@ -56,7 +65,13 @@ interface LiveProject {
   readonly path: string
 }
 
-/** Restores a project, by its NAMESPACE/PROJECT or id in the backup. Throws NotFound, Conflict, Damaged. */
+/** A repository has this file while a restore fills it. What a killed restore left is known by it. */
+const MARK = 'restoring'
+
+/**
+ * Restores a project, by its NAMESPACE/PROJECT or id in the backup. Throws NotFound, Conflict, Damaged, and AlreadyRunning
+ * while another process restores the same project.
+ */
 export async function restoreProject(
   backup: Backup,
   name: string,
@@ -69,6 +84,31 @@ export async function restoreProject(
   const unit = backup.manifest.units.find(({ project }) => project?.path === name || String(project?.id) === name)
   const found = unit?.project ?? (await findProjectRow(backup, name))
   if (!found) throw new NoSuch('project', name)
+  if (options.dryRun) return restoreFound(backup, unit, found, options, origin)
+  const lock = await takeOwn(found.id)
+  try {
+    return await restoreFound(backup, unit, found, options, origin)
+  } finally {
+    await lock.release()
+  }
+}
+
+async function takeOwn(id: number) {
+  try {
+    return await takeLock(`restore_project_${id}`)
+  } catch (error) {
+    if (!(error instanceof AlreadyRunning)) throw error
+    throw new AlreadyRunning(`another process restores project ${id}: wait for its end`)
+  }
+}
+
+async function restoreFound(
+  backup: Backup,
+  unit: Unit | undefined,
+  found: ProjectInBackup,
+  options: ProjectRestoreOptions,
+  origin: Origin
+): Promise<RestoredProject> {
   const known = { id: found.id, path_in_backup: found.path, dry_run: options.dryRun }
   const live = await row<LiveProject>(
     `select p.id, p.storage, p.default_branch, concat(n.path, '/', p.path) as path
@@ -164,26 +204,39 @@ async function recreate(
   const found = movedTo(place, dumped)
   const [project] = found.get('projects') ?? []
   const path = unit ? join(config().home, unit.path) : null
-  if (path && existsSync(path)) throw new Conflict(`${path} exists already: move it away first`)
+  if (path && existsSync(path) && !isUnfinished(path)) throw new Conflict(`${path} exists already: move it away first`)
   const moved = [...refsOf(backup, unit)].map(([name, after]) => ({ ref: textRefName(name), before: null, after }))
   const outcome = { path_with_namespace: `${place.path}/${project?.get('path')}`, moved, kept: [] }
   if (dryRun) return outcome
-  if (unit && path) {
-    await copyUnitBack(backup, unit, path, { onDamage: refuseDamage })
-    makeRepositoryFolders(path)
-  }
-  await copyBuildFilesBack(backup, found)
-  const uploads = backup.manifest.units.find(each => each.path === `uploads/${id}`)
-  if (uploads) await copyUnitBack(backup, uploads, join(config().home, uploads.path), { onDamage: refuseDamage })
-  await syncFileSystem(config().home)
   try {
+    if (unit && path) await fill(backup, unit, path)
+    await copyBuildFilesBack(backup, found)
+    const uploads = backup.manifest.units.find(each => each.path === `uploads/${id}`)
+    if (uploads)
+      await copyUnitBack(backup, uploads, join(config().home, uploads.path), { onDamage: refuseDamage, replace: true })
+    await syncFileSystem(config().home)
     const owner = into === undefined ? null : place.owner_id
     await transact(() => putBack(found, id, owner))
   } catch (error) {
     if (path) rmSync(path, { recursive: true, force: true })
     throw error
   }
+  if (path) rmSync(join(path, MARK), { force: true })
   return outcome
+}
+
+/** Tells whether a killed restore left this repository. Call it under the lock, for a project without a row. */
+function isUnfinished(path: string): boolean {
+  const names = readdirSync(path)
+  return names.length === 0 || names.includes(MARK)
+}
+
+async function fill(backup: Backup, unit: Unit, path: string): Promise<void> {
+  rmSync(path, { recursive: true, force: true })
+  folderMaker()(path)
+  writeFileSync(join(path, MARK), '')
+  await copyUnitBack(backup, unit, path, { onDamage: refuseDamage })
+  makeRepositoryFolders(path)
 }
 
 /** Inserts the rows, and tells that the project is there again. `owner` is the user of a new namespace. */
@@ -198,16 +251,17 @@ async function putBack(found: ProjectRows, id: number, owner: number | null): Pr
     await insertMember({ type: 'project', id }, owner, MASTER)
   }
   await tell({ kind: 'project.restored', project: await projectSnapshot(id) })
+  // It counts what the project stores, too.
+  await enqueue('repository.optimise', { projectId: id })
 }
 
-/** Copies the traces and archives of the project's builds. It leaves existing files as they are. */
+/** Copies the traces and archives of the project's builds. No row speaks of those that are there: a killed restore left them. */
 async function copyBuildFilesBack(backup: Backup, found: ProjectRows): Promise<void> {
   const builds = new Set((found.get('builds') ?? []).map(fields => String(fields.get('id'))))
   if (builds.size === 0) return
   for (const unit of backup.manifest.units.filter(({ path }) => /^(traces|artifacts)\//.test(path))) {
-    const target = join(config().home, unit.path)
-    const wanted = (name: string) => builds.has(BUILD_FILE.exec(name)?.[1] ?? '') && !existsSync(join(target, name))
-    await copyUnitBack(backup, unit, target, { onDamage: refuseDamage, wanted })
+    const wanted = (name: string) => builds.has(BUILD_FILE.exec(name)?.[1] ?? '')
+    await copyUnitBack(backup, unit, join(config().home, unit.path), { onDamage: refuseDamage, wanted, replace: true })
   }
 }
 

@@ -15,13 +15,14 @@ import {
   writeFileSync
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { personalProjects } from '../../../src/areas/activity/project-snapshots.js'
-import { type Manifest, readManifest, writeManifest } from '../../../src/areas/backup/manifest.js'
+import { Damaged, type Manifest, readManifest, writeManifest } from '../../../src/areas/backup/manifest.js'
 import { restoreProject } from '../../../src/areas/backup/restore-project.js'
 import { findBackup } from '../../../src/areas/backup/store.js'
+import { takeLock } from '../../../src/areas/maintenance/maintenance-lock.js'
 import { findProject } from '../../../src/areas/projects/projects.queries.js'
 import { repositoryPath } from '../../../src/areas/projects/repositories.js'
 import { moveRefs } from '../../../src/areas/refs/move-refs.js'
@@ -31,7 +32,7 @@ import { storeUpload } from '../../../src/areas/uploads/uploads.js'
 import { root } from '../../../src/config.js'
 import { Hook } from '../../../src/db/models/index.js'
 import { execute, rows } from '../../../src/db/sql.js'
-import { Conflict, NoSuch } from '../../../src/errors.js'
+import { AlreadyRunning, Conflict, NoSuch } from '../../../src/errors.js'
 import { ZERO } from '../../../src/git/refs.js'
 import { RESTORE_DRAFT } from '../../../src/home.js'
 import { startOf } from '../../../src/lib/process-status.js'
@@ -181,19 +182,25 @@ t.test('a backup of an older schema is restored, and brought up to date', async 
   })
 })
 
-t.test('traces and archives of the rows come back, but no files of later builds', async t => {
+/** A build with a trace and an archive. Returns its number. */
+async function insertBuild(projectId: number, sha: string): Promise<number> {
   const now = new Date()
   const { insertId: pipeline } = await execute(
     `insert into pipelines (project_id, ref, tag, sha, before_sha, status, source, created_at, updated_at)
      values (?, 'master', 0, ?, ?, 'success', 'push', ?, ?)`,
-    [project.id, git(source, 'rev-parse', 'master'), '0'.repeat(40), now, now]
+    [projectId, sha, '0'.repeat(40), now, now]
   )
   const { insertId: build } = await execute(
     `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
        allow_failure, tag_list, plan, attempt, trace_size, artifacts_attempt, artifacts_filename, created_at, updated_at)
      values (?, ?, 'test', 'test', 0, 'master', 0, ?, 'success', 'always', 0, '[]', '{}', 1, 4, 1, 'a.zip', ?, ?)`,
-    [pipeline, project.id, '1'.repeat(40), now, now]
+    [pipeline, projectId, '1'.repeat(40), now, now]
   )
+  return build
+}
+
+t.test('traces and archives of the rows come back, but no files of later builds', async t => {
+  const build = await insertBuild(project.id, git(source, 'rev-parse', 'master'))
   for (const kind of ['traces', 'artifacts']) mkdirSync(join(home, kind, '0'), { recursive: true })
   const files = [`traces/0/${build}-1.log`, `artifacts/0/${build}-1.zip`]
   const future = [`traces/0/${build}-2.log`, `traces/0/${build + 1}-1.log`]
@@ -308,6 +315,54 @@ t.test('a project that was removed comes back with its rows', async t => {
   )
   await factory.file(mine, 'next', 'it goes on\n')
   t.not(git(path, 'rev-parse', 'master'), master)
+})
+
+t.test('a restore of a project that was killed or failed can be run again', async t => {
+  const mine = await factory.project()
+  await factory.file(mine, 'file', 'text\n')
+  await runJobs()
+  const path = repositoryPath({ id: mine.id, storage: 'default' })
+  const master = git(path, 'rev-parse', 'master')
+  const upload = await storeUpload(mine, { name: 'notes.txt', stream: Readable.from(['attached']) })
+  const attached = join(home, 'uploads', String(mine.id), upload.secret, 'notes.txt')
+  const build = await insertBuild(mine.id, master)
+  const trace = join(home, `traces/0/${build}-1.log`)
+  mkdirSync(join(home, 'traces/0'), { recursive: true })
+  writeFileSync(trace, 'all of it')
+  const backup = await create()
+  const [doomed] = (await personalProjects(mine.owner.id)).filter(({ id }) => id === mine.id)
+  if (!doomed) throw new Error('the project is not found')
+  await removeProjects([doomed], someOrigin)
+  await runJobs()
+  const restore = (from: { path: string }) =>
+    restoreProject(findBackup(from.path), mine.path, { overwrite: false, dryRun: false }, someOrigin)
+
+  const damaged = duplicate(backup, join(t.testdir(), 'damaged'))
+  const { path: unit, list } = unitOf(damaged, mine.id)
+  flip(join(damaged.path, unit, list.find(file => file.path.startsWith('objects/'))?.path ?? ''))
+  await t.rejects(restore(damaged), Damaged)
+  t.notOk(existsSync(path), 'a restore that failed')
+
+  mkdirSync(path, { recursive: true })
+  writeFileSync(join(path, 'HEAD'), 'of somebody')
+  await t.rejects(restore(backup), /exists already: move it away first/)
+  writeFileSync(join(path, 'restoring'), '')
+  for (const file of [attached, trace]) {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, 'al')
+  }
+  const lock = await takeLock(`restore_project_${mine.id}`)
+  await t.rejects(restore(backup), AlreadyRunning)
+  await lock.release()
+  t.match(await restore(backup), { recreated: true, moved: [{ ref: 'refs/heads/master', after: master }] })
+  t.equal(git(path, 'rev-parse', 'master'), master)
+  t.equal(readFileSync(attached, 'utf8'), 'attached')
+  t.equal(readFileSync(trace, 'utf8'), 'all of it')
+  t.notOk(existsSync(join(path, 'restoring')))
+  await runJobs()
+  t.match(await rows('select commit_count from project_statistics where project_id = ?', [mine.id]), [
+    { commit_count: 1 }
+  ])
 })
 
 t.test('a project of another appliance, or one that does not exist, is refused', async t => {
