@@ -121,8 +121,8 @@ function ownerOf(home: string): string {
   }
 }
 
-/** Node.js cannot ask for the name of another user. */
-function accountOf(uid: number): string | undefined {
+/** Returns the name of a user; undefined for an unknown one. Node.js cannot ask for the name of another user. */
+export function accountOf(uid: number): string | undefined {
   try {
     const accounts = readFileSync('/etc/passwd', 'utf8').split('\n')
     return accounts.map(line => line.split(':')).find(fields => fields[2] === String(uid))?.[0]

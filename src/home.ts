@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { config } from './config.js'
+import { accountOf, config } from './config.js'
 import { Misconfigured, NoHome } from './errors.js'
 
 /** The folders of every home. */
@@ -78,10 +78,31 @@ export function requireHome(): void {
   if (stateOfHome().state !== 'home') throw new NoHome(config().home)
 }
 
-/** Throws Misconfigured when the folder of the home holds something else. It makes nothing. */
+/**
+ * Throws NoHome when there is no home, and Misconfigured when the folder holds something else: for commands that need no
+ * database, such as those that stop an appliance whose home is damaged. It makes nothing.
+ */
+export function requireFolder(): void {
+  if (config().database.url !== null) return
+  const { state } = stateOfHome()
+  if (state === 'new') throw new NoHome(config().home)
+  if (state === 'foreign') refuseOthers()
+}
+
+/** Throws Misconfigured when the folder of the home holds something else, or belongs to another user. It makes nothing. */
 export function refuseOthers(): void {
-  const problem = problemOfHome()
+  const problem = problemOfHome() ?? problemOfOwner()
   if (problem !== null) throw new Misconfigured(problem)
+}
+
+/**
+ * Only root comes this far in the home of another user. The files that root made would stop the appliance of that user: it
+ * could not even write its log.
+ */
+function problemOfOwner({ home } = config()): string | null {
+  const owner = statSync(join(home, MARK), { throwIfNoEntry: false })?.uid
+  if (owner === undefined || owner === process.getuid?.()) return null
+  return `${home} belongs to user ${accountOf(owner) ?? owner}: run gitstead as that user`
 }
 
 /** Creates the home's folders. Throws Misconfigured when this user may not, or when the folder has files of others. */
@@ -132,16 +153,26 @@ const SOCKET_FOLDER_BYTES = 79
 export function socketPath(name: string): string {
   const inside = join(config().home, 'run')
   if (Buffer.byteLength(inside) <= SOCKET_FOLDER_BYTES) return join(inside, name)
+  const folder = outsideFolder(tmpdir())
+  makePrivate(folder)
+  return join(folder, name)
+}
+
+/** Returns the path of the home's own folder inside a folder that all users share. */
+export function outsideFolder(parent: string): string {
   const key = createHash('sha256').update(config().home).digest('hex').slice(0, 16)
-  const folder = join(tmpdir(), `gitstead-${process.getuid?.() ?? 0}-${key}`)
+  return join(parent, `gitstead-${process.getuid?.() ?? 0}-${key}`)
+}
+
+/** Makes such a folder. Throws Misconfigured when another user has made it before. */
+export function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   requireOwn(folder)
-  return join(folder, name)
 }
 
 /**
  * Throws Misconfigured unless the folder is private to this user: anybody may have created a folder with this name in
- * the temporary folder before.
+ * the shared folder before.
  */
 function requireOwn(folder: string): void {
   const found = lstatSync(folder)

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -44,7 +45,12 @@ const READING: readonly (readonly string[])[] = [
   ['audit', 'list'],
   ['db', 'status'],
   ['db', 'rollback', '--dry-run'],
-  ['info']
+  ['info'],
+  ['status'],
+  ['stop'],
+  ['restart'],
+  ['logs'],
+  ['api', 'GET', 'version', '--as', 'ada']
 ]
 
 t.test('a command that reads makes no home', async t => {
@@ -151,6 +157,27 @@ t.test('a user who may not read the home is told so', async t => {
       /^gitstead: \S+ cannot be read \(EACCES\): run gitstead as the owner of the home, user \w+, or name another --home\n$/
     )
   }
+})
+
+t.test('root works in no home of another user, whom its files would stop', async t => {
+  const home = join(newFolder(t), 'home')
+  t.equal((await createUser(home)).code, 0)
+  // Only root can give a file away, and nobody else can read the home of another user.
+  if (process.getuid?.() !== 0) return
+  const nobody = 65_534
+  for (const path of [home, join(home, 'secrets.json')]) chownSync(path, nobody, nobody)
+  for (const command of [
+    ['users', 'list'],
+    ['backup', 'create'],
+    ['db', 'migrate'],
+    ['up', '--port', '0'],
+    ['worker']
+  ]) {
+    const { code, stderr } = await cli([...command, '--home', home])
+    t.equal(code, 1, command.join(' '))
+    t.equal(stderr, `gitstead: ${home} belongs to user nobody: run gitstead as that user\n`)
+  }
+  for (const command of [['status'], ['stop'], ['logs']]) t.not((await cli([...command, '--home', home])).code, 1)
 })
 
 t.test('only up and db migrate bring an old schema up to date', async t => {

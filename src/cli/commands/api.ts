@@ -68,8 +68,12 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
 
   private async base(url: string | undefined): Promise<string> {
     if (url !== undefined) return (await import('../remote-address.js')).remoteBase(url)
-    const { findServer } = await import('../read-status.js')
+    const [{ findServer }, { requireFolder }] = await Promise.all([
+      import('../read-status.js'),
+      import('../../home.js')
+    ])
     const server = await findServer()
+    if (!server.up) requireFolder()
     if (!server.up) throw new Unavailable('the appliance does not run: start it with gitstead up, or give --url')
     return server.url
   }

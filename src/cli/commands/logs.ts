@@ -22,6 +22,8 @@ export default class Logs extends BaseCommand {
   async run() {
     const { flags } = await this.parse(Logs)
     this.configure(flags)
+    const { requireFolder } = await import('../../home.js')
+    requireFolder()
     const { endOfLog, lastLines, newLines, plainLine } = await import('../read-log.js')
     type Line = Parameters<typeof plainLine>[0]
     const least = flags.level === undefined ? -1 : LEVELS.indexOf(flags.level)

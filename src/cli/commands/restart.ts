@@ -9,6 +9,8 @@ export default class Restart extends BaseCommand {
   async run() {
     const { flags } = await this.parse(Restart)
     this.configure(flags)
+    const { requireFolder } = await import('../../home.js')
+    requireFolder()
     const [{ give }, { Unavailable }] = await Promise.all([import('../orders.js'), import('../../errors.js')])
     if (!(await give('restart'))) throw new Unavailable('no appliance runs on this home: start it with gitstead up')
     this.log('restarted')

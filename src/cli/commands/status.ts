@@ -9,6 +9,8 @@ export default class Status extends BaseCommand {
   async run() {
     const { flags } = await this.parse(Status)
     this.configure(flags)
+    const { requireFolder } = await import('../../home.js')
+    requireFolder()
     const { readStatus } = await import('../read-status.js')
     const status = await readStatus()
     const word = (up: boolean) => (up ? 'up' : 'down')

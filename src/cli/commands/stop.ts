@@ -9,6 +9,8 @@ export default class Stop extends BaseCommand {
   async run() {
     const { flags } = await this.parse(Stop)
     this.configure(flags)
+    const { requireFolder } = await import('../../home.js')
+    requireFolder()
     const { give } = await import('../orders.js')
     const stopped = await give('stop')
     this.log(stopped ? 'stopped' : 'it was not running')

@@ -37,7 +37,7 @@ export const schemaCheck: Check = {
     if (missing.length === 0) return `current: ${states.at(-1)?.name}`
     throw new Ailment(
       `${missing.length} of ${states.length} migrations are missing`,
-      'make a backup, then run gitstead db migrate',
+      'run gitstead db migrate; a backup from before it needs the version that made this schema',
       missing.map(({ name }) => name)
     )
   }
