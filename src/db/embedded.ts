@@ -10,6 +10,7 @@ import { config } from '../config.js'
 import { Misconfigured, Unavailable } from '../errors.js'
 import { prepareHome, socketPath } from '../home.js'
 import { commonOptions, dataFolder, makeDataFolder, openLog, REMEDY } from './embedded-folder.js'
+import { keepTemporaryTables } from './temporary-tables.js'
 
 const SILENT_TRIES = 5
 
@@ -27,32 +28,50 @@ const noteFile = () => join(config().home, 'run/database.json')
 /**
  * Starts the home's database, and makes it first when there is none. Resolves when the database accepts connections.
  * Waits up to 20 s for a database that another process is about to stop. `transient` marks a database that lives for
- * one command.
+ * one command. `fullBelow` are the free bytes below which the disk counts as full.
  */
-export async function startEmbedded(options: { transient?: boolean } = {}): Promise<EmbeddedDatabase> {
+export async function startEmbedded(
+  options: { transient?: boolean; fullBelow?: number } = {}
+): Promise<EmbeddedDatabase> {
   prepareHome()
   requireServer()
   if (!existsSync(dataFolder())) makeDataFolder()
-  for (let attempt = 1; ; attempt++) {
-    const { child, ended } = launch()
-    if (await ready(child)) {
-      writeFileSync(noteFile(), JSON.stringify({ owner: process.pid, transient: options.transient ?? false }))
-      return { pid: child.pid ?? 0, ended, stop: () => stop(child, ended) }
-    }
-    child.kill('SIGKILL')
-    await ended
-    if (attempt === 3) throw new Unavailable('the embedded database hung during its start, three times in a row')
+  const tables = await keepTemporaryTables(options.fullBelow)
+  try {
+    const { child, ended } = await launchReady(tables.folder)
+    void ended.then(tables.end)
+    writeFileSync(noteFile(), JSON.stringify({ owner: process.pid, transient: options.transient ?? false }))
+    return { pid: child.pid ?? 0, ended, stop: () => stop(child, ended) }
+  } catch (error) {
+    tables.end()
+    throw error
   }
+}
+
+interface Launched {
+  readonly child: ChildProcess
+  readonly ended: Promise<void>
+}
+
+/** Starts the server until it accepts connections. Throws Unavailable when it hangs again and again. */
+async function launchReady(tables: string): Promise<Launched> {
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const launched = launch(tables)
+    if (await ready(launched.child)) return launched
+    launched.child.kill('SIGKILL')
+    await launched.ended
+  }
+  throw new Unavailable('the embedded database hung during its start, three times in a row')
 }
 
 /**
  * Starts the server so that the kernel kills it together with this process: a server that hangs in its start ignores
  * all other signals and keeps the lock.
  */
-function launch(): { child: ChildProcess; ended: Promise<void> } {
+function launch(tables: string): Launched {
   const log = openLog()
   const lock = ['flock', '--no-fork', '--wait', '20', lockFile()]
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...lock, ...server()], {
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...lock, ...server(tables)], {
     stdio: ['ignore', log, log],
     detached: true
   })
@@ -169,9 +188,9 @@ function memoryOfMachine(): number {
 }
 
 /** Returns the command line of the server. It has the size for an appliance: 57 MB resident when idle. */
-const server = () => [
+const server = (tables: string) => [
   'mariadbd',
-  ...commonOptions(dataFolder(), join(config().home, 'tmp')),
+  ...commonOptions(dataFolder(), tables),
   `--socket=${databaseSocket()}`,
   `--pid-file=${join(config().home, 'run/mysql.pid')}`,
   '--skip-name-resolve',
