@@ -1,12 +1,13 @@
 // Restores one project in its running appliance. If the row of the project still exists, the restore moves refs in the
 // same way as a push, with hooks and pipelines. If the row is gone, rows, repository and files of builds come back.
-import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Origin } from '../../access/actor.js'
 import { config } from '../../config.js'
 import { row, rows } from '../../db/sql.js'
 import { transact } from '../../db/transact.js'
 import { AlreadyRunning, Conflict, NoSuch } from '../../errors.js'
+import { checkRepository } from '../../git/maintenance.js'
 import { type RefFiles, readRefFiles, textRefName } from '../../git/ref-files.js'
 import { HIDDEN_PREFIXES, isRefName, RefMoved, ZERO } from '../../git/refs.js'
 import { MASTER } from '../../lib/levels.js'
@@ -20,12 +21,12 @@ import { insertMember } from '../members/members.js'
 import { ensureRepository, repositoryPath } from '../projects/repositories.js'
 import { putRefsBack } from '../refs/move-refs.js'
 import type { RefMove } from '../refs/ref-changes.js'
-import { copyHashed, folderMaker } from './copy.js'
+import { folderMaker } from './copy.js'
 import { type Backup, copyUnitBack, refuseDamage } from './copy-back.js'
 import { BUILD_FILE } from './copy-build-files.js'
 import { makeRepositoryFolders } from './copy-repository.js'
 import type { ProjectRows } from './fit-rows.js'
-import { Damaged, readFileList, type Unit } from './manifest.js'
+import type { Unit } from './manifest.js'
 import {
   findProjectRow,
   insertProjectRows,
@@ -34,6 +35,7 @@ import {
   placeOf,
   readProjectRows
 } from './project-rows.js'
+import { addObjects, mendHead } from './put-objects.js'
 import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
 
 export interface ProjectRestoreOptions {
@@ -53,6 +55,8 @@ export interface RestoredProject {
   readonly recreated: boolean
   /** Refs that got the value of the backup. */
   readonly moved: readonly { readonly ref: string; readonly before: string | null; readonly after: string }[]
+  /** Files of objects that its repository lacked, or that were damaged, and that the backup has. */
+  readonly put_back: number
   /** Refs that have another value than in the backup and keep it, because `overwrite` is off. */
   readonly kept: readonly string[]
   readonly dry_run: boolean
@@ -130,7 +134,7 @@ async function restoreFound(
 const refsOf = (backup: Backup, unit: Unit | undefined): RefFiles =>
   unit ? readRefFiles(join(backup.folder, unit.path)) : new Map()
 
-type Outcome = Pick<RestoredProject, 'path_with_namespace' | 'moved' | 'kept'>
+type Outcome = Pick<RestoredProject, 'path_with_namespace' | 'moved' | 'kept' | 'put_back'>
 
 async function restoreRefs(
   backup: Backup,
@@ -150,14 +154,17 @@ async function restoreRefs(
     if (old === ZERO || overwrite) moves.push({ ref, old, new: id })
     else kept.push(ref)
   }
-  if (unit && !dryRun && moves.length > 0) {
+  const damaged = existsSync(path) && !(await checkRepository(path)).ok
+  let putBack = 0
+  if (unit && (damaged || moves.length > 0)) {
     // A lost repository is made again here, to be filled.
-    await ensureRepository({ id: project.id, storage: project.storage })
-    await addObjects(backup, unit, path)
-    await move(project, moves, origin)
+    if (!dryRun) await ensureRepository({ id: project.id, storage: project.storage })
+    if (damaged && !dryRun) mendHead(path, project.default_branch)
+    putBack = await addObjects(backup, unit, path, { damaged, dryRun })
+    if (!dryRun && moves.length > 0) await move(project, moves, origin)
   }
   const moved = moves.map(({ ref, old, new: after }) => ({ ref, before: old === ZERO ? null : old, after }))
-  return { path_with_namespace: project.path, moved, kept }
+  return { path_with_namespace: project.path, moved, kept, put_back: damaged ? putBack : 0 }
 }
 
 async function move(project: LiveProject, moves: readonly RefMove[], origin: Origin): Promise<void> {
@@ -167,30 +174,6 @@ async function move(project: LiveProject, moves: readonly RefMove[], origin: Ori
     if (error instanceof RefMoved) throw new Conflict(`${error.ref} moved meanwhile: run the restore again`)
     throw error
   }
-}
-
-/** Adds objects that the repository lacks. Each file appears as a whole, and an index comes after its pack. */
-async function addObjects(backup: Backup, unit: Unit, path: string): Promise<void> {
-  const makeFolder = folderMaker()
-  const last = (name: string) => Number(name.endsWith('.idx'))
-  const files = readFileList(backup.folder, unit)
-    .filter(file => /^objects\/([0-9a-f]{2}|pack)\//.test(file.path))
-    .sort((a, b) => last(a.path) - last(b.path))
-  for (const file of files) {
-    const to = join(path, file.path)
-    if (existsSync(to)) continue
-    makeFolder(dirname(to))
-    const draft = join(dirname(to), `tmp_obj_restore_${process.pid}`)
-    rmSync(draft, { force: true })
-    const from = join(backup.folder, unit.path, file.path)
-    const copied = await copyHashed(from, draft)
-    if (copied?.sha256 !== file.sha256) {
-      rmSync(draft, { force: true })
-      throw new Damaged(`${from} has changed since it was written`)
-    }
-    renameSync(draft, to)
-  }
-  await syncFileSystem(path)
 }
 
 async function recreate(
@@ -206,7 +189,7 @@ async function recreate(
   const path = unit ? join(config().home, unit.path) : null
   if (path && existsSync(path) && !isUnfinished(path)) throw new Conflict(`${path} exists already: move it away first`)
   const moved = [...refsOf(backup, unit)].map(([name, after]) => ({ ref: textRefName(name), before: null, after }))
-  const outcome = { path_with_namespace: `${place.path}/${project?.get('path')}`, moved, kept: [] }
+  const outcome = { path_with_namespace: `${place.path}/${project?.get('path')}`, moved, kept: [], put_back: 0 }
   if (dryRun) return outcome
   try {
     if (unit && path) await fill(backup, unit, path)

@@ -69,7 +69,9 @@ export default class Restore extends BaseCommand {
     for (const { ref, before, after } of restored.moved) this.log(`${would}move ${ref} ${before ?? 'nothing'} ${after}`)
     for (const ref of restored.kept)
       this.log(`keep ${ref}: it has changed since the backup (--overwrite moves it back)`)
-    if (!restored.recreated && restored.moved.length + restored.kept.length === 0) {
+    if (restored.put_back > 0)
+      this.log(`${would}put back ${restored.put_back} files of objects that were damaged or lost`)
+    if (!restored.recreated && restored.moved.length + restored.kept.length + restored.put_back === 0) {
       this.log(`nothing to do: ${restored.path_with_namespace} has every ref of the backup`)
     }
     return restored.dry_run ? { would_restore: restored } : restored

@@ -365,6 +365,27 @@ t.test('a restore of a project that was killed or failed can be run again', asyn
   ])
 })
 
+t.test('a repository that doctor finds damaged gets its objects back', async t => {
+  const mine = await factory.project()
+  for (const word of ['one', 'two', 'three']) await factory.file(mine, word, `${word}\n`)
+  const path = repositoryPath({ id: mine.id, storage: 'default' })
+  const backup = await create()
+  const objects = unitOf(backup, mine.id).list.filter(({ path: name }) => /^objects\/[0-9a-f]{2}\//.test(name))
+  const [lost = '', cut = ''] = objects.map(({ path: name }) => join(path, name))
+  rmSync(lost)
+  chmodSync(cut, 0o600)
+  truncateSync(cut, 5)
+  writeFileSync(join(path, 'HEAD'), '')
+  const restore = (dryRun: boolean) =>
+    restoreProject(findBackup(backup.path), mine.path, { overwrite: false, dryRun }, someOrigin)
+  t.match(await restore(true), { put_back: 2, moved: [], dry_run: true })
+  t.notOk(existsSync(lost))
+  t.match(await restore(false), { put_back: 2, moved: [], kept: [] })
+  t.equal(git(path, 'fsck', '--full', '--no-dangling'), '')
+  t.equal(git(path, 'symbolic-ref', 'HEAD'), 'refs/heads/master')
+  t.match(await restore(false), { put_back: 0 }, 'a whole one is left alone')
+})
+
 t.test('a project of another appliance, or one that does not exist, is refused', async t => {
   const backup = await create()
   const found = findBackup(backup.path)
