@@ -15,14 +15,14 @@ const MARK = 'secrets.json'
 /** A restore fills this folder inside the new home. While it is there without MARK, the restore has not ended. */
 export const RESTORE_DRAFT = '.restoring-'
 
-/** The private key by which SSH clients know the server again. */
-export const HOST_KEY_FILE = 'ssh_host_ed25519_key'
+/** The private keys by which SSH clients know the server again, the preferred one first. */
+export const HOST_KEY_FILES = ['ssh_host_ed25519_key', 'ssh_host_ecdsa_key'] as const
 
 /** A restore that failed leaves the log of its database here. */
 export const RESTORE_LOG = 'restore-failed.log'
 
 /** What may lie in a folder that becomes a home: what a killed start left, what a sysadmin prepared, and mounts. */
-const MAY_LIE: ReadonlySet<string> = new Set([...HOME_FOLDERS, 'mail', 'lost+found', RESTORE_LOG, HOST_KEY_FILE])
+const MAY_LIE: ReadonlySet<string> = new Set([...HOME_FOLDERS, 'mail', 'lost+found', RESTORE_LOG, ...HOST_KEY_FILES])
 /** The configuration with the copies that editors make, drafts of killed starts, and the files of an account. */
 const MAY_MATCH =
   /^(\.?config\.yaml.*|secrets\.json\.\d+|mysql\.new-\d+|\.(bash\w*|profile|cache|config|local|npm|ssh|gitconfig|viminfo|lesshst))$/

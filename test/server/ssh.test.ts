@@ -9,7 +9,7 @@ import { deleteKey } from '../../src/areas/users/keys.js'
 import { config, loadConfig } from '../../src/config.js'
 import { execute, row, rows } from '../../src/db/sql.js'
 import { slotCounts } from '../../src/git/slots.js'
-import { ensureHostKey, hostKeyPath } from '../../src/server/ssh/host-key.js'
+import { ensureHostKeys, hostKeyPaths } from '../../src/server/ssh/host-key.js'
 import { startSsh } from '../../src/server/ssh/start.js'
 import { testApp } from '../helpers/app.js'
 import { originBy, type TestProject } from '../helpers/factory.js'
@@ -33,9 +33,21 @@ const filled = async (values = {}) => {
 }
 const urlOf = ({ path }: TestProject) => `ssh://git@127.0.0.1:${port}/${path}.git`
 
-t.test('the host key is made once, for its owner alone', async t => {
-  t.equal(statSync(hostKeyPath()).mode & 0o777, 0o600)
-  t.equal(ensureHostKey(), readFileSync(hostKeyPath(), 'utf8'))
+t.test('the host keys are made once, for their owner alone', async t => {
+  t.equal(hostKeyPaths().length, 2)
+  for (const path of hostKeyPaths()) t.equal(statSync(path).mode & 0o777, 0o600)
+  t.same(
+    ensureHostKeys(),
+    hostKeyPaths().map(path => readFileSync(path, 'utf8'))
+  )
+})
+
+t.test('a client that knows one kind of host key alone finds it', async t => {
+  const user = await app.make.user()
+  const { file } = await identityOf(keys, user)
+  for (const kind of ['ssh-ed25519', 'ecdsa-sha2-nistp256']) {
+    t.match(await ssh(port, file, ['-T', '-o', `HostKeyAlgorithms=${kind}`]), { code: 0, stderr: /Welcome/ }, kind)
+  }
 })
 
 const KINDS = [

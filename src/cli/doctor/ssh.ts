@@ -3,24 +3,21 @@ import { chmodSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { config, notedSshPort } from '../../config.js'
-import { HOST_KEY_FILE } from '../../home.js'
+import { HOST_KEY_FILES } from '../../home.js'
 import { tryToListen } from '../../listening.js'
 import { Ailment, type Check } from './check.js'
 
 const PATIENCE = 3000
 
-const hostKey = () => join(config().home, HOST_KEY_FILE)
+const hostKeys = () => HOST_KEY_FILES.map(name => join(config().home, name))
 
 export const sshCheck: Check = {
   name: 'ssh',
-  about: 'git over SSH answers, or could listen, and nobody else can read its host key',
+  about: 'git over SSH answers, or could listen, and nobody else can read its host keys',
   examine: async ({ serverUp }) => {
     const { ssh, host: httpHost, home } = config()
     if (!ssh.enabled) return 'switched off (ssh.enabled)'
-    const key = statSync(hostKey(), { throwIfNoEntry: false })
-    if (key && key.mode & 0o077) throw new Ailment(`${hostKey()} is open to other users`, `chmod 600 ${hostKey()}`)
-    if (key && key.uid !== process.getuid?.())
-      throw new Ailment(`${hostKey()} belongs to user ${key.uid}`, 'chown it to the owner of the home')
+    for (const path of hostKeys()) examineKey(path)
     const host = ssh.host ?? httpHost
     if (serverUp) return answer(host, notedSshPort(home))
     if (!ssh.port) return 'down; it takes a free port'
@@ -30,9 +27,19 @@ export const sshCheck: Check = {
     return `down; ${host}:${ssh.port} is free`
   },
   mend: () => {
-    chmodSync(hostKey(), 0o600)
-    return `closed ${hostKey()} to other users`
+    const open = hostKeys().filter(isOpen)
+    for (const path of open) chmodSync(path, 0o600)
+    return `closed ${open.join(' and ')} to other users`
   }
+}
+
+const isOpen = (path: string): boolean => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
+
+function examineKey(path: string): void {
+  if (isOpen(path)) throw new Ailment(`${path} is open to other users`, `chmod 600 ${path}`)
+  const owner = statSync(path, { throwIfNoEntry: false })?.uid
+  if (owner !== undefined && owner !== process.getuid?.())
+    throw new Ailment(`${path} belongs to user ${owner}`, 'chown it to the owner of the home')
 }
 
 async function answer(host: string, port: number | undefined): Promise<string> {

@@ -35,7 +35,10 @@ export function authentication({ address, admit, cut }: Authentication): (contex
     try {
       const fingerprint = context.method === 'publickey' ? await fingerprintOfRight(context) : null
       if (fingerprint === null) return refuse(context)
-      if (context.method === 'publickey' && context.signature) admit(fingerprint)
+      if (context.method === 'publickey') {
+        if (context.signature) admit(fingerprint)
+        else nameAsAsked(context)
+      }
       context.accept()
     } catch (error) {
       // Too many wrong keys of this address, or no database.
@@ -56,4 +59,9 @@ async function fingerprintOfRight({ key, signature, blob, hashAlgo }: PublicKeyA
   // Signatures with SHA-1 have no name of their own, and can be forged.
   if (stored.type === 'ssh-rsa' && hashAlgo !== 'sha256' && hashAlgo !== 'sha512') return null
   return blob && stored.verify(blob, signature, hashAlgo) === true ? fingerprint : null
+}
+
+/** The answer to an offered key repeats the name of its algorithm (RFC 8332). The library would always say `ssh-rsa`. */
+function nameAsAsked({ key, hashAlgo }: PublicKeyAuthContext): void {
+  if (hashAlgo) key.algo = `rsa-sha2-${hashAlgo.slice('sha'.length)}`
 }

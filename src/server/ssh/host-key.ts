@@ -1,33 +1,36 @@
-// The key by which SSH clients know this server again. The first start makes it.
+// The keys by which SSH clients know this server again. The first start makes them.
 import { createHash, generateKeyPairSync, type JsonWebKey } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
 import { Misconfigured } from '../../errors.js'
-import { HOST_KEY_FILE } from '../../home.js'
+import { HOST_KEY_FILES } from '../../home.js'
 
-export const hostKeyPath = () => join(config().home, HOST_KEY_FILE)
+export const hostKeyPaths = () => HOST_KEY_FILES.map(name => join(config().home, name))
 
-/** Returns the private key in the form of OpenSSH, and makes it when there is none. Throws Misconfigured. */
-export function ensureHostKey(): string {
-  return readHostKey() ?? makeHostKey()
+/** Returns the private keys, the preferred one first, and makes those that do not exist. Throws Misconfigured. */
+export function ensureHostKeys(): string[] {
+  const [ed25519 = '', ecdsa = ''] = hostKeyPaths()
+  // Old clients (JSch 0.1, Apache MINA SSHD without a library for EdDSA) know only the second one.
+  return [ensureHostKey(ed25519, opensshKey), ensureHostKey(ecdsa, ecdsaKey)]
 }
 
-function readHostKey(): string | undefined {
+const ensureHostKey = (path: string, generate: () => string): string => readHostKey(path) ?? makeHostKey(path, generate)
+
+function readHostKey(path: string): string | undefined {
   try {
-    return readFileSync(hostKeyPath(), 'utf8')
+    return readFileSync(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
-    throw new Misconfigured(`${hostKeyPath()} cannot be read (${code}): make this user its owner`)
+    throw new Misconfigured(`${path} cannot be read (${code}): make this user its owner`)
   }
 }
 
 /** Two processes that start at the same time get the same key. */
-function makeHostKey(): string {
-  const path = hostKeyPath()
+function makeHostKey(path: string, generate: () => string): string {
   const draft = `${path}.${process.pid}`
-  writeFileSync(draft, opensshKey(), { mode: 0o600, flush: true })
+  writeFileSync(draft, generate(), { mode: 0o600, flush: true })
   try {
     linkSync(draft, path)
   } catch (error) {
@@ -36,6 +39,12 @@ function makeHostKey(): string {
     rmSync(draft, { force: true })
   }
   return readFileSync(path, 'utf8')
+}
+
+/** Returns a new key in the old form, which OpenSSH reads too. */
+function ecdsaKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return privateKey.export({ type: 'sec1', format: 'pem' }).toString()
 }
 
 const TYPE = 'ssh-ed25519'

@@ -8,7 +8,7 @@ import { patiently, sshListenProblem } from '../../listening.js'
 import { log } from '../../log.js'
 import { type Connected, serveConnection } from './connection.js'
 import { sshCounts } from './counts.js'
-import { ensureHostKey } from './host-key.js'
+import { ensureHostKeys } from './host-key.js'
 
 /** Milliseconds that commands may still take when the server stops. */
 const LAST_MS = 10_000
@@ -18,12 +18,14 @@ const LAST_MS = 10_000
  * the server busy for long on behalf of somebody unknown.
  */
 const ALGORITHMS = {
+  // The client's order decides. The first one here is a curve that clients never put first: dropbear sends the first message
+  // of its first method at once, and ssh2 1.17 always drops that message. So dropbear must know that its guess is wrong.
   kex: [
+    'ecdh-sha2-nistp521',
     'curve25519-sha256',
     'curve25519-sha256@libssh.org',
     'ecdh-sha2-nistp256',
     'ecdh-sha2-nistp384',
-    'ecdh-sha2-nistp521',
     'diffie-hellman-group14-sha256'
   ],
   cipher: [
@@ -48,7 +50,7 @@ export async function startSsh(): Promise<SshServer | null> {
   const { ssh, host: httpHost } = config()
   if (!ssh.enabled) return null
   const host = ssh.host ?? httpHost
-  const doors = new Doors(ensureHostKey())
+  const doors = new Doors(ensureHostKeys())
   const port = await listen(doors, host, ssh.port)
   servesSshAt(port)
   log().info({ host, port }, 'git over SSH ready')
@@ -87,8 +89,8 @@ class Doors {
   #strangers = 0
   #stopping = false
 
-  constructor(hostKey: string) {
-    this.#ssh = new ssh2.Server({ hostKeys: [hostKey], ident: 'Gitstead', algorithms: ALGORITHMS as never })
+  constructor(hostKeys: string[]) {
+    this.#ssh = new ssh2.Server({ hostKeys, ident: 'Gitstead', algorithms: ALGORITHMS as never })
     this.#ssh.on('connection', client => this.#welcome(client))
   }
 
