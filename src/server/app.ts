@@ -49,7 +49,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     requestTimeout: config().http.body_timeout * 1000,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true, querystringParser: parseForm },
     frameworkErrors: answerBadUrl,
-    rewriteUrl: request => withWholeNames(withoutSuffix(request.url ?? '/'), request.method),
+    rewriteUrl: request => withWholeNames(withoutSuffix(withSingleSlashes(request.url ?? '/')), request.method),
     // One logger for all requests: a child logger for each request took as long as finding its route.
     childLoggerFactory: logger => logger,
     genReqId: requestId,
@@ -99,6 +99,13 @@ export async function buildApp(): Promise<FastifyInstance> {
   await app.register(gitHttpRoutes)
   app.log.debug({ home: config().home }, 'application built')
   return app as unknown as FastifyInstance
+}
+
+/** Makes one slash of several in a path: clients join `http://host/` and `/api/v3`, or `/issues/` and `/5`. */
+function withSingleSlashes(url: string): string {
+  if (!url.includes('//')) return url
+  const [path = ''] = url.split('?', 1)
+  return path.replace(/\/{2,}/g, '/') + url.slice(path.length)
 }
 
 /**

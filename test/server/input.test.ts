@@ -228,9 +228,35 @@ t.test('paths and queries', async t => {
   })
 
   t.test('a path that is too long', async t => {
-    const res = await get(`/projects/${'x'.repeat(2000)}`)
-    t.ok([404, 414].includes(res.statusCode), String(res.statusCode))
+    const res = await get(`/projects/${'x'.repeat(2000)}?private_token=hidden`)
+    t.equal(res.statusCode, 414)
+    t.same(res.json(), { message: '414 A part of the path is longer than 1024 characters' })
     t.equal((await get(`/projects/${'x'.repeat(700)}`)).statusCode, 404)
+  })
+
+  t.test('a path with escapes of no text does not come back', async t => {
+    const res = await get('/projects/%FF%zz?private_token=hidden')
+    t.equal(res.statusCode, 400)
+    t.same(res.json(), { message: '400 The URL has escapes that are not UTF-8' })
+  })
+
+  t.test('several slashes are one, as clients write them that join parts of an address', async t => {
+    const at = `/projects/${project.id}`
+    for (const url of [`/api/v3//projects//${project.id}`, `//api/v3${at}`, `/api/v3${at}//`]) {
+      const res = await app.fastify.inject({ url, headers })
+      t.equal(res.statusCode, 200, url)
+      t.equal(res.json().id, project.id)
+    }
+    const list = await app.fastify.inject({ url: '/api/v3/projects//?search=a//b', headers })
+    t.match(list.headers.link, 'search=a//b', 'a query keeps its slashes')
+    t.match(list.headers.link, '/api/v3/projects')
+  })
+
+  t.test('a path whose end is a verb for some methods names all of them', async t => {
+    const url = `/api/v3/projects/${project.id}/repository/branches/x/protect`
+    const res = await app.fastify.inject({ method: 'OPTIONS', url, headers })
+    t.equal(res.statusCode, 405)
+    t.equal(res.headers.allow, 'DELETE, GET, HEAD, PUT')
   })
 
   t.test('an unknown path, and a known one with another verb', async t => {

@@ -134,10 +134,18 @@ function answerFailure(error: errors.Failure): Answer | undefined {
 
 const challenge = (error: string) => `Bearer realm="Gitstead", error="${error}"`
 
+/** Fastify repeats the whole URL, which may contain a token. */
+const OWN_WORDS: Readonly<Record<string, string>> = {
+  FST_ERR_BAD_URL: 'The URL has escapes that are not UTF-8',
+  FST_ERR_MAX_PARAM_LENGTH: 'A part of the path is longer than 1024 characters'
+}
+
 /** Answers errors that Fastify itself finds in a request before a handler gets it. */
 function answerFramework(error: FastifyError): Answer | undefined {
   const { statusCode } = error
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return undefined
   if (statusCode === 413) return { status: 413, body: { message: '413 Request Entity Too Large' } }
+  const own = OWN_WORDS[error.code]
+  if (own !== undefined) return { status: statusCode, body: { message: `${statusCode} ${own}` } }
   return { status: statusCode, body: { message: `${statusCode} ${error.message}` } }
 }

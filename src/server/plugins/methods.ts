@@ -26,7 +26,8 @@ export function rememberPaths(app: FastifyInstance): void {
 
 /** Returns the methods that the path of the request has, sorted. There are none when no route has the path. */
 export function methodsOf(app: FastifyInstance, request: FastifyRequest): string[] {
-  const path = request.url.split('?', 1)[0] ?? ''
-  const found = [...(paths.get(app)?.values() ?? [])].filter(({ pattern }) => pattern.test(path))
+  // `branches/x/protect` was rewritten: it is the branch `x/protect` for GET, and protects `x` for PUT.
+  const asked = [request.url, request.originalUrl].map(url => url.split('?', 1)[0] ?? '')
+  const found = [...(paths.get(app)?.values() ?? [])].filter(({ pattern }) => asked.some(path => pattern.test(path)))
   return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort()
 }
