@@ -252,6 +252,19 @@ t.test('two validators find nothing wrong with it', async t => {
   )
 })
 
+t.test('regular expressions are those that every language knows', async t => {
+  const patterns = new Set<string>()
+  JSON.parse(text, (key, value) =>
+    key === 'pattern' && typeof value === 'string' ? patterns.add(value) && value : value
+  )
+  t.ok(patterns.size > 0)
+  for (const pattern of patterns) {
+    t.doesNotThrow(() => new RegExp(pattern), pattern)
+    // Classes of Unicode, what looks back or has a name: Python, Java, Go and others write these in other ways or not at all.
+    t.notMatch(pattern, /\\[pPkuX]|\(\?(?!:)/)
+  }
+})
+
 t.test('is made when it is first asked for, and then kept', async t => {
   t.equal(app.fastify.swagger(), app.fastify.swagger())
 })

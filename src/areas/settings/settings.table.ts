@@ -28,7 +28,9 @@ const visibility = Type.Enum([0, 1, 2], { title: 'SettingsVisibility' })
 const text = Nullable(Type.String({ maxLength: 10_000 }))
 const link = Nullable(Type.String({ maxLength: 2000 }))
 const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
-const DOMAIN = '^[\\p{L}\\p{N}*]([\\p{L}\\p{N}*.-]*[\\p{L}\\p{N}])?$'
+/** Everything but the signs of ASCII. Not \p{L}: validators and clients in other languages cannot read that. */
+const SIGNS = ':-@\\[-`{-\\xa0'
+const DOMAIN = `^[^\\x00-)+-/${SIGNS}]([^\\x00-)+,/${SIGNS}]*[^\\x00-/${SIGNS}])?$`
 const domains = Type.Array(Type.String({ minLength: 1, maxLength: 255, pattern: DOMAIN }), { maxItems: 1000 })
 const none = () => null
 
