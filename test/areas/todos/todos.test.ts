@@ -441,7 +441,7 @@ t.test('who may not read it gets nothing', async t => {
       shared: await app.make.groupMember(group, REPORTER),
       admin: await app.make.admin()
     }
-    await execute('update users set external = 1 where id = ?', [people.external?.id ?? 0])
+    await execute('update users u set u.external = 1 where u.id = ?', [people.external?.id ?? 0])
     await execute("update users set state = 'blocked' where id = ?", [people.blocked?.id ?? 0])
     const { path } = kind === 'issue' ? await open(body, app.as(people.author as TestUser)) : await merge({ ...body })
     if (issues_enabled === false) await execute('update projects set issues_enabled = 0 where id = ?', [project.id])

@@ -70,16 +70,16 @@ interface Fingerprints {
 
 /**
  * A number for a set of rows. A hash because a CRC is linear: the same change of two rows would cancel out. MySQL 9.7 has no MD5.
- * 15 digits fit into a signed number.
+ * 15 digits fit into a signed number. It comes as text, because MySQL gives bytes for what is made of a `bit_xor`.
  */
 const fingerprint = (...columns: string[]) =>
-  `bit_xor(cast(conv(left(sha2(concat_ws('|', ${columns.join(', ')}), 256), 15), 16, 10) as unsigned))`
+  `cast(bit_xor(cast(conv(left(sha2(concat_ws('|', ${columns.join(', ')}), 256), 15), 16, 10) as unsigned)) as char)`
 
 /** What `findWaitingBuilds` depends on, and the rows of the runners. */
 const SQL = (hasLimit: boolean) => `
   select oldest.waiting, oldest.builds, ${hasLimit ? BUSY : "''"} as busy, concat(me.runners, ' ', a.assigned) as runners
   from (select count(*) as waiting,
-      cast(${fingerprint('o.id', 'p.builds_enabled', 'p.archived', 'p.shared_runners_enabled')} as char) as builds
+      ${fingerprint('o.id', 'p.builds_enabled', 'p.archived', 'p.shared_runners_enabled')} as builds
     from (select status, project_id, tag_list_hash, min(id) as id from builds where status = 'pending'
       group by status, project_id, tag_list_hash) o join projects p on p.id = o.project_id) oldest
   join (select concat(count(*), ' ', ${fingerprint(
@@ -98,6 +98,6 @@ const SQL = (hasLimit: boolean) => `
   join (select concat(count(*), ' ', ${fingerprint('runner_id', 'project_id')}) as assigned from runner_projects) a`
 
 /** With a limit of running builds for each project, a build that ends makes room. */
-const BUSY = `(select cast(${fingerprint('r.project_id', 'r.builds')} as char)
+const BUSY = `(select ${fingerprint('r.project_id', 'r.builds')}
   from (select status, project_id, count(*) as builds from builds where status = 'running'
     group by status, project_id) r)`
