@@ -7,7 +7,7 @@ import { Type } from '../../lib/type.js'
 export const MOST_PARENTS = 500
 
 /** Returns the parents that a record shows. */
-export const viewParents = (ids: readonly string[]): string[] => ids.slice(0, MOST_PARENTS)
+export const parentsShown = (ids: readonly string[]): string[] => ids.slice(0, MOST_PARENTS)
 
 export const RefCommit = Type.Object(
   {
@@ -29,7 +29,7 @@ export const RefCommit = Type.Object(
 export const viewRefCommit = (commit: Commit) => ({
   id: commit.id,
   message: commit.message,
-  parent_ids: viewParents(commit.parentIds),
+  parent_ids: parentsShown(commit.parentIds),
   authored_date: commit.authoredDate,
   author_name: commit.authorName,
   author_email: commit.authorEmail,
