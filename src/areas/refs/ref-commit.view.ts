@@ -6,9 +6,6 @@ import { Type } from '../../lib/type.js'
 /** Git takes commits of any number of parents: a page of those that have 20,000 would be an answer of 90 MB. */
 export const MOST_PARENTS = 500
 
-/** Returns the parents that a record shows. */
-export const parentsShown = (ids: readonly string[]): string[] => ids.slice(0, MOST_PARENTS)
-
 export const RefCommit = Type.Object(
   {
     id: Text('the id of the commit'),
@@ -29,7 +26,7 @@ export const RefCommit = Type.Object(
 export const viewRefCommit = (commit: Commit) => ({
   id: commit.id,
   message: commit.message,
-  parent_ids: parentsShown(commit.parentIds),
+  parent_ids: commit.parentIds.slice(0, MOST_PARENTS),
   authored_date: commit.authoredDate,
   author_name: commit.authorName,
   author_email: commit.authorEmail,

@@ -3,7 +3,7 @@ import type { Commit as GitCommit } from '../../git/objects.js'
 import type { PathEntry } from '../../git/tree.js'
 import { Integer, Moment, Nullable, OneOf, Text } from '../../lib/schema.js'
 import { type Static, Type } from '../../lib/type.js'
-import { MOST_PARENTS, parentsShown } from '../refs/ref-commit.view.js'
+import { MOST_PARENTS } from '../refs/ref-commit.view.js'
 
 export const TreeEntry = Type.Object(
   {
@@ -110,7 +110,7 @@ export const viewCommitDetail = (
   status: string | null
 ) => ({
   ...viewCommitItem(found),
-  parent_ids: parentsShown(found.parentIds),
+  parent_ids: found.parentIds.slice(0, MOST_PARENTS),
   committed_date: found.committedDate,
   authored_date: found.authoredDate,
   stats: stats && { ...stats, total: stats.additions + stats.deletions },
