@@ -5,7 +5,7 @@ import { remember } from './cache.js'
 import { type CommitGraph, commitGraphOf } from './commit-graph.js'
 import { lastCommitOfPath } from './commits.js'
 import { HistoryWalk, MOST_READ } from './history-walk.js'
-import { askGit as ask } from './questions.js'
+import { askGit } from './questions.js'
 import { isObjectId } from './reader.js'
 
 export interface LogQuestion {
@@ -49,7 +49,7 @@ async function find(repository: string, question: LogQuestion): Promise<readonly
     const last = await lastCommitOfPath(repository, tip, path)
     return last === null ? [] : [last]
   }
-  return await askGit(repository, question)
+  return await listByGit(repository, question)
 }
 
 /** Returns undefined when git must be asked: without a commit-graph for what lies far back, or with a damaged one. */
@@ -78,7 +78,7 @@ function walkOf(repository: string, graph: CommitGraph | null, tip: string): His
   return started
 }
 
-async function askGit(repository: string, { tip, skip, count, since, until, path = '' }: LogQuestion) {
+async function listByGit(repository: string, { tip, skip, count, since, until, path = '' }: LogQuestion) {
   const args = [
     'rev-list',
     `--max-count=${count}`,
@@ -90,5 +90,5 @@ async function askGit(repository: string, { tip, skip, count, since, until, path
     '--',
     ...(path === '' ? [] : [path])
   ]
-  return (await ask(repository, args)).toString().split('\n').filter(Boolean)
+  return (await askGit(repository, args)).toString().split('\n').filter(Boolean)
 }

@@ -8,6 +8,7 @@ import { GitFailure, runGit } from './run.js'
 import { prepareMerge } from './write.js'
 
 const ID = /^[0-9a-f]{40}/
+
 /**
  * Returns the tree of a merge of `source` into `target`, two commits that exist; null when they conflict, or have no common
  * history. The answer never changes, so it is kept: after a restart it costs one process. The objects of the tree are durable,

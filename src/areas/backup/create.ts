@@ -97,8 +97,9 @@ function secretsPlace({ secretsTo }: CreateOptions): { path: string; isNew: bool
 }
 
 /** Gives what a backup would write and delete. It changes nothing. */
-export async function planBackup({ to, keep, full, secretsTo }: CreateOptions) {
-  refuseWrongPlaces({ ...(to === undefined ? {} : { to }), ...(secretsTo === undefined ? {} : { secretsTo }) })
+export async function planBackup(options: CreateOptions) {
+  const { to, keep, full } = options
+  refuseWrongPlaces(options)
   const folder = resolve(to ?? store.defaultStore())
   const fingerprint = fingerprintOf(readHomeSecrets()['secrets.json'])
   const projects = await withSnapshot(listProjectsToCopy)

@@ -1,11 +1,8 @@
-import { usersWhoSee } from '../../access/membership.js'
+import { type SeenProject, usersWhoSee } from '../../access/membership.js'
 import { row } from '../../db/sql.js'
 import type { LinkValues } from './links.js'
 
-interface Listed {
-  readonly id: number
-  readonly visibility_level: number
-  readonly has_shares: number
+interface Listed extends SeenProject {
   readonly path: string
   readonly iid: number | null
 }

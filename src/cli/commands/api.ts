@@ -73,9 +73,9 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
       import('../../home.js')
     ])
     const server = await findServer()
-    if (!server.up) requireFolder()
-    if (!server.up) throw new Unavailable('the appliance does not run: start it with gitstead up, or give --url')
-    return server.url
+    if (server.up) return server.url
+    requireFolder()
+    throw new Unavailable('the appliance does not run: start it with gitstead up, or give --url')
   }
 
   private async signedIn<T>({ as, ...flags }: FlagsOf<typeof Api>, work: (token: string) => Promise<T>): Promise<T> {

@@ -1,15 +1,12 @@
 // Checks git over SSH: the host key, and whether the server answers as an SSH server.
 import { chmodSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { config, notedSshPort } from '../../config.js'
-import { HOST_KEY_FILES } from '../../home.js'
+import { hostKeyPaths } from '../../home.js'
 import { tryToListen } from '../../listening.js'
 import { Ailment, type Check } from './check.js'
 
 const PATIENCE = 3000
-
-const hostKeys = () => HOST_KEY_FILES.map(name => join(config().home, name))
 
 export const sshCheck: Check = {
   name: 'ssh',
@@ -17,7 +14,7 @@ export const sshCheck: Check = {
   examine: async ({ serverUp }) => {
     const { ssh, host: httpHost, home } = config()
     if (!ssh.enabled) return 'switched off (ssh.enabled)'
-    for (const path of hostKeys()) examineKey(path)
+    for (const path of hostKeyPaths()) examineKey(path)
     const host = ssh.host ?? httpHost
     if (serverUp) return answer(host, notedSshPort(home))
     if (!ssh.port) return 'down; it takes a free port'
@@ -27,7 +24,7 @@ export const sshCheck: Check = {
     return `down; ${host}:${ssh.port} is free`
   },
   mend: () => {
-    const open = hostKeys().filter(isOpen)
+    const open = hostKeyPaths().filter(isOpen)
     for (const path of open) chmodSync(path, 0o600)
     return `closed ${open.join(' and ')} to other users`
   }

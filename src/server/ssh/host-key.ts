@@ -1,12 +1,8 @@
 // The keys by which SSH clients know this server again. The first start makes them.
 import { createHash, generateKeyPairSync, type JsonWebKey } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { config } from '../../config.js'
 import { Misconfigured } from '../../errors.js'
-import { HOST_KEY_FILES } from '../../home.js'
-
-export const hostKeyPaths = () => HOST_KEY_FILES.map(name => join(config().home, name))
+import { hostKeyPaths } from '../../home.js'
 
 /** Returns the private keys, the preferred one first, and makes those that do not exist. Throws Misconfigured. */
 export function ensureHostKeys(): string[] {
