@@ -1,10 +1,10 @@
 // Structured logs: one JSON object per line on stderr. The code never logs secrets; fields with the name of a secret
 // are redacted.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { createRequire } from 'node:module'
 import { format } from 'node:util'
 import type { Logger } from 'pino'
 import { config } from './config.js'
+import { requestScope } from './lib/request-scope.js'
 import { sourceStack } from './lib/source-stack.js'
 
 const SECRET = ['password', 'token', 'private_token', 'access_token', 'secret', 'authorization', 'cookie']
@@ -12,8 +12,6 @@ const PATHS = SECRET.flatMap(name => [name, `*.${name}`, `*.*.${name}`])
 
 /** Bytes of lines that wait for room on the disk. */
 const MOST_WAITING = 1_048_576
-/** The request that the running code works for; its id is in every line. */
-export const requestScope = new AsyncLocalStorage<{ readonly request: string }>()
 
 // Loaded by the first line: commands that log nothing start 30 ms faster.
 const pino = () => createRequire(import.meta.url)('pino') as typeof import('pino')
@@ -27,7 +25,7 @@ export function log(): Logger {
   current ??= pino().pino(
     {
       level: config().log.level,
-      mixin: () => requestScope.getStore() ?? {},
+      mixin: requestFields,
       base: { pid: process.pid, process: processName },
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: label => ({ level: label }) },
@@ -37,6 +35,11 @@ export function log(): Logger {
     output ?? sink()
   )
   return current
+}
+
+function requestFields(): { request?: string } {
+  const scope = requestScope.getStore()
+  return scope ? { request: scope.request } : {}
 }
 
 /** When the log cannot be written, as on a full disk, its lines are lost, and the work goes on. */

@@ -1,9 +1,9 @@
 // Finds the address of a client. A proxy in front of the server says it in X-Forwarded-For; clients could say anything
 // there, so the server believes only the proxies of the configuration.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
-import { addressOf, isWithin, parseRanges } from '../lib/address.js'
+import { addressOf, isWithin, networkOf, parseRanges } from '../lib/address.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,4 +33,12 @@ export function knowAddresses(app: FastifyInstance): void {
       return addressOf(this.ip ?? '') ?? addressOf(socket) ?? socket
     }
   })
+}
+
+/** Returns whom the request counts for: its address, or the first half of an IPv6 address, which one client has for itself. */
+export function clientOf(request: FastifyRequest): string {
+  // Without a header of a proxy it is that of the connection: `address` would look up the trusted ranges for nothing.
+  const isDirect = request.headers['x-forwarded-for'] === undefined
+  const address = (isDirect ? request.raw.socket.remoteAddress : request.address) ?? ''
+  return address.includes(':') ? networkOf(address) : address
 }

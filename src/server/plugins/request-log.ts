@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { config } from '../../config.js'
-import { log, requestScope } from '../../log.js'
+import { requestScope } from '../../lib/request-scope.js'
+import { log } from '../../log.js'
+import { clientOf } from '../client-address.js'
 
 /** The id of a proxy or client is kept, when it cannot be taken for something else in a line. */
 const FOREIGN = /^[\w.+/=@:-]{1,64}$/
@@ -20,10 +22,15 @@ export function requestId({ headers }: IncomingMessage): string {
   return `${prefix}-${(++last).toString(36)}`
 }
 
-/** Adds the id to lines and answers, and logs requests. Register it first, so that no line is without the id. */
+/**
+ * Adds the id to lines and answers, notes for whom the code runs, and logs requests. Register it first, so that no line is without
+ * the id.
+ */
 export function logRequests(app: FastifyInstance): void {
   const { requests } = config().log
-  app.addHook('onRequest', ({ id }, _reply, done) => requestScope.run({ request: id }, done))
+  app.addHook('onRequest', (request, _reply, done) =>
+    requestScope.run({ request: request.id, client: clientOf(request) }, done)
+  )
   app.addHook('onSend', ({ id }, reply, _payload, done) => {
     reply.header('x-request-id', id)
     done()

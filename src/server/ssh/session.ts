@@ -16,7 +16,9 @@ import { converse } from '../../git/conversation.js'
 import { readPush } from '../../git/packet-lists.js'
 import { GitFailure, GitLimit } from '../../git/run.js'
 import { advertiseRefs, type Caller } from '../../git/transport.js'
-import { log, requestScope } from '../../log.js'
+import { networkOf } from '../../lib/address.js'
+import { requestScope } from '../../lib/request-scope.js'
+import { log } from '../../log.js'
 import { watchAccess } from '../access-watch.js'
 import { movedNotes } from '../git-http.js'
 import { type GitCommand, readCommand } from './command.js'
@@ -43,7 +45,7 @@ export async function runCommand(fingerprint: string, text: string, exchange: Ex
   const request = `ssh-${prefix}-${(++last).toString(36)}`
   const started = performance.now()
   const asked: Asked = {}
-  const code = await requestScope.run({ request }, async () => {
+  const code = await requestScope.run({ request, client: networkOf(exchange.address) }, async () => {
     const { exchange: inner, end } = watched(exchange)
     try {
       return await run(asked, fingerprint, text, inner)

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TooManyRequests, Unavailable } from '../../../errors.js'
 import { networkOf } from '../../../lib/address.js'
+import { FairLine } from '../../../lib/fair-line.js'
 
 /** A rest is so many times as long as the check before it. */
 const REST = 3
@@ -12,8 +13,7 @@ const MOST = 100
 /** Seconds after which it is worth asking again. */
 const AGAIN = 5
 
-/** The checks that wait, by client. The client whose turn is next is first. */
-const waiting = new Map<string, (() => void)[]>()
+const waiting = new FairLine<() => void>()
 let running = false
 
 /** Runs a check when it has its turn. Throws TooManyRequests or Unavailable when too many wait. */
@@ -29,23 +29,15 @@ export async function inTurn<T>(address: string, check: () => T): Promise<T> {
 }
 
 function turn(client: string): Promise<void> {
-  const own = waiting.get(client) ?? []
-  if (own.length >= MOST_OF_CLIENT) throw new TooManyRequests(AGAIN, 'more checks of CI files from one address wait')
-  const all = [...waiting.values()].reduce((sum, { length }) => sum + length, 0)
-  if (all >= MOST) throw new Unavailable('Too many checks of CI files are waiting', AGAIN)
-  waiting.set(client, own)
-  return new Promise(resolve => own.push(resolve))
+  if (waiting.lengthOf(client) >= MOST_OF_CLIENT)
+    throw new TooManyRequests(AGAIN, 'more checks of CI files from one address wait')
+  if (waiting.length >= MOST) throw new Unavailable('Too many checks of CI files are waiting', AGAIN)
+  return new Promise(resolve => waiting.add(client, resolve))
 }
 
 async function rest(milliseconds: number): Promise<void> {
   await sleep(milliseconds)
-  const [next] = waiting
-  if (!next) {
-    running = false
-    return
-  }
-  const [client, [first, ...others]] = next
-  waiting.delete(client)
-  if (others.length > 0) waiting.set(client, others)
-  first?.()
+  const next = waiting.take()
+  if (next) next()
+  else running = false
 }
