@@ -29,6 +29,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'cli/folder-size Walk': 'the folders that are not read yet',
   'cli/reference/tree Branch': 'grows word by word',
   'db/scope Scope': 'filled until the transaction ends',
+  'db/shares Client': 'goes up and down with its statements',
   'git/process-pool Entry': 'the process comes later than its entry',
   'git/slots Count': 'goes up and down with the processes',
   'git/spool Reading': 'moves through the stream',

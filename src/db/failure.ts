@@ -1,7 +1,7 @@
 // Translates errors of the database into the errors of the product.
 import { DiskFull, Misconfigured, Unavailable } from '../errors.js'
 import { isDiskFull } from '../lib/disk-full.js'
-import { noteLost } from './presence.js'
+import { answeredSince, noteLost } from './presence.js'
 
 const AWAY = new Set([
   'ECONNREFUSED',
@@ -38,6 +38,9 @@ const AWAY = new Set([
  */
 const AWAY_NUMBERS = new Set([1969, 3024, 1040, 1041, 1135, 1203, 1226, 1290, 1836, 1927])
 
+/** A database that has answered others in this time is not away. */
+const LATELY_MS = 500
+
 interface DriverError {
   readonly code?: string
   readonly errno?: number
@@ -71,6 +74,12 @@ export function isRetriable(error: unknown): boolean {
   return errno === 1213 || errno === 1205 || errno === 1047 || errno === 1180
 }
 
+/** Whether a statement took more than its time. The database may answer others. */
+function isSlow(error: unknown): boolean {
+  const { code, errno } = driverError(error)
+  return code === 'STATEMENT_TIMEOUT' || errno === 1969 || errno === 3024
+}
+
 /** Whether a column or key that `alter table` adds exists already, or one that it drops does not exist. */
 export function isAlreadyMade(error: unknown): boolean {
   const { errno } = driverError(error)
@@ -91,7 +100,7 @@ export function duplicateKey(error: unknown): string | undefined {
 }
 
 /**
- * Returns the error to throw instead: Unavailable when the database cannot be reached or others hold its locks,
+ * Returns the error to throw instead: Unavailable when the database cannot be reached, is too slow or others hold its locks,
  * Misconfigured when it refuses the account or the name, DiskFull when it has no room, otherwise the same error.
  */
 export function translate(error: unknown): unknown {
@@ -104,6 +113,9 @@ export function translate(error: unknown): unknown {
   if (isDiskFull(error)) return new DiskFull()
   if (isRetriable(error)) return new Unavailable('the database is busy')
   if (!isDatabaseAway(error)) return error
+  if (isSlow(error) && answeredSince(performance.now() - LATELY_MS)) {
+    return new Unavailable('the database took too long for this')
+  }
   noteLost(driverError(error).code ?? driverError(error).message ?? 'unknown')
   return new Unavailable('the database is not available')
 }

@@ -6,6 +6,7 @@ import { pool } from './connection.js'
 import { isDatabaseAway, translate } from './failure.js'
 import { noteAnswer } from './presence.js'
 import { currentTransaction, written } from './scope.js'
+import { Shares, turnDidNotCome } from './shares.js'
 import { StatementTimeout, statementClock } from './statement-limit.js'
 
 export type Value = string | number | boolean | bigint | Date | Buffer | null
@@ -136,32 +137,45 @@ function on<T extends RowDataPacket[] | ResultSetHeader>(
   })
 }
 
+const shares = new Shares()
+
 /** Runs a statement on a connection of the pool. The limit of its time includes the wait for the connection. */
 function onPool<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]): Promise<T> {
   return new Promise((resolve, reject) => {
     let late = false
     let connection: PoolConnection | undefined
+    let leave: (() => void) | undefined
+    let waits = false
+    const began = performance.now()
     const clock = statementClock(() => {
       late = true
       // The answer may still come, and must not be taken for that of another statement.
       connection?.destroy()
-      reject(new StatementTimeout())
+      leave?.()
+      reject(waits ? turnDidNotCome(began) : new StatementTimeout())
     })
-    pool().getConnection((failed, got) => {
-      if (late) return got?.release()
-      if (failed) {
-        clearTimeout(clock)
-        return reject(failed)
-      }
-      connection = got
-      got.execute<T>(sql, values as ExecuteValues, (error: QueryError | null, result: T) => {
-        if (late) return
-        clearTimeout(clock)
-        got.release()
-        if (error) return reject(error)
-        noteAnswer()
-        resolve(result)
+    shares.enter(left => {
+      if (late) return left()
+      leave = left
+      pool().getConnection((failed, got) => {
+        if (late) return got?.release()
+        if (failed) {
+          clearTimeout(clock)
+          left()
+          return reject(failed)
+        }
+        connection = got
+        got.execute<T>(sql, values as ExecuteValues, (error: QueryError | null, result: T) => {
+          if (late) return
+          clearTimeout(clock)
+          got.release()
+          left()
+          if (error) return reject(error)
+          noteAnswer()
+          resolve(result)
+        })
       })
     })
+    waits = leave === undefined
   })
 }

@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sequelize, Transaction } from 'sequelize'
 import { isDatabaseAway, isRetriable, translate } from './failure.js'
 import { currentTransaction, type Scope, scopes, written } from './scope.js'
+import { Shares } from './shares.js'
 
 const TRIES = 6
 
 let sequelize: (() => Sequelize) | undefined
+const shares = new Shares()
 
 /**
  * Runs `fn` in a transaction, or joins the transaction of the caller. After a deadlock or a lock timeout it runs `fn`
@@ -15,7 +17,7 @@ let sequelize: (() => Sequelize) | undefined
  * database cannot be reached.
  */
 export async function transact<T>(fn: () => Promise<T>): Promise<T> {
-  return currentTransaction() ? fn() : retried(() => once(fn))
+  return currentTransaction() ? fn() : retried(() => onShare(fn))
 }
 
 /**
@@ -38,6 +40,15 @@ export function afterCommit(fn: () => void): void {
   const scope = scopes.getStore()
   if (scope?.transaction) scope.afterCommit.push(fn)
   else fn()
+}
+
+async function onShare<T>(fn: () => Promise<T>): Promise<T> {
+  const leave = await shares.entered()
+  try {
+    return await once(fn)
+  } finally {
+    leave()
+  }
 }
 
 async function once<T>(fn: () => Promise<T>): Promise<T> {
