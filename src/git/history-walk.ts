@@ -2,6 +2,7 @@
 // ones the one that was known first. Commits come from the commit-graph; those that are newer than it are read one by one.
 import type { CommitGraph, Position } from './commit-graph.js'
 import { DamagedRepository, readCommit } from './objects.js'
+import { nextPiece } from './pieces.js'
 
 /** A commit in the graph is its position there. One that was read is `-1 - INDEX`, with its place in `#read`. */
 type Place = Position
@@ -86,7 +87,7 @@ export class HistoryWalk {
       this.#order.push(place)
       if (place >= 0) for (const parent of this.#parentsInGraph(place)) this.#meetInGraph(parent)
       else for (const id of this.#readAt(place).parentIds) await this.#meet(id)
-      if (this.#order.length % STRETCH === 0) await new Promise(resolve => setImmediate(resolve))
+      if (this.#order.length % STRETCH === 0) await nextPiece()
     }
   }
 

@@ -1,6 +1,7 @@
 // Finds the commit that changed a path last, in this process, with the filters of the commit-graph.
 import { type CommitGraph, commitGraphOf, type PathKey, type Position, pathKeys } from './commit-graph.js'
 import { mustReadTree, readCommit } from './objects.js'
+import { nextPiece } from './pieces.js'
 import { idInTree } from './reader.js'
 
 /** This many commits that are newer than the graph are read one by one. */
@@ -70,7 +71,7 @@ async function walkInGraph(graph: CommitGraph, start: Position, search: Search):
     at = walked.at
     steps += walked.passed
     if (walked.passed === STRETCH) {
-      await new Promise(resolve => setImmediate(resolve))
+      await nextPiece()
       continue
     }
     const parents = graph.parentsOf(at)

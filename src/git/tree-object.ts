@@ -1,5 +1,6 @@
 // A tree as git stores it. Its entries are found in the stored bytes, so that a folder of a million files costs its bytes
 // and no objects.
+import { nextPiece } from './pieces.js'
 
 export interface TreeEntry {
   /** Six digits, such as 100644, 100755, 120000 (symlink), 160000 (submodule), 040000 (tree). */
@@ -88,7 +89,7 @@ async function markEntries(raw: Buffer): Promise<Marks> {
   let entries = 0
   for (let at = 0; at < raw.length; entries++) {
     if (entries % MARKED === 0) places.push(at)
-    if (entries % (16 * PART) === 0 && entries > 0) await new Promise(resolve => setImmediate(resolve))
+    if (entries % (16 * PART) === 0 && entries > 0) await nextPiece()
     const name = nameAt(raw, at)
     const end = nameEnd(raw, name)
     const folder = raw[at] === 0x34 // of the modes only 40000 begins with a 4
